@@ -1,0 +1,46 @@
+"""The errors that reach a person: one clear message, what to do about it, an exit code."""
+
+
+class TautoError(Exception):
+    """A failure that a person can act on.
+
+    Args:
+        message: what is wrong, and where.
+        advice: what to do about it, one sentence; empty if there is nothing to do.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(message)
+        self.advice = advice
+
+
+class MeasuringError(TautoError):
+    """Something went wrong while measuring."""
+
+    exit_code = 1
+
+
+class UsageError(TautoError):
+    """The command, an option or a file was given wrong."""
+
+    exit_code = 2
+
+
+class NotPermittedError(TautoError):
+    """The system does not allow it to this user."""
+
+    exit_code = 3
+
+
+class StoreError(TautoError):
+    """The store can't be read, written, or is full; or the run is not in it."""
+
+    exit_code = 4
+
+
+class DamagedError(TautoError):
+    """A stream or a run is damaged, or its books do not balance."""
+
+    exit_code = 5
