@@ -1,0 +1,195 @@
+#include "experiment/cyclic_options.h"
+
+#include "message.h"
+
+#include <string.h>
+
+enum { NS_PER_MS = 1000000 };
+static const int64_t ns_per_s = 1000000000;
+
+static const char *const policies[] = {"other", "fifo", "rr", "deadline", NULL}; /* as enum os_policy */
+static const char *const overruns[] = {"skip", "replay", "stop", NULL};
+static const char *const waits[] = {"sleep", "spin", NULL};
+
+static bool choose_length(struct cyclic_options *options, int64_t duration_ns, int64_t warmup_ns, bool count_given,
+                          bool duration_given)
+{
+    if (options->period_ns <= 0) {
+        refuse(EXIT_USAGE, "--period must be more than 0.");
+        return false;
+    }
+    if (count_given && duration_given) {
+        refuse(EXIT_USAGE, "--count and --duration contradict each other. Give one of them.");
+        return false;
+    }
+    if (!count_given) {
+        options->count = duration_ns / options->period_ns;
+    }
+    if (options->count == 0) {
+        refuse(EXIT_USAGE, "nothing to measure: %s. Lengthen --duration or raise --count.",
+               count_given ? "--count is 0" : "the duration is shorter than one period");
+        return false;
+    }
+    options->warmup = warmup_ns / options->period_ns;
+    const int64_t most = INT64_MAX / 4 / options->period_ns;
+    if (options->count > most || options->warmup > most) {
+        refuse(EXIT_USAGE, "the run would end after the clock does. Shorten --count, --duration or --warmup.");
+        return false;
+    }
+    return true;
+}
+
+static bool choose_priority(struct cyclic_options *options, bool given)
+{
+    const enum os_policy policy = (enum os_policy)options->policy;
+    const int32_t levels = os_priority_levels(policy);
+    if (levels == 0) {
+        if (given) {
+            refuse(EXIT_USAGE, "--priority contradicts --policy %s, which has no priorities. Leave one out.",
+                   policies[options->policy]);
+            return false;
+        }
+        options->priority = 0;
+        return true;
+    }
+    if (!given) {
+        options->below_highest = levels > 10 ? 9 : 0;
+        options->priority = os_priority_to_native(policy, options->below_highest);
+        return true;
+    }
+    if (os_priority_from_native(policy, options->priority, &options->below_highest) != OS_OK) {
+        refuse(EXIT_USAGE, "--priority %lld: policy %s has %lld to %lld here.", (long long)options->priority,
+               policies[options->policy], (long long)os_priority_to_native(policy, levels - 1),
+               (long long)os_priority_to_native(policy, 0));
+        return false;
+    }
+    return true;
+}
+
+static bool check_deadline_policy(struct cyclic_options *options, bool cpus_given, bool runtime_given)
+{
+    if (options->policy != OS_POLICY_DEADLINE) {
+        if (runtime_given) {
+            refuse(EXIT_USAGE, "--runtime belongs to --policy deadline only.");
+        }
+        return !runtime_given;
+    }
+    if (cpus_given && strcmp(options->cpus_text, "any") != 0) {
+        refuse(EXIT_USAGE, "--policy deadline contradicts --cpus: a deadline thread may run on every CPU of its set. "
+                           "Use --cpus any, inside a cpuset of its own to keep it on one CPU.");
+        return false;
+    }
+    if (options->wait == WAIT_SPIN) {
+        refuse(EXIT_USAGE, "--policy deadline contradicts --wait spin: its budget ends every spin. Use one of them.");
+        return false;
+    }
+    options->cpus_text = "any";
+    options->runtime_ns = runtime_given ? options->runtime_ns : options->period_ns / 5;
+    if (options->runtime_ns <= 0 || options->runtime_ns > options->period_ns) {
+        refuse(EXIT_USAGE, "--runtime must lie between 1 ns and the period.");
+        return false;
+    }
+    return true;
+}
+
+bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, int *code)
+{
+    int64_t duration_ns = 10 * ns_per_s;
+    int64_t warmup_ns = 100LL * NS_PER_MS;
+    *options = (struct cyclic_options){
+        .period_ns = NS_PER_MS,
+        .policy = OS_POLICY_FIFO,
+        .budget_ns = 2 * ns_per_s,
+        .wake_latency_limit_us = -1,
+        .cpus_text = "all",
+    };
+    struct option table[] = {
+        {"cpus", OPTION_TEXT, &options->cpus_text, NULL, "0,2-3, all or any: one thread for each [all]", false},
+        {"period", OPTION_DURATION, &options->period_ns, NULL, "between two releases [1ms]", false},
+        {"duration", OPTION_DURATION, &duration_ns, NULL, "of the recorded part [10s]", false},
+        {"count", OPTION_COUNT, &options->count, NULL, "releases per thread, instead of a duration", false},
+        {"warmup", OPTION_DURATION, &warmup_ns, NULL, "before that, not recorded [100ms]", false},
+        {"stagger", OPTION_DURATION, &options->stagger_ns, NULL, "start each thread this much later [0s]", false},
+        {"policy", OPTION_CHOICE, &options->policy, policies, "[fifo]", false},
+        {"priority", OPTION_COUNT, &options->priority, NULL, "the system's own number [90 on Linux]", false},
+        {"runtime", OPTION_DURATION, &options->runtime_ns, NULL, "budget, policy deadline only [period/5]", false},
+        {"overrun", OPTION_CHOICE, &options->overrun, overruns, "what becomes of missed releases [skip]", false},
+        {"wait", OPTION_CHOICE, &options->wait, waits, "sleep, or poll the clock [sleep]", false},
+        {"budget", OPTION_DURATION, &options->budget_ns, NULL, "longest run without sleep, then stop [2s]", false},
+        {"wake-latency-us", OPTION_COUNT, &options->wake_latency_limit_us, NULL,
+         "hold idle CPUs to this wake-up latency [not held]", false},
+        RECORDING_OPTIONS(&options->recording),
+    };
+    const size_t count = sizeof table / sizeof table[0];
+    bool wants_help = false;
+    *code = EXIT_USAGE;
+    if (!options_read(table, count, argc, argv, &wants_help)) {
+        return false;
+    }
+    if (wants_help) {
+        print("usage: tauto-probe cyclic [options]\n\nScheduling latency: from each programmed release to the first "
+               "time stamp of the woken thread.\n\n");
+        options_print(table, count);
+        *code = EXIT_MEASURED;
+        return false;
+    }
+    if (!choose_length(options, duration_ns, warmup_ns, options_given(table, count, "count"),
+                       options_given(table, count, "duration")) ||
+        !choose_priority(options, options_given(table, count, "priority")) ||
+        !check_deadline_policy(options, options_given(table, count, "cpus"),
+                               options_given(table, count, "runtime"))) {
+        return false;
+    }
+    if (options->overrun == OVERRUN_REPLAY && options->wait == WAIT_SPIN) {
+        refuse(EXIT_USAGE, "--overrun replay contradicts --wait spin: the rests that a spinning thread must take would "
+                           "be replayed as lateness. Use skip or stop.");
+        return false;
+    }
+    if (options->budget_ns < 10LL * NS_PER_MS) {
+        refuse(EXIT_USAGE, "--budget must be 10ms or more: the system looks once a tick.");
+        return false;
+    }
+    *code = cpu_list_read(&options->cpus, options->cpus_text);
+    return *code == EXIT_MEASURED;
+}
+
+int cyclic_options_check_clock(const struct cyclic_options *options, const struct clock_calibration *clock)
+{
+    const int64_t finest_ns =
+        clock->reported_resolution_ns > clock->step_ns ? clock->reported_resolution_ns : clock->step_ns;
+    if (options->period_ns < finest_ns || options->period_ns < clock->cost_ns) {
+        return refuse(EXIT_USAGE,
+                      "--period %lld ns is below what the clock resolves here: it reports %lld ns, steps by %lld ns and "
+                      "takes %lld ns to read. Lengthen the period.",
+                      (long long)options->period_ns, (long long)clock->reported_resolution_ns,
+                      (long long)clock->step_ns, (long long)clock->cost_ns);
+    }
+    return EXIT_MEASURED;
+}
+
+void cyclic_options_to_json(struct json *json, const struct cyclic_options *options, int64_t ring_rows)
+{
+    json_open_object(json, "parameters");
+    json_text(json, "cpus", options->cpus_text);
+    json_integer(json, "period_ns", options->period_ns);
+    json_integer(json, "count", options->count);
+    json_integer(json, "warmup", options->warmup);
+    json_integer(json, "stagger_ns", options->stagger_ns);
+    json_text(json, "policy", policies[options->policy]);
+    if (os_priority_levels((enum os_policy)options->policy) != 0) {
+        json_integer(json, "priority", options->priority);
+    } else {
+        json_null(json, "priority");
+    }
+    if (options->policy == OS_POLICY_DEADLINE) {
+        json_integer(json, "runtime_ns", options->runtime_ns);
+    }
+    json_text(json, "overrun", overruns[options->overrun]);
+    json_text(json, "wait", waits[options->wait]);
+    json_integer(json, "budget_ns", options->budget_ns);
+    recording_to_json(json, &options->recording, ring_rows);
+    json_close_object(json);
+    json_open_object(json, "schedule");
+    json_integer(json, "period_ns", options->period_ns);
+    json_close_object(json);
+}

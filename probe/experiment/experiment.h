@@ -1,0 +1,9 @@
+/* An experiment of the probe: one file each, and one line in the table of main.c. */
+#ifndef TAUTO_EXPERIMENT_H
+#define TAUTO_EXPERIMENT_H
+
+/* Each takes the words after its name and returns the exit code of the program. */
+int experiment_clock(int argc, char **argv);
+int experiment_cyclic(int argc, char **argv);
+
+#endif

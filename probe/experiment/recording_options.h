@@ -1,0 +1,41 @@
+/* The options that every experiment has: where the samples go and how they are kept. */
+#ifndef TAUTO_RECORDING_OPTIONS_H
+#define TAUTO_RECORDING_OPTIONS_H
+
+#include "options.h"
+#include "record/recorder.h"
+
+struct recording_options {
+    const char *out;
+    int record;
+    int drain;
+    int64_t ring_rows;
+    bool progress;
+    bool no_memory_lock;
+};
+
+#define RECORDING_OPTIONS(target)                                                                                     \
+    {"out", OPTION_TEXT, &(target)->out, NULL, "write the sample stream there; - is standard output", false},         \
+        {"record", OPTION_CHOICE, &(target)->record, recording_modes, "every sample, or bins [raw]", false},          \
+        {"drain", OPTION_CHOICE, &(target)->drain, recording_drains, "write while measuring, or after it [live]",     \
+         false},                                                                                                      \
+        {"ring", OPTION_COUNT, &(target)->ring_rows, NULL, "rows kept in memory for each thread [262144]", false},    \
+        {"progress", OPTION_FLAG, &(target)->progress, NULL, "a line a second on standard error", false},             \
+    {                                                                                                                 \
+        "no-memory-lock", OPTION_FLAG, &(target)->no_memory_lock, NULL, "measure with pageable memory", false         \
+    }
+
+extern const char *const recording_modes[];
+extern const char *const recording_drains[];
+
+/* Locks memory as asked, after telling what to do where it is refused. Returns an exit code. */
+int recording_lock_memory(const struct recording_options *options);
+/* Rows for each ring: as given, or enough for `rows` when nothing may be written before the end. -1 after telling
+ * that it can't be. */
+int64_t recording_ring_rows(const struct recording_options *options, int64_t rows);
+struct recorder_options recording_for_recorder(const struct recording_options *options, int64_t ring_rows,
+                                               bool periodic);
+/* The keys of "parameters" that belong to these options. */
+void recording_to_json(struct json *json, const struct recording_options *options, int64_t ring_rows);
+
+#endif

@@ -1,0 +1,70 @@
+/* The table of what the probe can do. */
+#include "experiment/experiment.h"
+#include "load/load.h"
+#include "message.h"
+#include "os/os.h"
+
+#include <string.h>
+
+struct command {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv);
+};
+
+static int list_services(int argc, char **argv);
+
+static const struct command commands[] = {
+    {"cyclic", "scheduling latency of periodic threads", experiment_cyclic},
+    {"clock", "cost and resolution of each clock", experiment_clock},
+    {"load", "a background load, bounded and self-ending", load_main},
+    {"services", "what this system offers, and what it does not", list_services},
+};
+
+static int list_services(int argc, char **argv)
+{
+    static const char *const words[] = {
+        [OS_ABSENT] = "N/A", [OS_DENIED] = "denied", [OS_NOT_REALTIME] = "not real-time", [OS_PRESENT] = "yes"};
+    if (argc > 0) {
+        return refuse(EXIT_USAGE, "%s: 'services' takes no options.", argv[0]);
+    }
+    for (int service = 0; service < OS_SERVICE_COUNT; service++) {
+        const struct os_answer answer = os_service_available((enum os_service)service);
+        print("%-42s %-14s %s\n", os_service_name((enum os_service)service), words[answer.availability], answer.why);
+    }
+    return EXIT_MEASURED;
+}
+
+static void print_help(void)
+{
+    print("usage: tauto-probe COMMAND [options]\n\n"
+           "Takes time stamps on the machine under test. Alone it prints a table; with --out it writes a sample stream\n"
+           "that 'tauto' reads.\n\n");
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        print("  %-10s %s\n", commands[i].name, commands[i].summary);
+    }
+    print("\n'tauto-probe COMMAND --help' shows its options. Exit codes: 0 measured, 1 failed while measuring, 2 usage,\n"
+           "3 not permitted.\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help();
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_help();
+        return EXIT_MEASURED;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        print("tauto-probe %s\n", TAUTO_VERSION);
+        return EXIT_MEASURED;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            return commands[i].run(argc - 2, argv + 2);
+        }
+    }
+    return refuse(EXIT_USAGE, "%s: no such command. 'tauto-probe --help' lists them.", argv[1]);
+}

@@ -1,0 +1,285 @@
+#include "options.h"
+
+#include "message.h"
+#include "os/os.h"
+#include "format.h"
+
+#include <string.h>
+
+struct unit {
+    const char *name;
+    int64_t ns;
+};
+
+static const struct unit units[] = {
+    {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"min", 60000000000}, {"h", 3600000000000},
+};
+
+/* Digits, at most one point with digits after it, and a unit; exact, in integers. */
+static bool read_duration(const char *text, int64_t *duration_ns)
+{
+    int64_t value = 0;
+    int64_t divisor = 1;
+    bool seen_point = false;
+    const char *at = text;
+    for (; (*at >= '0' && *at <= '9') || (*at == '.' && !seen_point); at++) {
+        if (*at == '.') {
+            seen_point = true;
+            continue;
+        }
+        if (value > (INT64_MAX - 9) / 10 || divisor > INT64_MAX / 10) {
+            return false;
+        }
+        value = value * 10 + (*at - '0');
+        divisor *= seen_point ? 10 : 1;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof units[0] && at != text; i++) {
+        if (strcmp(at, units[i].name) == 0) {
+            if (value > INT64_MAX / units[i].ns || value * units[i].ns % divisor != 0) {
+                return false;
+            }
+            *duration_ns = value * units[i].ns / divisor;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Digits at `*at`, which moves behind them. False when there are none or too many. */
+static bool read_digits(const char **at, int64_t *value)
+{
+    const char *const begin = *at;
+    *value = 0;
+    for (; **at >= '0' && **at <= '9'; (*at)++) {
+        if (*value > (INT64_MAX - 9) / 10) {
+            return false;
+        }
+        *value = *value * 10 + (**at - '0');
+    }
+    return *at != begin;
+}
+
+static bool read_count(const char *text, int64_t *count)
+{
+    return read_digits(&text, count) && *text == '\0';
+}
+
+static bool read_choice(const struct option *option, const char *text)
+{
+    for (int i = 0; option->choices[i] != NULL; i++) {
+        if (strcmp(text, option->choices[i]) == 0) {
+            *(int *)option->target = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void join_choices(const struct option *option, char *text, size_t bytes)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; option->choices[i] != NULL && used < bytes; i++) {
+        used += format_text(text + used, bytes - used, "%s%s", i == 0 ? "" : "|", option->choices[i]);
+    }
+}
+
+static bool read_value(const struct option *option, const char *text)
+{
+    char choices[128];
+    switch (option->kind) {
+    case OPTION_DURATION:
+        if (!read_duration(text, option->target)) {
+            refuse(EXIT_USAGE, "--%s %s: not a duration. Write a number with its unit: 250us, 1ms, 10s, 2min.",
+                   option->name, text);
+            return false;
+        }
+        return true;
+    case OPTION_COUNT:
+        if (!read_count(text, option->target)) {
+            refuse(EXIT_USAGE, "--%s %s: not a whole number.", option->name, text);
+            return false;
+        }
+        return true;
+    case OPTION_CHOICE:
+        if (!read_choice(option, text)) {
+            join_choices(option, choices, sizeof choices);
+            refuse(EXIT_USAGE, "--%s %s: not one of %s.", option->name, text, choices);
+            return false;
+        }
+        return true;
+    case OPTION_TEXT:
+        *(const char **)option->target = text;
+        return true;
+    case OPTION_FLAG:
+        break;
+    }
+    return false;
+}
+
+/* `word` is "--name" or "--name=value". */
+static struct option *find(struct option *options, size_t count, const char *word)
+{
+    const size_t length = strcspn(word + 2, "=");
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(options[i].name) == length && strncmp(options[i].name, word + 2, length) == 0) {
+            return &options[i];
+        }
+    }
+    return NULL;
+}
+
+bool options_read(struct option *options, size_t count, int argc, char **argv, bool *wants_help)
+{
+    *wants_help = false;
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            *wants_help = true;
+            return true;
+        }
+        struct option *const option = strncmp(argv[i], "--", 2) == 0 ? find(options, count, argv[i]) : NULL;
+        if (option == NULL) {
+            refuse(EXIT_USAGE, "%s: no such option. --help lists them.", argv[i]);
+            return false;
+        }
+        if (option->given) {
+            refuse(EXIT_USAGE, "--%s stands there twice. Give it once.", option->name);
+            return false;
+        }
+        option->given = true;
+        const char *value = strchr(argv[i], '=');
+        if (option->kind == OPTION_FLAG) {
+            if (value != NULL) {
+                refuse(EXIT_USAGE, "--%s takes no value.", option->name);
+                return false;
+            }
+            *(bool *)option->target = true;
+            continue;
+        }
+        if (value != NULL) {
+            value++;
+        } else if (i + 1 < argc) {
+            value = argv[++i];
+        } else {
+            refuse(EXIT_USAGE, "--%s needs a value.", option->name);
+            return false;
+        }
+        if (!read_value(option, value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool options_given(const struct option *options, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(options[i].name, name) == 0) {
+            return options[i].given;
+        }
+    }
+    return false;
+}
+
+void options_print(const struct option *options, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char value[128] = "";
+        switch (options[i].kind) {
+        case OPTION_FLAG:
+            break;
+        case OPTION_CHOICE:
+            join_choices(&options[i], value, sizeof value);
+            break;
+        case OPTION_DURATION:
+            format_text(value, sizeof value, "TIME");
+            break;
+        case OPTION_COUNT:
+            format_text(value, sizeof value, "N");
+            break;
+        case OPTION_TEXT:
+            format_text(value, sizeof value, "TEXT");
+            break;
+        }
+        char left[160];
+        format_text(left, sizeof left, "--%s %s", options[i].name, value);
+        print("  %-34s %s\n", left, options[i].help);
+    }
+}
+
+static int cpu_list_add(struct cpu_list *list, int64_t cpu)
+{
+    if (cpu >= os_cpu_limit() || !os_cpu_is_online((int32_t)cpu)) {
+        return refuse(EXIT_USAGE, "CPU %lld is not on line here. Choose with --cpus from those that are.", (long long)cpu);
+    }
+    if (!os_cpu_is_allowed((int32_t)cpu)) {
+        return refuse(EXIT_NOT_PERMITTED,
+                      "CPU %lld is outside the set that this process may use (taskset, cpuset or container). Widen that "
+                      "set, or choose with --cpus from what it allows.",
+                      (long long)cpu);
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->cpus[i] == (int32_t)cpu) {
+            return refuse(EXIT_USAGE, "--cpus names CPU %lld twice.", (long long)cpu);
+        }
+    }
+    if (list->count == CPU_LIST_LIMIT) {
+        return refuse(EXIT_USAGE, "--cpus takes at most %d CPUs.", CPU_LIST_LIMIT);
+    }
+    list->cpus[list->count++] = (int32_t)cpu;
+    return EXIT_MEASURED;
+}
+
+static int cpu_list_add_all_allowed(struct cpu_list *list)
+{
+    for (int32_t cpu = 0; cpu < os_cpu_limit() && list->count < CPU_LIST_LIMIT; cpu++) {
+        if (os_cpu_is_online(cpu) && os_cpu_is_allowed(cpu)) {
+            list->cpus[list->count++] = cpu;
+        }
+    }
+    return list->count > 0 ? EXIT_MEASURED : refuse(EXIT_FAILED, "no CPU is on line and allowed to this process.");
+}
+
+/* "2" or "2-5" at `*at`, which moves behind it. */
+static bool read_range(const char **at, int64_t *first, int64_t *last)
+{
+    if (!read_digits(at, first)) {
+        return false;
+    }
+    *last = *first;
+    if (**at == '-') {
+        (*at)++;
+        return read_digits(at, last) && *last >= *first;
+    }
+    return true;
+}
+
+int cpu_list_read(struct cpu_list *list, const char *text)
+{
+    list->count = 0;
+    if (strcmp(text, "all") == 0) {
+        return cpu_list_add_all_allowed(list);
+    }
+    if (strcmp(text, "any") == 0) {
+        list->cpus[list->count++] = OS_CPU_ANY;
+        return EXIT_MEASURED;
+    }
+    const char *at = text;
+    for (;;) {
+        int64_t cpu = 0;
+        int64_t last = 0;
+        if (!read_range(&at, &cpu, &last) || (*at != ',' && *at != '\0')) {
+            return refuse(EXIT_USAGE, "--cpus %s: not a list of CPUs. Write 0,2-3, or all, or any.", text);
+        }
+        for (; cpu <= last; cpu++) {
+            const int code = cpu_list_add(list, cpu);
+            if (code != EXIT_MEASURED) {
+                return code;
+            }
+        }
+        if (*at == '\0') {
+            return EXIT_MEASURED;
+        }
+        at++;
+    }
+}

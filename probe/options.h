@@ -1,0 +1,42 @@
+/* Reading a command line from a table of options. Every problem is told once, with what to write instead. */
+#ifndef TAUTO_OPTIONS_H
+#define TAUTO_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum option_kind {
+    OPTION_FLAG,     /* bool: takes no value, sets true */
+    OPTION_DURATION, /* int64_t nanoseconds, written with a unit: 250us, 1ms, 10s, 2min */
+    OPTION_COUNT,    /* int64_t >= 0 */
+    OPTION_CHOICE,   /* int: index into `choices` */
+    OPTION_TEXT,     /* const char * */
+};
+
+struct option {
+    const char *name; /* without the dashes */
+    enum option_kind kind;
+    void *target;
+    const char *const *choices; /* ends with NULL */
+    const char *help;
+    bool given;
+};
+
+/* Reads argv[0 … argc-1] (no program name) into the targets. False when something was wrong, after telling it;
+ * `wants_help` when --help stood there. */
+bool options_read(struct option *options, size_t count, int argc, char **argv, bool *wants_help);
+/* Was it on the command line? */
+bool options_given(const struct option *options, size_t count, const char *name);
+void options_print(const struct option *options, size_t count);
+
+enum { CPU_LIST_LIMIT = 1024 };
+struct cpu_list {
+    int32_t cpus[CPU_LIST_LIMIT];
+    uint32_t count;
+};
+/* "0,2-3", "all" (every CPU that this process may use), "any" (one thread that may run anywhere). Every CPU is
+ * checked to be on line and allowed. Returns an exit code, 0 when all is well; problems are told. */
+int cpu_list_read(struct cpu_list *list, const char *text);
+
+#endif

@@ -1,0 +1,130 @@
+/* Which services exist here: each is tried, not guessed from a version. */
+#include "status.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static const char *const names[OS_SERVICE_COUNT] = {
+    [OS_SERVICE_POLICY_FIFO] = "policy fifo",
+    [OS_SERVICE_POLICY_RR] = "policy rr",
+    [OS_SERVICE_POLICY_DEADLINE] = "policy deadline",
+    [OS_SERVICE_AFFINITY] = "affinity",
+    [OS_SERVICE_ABSOLUTE_SLEEP] = "absolute sleep",
+    [OS_SERVICE_MUTEX_INHERIT] = "mutex with priority inheritance",
+    [OS_SERVICE_MUTEX_PROTECT] = "mutex with priority ceiling",
+    [OS_SERVICE_SEMAPHORE] = "semaphore",
+    [OS_SERVICE_FIFO] = "fifo",
+    [OS_SERVICE_MESSAGE_QUEUE] = "message queue",
+    [OS_SERVICE_YIELD] = "yield",
+    [OS_SERVICE_SUSPEND_RESUME] = "suspend and resume another thread",
+    [OS_SERVICE_MEMORY_LOCK] = "memory lock",
+    [OS_SERVICE_WAKE_LATENCY_LIMIT] = "limit on the wake-up latency of idle CPUs",
+};
+
+const char *os_service_name(enum os_service service)
+{
+    return names[service];
+}
+
+static void do_nothing(void *argument)
+{
+    (void)argument;
+}
+
+static enum os_status try_policy(enum os_policy policy)
+{
+    const struct os_thread_attributes attributes = {
+        .policy = policy,
+        .below_highest = policy == OS_POLICY_DEADLINE ? 0 : os_priority_levels(policy) - 1,
+        .cpu = OS_CPU_ANY,
+        .runtime_ns = 100000,
+        .deadline_ns = 1000000000,
+        .period_ns = 1000000000,
+    };
+    struct os_thread *thread;
+    const enum os_status status = os_thread_create(&thread, &attributes, do_nothing, NULL);
+    return status == OS_OK ? os_thread_join(thread) : status;
+}
+
+static enum os_status try_mutex(enum os_mutex_protocol protocol)
+{
+    struct os_mutex *mutex;
+    const enum os_status status = os_mutex_create(&mutex, protocol, 0);
+    if (status == OS_OK) {
+        os_mutex_destroy(mutex);
+    }
+    return status;
+}
+
+static enum os_status try_message_queue(void)
+{
+    struct os_message_queue *queue;
+    const enum os_status status = os_message_queue_create(&queue, 1, 8);
+    if (status == OS_OK) {
+        os_message_queue_destroy(queue);
+    }
+    return status;
+}
+
+static struct os_answer answer(enum os_status status, const char *how_to_get_it)
+{
+    switch (status) {
+    case OS_OK:
+        return (struct os_answer){OS_PRESENT, ""};
+    case OS_NOT_PERMITTED:
+        return (struct os_answer){OS_DENIED, how_to_get_it};
+    default:
+        return (struct os_answer){OS_ABSENT, os_status_text(status)};
+    }
+}
+
+struct os_answer os_service_available(enum os_service service)
+{
+    switch (service) {
+    case OS_SERVICE_POLICY_FIFO:
+        return answer(try_policy(OS_POLICY_FIFO), os_advice_for_policy());
+    case OS_SERVICE_POLICY_RR:
+        return answer(try_policy(OS_POLICY_RR), os_advice_for_policy());
+    case OS_SERVICE_POLICY_DEADLINE:
+        return answer(try_policy(OS_POLICY_DEADLINE), os_advice_for_policy());
+    case OS_SERVICE_MUTEX_INHERIT:
+        return answer(try_mutex(OS_MUTEX_INHERIT), "");
+    case OS_SERVICE_MUTEX_PROTECT:
+        return answer(try_mutex(OS_MUTEX_PROTECT), "");
+    case OS_SERVICE_MESSAGE_QUEUE:
+        return answer(try_message_queue(), "Message queues are denied here; see mq_overview(7).");
+    case OS_SERVICE_SUSPEND_RESUME:
+        return (struct os_answer){OS_ABSENT, "POSIX has no call that suspends another thread"};
+    case OS_SERVICE_MEMORY_LOCK:
+        return sysconf(_SC_MEMLOCK) > 0 ? answer(OS_OK, "") : answer(OS_UNSUPPORTED, "");
+    case OS_SERVICE_WAKE_LATENCY_LIMIT:
+        if (access("/dev/cpu_dma_latency", F_OK) != 0) {
+            return (struct os_answer){OS_ABSENT, "the kernel has no /dev/cpu_dma_latency"};
+        }
+        return access("/dev/cpu_dma_latency", W_OK) == 0
+                   ? answer(OS_OK, "")
+                   : answer(OS_NOT_PERMITTED, "Write access to /dev/cpu_dma_latency is needed.");
+    default:
+        return (struct os_answer){OS_PRESENT, ""};
+    }
+}
+
+static void copy(char *to, size_t bytes, const char *from)
+{
+    const size_t length = strnlen(from, bytes - 1);
+    memcpy(to, from, length);
+    to[length] = '\0';
+}
+
+void os_facts_read(struct os_facts *facts)
+{
+    struct utsname found;
+    memset(facts, 0, sizeof *facts);
+    if (uname(&found) == 0) {
+        copy(facts->name, sizeof facts->name, found.sysname);
+        copy(facts->release, sizeof facts->release, found.release);
+        copy(facts->version, sizeof facts->version, found.version);
+        copy(facts->machine, sizeof facts->machine, found.machine);
+    }
+}

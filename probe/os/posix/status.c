@@ -1,0 +1,67 @@
+/* errno in the words of os.h. */
+#include "status.h"
+
+#include <errno.h>
+
+enum os_status os_status_from_errno(int error)
+{
+    switch (error) {
+    case 0:
+        return OS_OK;
+    case EPERM:
+    case EACCES:
+    case EROFS:
+        return OS_NOT_PERMITTED;
+    case ENOSYS:
+    case ENOTSUP:
+        return OS_UNSUPPORTED;
+    case EINVAL:
+    case ESRCH:
+    case ENODEV:
+        return OS_INVALID;
+    case ENOMEM:
+    case EAGAIN:
+    case EMFILE:
+    case ENFILE:
+    case ENOSPC:
+        return OS_NO_MEMORY;
+    case ETIMEDOUT:
+        return OS_TIMED_OUT;
+    case EINTR:
+        return OS_INTERRUPTED;
+    case EEXIST:
+        return OS_EXISTS;
+    case ENOENT:
+    case ENOTDIR:
+        return OS_NOT_FOUND;
+    default:
+        return OS_FAILED;
+    }
+}
+
+const char *os_status_text(enum os_status status)
+{
+    switch (status) {
+    case OS_OK:
+        return "done";
+    case OS_NOT_PERMITTED:
+        return "not permitted";
+    case OS_UNSUPPORTED:
+        return "this system has no such service";
+    case OS_INVALID:
+        return "the system does not take this value";
+    case OS_NO_MEMORY:
+        return "memory or another resource is used up";
+    case OS_TIMED_OUT:
+        return "timed out";
+    case OS_INTERRUPTED:
+        return "interrupted";
+    case OS_EXISTS:
+        return "it exists already";
+    case OS_NOT_FOUND:
+        return "no such file or folder";
+    case OS_FAILED:
+        break;
+    }
+    return "the system refused";
+}

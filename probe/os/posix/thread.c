@@ -1,0 +1,211 @@
+/* Threads: creation with policy, priority, affinity and stack; reading back what was obtained. */
+#include "linux.h"
+#include "status.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+
+enum { DEFAULT_STACK_BYTES = 256 * 1024 };
+
+struct os_thread {
+    pthread_t handle;
+    struct os_thread_attributes attributes;
+    os_thread_entry entry;
+    void *argument;
+    struct os_semaphore *started;
+    enum os_status start_status;
+};
+
+const char *os_policy_name(enum os_policy policy)
+{
+    switch (policy) {
+    case OS_POLICY_FIFO:
+        return "fifo";
+    case OS_POLICY_RR:
+        return "rr";
+    case OS_POLICY_DEADLINE:
+        return "deadline";
+    case OS_POLICY_OTHER:
+        break;
+    }
+    return "other";
+}
+
+static int native_policy(enum os_policy policy)
+{
+    switch (policy) {
+    case OS_POLICY_FIFO:
+        return SCHED_FIFO;
+    case OS_POLICY_RR:
+        return SCHED_RR;
+    default:
+        return SCHED_OTHER;
+    }
+}
+
+static bool has_priorities(enum os_policy policy)
+{
+    return policy == OS_POLICY_FIFO || policy == OS_POLICY_RR;
+}
+
+int32_t os_priority_levels(enum os_policy policy)
+{
+    if (!has_priorities(policy)) {
+        return 0;
+    }
+    const int native = native_policy(policy);
+    return sched_get_priority_max(native) - sched_get_priority_min(native) + 1;
+}
+
+int64_t os_priority_to_native(enum os_policy policy, int32_t below_highest)
+{
+    return has_priorities(policy) ? sched_get_priority_max(native_policy(policy)) - below_highest : 0;
+}
+
+enum os_status os_priority_from_native(enum os_policy policy, int64_t native, int32_t *below_highest)
+{
+    const int64_t highest = os_priority_to_native(policy, 0);
+    if (!has_priorities(policy) || native > highest || native <= highest - os_priority_levels(policy)) {
+        return OS_INVALID;
+    }
+    *below_highest = (int32_t)(highest - native);
+    return OS_OK;
+}
+
+/* What can only be set by the thread itself happens here, before its entry runs. */
+static void *start(void *argument)
+{
+    struct os_thread *const thread = argument;
+    const struct os_thread_attributes *const wanted = &thread->attributes;
+
+    linux_thread_set_name(wanted->name);
+    if (wanted->cpu != OS_CPU_ANY) {
+        thread->start_status = linux_thread_set_cpu(wanted->cpu);
+    }
+    if (thread->start_status == OS_OK && wanted->policy == OS_POLICY_DEADLINE) {
+        thread->start_status =
+            linux_thread_set_deadline(wanted->runtime_ns, wanted->deadline_ns, wanted->period_ns);
+    }
+    const bool runs = thread->start_status == OS_OK;
+    os_semaphore_post(thread->started);
+    if (runs) {
+        thread->entry(thread->argument);
+    }
+    return NULL;
+}
+
+static int set_attributes(pthread_attr_t *attributes, const struct os_thread_attributes *wanted)
+{
+    size_t stack_bytes = wanted->stack_bytes != 0 ? wanted->stack_bytes : (size_t)DEFAULT_STACK_BYTES;
+    if (stack_bytes < (size_t)PTHREAD_STACK_MIN) {
+        stack_bytes = (size_t)PTHREAD_STACK_MIN;
+    }
+    int error = pthread_attr_setstacksize(attributes, stack_bytes);
+    if (error == 0) {
+        error = pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
+    }
+    if (error == 0) {
+        error = pthread_attr_setschedpolicy(attributes, native_policy(wanted->policy));
+    }
+    if (error == 0) {
+        const struct sched_param parameter = {
+            .sched_priority = (int)os_priority_to_native(wanted->policy, wanted->below_highest)};
+        error = pthread_attr_setschedparam(attributes, &parameter);
+    }
+    return error;
+}
+
+/* The thread that listens takes the signals. A measuring thread takes two: the one that interrupts its
+ * sleep, and the watchdog's, which must reach the very thread that leaves no time to any other. */
+static int create_without_signals(struct os_thread *thread, const pthread_attr_t *attributes)
+{
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    sigdelset(&all, SIGUSR1);
+    sigdelset(&all, SIGXCPU);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int error = pthread_create(&thread->handle, attributes, start, thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+enum os_status os_thread_create(struct os_thread **thread, const struct os_thread_attributes *attributes,
+                                os_thread_entry entry, void *argument)
+{
+    struct os_thread *const made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        return OS_NO_MEMORY;
+    }
+    made->attributes = *attributes;
+    made->entry = entry;
+    made->argument = argument;
+    enum os_status status = os_semaphore_create(&made->started, 0);
+    if (status == OS_OK) {
+        pthread_attr_t native;
+        int error = pthread_attr_init(&native);
+        if (error == 0) {
+            error = set_attributes(&native, attributes);
+            if (error == 0) {
+                error = create_without_signals(made, &native);
+            }
+            pthread_attr_destroy(&native);
+        }
+        status = os_status_from_errno(error);
+    }
+    if (status == OS_OK) {
+        os_semaphore_wait(made->started);
+        status = made->start_status;
+        if (status != OS_OK) {
+            pthread_join(made->handle, NULL);
+        }
+    }
+    if (status != OS_OK) {
+        os_semaphore_destroy(made->started);
+        free(made);
+        return status;
+    }
+    *thread = made;
+    return OS_OK;
+}
+
+enum os_status os_thread_join(struct os_thread *thread)
+{
+    const int error = pthread_join(thread->handle, NULL);
+    if (error == 0) {
+        os_semaphore_destroy(thread->started);
+        free(thread);
+    }
+    return os_status_from_errno(error);
+}
+
+void os_thread_interrupt(struct os_thread *thread)
+{
+    pthread_kill(thread->handle, SIGUSR1);
+}
+
+/* POSIX has no call that suspends another thread. */
+enum os_status os_thread_suspend(struct os_thread *thread)
+{
+    (void)thread;
+    return OS_UNSUPPORTED;
+}
+
+enum os_status os_thread_resume(struct os_thread *thread)
+{
+    (void)thread;
+    return OS_UNSUPPORTED;
+}
+
+void os_yield(void)
+{
+    sched_yield();
+}
+
+void os_thread_read_back(struct os_thread_obtained *obtained)
+{
+    linux_thread_read_back(obtained);
+}

@@ -1,0 +1,205 @@
+/* The stream's own description: header, start and stop events, footer (docs/stream.md). */
+#include "message.h"
+#include "record/recorder_parts.h"
+
+static void column_to_json(struct json *json, const char *name, const char *type, const char *unit,
+                           const char *meaning)
+{
+    json_open_object(json, NULL);
+    json_text(json, "name", name);
+    json_text(json, "type", type);
+    json_text(json, "unit", unit);
+    json_text(json, "meaning", meaning);
+    json_close_object(json);
+}
+
+static void samples_to_json(struct json *json, const char *name, const struct schema *schema)
+{
+    json_open_object(json, NULL);
+    json_text(json, "name", name);
+    json_open_array(json, "columns");
+    for (uint32_t i = 0; i < schema->column_count; i++) {
+        column_to_json(json, schema->columns[i].name, "i64", "ns", schema->columns[i].meaning);
+    }
+    json_close_array(json);
+    json_close_object(json);
+}
+
+static void tables_to_json(struct json *json, const struct recorder *recorder)
+{
+    json_open_array(json, "tables");
+    if (recorder->options.record == RECORD_RAW) {
+        samples_to_json(json, "samples", recorder->schema);
+    } else {
+        json_open_object(json, NULL);
+        json_text(json, "name", "histogram");
+        json_open_array(json, "columns");
+        column_to_json(json, "low_ns", "i64", "ns", "lowest value of the bin");
+        column_to_json(json, "high_ns", "i64", "ns", "highest value of the bin, included");
+        column_to_json(json, "count", "u64", "1", "values in the bin");
+        json_close_array(json);
+        json_close_object(json);
+        samples_to_json(json, "extremes", recorder->schema);
+    }
+    json_close_array(json);
+}
+
+static void measures_to_json(struct json *json, const struct recorder *recorder)
+{
+    const struct schema *const schema = recorder->schema;
+    json_open_array(json, "measures");
+    json_open_object(json, NULL);
+    json_text(json, "name", schema->measure);
+    json_text(json, "table", recorder->options.record == RECORD_RAW ? "samples" : "extremes");
+    json_text(json, "from", schema->columns[schema->from].name);
+    json_text(json, "to", schema->columns[schema->to].name);
+    json_text(json, "meaning", schema->measure_meaning);
+    json_close_object(json);
+    json_close_array(json);
+}
+
+void recorder_header_begin(const struct recorder *recorder, struct json *json, const char *experiment)
+{
+    struct os_facts facts;
+    os_facts_read(&facts);
+    json_begin(json);
+    json_open_object(json, NULL);
+    json_integer(json, "stream", 1);
+    json_text(json, "program", "tauto-probe");
+    json_text(json, "version", TAUTO_VERSION);
+    json_text(json, "experiment", experiment);
+    json_open_object(json, "system");
+    json_text(json, "name", facts.name);
+    json_text(json, "release", facts.release);
+    json_text(json, "version", facts.version);
+    json_text(json, "machine", facts.machine);
+    json_close_object(json);
+    calibration_to_json(json, "clock", &recorder->clock_before);
+    json_open_object(json, "epoch");
+    json_integer(json, "monotonic_ns", os_now_ns());
+    json_integer(json, "realtime_ns", os_wall_clock_ns());
+    json_close_object(json);
+    tables_to_json(json, recorder);
+    measures_to_json(json, recorder);
+}
+
+static int refuse_output(const char *path, enum os_status status)
+{
+    switch (status) {
+    case OS_EXISTS:
+        return refuse(EXIT_USAGE, "%s exists already and holds data. Give --out a new name.", path);
+    case OS_NOT_PERMITTED:
+        return refuse(EXIT_NOT_PERMITTED, "%s can't be written: not permitted. Give --out a place you may write to.",
+                      path);
+    default:
+        return refuse(EXIT_USAGE, "%s can't be opened for writing: %s.", path, os_status_text(status));
+    }
+}
+
+static bool write_beginning(struct recorder *recorder, struct json *header)
+{
+    struct json started;
+    json_begin(&started);
+    json_open_object(&started, NULL);
+    json_text(&started, "event", "started");
+    json_integer(&started, "time_ns", os_now_ns());
+    json_integer(&started, "sources", recorder->source_count);
+    json_close_object(&started);
+    const bool written = stream_write_json(&recorder->stream, FRAME_HEADER, header) &&
+                         stream_write_json(&recorder->stream, FRAME_EVENT, &started) &&
+                         stream_flush(&recorder->stream);
+    json_free(&started);
+    return written;
+}
+
+int recorder_header_end(struct recorder *recorder, struct json *json)
+{
+    int code = EXIT_MEASURED;
+    json_close_object(json);
+    if (recorder->options.out != NULL) {
+        const enum os_status status = stream_open(&recorder->stream, recorder->options.out);
+        if (status != OS_OK) {
+            code = refuse_output(recorder->options.out, status);
+        } else if (!write_beginning(recorder, json)) {
+            code = refuse(EXIT_FAILED, "%s can't be written: is the disk full, did the reader go away?",
+                          recorder->options.out);
+        }
+    }
+    json_free(json);
+    return code;
+}
+
+const char *how_it_ended(const struct recorder *recorder)
+{
+    if (recorder->stream.failed) {
+        return "failed";
+    }
+    if (atomic_load(&recorder->overrun_stop)) {
+        return "overrun";
+    }
+    switch (os_stop_requested()) {
+    case OS_STOP_WATCHDOG:
+        return "watchdog";
+    case OS_STOP_INTERRUPTED:
+        return "interrupted";
+    case OS_STOP_NONE:
+        break;
+    }
+    return "complete";
+}
+
+void write_stop_event(struct recorder *recorder)
+{
+    if (recorder->options.out == NULL) {
+        return;
+    }
+    struct json json;
+    json_begin(&json);
+    json_open_object(&json, NULL);
+    json_text(&json, "event", "stop");
+    json_integer(&json, "time_ns", os_now_ns());
+    json_text(&json, "reason", how_it_ended(recorder));
+    json_close_object(&json);
+    stream_write_json(&recorder->stream, FRAME_EVENT, &json);
+    json_free(&json);
+}
+
+static void books_to_json(struct json *json, const struct recorder *recorder, uint32_t index)
+{
+    const struct source *const source = &recorder->sources[index];
+    const struct counters *const counters = &source->counters;
+    json_open_object(json, NULL);
+    json_integer(json, "source", index);
+    if (recorder->options.periodic) {
+        json_unsigned(json, "released", counters->released);
+    }
+    json_unsigned(json, "completed", counters->completed);
+    if (recorder->options.periodic) {
+        json_unsigned(json, "missed", atomic_load(&counters->missed));
+        json_unsigned(json, "overruns", counters->overruns);
+        json_unsigned(json, "rested", counters->rested);
+        json_unsigned(json, "warmup", counters->warmup);
+    }
+    json_unsigned(json, "recorded", source->recorded);
+    json_unsigned(json, "dropped", atomic_load(&source->ring.dropped));
+    json_integer(json, "cpu_time_ns", counters->cpu_time_ns);
+    json_close_object(json);
+}
+
+void write_footer(struct recorder *recorder)
+{
+    const struct clock_calibration clock_after = calibrate_clock(0);
+    struct json json;
+    json_begin(&json);
+    json_open_object(&json, NULL);
+    json_text(&json, "ended", how_it_ended(recorder));
+    json_open_array(&json, "books");
+    for (uint32_t i = 0; i < recorder->source_count; i++) {
+        books_to_json(&json, recorder, i);
+    }
+    json_close_array(&json);
+    calibration_to_json(&json, "clock", &clock_after);
+    json_close_object(&json);
+    stream_write_json(&recorder->stream, FRAME_FOOTER, &json);
+    json_free(&json);
+}

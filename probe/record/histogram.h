@@ -1,0 +1,34 @@
+/*
+ * A histogram that clips nothing: bins of 1 up to 2,048, then 1,024 bins for each doubling, over all of int64.
+ * A quantile read from it is at most 1/1024 too high and never too low; minimum, maximum and sum are exact.
+ * Negative values have the mirrored bins.
+ */
+#ifndef TAUTO_HISTOGRAM_H
+#define TAUTO_HISTOGRAM_H
+
+#include "os/os.h"
+
+struct histogram {
+    uint64_t *counts;
+    uint64_t total;
+    int64_t minimum;
+    int64_t maximum;
+};
+
+enum os_status histogram_create(struct histogram *histogram);
+void histogram_destroy(struct histogram *histogram);
+void histogram_add(struct histogram *histogram, int64_t value);
+
+/* The smallest bin edge that at least parts/whole of the values do not exceed: order statistic ceil(n p/w).
+ * 0 when the histogram is empty. */
+int64_t histogram_quantile(const struct histogram *histogram, uint64_t parts, uint64_t whole);
+
+struct histogram_bin {
+    int64_t low; /* both included */
+    int64_t high;
+    uint64_t count;
+};
+/* The next bin from `*at` on that is not empty, in ascending order; false when there is none. Start with 0. */
+bool histogram_next(const struct histogram *histogram, size_t *at, struct histogram_bin *bin);
+
+#endif

@@ -1,0 +1,22 @@
+/* The pieces of the recorder that see each other: draining, describing, the table. */
+#ifndef TAUTO_RECORDER_PARTS_H
+#define TAUTO_RECORDER_PARTS_H
+
+#include "record/recorder.h"
+
+enum { TABLE_SAMPLES = 0, TABLE_HISTOGRAM = 0, TABLE_EXTREMES = 1 };
+
+/* Takes everything that lies in the ring. */
+void drain_source(struct recorder *recorder, uint16_t index);
+void write_progress(struct recorder *recorder);
+/* At the end: the bins of each source. */
+void write_histograms(struct recorder *recorder);
+
+void write_stop_event(struct recorder *recorder);
+void write_footer(struct recorder *recorder);
+/* "complete", or what ended the run early. */
+const char *how_it_ended(const struct recorder *recorder);
+
+void print_table(const struct recorder *recorder);
+
+#endif

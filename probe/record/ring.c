@@ -1,0 +1,55 @@
+#include "record/ring.h"
+
+static const uint64_t most_rows = (uint64_t)1 << 32;
+
+static uint64_t power_of_two_at_least(uint64_t rows)
+{
+    uint64_t capacity = 1;
+    while (capacity < rows) {
+        capacity *= 2;
+    }
+    return capacity;
+}
+
+enum os_status ring_create(struct ring *ring, uint64_t rows, uint32_t row_words)
+{
+    if (rows == 0 || rows > most_rows || row_words == 0) {
+        return OS_INVALID;
+    }
+    void *memory = NULL;
+    const uint64_t capacity = power_of_two_at_least(rows);
+    const enum os_status status = os_memory_allocate(&memory, capacity * row_words * sizeof(int64_t));
+    if (status != OS_OK) {
+        return status;
+    }
+    ring->rows = memory;
+    ring->capacity = capacity;
+    ring->mask = capacity - 1;
+    ring->row_words = row_words;
+    ring->read_seen = 0;
+    atomic_init(&ring->written, 0);
+    atomic_init(&ring->dropped, 0);
+    atomic_init(&ring->read, 0);
+    return OS_OK;
+}
+
+void ring_destroy(struct ring *ring)
+{
+    os_memory_free(ring->rows, ring->capacity * ring->row_words * sizeof(int64_t));
+    ring->rows = NULL;
+}
+
+const int64_t *ring_peek(struct ring *ring, uint64_t *count)
+{
+    const uint64_t read = atomic_load_explicit(&ring->read, memory_order_relaxed);
+    const uint64_t written = atomic_load_explicit(&ring->written, memory_order_acquire);
+    const uint64_t until_wrap = ring->capacity - (read & ring->mask);
+    *count = written - read < until_wrap ? written - read : until_wrap;
+    return ring->rows + (read & ring->mask) * ring->row_words;
+}
+
+void ring_release(struct ring *ring, uint64_t count)
+{
+    const uint64_t read = atomic_load_explicit(&ring->read, memory_order_relaxed);
+    atomic_store_explicit(&ring->read, read + count, memory_order_release);
+}

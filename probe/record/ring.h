@@ -1,0 +1,60 @@
+/*
+ * A ring of rows between one measuring thread (producer) and one draining thread (consumer).
+ * The producer neither waits nor calls: a row that finds the ring full is counted as dropped.
+ * A row is `row_words` integers of 64 bits.
+ */
+#ifndef TAUTO_RING_H
+#define TAUTO_RING_H
+
+#include "os/os.h"
+
+#include <stdatomic.h>
+
+enum { CACHE_LINE_BYTES = 64 };
+
+struct ring {
+    int64_t *rows;
+    uint64_t capacity; /* in rows, a power of two */
+    uint64_t mask;
+    uint32_t row_words;
+
+    _Alignas(CACHE_LINE_BYTES) _Atomic uint64_t written; /* the producer's line */
+    uint64_t read_seen;                                   /* the producer's last look at `read` */
+    _Atomic uint64_t dropped;
+
+    _Alignas(CACHE_LINE_BYTES) _Atomic uint64_t read; /* the consumer's line */
+};
+
+/* Allocates, touches and zeroes room for at least `rows` rows (at most 2^32).
+ * OS_INVALID: no rows or no words. OS_NO_MEMORY. */
+enum os_status ring_create(struct ring *ring, uint64_t rows, uint32_t row_words);
+void ring_destroy(struct ring *ring);
+
+/* Producer: where the next row goes, or NULL (and one more dropped) when the ring is full. */
+static inline int64_t *ring_slot(struct ring *ring)
+{
+    const uint64_t written = atomic_load_explicit(&ring->written, memory_order_relaxed);
+    if (written - ring->read_seen >= ring->capacity) {
+        ring->read_seen = atomic_load_explicit(&ring->read, memory_order_acquire);
+        if (written - ring->read_seen >= ring->capacity) {
+            const uint64_t dropped = atomic_load_explicit(&ring->dropped, memory_order_relaxed);
+            atomic_store_explicit(&ring->dropped, dropped + 1, memory_order_relaxed);
+            return NULL;
+        }
+    }
+    return ring->rows + (written & ring->mask) * ring->row_words;
+}
+
+/* Producer: the row from the last ring_slot() is filled in. */
+static inline void ring_commit(struct ring *ring)
+{
+    const uint64_t written = atomic_load_explicit(&ring->written, memory_order_relaxed);
+    atomic_store_explicit(&ring->written, written + 1, memory_order_release);
+}
+
+/* Consumer: rows that lie in one piece, oldest first; their number in `count`, 0 when there are none. */
+const int64_t *ring_peek(struct ring *ring, uint64_t *count);
+/* Consumer: give the first `count` of them back. */
+void ring_release(struct ring *ring, uint64_t count);
+
+#endif

@@ -1,0 +1,93 @@
+#include "record/stream.h"
+
+#include <string.h>
+
+enum { FRAME_HEADER_BYTES = 24, CHECKED_HEADER_BYTES = 20 };
+
+static const uint32_t magic = 0x46554154U; /* TAUF */
+
+enum os_status stream_open(struct stream *stream, const char *path)
+{
+    stream->sequence = 0;
+    stream->failed = false;
+    stream->buffered = 0;
+    crc32c_prepare(&stream->crc);
+    return os_output_open(path, &stream->output);
+}
+
+bool stream_close(struct stream *stream)
+{
+    stream_flush(stream);
+    if (os_output_close(stream->output) != OS_OK) {
+        stream->failed = true;
+    }
+    return !stream->failed;
+}
+
+/* Small pieces are gathered, large ones go as they are. */
+static void write_bytes(struct stream *stream, const void *data, size_t bytes)
+{
+    if (stream->buffered + bytes > STREAM_BUFFER_BYTES) {
+        stream_flush(stream);
+    }
+    if (stream->failed) {
+        return;
+    }
+    if (bytes > STREAM_BUFFER_BYTES) {
+        stream->failed = os_output_write(stream->output, data, bytes) != OS_OK;
+    } else {
+        memcpy(stream->buffer + stream->buffered, data, bytes);
+        stream->buffered += bytes;
+    }
+}
+
+static void put_little_endian(uint8_t *at, uint32_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++) {
+        at[i] = (uint8_t)(value >> (8 * i));
+    }
+}
+
+static bool write_frame(struct stream *stream, enum frame_type type, uint8_t table, uint16_t source,
+                        const void *payload, size_t bytes)
+{
+    if (stream->failed || bytes % 8 != 0 || bytes > FRAME_PAYLOAD_LIMIT_BYTES) {
+        stream->failed = true;
+        return false;
+    }
+    uint8_t header[FRAME_HEADER_BYTES];
+    put_little_endian(header, magic, 4);
+    header[4] = (uint8_t)type;
+    header[5] = table;
+    put_little_endian(header + 6, source, 2);
+    put_little_endian(header + 8, (uint32_t)bytes, 4);
+    put_little_endian(header + 12, stream->sequence++, 4);
+    put_little_endian(header + 16, crc32c_of(&stream->crc, payload, bytes), 4);
+    put_little_endian(header + 20, crc32c_of(&stream->crc, header, CHECKED_HEADER_BYTES), 4);
+    write_bytes(stream, header, sizeof header);
+    write_bytes(stream, payload, bytes);
+    return !stream->failed;
+}
+
+/* Rows lie in memory as this CPU keeps them; the stream is little-endian, as is every system we build for. */
+_Static_assert(sizeof(int64_t) == 8, "rows are 64-bit words");
+
+bool stream_write_rows(struct stream *stream, uint8_t table, uint16_t source, const void *rows, size_t bytes)
+{
+    return write_frame(stream, FRAME_ROWS, table, source, rows, bytes);
+}
+
+bool stream_write_json(struct stream *stream, enum frame_type type, struct json *json)
+{
+    json_pad(json, 8);
+    return !json->out_of_memory && write_frame(stream, type, 0, 0, json->text, json->length);
+}
+
+bool stream_flush(struct stream *stream)
+{
+    if (!stream->failed && stream->buffered > 0) {
+        stream->failed = os_output_write(stream->output, stream->buffer, stream->buffered) != OS_OK;
+        stream->buffered = 0;
+    }
+    return !stream->failed;
+}

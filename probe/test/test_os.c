@@ -1,0 +1,270 @@
+/* The operating system interface on the real system, as far as this user is allowed to go. */
+#include "os/os.h"
+#include "test/check.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum { MS = 1000000 };
+
+static void the_clock_never_goes_back_and_sleep_ends_after_its_instant(void **state)
+{
+    (void)state;
+    int64_t before = os_now_ns();
+    for (int i = 0; i < 10000; i++) {
+        const int64_t now = os_now_ns();
+        assert_true(now >= before);
+        before = now;
+    }
+    const int64_t instant = os_now_ns() + 5LL * MS;
+    assert_int_equal(os_sleep_until(instant), OS_OK);
+    assert_true(os_now_ns() >= instant);
+    assert_int_equal(os_sleep_until(os_now_ns() - MS), OS_OK);
+}
+
+static void every_clock_has_a_name_and_moves_on(void **state)
+{
+    (void)state;
+    assert_string_equal(os_clock_name(0), "monotonic");
+    for (size_t clock = 0; clock < os_clock_count(); clock++) {
+        const int64_t before = os_clock_read_ns(clock);
+        const int64_t until = os_now_ns() + 30LL * MS;
+        while (os_now_ns() < until) {
+        }
+        assert_true(os_clock_read_ns(clock) > before);
+    }
+}
+
+struct pair {
+    struct os_semaphore *ping;
+    struct os_semaphore *pong;
+    struct os_fifo *fifo;
+    struct os_message_queue *queue;
+    struct os_thread_obtained obtained;
+    _Atomic int count;
+};
+
+static void answer_semaphores(void *argument)
+{
+    struct pair *const pair = argument;
+    for (int i = 0; i < 1000; i++) {
+        os_semaphore_wait(pair->ping);
+        pair->count++;
+        os_semaphore_post(pair->pong);
+    }
+}
+
+static const struct os_thread_attributes ordinary = {.name = "test", .cpu = OS_CPU_ANY};
+
+static void semaphores_hand_over_and_time_out(void **state)
+{
+    (void)state;
+    struct pair pair = {0};
+    struct os_thread *thread = NULL;
+    assert_int_equal(os_semaphore_create(&pair.ping, 0), OS_OK);
+    assert_int_equal(os_semaphore_create(&pair.pong, 0), OS_OK);
+    assert_int_equal(os_semaphore_wait_for(pair.pong, MS), OS_TIMED_OUT);
+    assert_int_equal(os_thread_create(&thread, &ordinary, answer_semaphores, &pair), OS_OK);
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(pair.count, i);
+        os_semaphore_post(pair.ping);
+        assert_int_equal(os_semaphore_wait(pair.pong), OS_OK);
+    }
+    assert_int_equal(os_thread_join(thread), OS_OK);
+    os_semaphore_destroy(pair.ping);
+    os_semaphore_destroy(pair.pong);
+}
+
+static void send_messages(void *argument)
+{
+    struct pair *const pair = argument;
+    for (int64_t i = 0; i < 1000; i++) {
+        os_fifo_write(pair->fifo, &i, sizeof i);
+        os_message_queue_send(pair->queue, &i, sizeof i);
+    }
+}
+
+static void fifo_and_message_queue_keep_order_and_content(void **state)
+{
+    (void)state;
+    struct pair pair = {0};
+    struct os_thread *thread = NULL;
+    assert_int_equal(os_fifo_create(&pair.fifo), OS_OK);
+    assert_int_equal(os_message_queue_create(&pair.queue, 4, sizeof(int64_t)), OS_OK);
+    assert_int_equal(os_thread_create(&thread, &ordinary, send_messages, &pair), OS_OK);
+    for (int64_t i = 0; i < 1000; i++) {
+        int64_t from_fifo = -1;
+        int64_t from_queue = -1;
+        size_t bytes = 0;
+        assert_int_equal(os_fifo_read(pair.fifo, &from_fifo, sizeof from_fifo), OS_OK);
+        assert_int_equal(os_message_queue_receive(pair.queue, &from_queue, &bytes), OS_OK);
+        assert_int_equal(from_fifo, i);
+        assert_int_equal(from_queue, i);
+        assert_int_equal(bytes, sizeof from_queue);
+    }
+    assert_int_equal(os_thread_join(thread), OS_OK);
+    os_fifo_destroy(pair.fifo);
+    os_message_queue_destroy(pair.queue);
+}
+
+struct locking {
+    struct os_mutex *mutex;
+    enum os_status locked;
+    enum os_status unlocked;
+};
+
+static void lock_and_unlock(void *argument)
+{
+    struct locking *const locking = argument;
+    locking->locked = os_mutex_lock(locking->mutex);
+    locking->unlocked = os_mutex_unlock(locking->mutex);
+}
+
+/* A ceiling can only be taken by a thread that has a real-time priority to raise. */
+static void mutexes_of_each_protocol_lock_or_say_that_they_do_not_exist(void **state)
+{
+    (void)state;
+    const bool real_time = os_service_available(OS_SERVICE_POLICY_FIFO).availability == OS_PRESENT;
+    const struct os_thread_attributes attributes = {
+        .policy = real_time ? OS_POLICY_FIFO : OS_POLICY_OTHER, .below_highest = 10, .cpu = OS_CPU_ANY};
+    for (int protocol = OS_MUTEX_NONE; protocol <= OS_MUTEX_PROTECT; protocol++) {
+        struct locking locking = {0};
+        struct os_thread *thread = NULL;
+        const enum os_status status = os_mutex_create(&locking.mutex, (enum os_mutex_protocol)protocol, 0);
+        if (status != OS_OK) {
+            assert_int_equal(status, OS_UNSUPPORTED);
+            assert_int_equal(os_service_available(OS_SERVICE_MUTEX_PROTECT).availability, OS_ABSENT);
+            continue;
+        }
+        if (real_time || protocol != OS_MUTEX_PROTECT) {
+            assert_int_equal(os_thread_create(&thread, &attributes, lock_and_unlock, &locking), OS_OK);
+            assert_int_equal(os_thread_join(thread), OS_OK);
+            assert_int_equal(locking.locked, OS_OK);
+            assert_int_equal(locking.unlocked, OS_OK);
+        }
+        os_mutex_destroy(locking.mutex);
+    }
+}
+
+static void read_back(void *argument)
+{
+    struct pair *const pair = argument;
+    os_thread_read_back(&pair->obtained);
+}
+
+static int32_t first_allowed_cpu(void)
+{
+    int32_t cpu = 0;
+    while (!os_cpu_is_allowed(cpu)) {
+        cpu++;
+    }
+    return cpu;
+}
+
+static void a_thread_has_the_attributes_that_it_was_given(void **state)
+{
+    (void)state;
+    const int32_t cpu = first_allowed_cpu();
+    for (int policy = OS_POLICY_OTHER; policy <= OS_POLICY_RR; policy++) {
+        struct pair pair = {0};
+        struct os_thread *thread = NULL;
+        const struct os_thread_attributes wanted = {
+            .name = "test", .policy = (enum os_policy)policy, .below_highest = 40, .cpu = cpu};
+        const enum os_status status = os_thread_create(&thread, &wanted, read_back, &pair);
+        if (status == OS_NOT_PERMITTED && policy != OS_POLICY_OTHER) {
+            continue; /* then os_service_available must say so, below */
+        }
+        assert_int_equal(status, OS_OK);
+        assert_int_equal(os_thread_join(thread), OS_OK);
+        assert_int_equal(pair.obtained.policy, policy);
+        assert_int_equal(pair.obtained.cpu, cpu);
+        assert_int_equal(pair.obtained.native_priority, os_priority_to_native((enum os_policy)policy, 40));
+    }
+}
+
+static void priorities_are_levels_below_the_highest(void **state)
+{
+    (void)state;
+    int32_t below = -1;
+    const int64_t highest = os_priority_to_native(OS_POLICY_FIFO, 0);
+    assert_int_equal(os_priority_from_native(OS_POLICY_FIFO, highest - 5, &below), OS_OK);
+    assert_int_equal(below, 5);
+    assert_int_equal(os_priority_from_native(OS_POLICY_FIFO, highest + 1, &below), OS_INVALID);
+    assert_int_equal(os_priority_from_native(OS_POLICY_FIFO, highest - os_priority_levels(OS_POLICY_FIFO), &below),
+                     OS_INVALID);
+    assert_int_equal(os_priority_from_native(OS_POLICY_OTHER, 0, &below), OS_INVALID);
+}
+
+static void every_service_answers_and_gives_a_reason_when_it_is_missing(void **state)
+{
+    (void)state;
+    for (int service = 0; service < OS_SERVICE_COUNT; service++) {
+        const struct os_answer answer = os_service_available((enum os_service)service);
+        assert_true(strlen(os_service_name((enum os_service)service)) > 0);
+        assert_true(answer.availability == OS_PRESENT || strlen(answer.why) > 0);
+    }
+    assert_int_equal(os_service_available(OS_SERVICE_SUSPEND_RESUME).availability, OS_ABSENT);
+    assert_int_equal(os_thread_suspend(NULL), OS_UNSUPPORTED);
+    assert_int_equal(os_thread_resume(NULL), OS_UNSUPPORTED);
+}
+
+static void sleep_long(void *argument)
+{
+    struct pair *const pair = argument;
+    pair->count = 1;
+    pair->count = os_sleep_until(os_now_ns() + 60000LL * MS) == OS_INTERRUPTED ? 2 : 3;
+}
+
+static void a_sleeping_thread_can_be_interrupted(void **state)
+{
+    (void)state;
+    struct pair pair = {0};
+    struct os_thread *thread = NULL;
+    assert_int_equal(os_stop_listen(), OS_OK);
+    assert_int_equal(os_thread_create(&thread, &ordinary, sleep_long, &pair), OS_OK);
+    while (pair.count < 2) {
+        os_thread_interrupt(thread);
+        os_sleep_until(os_now_ns() + MS);
+    }
+    assert_int_equal(pair.count, 2);
+    assert_int_equal(os_thread_join(thread), OS_OK);
+    assert_int_equal(os_stop_requested(), OS_STOP_NONE);
+}
+
+static void spin_until_stopped(void *argument)
+{
+    struct pair *const pair = argument;
+    const int64_t give_up = os_now_ns() + 20000LL * MS;
+    while (os_stop_requested() == OS_STOP_NONE && os_now_ns() < give_up) {
+    }
+    pair->count = 1;
+}
+
+/* Last: the flag stays set. */
+static void the_watchdog_ends_a_real_time_thread_that_never_sleeps(void **state)
+{
+    (void)state;
+    if (os_service_available(OS_SERVICE_POLICY_FIFO).availability != OS_PRESENT) {
+        print_message("not shown: this user may not use policy fifo\n");
+        skip();
+    }
+    struct pair pair = {0};
+    struct os_thread *thread = NULL;
+    const struct os_thread_attributes highest = {.name = "spin", .policy = OS_POLICY_FIFO, .cpu = first_allowed_cpu()};
+    assert_int_equal(os_stop_listen(), OS_OK);
+    assert_int_equal(os_watchdog_start(300LL * MS), OS_OK);
+    assert_int_equal(os_thread_create(&thread, &highest, spin_until_stopped, &pair), OS_OK);
+    assert_int_equal(os_thread_join(thread), OS_OK);
+    assert_int_equal(pair.count, 1);
+    assert_int_equal(os_stop_requested(), OS_STOP_WATCHDOG);
+}
+
+TESTS(cmocka_unit_test(the_clock_never_goes_back_and_sleep_ends_after_its_instant),
+      cmocka_unit_test(every_clock_has_a_name_and_moves_on), cmocka_unit_test(semaphores_hand_over_and_time_out),
+      cmocka_unit_test(fifo_and_message_queue_keep_order_and_content),
+      cmocka_unit_test(mutexes_of_each_protocol_lock_or_say_that_they_do_not_exist),
+      cmocka_unit_test(a_thread_has_the_attributes_that_it_was_given),
+      cmocka_unit_test(priorities_are_levels_below_the_highest),
+      cmocka_unit_test(every_service_answers_and_gives_a_reason_when_it_is_missing),
+      cmocka_unit_test(a_sleeping_thread_can_be_interrupted),
+      cmocka_unit_test(the_watchdog_ends_a_real_time_thread_that_never_sleeps))

@@ -1,0 +1,168 @@
+/* Text in and out: messages, JSON, options, checksums. */
+#include "format.h"
+#include "options.h"
+#include "record/crc32c.h"
+#include "record/json.h"
+#include "test/check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void crc32c_gives_the_vectors_of_rfc_3720(void **state)
+{
+    (void)state;
+    struct crc32c crc;
+    uint8_t bytes[32];
+    crc32c_prepare(&crc);
+    memset(bytes, 0, sizeof bytes);
+    assert_int_equal(crc32c_of(&crc, bytes, sizeof bytes), 0x8a9136aaU);
+    memset(bytes, 0xff, sizeof bytes);
+    assert_int_equal(crc32c_of(&crc, bytes, sizeof bytes), 0x62a8ab43U);
+    for (uint8_t i = 0; i < 32; i++) {
+        bytes[i] = i;
+    }
+    assert_int_equal(crc32c_of(&crc, bytes, sizeof bytes), 0x46dd794eU);
+    assert_int_equal(crc32c_of(&crc, "123456789", 9), 0xe3069283U);
+}
+
+/* The C library is the reference. */
+#define ASSERT_FORMATS_ALIKE(...)                                                                                     \
+    do {                                                                                                              \
+        char ours[200];                                                                                               \
+        char theirs[200];                                                                                             \
+        const size_t our_length = format_text(ours, sizeof ours, __VA_ARGS__);                                        \
+        const int their_length = snprintf(theirs, sizeof theirs, __VA_ARGS__);                                        \
+        assert_string_equal(ours, theirs);                                                                            \
+        assert_int_equal(our_length, their_length);                                                                   \
+    } while (0)
+
+static void formatting_agrees_with_the_c_library(void **state)
+{
+    (void)state;
+    ASSERT_FORMATS_ALIKE("plain, 100 %% plain");
+    ASSERT_FORMATS_ALIKE("%s|%-12s|%12s|%s", "a", "left", "right", "");
+    ASSERT_FORMATS_ALIKE("%d %d %d %u", 0, -1, INT32_MIN, UINT32_MAX);
+    ASSERT_FORMATS_ALIKE("%" PRId64 " %" PRId64 " %" PRIu64, INT64_MIN, INT64_MAX, UINT64_MAX);
+    ASSERT_FORMATS_ALIKE("%lld %llu %ld %lu", -5LL, 5ULL, -6L, 6UL);
+    ASSERT_FORMATS_ALIKE("%03d %03d %08u %5d|%-5d|", 7, -7, 1234U, 42, 42);
+    ASSERT_FORMATS_ALIKE("%10" PRIu64 "%8" PRIu64 "\n", UINT64_C(12345678901234), UINT64_C(1));
+}
+
+static void a_text_that_does_not_fit_is_cut_and_its_length_told(void **state)
+{
+    (void)state;
+    char text[6];
+    assert_int_equal(format_text(text, sizeof text, "%s", "much too long"), 13);
+    assert_string_equal(text, "much ");
+}
+
+static void json_places_commas_and_escapes(void **state)
+{
+    (void)state;
+    struct json json;
+    json_begin(&json);
+    json_open_object(&json, NULL);
+    json_text(&json, "a \"quoted\" key", "back\\slash, line\nbreak, \x01");
+    json_open_array(&json, "list");
+    json_integer(&json, NULL, INT64_MIN);
+    json_unsigned(&json, NULL, UINT64_MAX);
+    json_open_object(&json, NULL);
+    json_close_object(&json);
+    json_close_array(&json);
+    json_boolean(&json, "yes", true);
+    json_integer_or_null(&json, "unknown", INT64_MIN);
+    json_close_object(&json);
+    assert_string_equal(json.text,
+                        "{\"a \\\"quoted\\\" key\":\"back\\\\slash, line\\u000abreak, \\u0001\","
+                        "\"list\":[-9223372036854775808,18446744073709551615,{}],\"yes\":true,\"unknown\":null}");
+    json_pad(&json, 8);
+    assert_int_equal(json.length % 8, 0);
+    assert_int_equal(json.text[json.length], '\0');
+    json_free(&json);
+}
+
+static bool reads_duration(const char *word, int64_t *duration_ns)
+{
+    struct option table[] = {{"time", OPTION_DURATION, duration_ns, NULL, "", false}};
+    char option[] = "--time";
+    char value[64];
+    char *arguments[] = {option, value};
+    bool wants_help = false;
+    format_text(value, sizeof value, "%s", word);
+    return options_read(table, 1, 2, arguments, &wants_help);
+}
+
+static void durations_are_exact_and_need_a_unit(void **state)
+{
+    (void)state;
+    int64_t ns = 0;
+    assert_true(reads_duration("250us", &ns));
+    assert_int_equal(ns, 250000);
+    assert_true(reads_duration("1.5ms", &ns));
+    assert_int_equal(ns, 1500000);
+    assert_true(reads_duration("2min", &ns));
+    assert_int_equal(ns, 120000000000);
+    static const char *const wrong[] = {"5", "", "us", "1.2.3s", "-1ms", "1 ms", "0.5ns", "99999999999999999999s", "9999999999h"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_false(reads_duration(wrong[i], &ns));
+    }
+}
+
+static void options_refuse_what_they_do_not_know(void **state)
+{
+    (void)state;
+    static const char *const choices[] = {"one", "two", NULL};
+    static char *const wrong[][2] = {
+        {"--nothing", NULL}, {"--pick", "three"}, {"--number", "x"}, {"--flag=yes", NULL}, {"word", NULL}, {"--number", NULL}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        int pick = 0;
+        int64_t number = 0;
+        bool flag = false;
+        bool wants_help = false;
+        struct option table[] = {{"pick", OPTION_CHOICE, &pick, choices, "", false},
+                                 {"number", OPTION_COUNT, &number, NULL, "", false},
+                                 {"flag", OPTION_FLAG, &flag, NULL, "", false}};
+        char *arguments[] = {wrong[i][0], wrong[i][1]};
+        assert_false(options_read(table, 3, wrong[i][1] == NULL ? 1 : 2, arguments, &wants_help));
+    }
+}
+
+static void options_take_values_both_ways_and_only_once(void **state)
+{
+    (void)state;
+    int64_t number = 0;
+    bool wants_help = false;
+    char first[] = "--number=12";
+    char *once[] = {first};
+    struct option table[] = {{"number", OPTION_COUNT, &number, NULL, "", false}};
+    assert_true(options_read(table, 1, 1, once, &wants_help));
+    assert_int_equal(number, 12);
+    assert_true(options_given(table, 1, "number"));
+    assert_false(options_read(table, 1, 1, once, &wants_help));
+}
+
+static void cpu_lists_are_checked_against_the_machine(void **state)
+{
+    (void)state;
+    static struct cpu_list list;
+    assert_int_equal(cpu_list_read(&list, "all"), 0);
+    assert_true(list.count >= 1);
+    char own[16];
+    format_text(own, sizeof own, "%d-%d", list.cpus[0], list.cpus[0]);
+    assert_int_equal(cpu_list_read(&list, own), 0);
+    assert_int_equal(list.count, 1);
+    static const char *const wrong[] = {"", ",", "1-", "x", "3-1", "0,,1", "99999", "0x1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(cpu_list_read(&list, wrong[i]), 2);
+    }
+    format_text(own, sizeof own, "%d,%d", list.cpus[0], list.cpus[0]);
+    assert_int_equal(cpu_list_read(&list, own), 2);
+}
+
+TESTS(cmocka_unit_test(crc32c_gives_the_vectors_of_rfc_3720), cmocka_unit_test(formatting_agrees_with_the_c_library),
+      cmocka_unit_test(a_text_that_does_not_fit_is_cut_and_its_length_told),
+      cmocka_unit_test(json_places_commas_and_escapes), cmocka_unit_test(durations_are_exact_and_need_a_unit),
+      cmocka_unit_test(options_refuse_what_they_do_not_know),
+      cmocka_unit_test(options_take_values_both_ways_and_only_once),
+      cmocka_unit_test(cpu_lists_are_checked_against_the_machine))
