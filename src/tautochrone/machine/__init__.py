@@ -1,0 +1,1 @@
+"""The machine a run is measured on: facts about it, and an audit of what can cost deadlines."""

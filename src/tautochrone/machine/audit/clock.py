@@ -1,0 +1,92 @@
+"""Checks of time keeping."""
+
+from tautochrone.machine.audit.finding import Finding, Question
+from tautochrone.machine.facts import Facts
+
+# Read from user space without a system call, by the vDSO.
+_FAST = {
+    "tsc": "the CPU's time stamp counter",
+    "arch_sys_counter": "the CPU's architected counter",
+    "riscv_clocksource": "the CPU's time counter",
+}
+_PARAVIRTUAL = {"kvm-clock", "hyperv_clocksource_tsc_page", "xen"}
+
+
+def high_resolution_timers(facts: Facts) -> Finding:
+    """Do timers expire when they are due?"""
+    clock, kernel = facts.clock, facts.kernel
+    question = Question(
+        "high-resolution-timers",
+        why="Without them a sleeping thread is woken by the next tick only, up to a whole tick late.",
+        source="Documentation/timers/highres.rst; delgado2020 III.A",
+    )
+    tick = f" The tick is {kernel.tick_hz} Hz." if kernel.tick_hz else ""
+    if clock.high_resolution:
+        return question.good(
+            "High-resolution timers are on", f"According to {clock.high_resolution_found_by}.{tick}"
+        )
+    if clock.high_resolution is False:
+        advice = "Use a kernel that was built with CONFIG_HIGH_RES_TIMERS=y."
+        if kernel.parameter("highres") == "off":
+            advice = "Remove highres=off from the kernel's command line."
+        elif kernel.option("HIGH_RES_TIMERS") == "y":
+            advice = "Find out why in the kernel's log: sudo dmesg | grep -iE 'hrtimer|tick|clocksource'"
+        observed = f"According to {clock.high_resolution_found_by}.{tick}"
+        return question.warning("High-resolution timers are off", observed, advice)
+    return question.unknown(
+        "Whether high-resolution timers are on is unknown",
+        f"{facts.reading.reason('/proc/timer_list')}.",
+        "As root: grep hres_active /proc/timer_list (1 means on)",
+    )
+
+
+def clock_source(facts: Facts) -> Finding:
+    """Is the time read from a fast and steady counter?"""
+    clock = facts.clock
+    question = Question(
+        "clock-source",
+        why="Every time stamp reads this clock. A counter in the CPU takes tens of nanoseconds; a chip "
+        "outside takes a microsecond or more and a system call, which adds to what is measured and to every "
+        "control loop.",
+        source="Documentation/timers/timekeeping.rst; garre2014 (taking time without disturbing)",
+    )
+    if clock.source is None:
+        place = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+        return question.unknown(
+            "The clock source is unknown", f"{facts.reading.reason(place)}.", f"cat {place}"
+        )
+    if clock.source in _FAST:
+        unsteady = (
+            clock.source == "tsc" and clock.tsc_flags is not None and "nonstop_tsc" not in clock.tsc_flags
+        )
+        if unsteady:
+            return question.note(
+                "The time stamp counter may stop in deep idle states",
+                "Clock source tsc, but the CPU does not report nonstop_tsc.",
+                "Keep the CPU out of deep idle states: processor.max_cstate=1",
+                "likely",
+            )
+        return question.good(
+            "The clock is fast and steady", f"Clock source {clock.source}, {_FAST[clock.source]}."
+        )
+    if clock.source in _PARAVIRTUAL:
+        return question.note(
+            "The clock is the hypervisor's",
+            f"Clock source {clock.source}: read without leaving the guest, but the host corrects it.",
+            "If tsc is among the available sources and the host keeps it steady: clocksource=tsc "
+            "tsc=reliable",
+        )
+    if clock.tsc_flags:
+        return question.warning(
+            "The kernel does not trust the CPU's time stamp counter",
+            f"Clock source {clock.source}; available: {', '.join(clock.available_sources or ())}.",
+            "Find out why: sudo dmesg | grep -iE 'tsc|clocksource'. Often firmware leaves the counters of "
+            "the CPUs apart: update the firmware. tsc=reliable forces it, only where the counters are known "
+            "to agree.",
+            "likely",
+        )
+    return question.note(
+        "The clock is not one that this audit knows",
+        f"Clock source {clock.source}.",
+        "See what a reading costs: tauto probe clock",
+    )

@@ -1,0 +1,105 @@
+"""Reads the small text files in which Linux shows its state, below any root folder."""
+
+import gzip
+import time
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Tree:
+    """A file tree with ``/proc``, ``/sys`` and ``/boot``: the running system's, or a copy of another's.
+
+    Nothing here raises: what can't be read is None. Paths that are there but may not be read are
+    kept in `refused`, so that a person can be told what root would see.
+    """
+
+    root: Path = Path("/")
+    refused: list[str] = field(default_factory=list)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether this is the running system, so that the system may be asked directly too."""
+        return self.root == Path("/")
+
+    def data(self, path: str) -> bytes | None:
+        """The bytes of a file."""
+        try:
+            return self._place(path).read_bytes()
+        except PermissionError:
+            self._refuse(path)
+        except (OSError, ValueError):
+            pass
+        return None
+
+    def text(self, path: str) -> str | None:
+        """The text of a file without surrounding white space; ``.gz`` files are unpacked."""
+        data = self.data(path)
+        if data is None:
+            return None
+        if path.endswith(".gz"):
+            try:
+                data = gzip.decompress(data)
+            except (OSError, EOFError, zlib.error):
+                return None
+        return data.decode(errors="replace").strip().strip("\0")
+
+    def first_text(self, *paths: str) -> str | None:
+        """The first of these files that can be read and is not empty."""
+        for path in paths:
+            if text := self.text(path):
+                return text
+        return None
+
+    def integer(self, path: str) -> int | None:
+        """The file's only number, decimal."""
+        text = self.text(path)
+        try:
+            return None if text is None else int(text)
+        except ValueError:
+            return None
+
+    def flag(self, path: str) -> bool | None:
+        """Whether the file's number is other than 0."""
+        number = self.integer(path)
+        return None if number is None else number != 0
+
+    def chosen(self, path: str) -> str | None:
+        """The word in square brackets, as in ``always [madvise] never``."""
+        text = self.text(path) or ""
+        _, bracket, rest = text.partition("[")
+        return rest.partition("]")[0] if bracket else None
+
+    def exists(self, path: str) -> bool:
+        """Whether there is such a file or folder."""
+        try:
+            return self._place(path).exists()
+        except OSError:
+            return False
+
+    def folders(self, path: str) -> tuple[str, ...]:
+        """The names of the folders in a folder, sorted as by `names`."""
+        return tuple(name for name in self.names(path) if self._place(f"{path}/{name}").is_dir())
+
+    def names(self, path: str) -> tuple[str, ...]:
+        """The names in a folder, sorted; numbers inside names count as numbers. Empty if there is none."""
+        try:
+            names = [entry.name for entry in self._place(path).iterdir()]
+        except PermissionError:
+            self._refuse(path)
+            return ()
+        except OSError:
+            return ()
+        return tuple(sorted(names, key=lambda name: (name.rstrip("0123456789"), len(name), name)))
+
+    def clock_resolution_ns(self) -> int | None:
+        """What clock_getres(2) says of CLOCK_MONOTONIC; None for a copied tree."""
+        return round(time.clock_getres(time.CLOCK_MONOTONIC) * 1e9) if self.is_live else None
+
+    def _place(self, path: str) -> Path:
+        return self.root / path.lstrip("/")
+
+    def _refuse(self, path: str) -> None:
+        if path not in self.refused:
+            self.refused.append(path)

@@ -1,0 +1,262 @@
+"""What is gathered about a machine."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from machine_trees import CONFIG, CPUINFO, REALTIME_PC, plant
+from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
+from tautochrone.machine.facts import Facts, gather, observe
+from tautochrone.machine.tree import Tree
+
+GROUPS = {
+    "machine", "kernel", "cpu", "power", "interrupts", "clock", "memory", "confinement", "limits", "reading",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"),
+    [
+        ("0", (0,)),
+        ("0-3,6", (0, 1, 2, 3, 6)),
+        ("", ()),
+        ("(null)", ()),
+        ("8,2-3", (2, 3, 8)),
+        ("x", None),
+        (None, None),
+    ],
+)
+def test_cpu_lists_are_read_as_the_kernel_writes_them(text: str | None, cpus: tuple[int, ...] | None) -> None:
+    assert parse_cpu_list(text) == cpus
+
+
+@pytest.mark.parametrize(
+    ("cpus", "text"), [((), ""), ((4,), "4"), ((0, 1, 2, 5), "0-2,5"), ((3, 1, 2, 3), "1-3")]
+)
+def test_cpu_lists_are_written_as_the_kernel_does(cpus: tuple[int, ...], text: str) -> None:
+    assert format_cpu_list(cpus) == text
+
+
+def test_a_whole_machine_is_described(tmp_path: Path) -> None:
+    facts = observe(plant(tmp_path))
+    assert (facts.machine.vendor, facts.machine.product) == ("Example", "Controller 7")
+    assert (facts.machine.architecture, facts.kernel.release) == ("x86_64", "6.1.0-rt")
+    assert (facts.kernel.realtime, facts.kernel.realtime_found_by) == (True, "the kernel's version string")
+    assert facts.kernel.tick_hz == 1000
+    assert facts.kernel.options_from == "/boot/config-6.1.0-rt"
+    assert (facts.cpu.model, facts.cpu.online_count, facts.cpu.cores) == ("Example CPU 3000", 2, 2)
+    assert (facts.cpu.threads_per_core, facts.cpu.sockets, facts.cpu.numa_nodes) == (1, 1, 1)
+    assert (facts.cpu.isolated, facts.cpu.nohz_full) == ("1", "")
+    assert facts.cpu.caches == ("L1 data 32K, CPU 0",)
+    assert (facts.power.governors, facts.power.governor_cpus) == (("performance",), ("0-1",))
+    assert (facts.power.minimum_khz, facts.power.maximum_khz, facts.power.boost) == (
+        800_000,
+        3_400_000,
+        False,
+    )
+    assert facts.power.idle_states == ("POLL", "C1", "C6")
+    assert facts.power.idle_exit_latencies_us == (0, 2, 133)
+    assert facts.power.idle_enabled_cpus == ("0-1", "0-1", "")
+    assert facts.memory.total_bytes == 16_000_000 * 1024
+    assert facts.confinement.virtual is False
+    assert facts.confinement.stolen_seconds == 0
+    assert facts.confinement.cpu_seconds == 100
+    assert (facts.limits.rt_priority, facts.limits.memory_lock_bytes) == (99, -1)
+    assert facts.reading.effective_uid == 1000
+
+
+def test_an_empty_tree_gives_only_unknowns(tmp_path: Path) -> None:
+    table = gather(tmp_path)
+    assert set(table) == GROUPS
+    known = {
+        (group, name) for group, facts in table.items() for name, value in facts.items() if value is not None
+    }
+    assert known == {("reading", "refused")}
+
+
+def test_facts_survive_json(tmp_path: Path) -> None:
+    root = plant(tmp_path)
+    stored = json.loads(json.dumps(gather(root)))
+    assert stored == gather(root)
+    assert Facts.from_table(stored) == observe(root)
+
+
+def test_facts_of_another_version_are_read_as_far_as_they_go() -> None:
+    facts = Facts.from_table({"cpu": {"online": "0-3", "of_a_later_version": 1}, "another_group": {}})
+    assert facts.cpu.online == "0-3"
+    assert facts.kernel.release is None
+
+
+def test_the_hosts_name_is_stored_only_on_request(tmp_path: Path) -> None:
+    root = plant(tmp_path)
+    assert "secret-name" not in json.dumps(gather(root))
+    assert gather(root, hostname=True)["machine"]["hostname"] == "secret-name"
+
+
+def test_words_for_init_are_not_taken_for_kernel_parameters(tmp_path: Path) -> None:
+    assert observe(plant(tmp_path)).kernel.command_line == "quiet isolcpus=managed_irq,domain,1"
+
+
+def test_a_packed_configuration_is_read(tmp_path: Path) -> None:
+    root = plant(tmp_path, {"/boot/config-6.1.0-rt": None})
+    (root / "proc/config.gz").write_bytes(gzip.compress(CONFIG.encode()))
+    kernel = observe(root).kernel
+    assert kernel.options_from == "/proc/config.gz"
+    assert (kernel.option("HZ"), kernel.option("KASAN"), kernel.option("PREEMPT_RT")) == ("1000", "n", "y")
+
+
+@pytest.mark.parametrize("damage", [b"", b"not gzip", gzip.compress(CONFIG.encode())[:20]])
+def test_a_damaged_configuration_is_unknown(tmp_path: Path, damage: bytes) -> None:
+    root = plant(tmp_path, {"/boot/config-6.1.0-rt": None})
+    (root / "proc/config.gz").write_bytes(damage)
+    assert observe(root).kernel.option("HZ") is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "model", "found_by"),
+    [
+        (
+            {"/sys/kernel/debug/sched/preempt": "none voluntary (full) lazy"},
+            "full",
+            "/sys/kernel/debug/sched/preempt",
+        ),
+        ({"/proc/cmdline": "preempt=voluntary"}, "voluntary", "preempt= on the kernel's command line"),
+        ({"/proc/sys/kernel/version": "#1 SMP PREEMPT", "/boot/config-6.1.0-rt": None}, "full", "version"),
+        (
+            {"/proc/sys/kernel/version": "#1 SMP", "/boot/config-6.1.0-rt": None},
+            "none or voluntary",
+            "version",
+        ),
+        (
+            {
+                "/proc/sys/kernel/version": "#1 SMP PREEMPT",
+                "/proc/sys/kernel/osrelease": "6.18.1",
+                "/boot/config-6.1.0-rt": None,
+            },
+            "full or lazy",
+            "version",
+        ),
+        ({"/boot/config-6.1.0-rt": None}, None, None),
+    ],
+)
+def test_the_preemption_model_comes_from_the_surest_place(
+    tmp_path: Path, changes: dict[str, str | None], model: str | None, found_by: str | None
+) -> None:
+    dynamic = {
+        "/proc/sys/kernel/version": "#1 SMP PREEMPT_DYNAMIC Debian",
+        "/boot/config-6.1.0-rt": "CONFIG_PREEMPT_DYNAMIC=y\nCONFIG_PREEMPT_NONE=y\n",
+    }
+    kernel = observe(plant(tmp_path, {**dynamic, **changes})).kernel
+    assert kernel.preemption == model
+    assert found_by is None or found_by in (kernel.preemption_found_by or "")
+
+
+@pytest.mark.parametrize("version", ["#1 SMP PREEMPT RT Fri", "#1 SMP PREEMPT_RT Fri"])
+def test_old_and_new_realtime_version_strings_count(tmp_path: Path, version: str) -> None:
+    root = plant(tmp_path, {"/proc/sys/kernel/version": version, "/boot/config-6.1.0-rt": None})
+    assert observe(root).kernel.realtime is True
+
+
+def test_only_allowed_cpus_that_are_on_line_count(tmp_path: Path) -> None:
+    root = plant(tmp_path, {"/proc/self/status": "Cpus_allowed_list:\t1-31\n"})
+    assert (observe(root).cpu.allowed, observe(root).cpu.allowed_count) == ("1", 1)
+
+
+def test_a_board_is_named_by_its_device_tree(tmp_path: Path) -> None:
+    arm = "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\n"
+    root = plant(
+        tmp_path,
+        {"/sys/class/dmi/*": None, "/proc/device-tree/model": "Example Board 4\0", "/proc/cpuinfo": arm},
+    )
+    facts = observe(root)
+    assert facts.machine.product == "Example Board 4"
+    assert facts.cpu.model == "ARM implementer 0x41, part 0xd08"
+    assert facts.clock.tsc_flags is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "hypervisor"),
+    [
+        ({"/sys/class/dmi/id/sys_vendor": "QEMU"}, "QEMU"),
+        ({"/sys/class/dmi/id/sys_vendor": "VMware, Inc."}, "VMware"),
+        ({"/sys/hypervisor/type": "xen"}, "Xen"),
+        ({"/proc/device-tree/hypervisor/compatible": "linux,kvm\0"}, "linux,kvm"),
+        (
+            {
+                "/proc/cpuinfo": CPUINFO.replace("fpu", "fpu hypervisor"),
+                "/sys/devices/system/clocksource/clocksource0/available_clocksource": "tsc kvm-clock",
+            },
+            "KVM",
+        ),
+        ({"/proc/cpuinfo": CPUINFO.replace("fpu", "fpu hypervisor")}, None),
+    ],
+)
+def test_a_hypervisor_shows(tmp_path: Path, changes: dict[str, str | None], hypervisor: str | None) -> None:
+    confinement = observe(plant(tmp_path, changes)).confinement
+    assert (confinement.virtual, confinement.hypervisor) == (True, hypervisor)
+
+
+def test_rented_hardware_is_not_taken_for_a_guest(tmp_path: Path) -> None:
+    rented = {"/sys/class/dmi/id/sys_vendor": "Amazon EC2", "/sys/class/dmi/id/product_name": "m5.metal"}
+    assert observe(plant(tmp_path, rented)).confinement.virtual is False
+
+
+def test_the_tightest_quota_above_a_group_counts(tmp_path: Path) -> None:
+    nested = {
+        "/proc/self/cgroup": "0::/a/b",
+        "/sys/fs/cgroup/a/b/cpu.max": "max 100000",
+        "/sys/fs/cgroup/a/cpu.max": "150000 100000",
+    }
+    confinement = observe(plant(tmp_path, nested)).confinement
+    assert (confinement.cpu_quota_us, confinement.cpu_quota_period_us) == (150_000, 100_000)
+
+
+def test_an_old_control_group_is_read(tmp_path: Path) -> None:
+    old = {
+        "/proc/self/cgroup": "4:memory:/m\n3:cpu,cpuacct:/docker/abc\n",
+        "/sys/fs/cgroup/cpu,cpuacct/docker/abc/cpu.cfs_quota_us": "50000",
+        "/sys/fs/cgroup/cpu,cpuacct/docker/abc/cpu.cfs_period_us": "100000",
+        "/sys/fs/cgroup/cpu,cpuacct/docker/abc/cpu.rt_runtime_us": "0",
+    }
+    confinement = observe(plant(tmp_path, old)).confinement
+    assert (confinement.cgroup_version, confinement.container) == (1, "docker")
+    assert (confinement.cpu_quota_us, confinement.rt_budget_us) == (50_000, 0)
+
+
+def test_nonsense_in_any_file_is_unknown_but_never_an_error(tmp_path: Path) -> None:
+    for text in ("", "\0\0", "-", "one two three", "\n\n[", "9" * 40):
+        root = plant(tmp_path / str(abs(hash(text))), dict.fromkeys(REALTIME_PC, text))
+        assert set(gather(root)) == GROUPS
+
+
+def test_what_may_not_be_read_is_named() -> None:
+    # /proc/timer_list is for root alone on every kernel that has it.
+    if not Path("/proc/timer_list").exists():
+        pytest.skip("this kernel has no /proc/timer_list")
+    tree = Tree()
+    as_root = os.geteuid() == 0
+    if as_root:
+        os.seteuid(65534)
+    try:
+        text = tree.text("/proc/timer_list")
+    finally:
+        if as_root:
+            os.seteuid(0)
+    assert text is None
+    assert tree.refused == ["/proc/timer_list"]
+
+
+def test_this_machine_is_described() -> None:
+    table = gather()
+    assert json.loads(json.dumps(table)) == table
+    assert table["kernel"]["release"] == os.uname().release
+    assert table["machine"]["architecture"] == os.uname().machine
+    assert table["machine"]["hostname"] is None
+    assert parse_cpu_list(table["cpu"]["allowed"]) == tuple(sorted(os.sched_getaffinity(0)))
+    assert table["memory"]["total_bytes"] > 0
+    assert table["clock"]["resolution_ns"] >= 1
+    kinds = {type(value) for facts in table.values() for value in facts.values()}
+    assert kinds <= {str, int, float, bool, list, type(None)}
