@@ -100,6 +100,9 @@ void recorder_run(struct recorder *recorder)
         }
         if (os_now_ns() >= next_progress_ns) {
             write_progress(recorder);
+            if (recorder->options.out != NULL) {
+                stream_flush(&recorder->stream); /* a reader that went away is noticed here at the latest */
+            }
             next_progress_ns += (int64_t)PROGRESS_INTERVAL_MS * NS_PER_MS;
         }
     }

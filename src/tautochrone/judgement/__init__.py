@@ -1,0 +1,1 @@
+"""What measured runs allow one to say about a control loop."""

@@ -1,0 +1,1 @@
+"""From what is wanted to runs: cells, and how one is carried out."""

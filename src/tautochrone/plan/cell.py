@@ -1,0 +1,40 @@
+"""A cell: one experiment with its parameters, under one load."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Load:
+    """A background load.
+
+    Attributes:
+        name: as people write it, such as "cpu+memory".
+        parts: the arguments of `tauto-probe load` for each program that it consists of.
+    """
+
+    name: str
+    parts: tuple[tuple[str, ...], ...] = ()
+
+
+IDLE = Load("idle")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is measured in one run.
+
+    Attributes:
+        experiment: the probe's name for it.
+        arguments: the probe's arguments after that name.
+        title: what it is, for people.
+        load: what runs beside it.
+        expected_s: how long the measuring takes, to show progress; None if that can't be told.
+        command: what a person typed to get it; kept with the run.
+    """
+
+    experiment: str
+    arguments: tuple[str, ...]
+    title: str
+    load: Load = IDLE
+    expected_s: float | None = None
+    command: tuple[str, ...] = field(default=())

@@ -1,0 +1,41 @@
+"""What `tauto` alone measures: the ruler, then a control loop at two rates, idle and beside a load."""
+
+from tautochrone.plan.cell import IDLE, Cell, Load
+
+BUILT_IN_LOAD = "cpu+memory"
+_LOAD_LASTS_LONGEST = "10min"  # it ends with the lab; this is for when both are forgotten
+_LOAD_BYTES = 256 * 1024 * 1024
+
+
+def built_in_load(cpus: str = "all") -> Load:
+    """Arithmetic on every chosen CPU, and memory that is allocated, touched, copied and freed beside it."""
+    common = ("--cpus", cpus, "--duration", _LOAD_LASTS_LONGEST)
+    return Load(BUILT_IN_LOAD, (("cpu", *common), ("memory", *common, "--bytes", str(_LOAD_BYTES))))
+
+
+def first_answer(seconds: float, policy: str = "fifo") -> tuple[Cell, ...]:
+    """The cells of the first answer.
+
+    Args:
+        seconds: for all the measuring; two fifths go to 1 kHz idle, two to 1 kHz loaded, one to 10 kHz loaded.
+        policy: of the measuring threads; "other" where real-time priority is not permitted.
+    """
+    slow_ms = max(500, round(seconds * 1000 * 2 / 5))
+    fast_ms = max(250, round(seconds * 1000 / 5))
+    load = built_in_load()
+    return (
+        Cell("clock", ("--count", "20000"), "clocks", expected_s=1.0),
+        _loop("1ms", slow_ms, "1 kHz, idle", IDLE, policy),
+        _loop("1ms", slow_ms, f"1 kHz, load {load.name}", load, policy),
+        _loop("100us", fast_ms, f"10 kHz, load {load.name}", load, policy),
+    )
+
+
+def _loop(period: str, duration_ms: int, what: str, load: Load, policy: str) -> Cell:
+    return Cell(
+        "cyclic",
+        ("--period", period, "--duration", f"{duration_ms}ms", "--policy", policy),
+        f"scheduling latency, {what}",
+        load,
+        expected_s=duration_ms / 1000 + 0.2,
+    )
