@@ -36,7 +36,7 @@ static int highest_bit(uint64_t value)
 /* Bin of a magnitude below 2^63. */
 static size_t side_bin(uint64_t magnitude)
 {
-    if (magnitude < 2 * SUB_BINS) {
+    if (magnitude < UINT64_C(2) * SUB_BINS) {
         return (size_t)magnitude;
     }
     const int shift = highest_bit(magnitude) - SUB_BITS;

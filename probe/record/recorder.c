@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { DRAIN_INTERVAL_MS = 50, PROGRESS_INTERVAL_MS = 1000, NS_PER_MS = 1000000 };
+enum { DRAIN_INTERVAL_MS = 100, PROGRESS_INTERVAL_MS = 1000, NS_PER_MS = 1000000 };
 
 static void free_sources(struct recorder *recorder)
 {

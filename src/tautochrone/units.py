@@ -19,10 +19,12 @@ def parse_duration_ns(text: str) -> int:
     """
     match = _QUANTITY.fullmatch(text)
     if match is None or match[2] not in _NS_PER_UNIT:
-        raise UsageError(f"'{text}' is not a duration", "Write a number with its unit: 250us, 1ms, 10s, 2min.")
+        raise UsageError(
+            f"'{text}' is not a duration", "Write a number with its unit: 250us, 1ms, 10s, 2min."
+        )
     whole, _, fraction = match[1].partition(".")
     scale = _NS_PER_UNIT[match[2]]
-    numerator, denominator = int(whole + fraction) * scale, 10 ** len(fraction)
+    numerator, denominator = int(whole + fraction) * scale, int(10 ** len(fraction))
     if numerator % denominator:
         raise UsageError(f"'{text}' is not a whole number of nanoseconds", "Nothing here is finer than 1 ns.")
     return numerator // denominator

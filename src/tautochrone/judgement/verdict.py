@@ -17,6 +17,7 @@ Standing = Literal["holds", "tight", "missed", "not shown"]
 FEWEST_CYCLES = 300
 """With fewer, even a flawless run leaves more than 1 in 100 cycles open at 95 % confidence."""
 
+IDLE = "idle"
 TIGHT_SHARE = 0.5
 CONFIDENCE = 0.95
 
@@ -82,9 +83,12 @@ def judge(loops: Iterable[MeasuredLoop]) -> Verdict:
     Returns:
         One line per rate and source, slowest rate first, and a headline over the rates.
     """
-    ordered = sorted(loops, key=lambda loop: (-loop.period_ns, loop.cpu if loop.cpu is not None else -1, loop.source))
+    ordered = sorted(
+        loops, key=lambda loop: (-loop.period_ns, loop.cpu if loop.cpu is not None else -1, loop.source)
+    )
     lines = tuple(
-        _judge_one(list(group)) for _, group in groupby(ordered, key=lambda loop: (loop.period_ns, loop.source))
+        _judge_one(list(group))
+        for _, group in groupby(ordered, key=lambda loop: (loop.period_ns, loop.source))
     )
     return Verdict(headline=_headline(lines), loops=lines, notes=_notes(ordered))
 
@@ -132,27 +136,32 @@ def _sentence(
     period_ns = loops[0].period_ns
     where = f"CPU {loops[0].cpu}" if loops[0].cpu is not None else "any CPU"
     subject = f"A {format_rate(1e9 / period_ns)} loop on {where}"
-    loads = _list_words(sorted({loop.load for loop in loops}, key=lambda load: (load != "idle", load)))
+    hardest = max(loops, key=lambda loop: (loop.missed + loop.overruns, loop.worst_ns or 0))
+    beside = f"beside the load {hardest.load}" if hardest.load != IDLE else "on the idle machine"
     if standing == "not shown":
         dropped = sum(loop.dropped for loop in loops)
         why = f"{dropped:,} samples were lost" if dropped else f"only {completed:,} cycles were measured"
         return f"{subject}: not shown, because {why}."
     if standing == "missed":
-        worst_load = max(loops, key=lambda loop: (loop.missed + loop.overruns, loop.worst_ns or 0)).load
         rested = sum(loop.rested for loop in loops)
         rests = f" ({rested:,} of them while the spinning thread rested)" if rested else ""
         return (
-            f"{subject}: did not keep its rate. Of {completed + missed:,} releases {missed:,} were missed{rests} and "
-            f"{late:,} came a whole period late or more; the worst start was {format_duration(worst_ns)} late. "
-            f"Most of it: {worst_load}."
+            f"{subject}: did not keep its rate. Of {completed + missed:,} releases {missed:,} were "
+            f"missed{rests} "
+            f"and {late:,} came a whole period late or more, most of them {beside}; the worst start was "
+            f"{format_duration(worst_ns)} late."
         )
-    one_in = int(1 / wilks_share(completed))
-    left = f"leaves {format_duration(period_ns - worst_ns)} of each {format_duration(period_ns)} for the work"
     opening = "kept its rate, with little room," if standing == "tight" else "kept its rate"
+    # Said of one population, the run with the worst start: idle and loaded cycles are not alike.
+    one_in = int(1 / wilks_share(hardest.completed))
     return (
-        f"{subject}: {opening} in all {completed:,} cycles ({loads}). The worst start was "
-        f"{format_duration(worst_ns)} late, which {left}. At {CONFIDENCE:.0%} confidence, fewer than 1 in {one_in:,} "
-        f"cycles starts later than that."
+        f"{subject}: {opening} in all {completed:,} cycles. The worst start was "
+        f"{format_duration(worst_ns)} late, "
+        f"{beside}, which leaves {format_duration(period_ns - worst_ns)} of each "
+        f"{format_duration(period_ns)} for "
+        f"the work. From the {hardest.completed:,} cycles there: at {CONFIDENCE:.0%} confidence, fewer "
+        "than 1 in "
+        f"{one_in:,} starts later than that."
     )
 
 
@@ -177,7 +186,8 @@ def _headline_for_rate(lines: Sequence[LoopVerdict]) -> str:
     }
     if len(by_standing["holds"]) == len(lines):
         worst_ns = max(line.worst_ns for line in lines)
-        return f"{rate} held in every cycle on {_cpus(lines)}; the worst start was {format_duration(worst_ns)} late."
+        worst = format_duration(worst_ns)
+        return f"{rate} held in every cycle on {_cpus(lines)}; the worst start was {worst} late."
     parts = [f"{phrases[standing]} on {_cpus(some)}" for standing, some in by_standing.items() if some]
     return f"{rate} {'; it '.join(parts)}."
 
@@ -198,9 +208,10 @@ def _list_words(words: Sequence[str]) -> str:
 def _notes(loops: Sequence[MeasuredLoop]) -> tuple[str, ...]:
     notes = [
         "This is the start of each cycle only: add the time your own work takes, at its worst.",
-        "A maximum of n cycles is not a worst case. The confidence assumes that the cycles measured are like those "
+        "A maximum of n cycles is not a worst case. The confidence assumes that the cycles measured are "
+        "like those "
         "to come; measure longer, and under the load that you will have.",
     ]
-    if loops and all(loop.load == "idle" for loop in loops):
+    if loops and all(loop.load == IDLE for loop in loops):
         notes.append("Nothing ran beside the measurement: an idle machine flatters.")
     return tuple(notes)

@@ -1,36 +1,137 @@
-"""What the lab itself knows to limit a run's meaning: what the probe warned of, and loads that did not load."""
+"""What the lab itself knows to limit a run's meaning: its warnings.
+
+Pure functions over what the probe said, its header and footer, and what the loads report.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from tautochrone.run.manifest import Warning
+from tautochrone.run.manifest import Warning as RunWarning
+from tautochrone.units import format_duration
 
 _FEWEST_CPU_SHARE = 0.05
+_THROTTLE_MARGIN = 0.9
+_RULER_CHANGE = 2.0
+REAL_TIME = ("fifo", "rr")
 
 
-def cautions_of_probe(messages: Iterable[str]) -> list[Warning]:
+def cautions_of_probe(messages: Iterable[str]) -> list[RunWarning]:
     """The probe's own warnings, as warnings of the run."""
-    found = []
-    for message in messages:
-        if message.startswith("warning: "):
-            found.append(Warning("probe", message.removeprefix("warning: ")))
-    return found
+    return [
+        RunWarning("probe", message.removeprefix("warning: "))
+        for message in messages
+        if message.startswith("warning: ")
+    ]
 
 
-def cautions_of_loads(reports: Sequence[Mapping[str, object]]) -> list[Warning]:
+def cautions_of_loads(reports: Sequence[Mapping[str, Any]]) -> list[RunWarning]:
     """A load that did nearly nothing was no load: its CPU time is compared with the time that it had."""
     found = []
     for report in reports:
-        elapsed_ns, cpu_time_ns, threads = report["elapsed_ns"], report["cpu_time_ns"], report["threads"]
-        assert isinstance(elapsed_ns, int)
-        assert isinstance(cpu_time_ns, int)
-        assert isinstance(threads, int)
-        share = cpu_time_ns / max(1, elapsed_ns * threads)
+        share = report["cpu_time_ns"] / max(1, report["elapsed_ns"] * report["threads"])
         if share < _FEWEST_CPU_SHARE:
             found.append(
-                Warning(
+                RunWarning(
                     "load-did-not-load",
-                    f"the load '{report['load']}' got only {share:.1%} of the CPU time that it was meant to use",
-                    "Something of higher priority kept the CPUs busy, or a container limit held the load back.",
+                    f"the load '{report['load']}' got only {share:.1%} of the CPU time that it was meant "
+                    "to use",
+                    "Something of higher priority kept the CPUs busy, or a container limit held the load "
+                    "back.",
                 )
             )
     return found
+
+
+def cautions_of_stream(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> list[RunWarning]:
+    """What header and footer show: settings that were not obtained, throttling that can bite, lost samples, a
+    ruler that changed."""
+    return [
+        *_not_obtained(header),
+        *_throttling(header, footer or {}),
+        *_lost_samples(footer or {}),
+        *_changed_ruler(header, footer or {}),
+        *_ended_early(footer or {}),
+    ]
+
+
+def _not_obtained(header: Mapping[str, Any]) -> list[RunWarning]:
+    found = []
+    pairs = [("the process", header.get("process", {}))]
+    pairs += [(str(source.get("name")), source) for source in header.get("sources", ())]
+    for who, pair in pairs:
+        requested, obtained = pair.get("requested", {}), pair.get("obtained", {})
+        for name, wanted in requested.items():
+            if wanted is not None and obtained.get(name) != wanted:
+                found.append(
+                    RunWarning(
+                        "not-obtained",
+                        f"{who}: {name} was set to {wanted}, but the system says {obtained.get(name)}",
+                        "The numbers hold for what was obtained.",
+                    )
+                )
+    return found
+
+
+def _throttling(header: Mapping[str, Any], footer: Mapping[str, Any]) -> list[RunWarning]:
+    """RT throttling can bite when a real-time thread uses nearly the share that the system grants."""
+    obtained = header.get("process", {}).get("obtained", {})
+    runtime_ns, window_ns = obtained.get("rt_runtime_ns"), obtained.get("rt_period_ns")
+    period_ns = header.get("schedule", {}).get("period_ns")
+    if runtime_ns is None or window_ns is None or runtime_ns < 0 or runtime_ns >= window_ns or not period_ns:
+        return []
+    granted = runtime_ns / window_ns
+    policies = {source["source"]: source["obtained"]["policy"] for source in header.get("sources", ())}
+    for book in footer.get("books", ()):
+        lasted_ns = book.get("released", 0) * period_ns
+        used = book.get("cpu_time_ns", 0) / lasted_ns if lasted_ns else 0.0
+        if policies.get(book["source"]) in REAL_TIME and used > _THROTTLE_MARGIN * granted:
+            return [
+                RunWarning(
+                    "rt-throttling",
+                    f"a measuring thread used {used:.0%} of its CPU; the system may stop real-time threads "
+                    "beyond "
+                    f"{format_duration(runtime_ns)} in every {format_duration(window_ns)}",
+                    "Such stops show as latency and missed releases of tens of milliseconds. To measure "
+                    "without "
+                    "them: sysctl kernel.sched_rt_runtime_us=-1, and put it back afterwards.",
+                )
+            ]
+    return []
+
+
+def _lost_samples(footer: Mapping[str, Any]) -> list[RunWarning]:
+    dropped = sum(book.get("dropped", 0) for book in footer.get("books", ()))
+    if not dropped:
+        return []
+    return [
+        RunWarning(
+            "dropped",
+            f"{dropped:,} samples were taken but could not be kept: the ring between measuring and writing "
+            "was full",
+            "Give --ring more rows, or a longer period. Quantiles and maximum do not know these samples.",
+        )
+    ]
+
+
+def _changed_ruler(header: Mapping[str, Any], footer: Mapping[str, Any]) -> list[RunWarning]:
+    before, after = header.get("clock", {}).get("cost_ns"), footer.get("clock", {}).get("cost_ns")
+    if not before or not after or max(before, after) < _RULER_CHANGE * min(before, after):
+        return []
+    return [
+        RunWarning(
+            "clock-cost-changed",
+            f"one reading of the clock cost {before} ns before the run and {after} ns after it",
+            "The CPU frequency or the clock source changed meanwhile, or the CPU was shared.",
+        )
+    ]
+
+
+def _ended_early(footer: Mapping[str, Any]) -> list[RunWarning]:
+    words = {
+        "interrupted": "the run was ended by hand or by a signal",
+        "overrun": "the run ended at the first overrun, as it was asked to",
+        "watchdog": "the watchdog ended the run: a measuring thread ran past its budget without sleeping",
+        "failed": "the run failed",
+    }
+    ended = footer.get("ended")
+    return [RunWarning("cut-short", f"{words[ended]}; it is shorter than planned")] if ended in words else []

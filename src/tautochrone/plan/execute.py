@@ -9,12 +9,12 @@ from types import FrameType
 from typing import Any
 
 from tautochrone.errors import MeasuringError, NotPermittedError, TautoError, UsageError
-from tautochrone.plan.cautions import cautions_of_loads, cautions_of_probe
+from tautochrone.plan.cautions import cautions_of_loads, cautions_of_probe, cautions_of_stream
 from tautochrone.plan.cell import Cell
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
-from tautochrone.stream import EVENT, FrameReader, json_payload
+from tautochrone.stream import EVENT, FOOTER, HEADER, FrameReader, json_payload
 from tautochrone.target.target import ProbeEnd, RunningLoad, RunningProbe, Target
 
 
@@ -70,20 +70,33 @@ def run_cell(
         stack.callback(writer.close)
         loads = _start_loads(cell, target, writer, stack)
         probe = target.start_probe([cell.experiment, *cell.arguments])
-        end = _record(probe, writer, watch)
+        end, header, footer = _record(probe, writer, watch)
         reports = [load.end() for load in loads]
         if end.exit_code in (UsageError.exit_code, NotPermittedError.exit_code):
             writer.discard()
             raise _refusal(end)
-        for caution in [*cautions_of_probe(end.messages), *cautions_of_loads(reports)]:
+        if not header:
+            writer.discard()
+            raise MeasuringError(f"the probe failed: {_last_words(end)}")
+        cautions = [
+            *cautions_of_probe(end.messages),
+            *cautions_of_loads(reports),
+            *cautions_of_stream(header, footer),
+        ]
+        for caution in cautions:
             writer.add_warning(caution.code, caution.text, caution.advice)
         if reports:
             writer.add_condition("load_reports", reports)
         run = writer.seal()
     if end.exit_code != 0:
-        what = end.messages[-1] if end.messages else f"it ended with {end.exit_code}"
-        raise MeasuringError(f"the probe failed: {what}", f"What was whole is kept: tauto show {run.manifest.id}")
+        raise MeasuringError(
+            f"the probe failed: {_last_words(end)}", f"What was whole is kept: tauto show {run.manifest.id}"
+        )
     return run
+
+
+def _last_words(end: ProbeEnd) -> str:
+    return end.messages[-1] if end.messages else f"it ended with exit code {end.exit_code} and said nothing"
 
 
 def _start_loads(cell: Cell, target: Target, writer: RunWriter, stack: ExitStack) -> list[RunningLoad]:
@@ -99,9 +112,14 @@ def _start_loads(cell: Cell, target: Target, writer: RunWriter, stack: ExitStack
     return loads
 
 
-def _record(probe: RunningProbe, writer: RunWriter, watch: Watch) -> ProbeEnd:
+def _record(
+    probe: RunningProbe, writer: RunWriter, watch: Watch
+) -> tuple[ProbeEnd, dict[str, Any], dict[str, Any] | None]:
+    """The stream to the run's folder, its progress to the watcher; header and footer as they came by."""
     started = time.monotonic()
     reader = FrameReader()
+    header: dict[str, Any] = {}
+    footer: dict[str, Any] | None = None
     try:
         with _signals_stop(probe):
             while data := probe.read():
@@ -109,12 +127,16 @@ def _record(probe: RunningProbe, writer: RunWriter, watch: Watch) -> ProbeEnd:
                 for frame in reader.feed(data):
                     if frame.type == EVENT:
                         _show(json_payload(frame), time.monotonic() - started, watch)
+                    elif frame.type == HEADER:
+                        header = json_payload(frame)
+                    elif frame.type == FOOTER:
+                        footer = json_payload(frame)
     except BaseException:
         probe.stop()
         raise
     finally:
         end = probe.end()
-    return end
+    return end, header, footer
 
 
 def _show(event: Mapping[str, Any], elapsed_s: float, watch: Watch) -> None:
@@ -137,7 +159,7 @@ def _show(event: Mapping[str, Any], elapsed_s: float, watch: Watch) -> None:
 
 @contextmanager
 def _signals_stop(probe: RunningProbe) -> Iterator[None]:
-    """While inside, an interrupt ends the probe, not the lab: its last samples and its footer are still to come."""
+    """While inside, an interrupt ends the probe, not the lab: the last samples and the footer are to come."""
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         probe.stop()

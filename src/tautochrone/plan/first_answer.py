@@ -17,7 +17,7 @@ def first_answer(seconds: float, policy: str = "fifo") -> tuple[Cell, ...]:
     """The cells of the first answer.
 
     Args:
-        seconds: for all the measuring; two fifths go to 1 kHz idle, two to 1 kHz loaded, one to 10 kHz loaded.
+        seconds: for all the measuring: two fifths for 1 kHz idle, two for 1 kHz loaded, one for 10 kHz.
         policy: of the measuring threads; "other" where real-time priority is not permitted.
     """
     slow_ms = max(500, round(seconds * 1000 * 2 / 5))

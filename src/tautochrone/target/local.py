@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from tautochrone.errors import MeasuringError, UsageError
@@ -26,7 +25,9 @@ def find_probe() -> Path:
     named = os.environ.get("TAUTO_PROBE")
     if named:
         if not os.access(named, os.X_OK):
-            raise UsageError(f"TAUTO_PROBE names {named}, which is not a program", "Unset it, or name the probe.")
+            raise UsageError(
+                f"TAUTO_PROBE names {named}, which is not a program", "Unset it, or name the probe."
+            )
         return Path(named)
     beside = Path(sys.prefix) / "bin" / "tauto-probe"
     if beside.exists():
@@ -43,6 +44,7 @@ class LocalTarget:
     name = "local"
 
     def __init__(self, probe: Path | None = None) -> None:
+        """Use this probe, or the one that belongs to this lab (`find_probe`)."""
         self._probe = probe if probe is not None else find_probe()
 
     def start_probe(self, arguments: Sequence[str]) -> "LocalProbe":
@@ -55,10 +57,14 @@ class LocalTarget:
 
 
 class LocalProbe:
-    """One probe process. It has a process group of its own, so that Ctrl-C reaches only the lab, which then
-    asks the probe to end, and the probe's last samples are not lost."""
+    """One probe process.
+
+    It has a process group of its own, so that Ctrl-C reaches only the lab, which then asks the probe to end,
+    and the probe's last samples are not lost.
+    """
 
     def __init__(self, command: Sequence[str]) -> None:
+        """Start it."""
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -113,6 +119,11 @@ class LocalLoad:
     """One load process. Its standard input is ours: when we end, however, it ends."""
 
     def __init__(self, command: Sequence[str]) -> None:
+        """Start it and wait for its word that it runs.
+
+        Raises:
+            MeasuringError: it did not start.
+        """
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -121,34 +132,34 @@ class LocalLoad:
             text=True,
             process_group=0,
         )
+        self._said: tuple[str, str] | None = None
         assert self._process.stdout is not None
         if not self._process.stdout.readline():
-            said = self.end_and_hear()
-            raise MeasuringError(f"the load did not start: {said or 'it said nothing'}")
-
-    def end_and_hear(self) -> str:
-        """End it; what it said on standard error."""
-        with suppress(OSError):
-            assert self._process.stdin is not None
-            self._process.stdin.close()
-            self._process.stdin = None
-        try:
-            self._report, said = self._process.communicate(timeout=_PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._report, said = self._process.communicate()
-        return str(said).strip().removeprefix("tauto-probe: ")
+            raise MeasuringError(f"the load did not start: {self._finish()[1] or 'it said nothing'}")
 
     def end(self) -> dict[str, object]:
-        """End it and read its report.
+        """End it, if it still runs, and read its report.
 
         Raises:
             MeasuringError: it ended without one.
         """
-        said = self.end_and_hear()
-        lines = self._report.splitlines()
+        report, complaint = self._finish()
+        lines = report.splitlines()
         if not lines:
-            raise MeasuringError(f"the load failed: {said or 'it ended without a report'}")
-        report = json.loads(lines[-1])
-        assert isinstance(report, dict)
-        return report
+            raise MeasuringError(f"the load failed: {complaint or 'it ended without a report'}")
+        content = json.loads(lines[-1])
+        assert isinstance(content, dict)
+        return content
+
+    def _finish(self) -> tuple[str, str]:
+        """What it said on standard output and standard error, once it has ended."""
+        if self._said is None:
+            try:
+                report, complaint = self._process.communicate(
+                    timeout=_PATIENCE_S
+                )  # closes its standard input
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                report, complaint = self._process.communicate()
+            self._said = report, complaint.strip().removeprefix("tauto-probe: ")
+        return self._said

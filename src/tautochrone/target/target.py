@@ -10,7 +10,7 @@ class ProbeEnd:
     """How a probe ended.
 
     Attributes:
-        exit_code: 0 measured, 1 failed while measuring, 2 usage, 3 not permitted; negative: ended by that signal.
+        exit_code: 0 measured, 1 failed while measuring, 2 usage, 3 not permitted; negative: a signal.
         messages: what it said on standard error, a line each, without its name.
     """
 
@@ -26,8 +26,10 @@ class RunningProbe(Protocol):
         ...
 
     def stop(self) -> None:
-        """Ask it to end early and to write its footer; the stream goes on until then. A second call ends it at
-        once. Safe to call from a signal handler."""
+        """Ask it to end early and to write its footer; the stream goes on until then.
+
+        A second call ends it at once. Safe to call from a signal handler.
+        """
         ...
 
     def end(self) -> ProbeEnd:

@@ -1,0 +1,41 @@
+# The short recipes. The longer ones are in scripts/.
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help setup run check test bench lock clean static setup-test
+
+bin := .venv/bin
+
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+setup: ## make .venv with the probe and the lab (installs what is missing)
+	@scripts/setup run
+
+run: setup ## measure this machine and show the verdict; ARGS="list" and the like run any other verb
+	@$(bin)/tauto $(ARGS)
+
+check: static ## the quick checks: format, lint, types, C unit tests, quick tests
+	@scripts/test-probe gcc
+	@$(bin)/pytest -m "not slow"
+
+test: static ## every check: also sanitizers, clang, the static probe, slow tests
+	@scripts/test-probe gcc address thread clang tidy musl
+	@$(bin)/pytest
+
+bench: ## compare with cyclictest, jitterdebugger and stress-ng; kept out of the tests
+	@scripts/setup bench
+	@$(bin)/python bench
+
+lock: setup-test ## write requirements/*.txt anew from pyproject.toml; UPGRADE=1 takes the newest versions
+	@UPGRADE=$(UPGRADE) scripts/lock
+
+clean: ## remove everything that was made here
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
+
+setup-test:
+	@scripts/setup test
+
+static: setup-test
+	@scripts/check-style

@@ -1,0 +1,37 @@
+"""`make bench`: every benchmark, one after the other; prints ratios, decides nothing."""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import cyclic
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=3.0, help="of each single run")
+    parser.add_argument("--rounds", type=int, default=5, help="interleaved repetitions")
+    parser.add_argument("--samples", type=int, default=100_000_000, help="for sealing and summarising")
+    options = parser.parse_args()
+
+    cpu = max(os.sched_getaffinity(0))
+    print(
+        f"Linux {os.uname().release}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.2f}, measuring on "
+        f"CPU {cpu}"
+    )
+    cyclic.cpu_time(cpu, options.seconds, options.rounds)
+    cyclic.served(cpu, options.seconds, min(3, options.rounds))
+    cyclic.spin_at_10_us(cpu, options.seconds, min(3, options.rounds))
+    cyclic.missing(cpu, options.seconds)
+    cyclic.sizes()
+    sys.stdout.flush()
+    subprocess.run(
+        [sys.executable, str(Path(__file__).parent / "seal.py"), "--samples", str(options.samples)],
+        check=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

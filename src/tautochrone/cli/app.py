@@ -1,0 +1,86 @@
+"""The command `tauto`: its verbs.
+
+The verbs' modules import nothing heavy before they are called, so that `tauto --help` answers at once.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tautochrone.cli import probe
+from tautochrone.cli.answer import answer
+from tautochrone.cli.doctor import doctor
+from tautochrone.cli.ending import run_to_exit_code
+from tautochrone.cli.export import export
+from tautochrone.cli.figure import figure
+from tautochrone.cli.list import list_runs
+from tautochrone.cli.recover import recover
+from tautochrone.cli.report import report
+from tautochrone.cli.show import show
+
+app = typer.Typer(
+    name="tauto",
+    rich_markup_mode=None,  # plain help: drawing boxes costs more than the 0.3 s that help may take
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"tauto {version('tautochrone')}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    store: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the runs; otherwise TAUTO_STORE, otherwise your data folder."),
+    ] = None,
+    version: Annotated[  # noqa: ARG001 - its callback answers
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Tell whether this machine keeps a real-time control loop's deadlines.
+
+    Without a verb, tauto measures this machine for about a minute and shows a verdict and a report.
+    """
+    if store is not None:
+        os.environ["TAUTO_STORE"] = str(store)
+
+
+# In the order of help, which puts groups of verbs last.
+app.command("answer")(answer)
+app.command("list")(list_runs)
+app.command("show")(show)
+app.command("report")(report)
+app.command("figure")(figure)
+app.command("export")(export)
+app.command("recover")(recover)
+app.command("doctor")(doctor)
+app.add_typer(probe.app, name="probe")
+
+
+def with_verb(arguments: list[str]) -> list[str]:
+    """Put in the verb `answer` where none is given, so that its options work without naming it."""
+    at = 0
+    while at < len(arguments) and arguments[at].partition("=")[0] == "--store":
+        at += 1 if "=" in arguments[at] else 2
+    if at > len(arguments):
+        return arguments  # a lone --store: typer says what is missing
+    of_root = {"-h", "--help", "--version", "--install-completion", "--show-completion"}
+    if at < len(arguments) and (arguments[at] in of_root or not arguments[at].startswith("-")):
+        return arguments
+    return [*arguments[:at], "answer", *arguments[at:]]
+
+
+def main() -> None:
+    """Run `tauto` with this process's arguments, and end the process."""
+    arguments = with_verb(sys.argv[1:])
+    sys.exit(run_to_exit_code(lambda: app(args=arguments, prog_name="tauto")))

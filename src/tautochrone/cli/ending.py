@@ -1,0 +1,110 @@
+"""How the command ends: what a person sees, and the exit code."""
+
+import os
+import select
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from tautochrone.errors import TautoError
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+READER_GONE = 141  # 128 + SIGPIPE
+UNEXPECTED = 70  # EX_SOFTWARE of sysexits.h
+
+
+def run_to_exit_code(command: Callable[[], object]) -> int:
+    """Run a command and turn every way it can end into an exit code.
+
+    A `TautoError` becomes its message and advice on standard error and its own code. An interrupt and a
+    reader that went away (`tauto list | head`) end quietly. Anything else is a fault in tauto: its traceback
+    goes to a file whose path is told. With TAUTO_DEBUG=1 the traceback is shown as well.
+    """
+    try:
+        code = _run(command)
+        sys.stdout.flush()
+    except TautoError as error:
+        _show_traceback_if_asked(error)
+        _tell(f"tauto: {error}")
+        if error.advice:
+            _tell(error.advice)
+        return error.exit_code
+    except KeyboardInterrupt:
+        _tell("tauto: stopped.")
+        return INTERRUPTED
+    except Exception as error:
+        if isinstance(error, BrokenPipeError) and _nobody_reads_output():
+            _discard_output()
+            return READER_GONE
+        _show_traceback_if_asked(error)
+        _tell(_report_request(error))
+        return UNEXPECTED
+    return code
+
+
+def _run(command: Callable[[], object]) -> int:
+    """Undo what typer does to exceptions: it exits, with the reason as the context."""
+    try:
+        command()
+    except SystemExit as end:
+        reason = end.__context__
+        if isinstance(reason, BrokenPipeError):
+            raise reason from None
+        if reason is not None and isinstance(reason.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        _tell(end.code)
+        return 1
+    return 0
+
+
+def _tell(text: str) -> None:
+    with suppress(OSError):  # nobody may be there to be told
+        print(text, file=sys.stderr, flush=True)
+
+
+def _show_traceback_if_asked(error: BaseException) -> None:
+    if os.environ.get("TAUTO_DEBUG", "0") not in ("", "0"):
+        _tell(_traceback(error))
+
+
+def _traceback(error: BaseException) -> str:
+    from traceback import format_exception
+
+    return "".join(format_exception(error))
+
+
+def _report_request(error: Exception) -> str:
+    what = f"tauto: unexpected {type(error).__name__}: {error}".rstrip(": ")
+    try:
+        where = f"with the file {_save_traceback(error)}"
+    except OSError as failure:
+        where = f"with what it shows under TAUTO_DEBUG=1 (no file could be saved: {failure})"
+    return f"{what}. This is a fault in tauto; please report it {where}"
+
+
+def _save_traceback(error: Exception) -> Path:
+    from datetime import UTC, datetime
+
+    from platformdirs import user_state_path
+
+    folder = user_state_path("tautochrone", ensure_exists=True)
+    path = folder / f"fault-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}.txt"
+    path.write_text(f"{' '.join(sys.argv)}\nPython {sys.version}\n\n{_traceback(error)}", encoding="utf-8")
+    return path
+
+
+def _nobody_reads_output() -> bool:
+    poll = select.poll()
+    for stream in (1, 2):
+        poll.register(stream, 0)
+    return any(events & (select.POLLERR | select.POLLNVAL) for _, events in poll.poll(0))
+
+
+def _discard_output() -> None:
+    """Send what is still buffered nowhere, or Python complains about it at the end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)

@@ -1,0 +1,44 @@
+"""``tauto list``: the runs of the store, newest first."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tautochrone.cli.options import JsonOption, StoreOption, open_store
+
+if TYPE_CHECKING:
+    from tautochrone.run.catalogue import Entry
+
+
+def list_runs(
+    number: Annotated[
+        int | None, typer.Option("--number", "-n", min=1, help="Show only so many of the newest.")
+    ] = None,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """List the runs, newest first."""
+    from tautochrone.run.catalogue import catalogue
+
+    place = open_store(store)
+    entries = catalogue(place)[::-1][:number]
+    if as_json:
+        typer.echo(json.dumps([_as_json(entry) for entry in entries], indent=2, ensure_ascii=False))
+    elif not entries:
+        typer.echo(f"There is no run in {place.path}.\nType tauto to measure this machine.")
+    else:
+        from tautochrone.report.listing import run_list
+        from tautochrone.report.terminal import make_console
+
+        console = make_console()
+        for part in run_list(console, entries):
+            console.print(part)
+
+
+def _as_json(entry: Entry) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(entry) | {"path": str(entry.path)}

@@ -1,0 +1,65 @@
+"""What is seen while measuring: a bar, current and worst latency, misses. Quiet when not a terminal."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tautochrone.units import format_duration
+
+if TYPE_CHECKING:
+    from tautochrone.plan.cell import Cell
+    from tautochrone.plan.execute import Progress
+
+_SHOWN_FROM_S = 2.0
+
+Watch = Callable[["Progress"], None]
+"""Called with the progress of a cell."""
+
+
+@contextmanager
+def watching(cells: "tuple[Cell, ...]") -> "Iterator[Callable[[Cell], Watch]]":
+    """Show a bar over several cells, on standard error.
+
+    Yields:
+        A function that gives, for each cell as it begins, the watcher to pass to `run_cell`.
+    """
+    from rich import progress as rich_progress
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    whole_s = sum(cell.expected_s or 0.0 for cell in cells)
+    bars = rich_progress.Progress(
+        rich_progress.TextColumn("{task.description}"),
+        rich_progress.BarColumn(bar_width=24),
+        rich_progress.TextColumn("{task.percentage:>3.0f} %"),
+        rich_progress.TimeRemainingColumn(compact=True),
+        rich_progress.TextColumn("{task.fields[numbers]}"),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal or whole_s < _SHOWN_FROM_S,
+    )
+    before_s = 0.0
+    with bars:
+        task = bars.add_task("", total=whole_s or None, numbers="")
+
+        def begin(cell: "Cell") -> Watch:
+            nonlocal before_s
+            start_s = before_s
+            before_s += cell.expected_s or 0.0
+            bars.update(task, description=cell.title, completed=start_s, numbers="")
+
+            def watch(progress: "Progress") -> None:
+                done_s = start_s + min(progress.elapsed_s, cell.expected_s or progress.elapsed_s)
+                bars.update(task, completed=done_s, numbers=_numbers(progress))
+
+            return watch
+
+        yield begin
+        bars.update(task, completed=whole_s)
+
+
+def _numbers(progress: "Progress") -> str:
+    if progress.worst_ns is None or progress.last_ns is None:
+        return ""
+    missed = f", missed {progress.missed:,}" if progress.missed else ""
+    return f"now {format_duration(progress.last_ns)}, worst {format_duration(progress.worst_ns)}{missed}"

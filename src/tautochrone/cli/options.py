@@ -1,0 +1,52 @@
+"""Options and arguments that several verbs share, and the store they mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tautochrone.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tautochrone.run.folder import Run
+    from tautochrone.run.store import Store
+
+StoreOption = Annotated[
+    Path | None,
+    typer.Option("--store", help="Folder of the runs; otherwise TAUTO_STORE, otherwise your data folder."),
+]
+RunArgument = Annotated[
+    str, typer.Argument(metavar="RUN", help="A run's id, the beginning of it, 'latest', or a path.")
+]
+RunsArgument = Annotated[
+    list[str],
+    typer.Argument(metavar="RUN...", help="Ids, beginnings of ids, 'latest', 'latest~1', or paths."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def open_store(store: Path | None) -> Store:
+    """The store that the user means."""
+    from tautochrone.run.store import Store, default_store
+
+    return Store(store if store is not None else default_store())
+
+
+def open_runs(store: Path | None, names: Sequence[str]) -> list[Run]:
+    """The runs of these names, in this order.
+
+    Raises:
+        UsageError: a run is named twice.
+        StoreError: there is no such run.
+    """
+    place = open_store(store)
+    runs = [place.open(name) for name in names]
+    ids = [run.manifest.id for run in runs]
+    for index, one in enumerate(ids):
+        if one in ids[:index]:
+            raise UsageError(f"The run {one} is named twice", "Name each run once.")
+    return runs

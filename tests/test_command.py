@@ -1,0 +1,134 @@
+"""The command as a person meets it: help, mistyped verbs, and every way it can end."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tautochrone.cli.app import with_verb
+
+FAILING = """
+import sys
+from tautochrone.cli.ending import run_to_exit_code
+from tautochrone.errors import NotPermittedError
+
+def not_permitted(): raise NotPermittedError("FIFO is not permitted", "Ask for it.")
+def fault(): raise ValueError("seven")
+def interrupted(): raise KeyboardInterrupt
+def flood():
+    while True: print("x" * 1000)
+def peer_is_gone(): raise BrokenPipeError(32, "Broken pipe")
+
+sys.exit(run_to_exit_code(globals()[sys.argv[1]]))
+"""
+
+
+def run_python(arguments: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def run_tauto(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return run_python(["-c", "from tautochrone.cli.app import main; main()", *arguments])
+
+
+def end_by(way: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return run_python(["-c", FAILING, way], **environment)
+
+
+def test_help_names_every_verb() -> None:
+    ended = run_tauto("--help")
+    assert ended.returncode == 0
+    listed = ended.stdout.partition("Commands:")[2]
+    for verb in ("answer", "probe", "list", "show", "report", "figure", "export", "recover", "doctor"):
+        assert f"\n  {verb} " in listed
+
+
+def test_help_imports_nothing_heavy() -> None:
+    program = "import sys; from tautochrone.cli.app import app; print(*sys.modules)"
+    loaded = run_python(["-c", program]).stdout.split()
+    assert "typer" in loaded
+    assert not {"numpy", "scipy", "pyarrow", "duckdb", "altair", "jinja2", "rich.table"} & set(loaded)
+
+
+def test_a_mistyped_verb_is_a_usage_error_that_suggests_the_near_one() -> None:
+    ended = run_tauto("reprot")
+    assert ended.returncode == 2
+    assert "'report'" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "understood"),
+    [
+        ([], ["answer"]),
+        (["--quick"], ["answer", "--quick"]),
+        (["--store", "x"], ["--store", "x", "answer"]),
+        (["--store=x", "--quick"], ["--store=x", "answer", "--quick"]),
+        (["--store", "x", "list"], ["--store", "x", "list"]),
+        (["--store"], ["--store"]),
+        (["--help"], ["--help"]),
+        (["--version"], ["--version"]),
+        (["list", "--json"], ["list", "--json"]),
+    ],
+)
+def test_without_a_verb_the_first_answer_is_meant(given: list[str], understood: list[str]) -> None:
+    assert with_verb(given) == understood
+
+
+def test_an_error_for_people_is_its_message_its_advice_and_its_code() -> None:
+    ended = end_by("not_permitted")
+    assert ended.returncode == 3
+    assert ended.stderr.splitlines() == ["tauto: FIFO is not permitted", "Ask for it."]
+
+
+def test_a_fault_is_told_in_one_line_and_its_traceback_saved(tmp_path: Path) -> None:
+    ended = end_by("fault", XDG_STATE_HOME=str(tmp_path))
+    assert ended.returncode == 70
+    (line,) = ended.stderr.splitlines()
+    (saved,) = tmp_path.rglob("fault-*.txt")
+    assert "ValueError: seven" in line
+    assert line.endswith(str(saved))
+    assert "Traceback" in saved.read_text()
+
+
+def test_a_fault_is_told_even_where_nothing_can_be_saved(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    ended = end_by("fault", XDG_STATE_HOME=str(tmp_path / "file"))
+    assert ended.returncode == 70
+    assert "ValueError: seven" in ended.stderr
+    assert "TAUTO_DEBUG=1" in ended.stderr
+
+
+def test_debugging_shows_the_traceback_too(tmp_path: Path) -> None:
+    ended = end_by("fault", XDG_STATE_HOME=str(tmp_path), TAUTO_DEBUG="1")
+    assert "Traceback" in ended.stderr
+
+
+def test_an_interrupt_ends_with_the_code_that_shells_know() -> None:
+    ended = end_by("interrupted")
+    assert (ended.returncode, ended.stderr) == (130, "tauto: stopped.\n")
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", FAILING, "flood"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as program:
+        assert program.stdout is not None
+        assert program.stderr is not None
+        program.stdout.read(10)
+        program.stdout.close()
+        assert program.stderr.read() == b""
+        assert program.wait(timeout=30) == 141
+
+
+def test_a_broken_pipe_that_is_not_our_output_is_not_hidden(tmp_path: Path) -> None:
+    assert end_by("peer_is_gone", XDG_STATE_HOME=str(tmp_path)).returncode == 70

@@ -1,0 +1,147 @@
+"""What else the probe does: clocks, loads, services, and a user who may do little."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, wait_until
+from tautochrone.target.local import find_probe
+
+
+def lock_options() -> list[str]:
+    return [option for option in policy_options() if option == "--no-memory-lock"]
+
+
+def test_clock_measures_every_clock_and_keeps_every_pair(tmp_path: Path) -> None:
+    stream = subprocess.run(
+        [str(find_probe()), "clock", "--count", "2000", *lock_options(), "--out", "-"],
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=True,
+    ).stdout
+    run = sealed(stream, tmp_path)
+    names = [source["name"] for source in run.manifest.header["sources"]]
+    assert {"monotonic", "realtime", "process-cpu"} <= set(names)
+    for book in run.manifest.books:
+        assert book.recorded == book.completed == 2000
+        assert book.released is None
+    for source in run.manifest.header["sources"]:
+        calibration = source["calibration"]
+        assert calibration["name"] == source["name"]
+        assert calibration["cost_ns"] > 0
+    assert run.values(source=names.index("monotonic")).min() >= 0
+
+
+def test_clock_refuses_a_name_it_does_not_know() -> None:
+    ended = probe("clock", "--clocks", "monotonic,sundial")
+    assert ended.returncode == 2
+    assert "no such clock" in ended.stderr
+
+
+@pytest.mark.parametrize("name", ["cpu", "memory"])
+def test_a_load_says_that_it_runs_and_what_it_did(name: str) -> None:
+    load = subprocess.Popen(
+        [str(find_probe()), "load", name, "--duration", "60s", "--cpus", a_cpu(), "--bytes", "16777216"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert load.stdout is not None
+    running = json.loads(load.stdout.readline())
+    assert running["event"] == "running"
+    stat = Path(f"/proc/{load.pid}/stat")
+    wait_until(lambda: sum(map(int, stat.read_text().split()[13:15])) > 5, "the load uses CPU time")
+    rest, _ = load.communicate(timeout=PATIENCE_S)  # closes its standard input, which ends it
+    report = json.loads(rest)
+    assert load.returncode == 0
+    assert report["event"] == "ended"
+    assert report["operations"] > 0
+    assert 0 < report["cpu_time_ns"] <= 1.2 * report["elapsed_ns"]
+
+
+def test_a_load_ends_by_itself_and_on_a_signal() -> None:
+    command = [str(find_probe()), "load", "cpu", "--cpus", a_cpu()]
+    short = subprocess.run(
+        [*command, "--duration", "200ms"],
+        stdin=subprocess.PIPE,
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=True,
+    )
+    assert b"ended" in short.stdout
+    with subprocess.Popen(
+        [*command, "--duration", "60s"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as load:
+        assert load.stdout is not None
+        load.stdout.readline()
+        load.terminate()
+        assert b"ended" in load.stdout.read()
+
+
+def test_a_load_refuses_what_does_not_exist() -> None:
+    assert probe("load", "gravity").returncode == 2
+    assert probe("load").returncode == 2
+    assert probe("load", "cpu", "--cpus", "4095").returncode == 2
+
+
+def test_services_name_what_is_missing_and_why() -> None:
+    lines = probe("services").stdout.splitlines()
+    (suspend,) = [line for line in lines if line.startswith("suspend and resume")]
+    assert "N/A" in suspend
+    assert "POSIX has no call" in suspend
+    assert any(line.startswith("message queue") for line in lines)
+
+
+def test_help_and_mistakes() -> None:
+    assert probe("--help").returncode == 0
+    assert probe().returncode == 2
+    assert "no such command" in probe("cycle").stderr
+    for command in ("cyclic", "clock", "load"):
+        ended = probe(command, "--help")
+        assert ended.returncode == 0
+        assert "--" in ended.stdout
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user can read; pytest's own are private."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_a_user_without_permissions_is_told_how_to_get_them_and_what_works(open_folder: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root to become a user who may do little")
+    copy = shutil.copy(find_probe(), open_folder / "tauto-probe")
+    Path(copy).chmod(0o755)
+
+    def as_nobody(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [
+                "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+                "prlimit", "--rtprio=0", copy, "cyclic", *arguments,
+            ],
+            capture_output=True, text=True, timeout=PATIENCE_S, check=False, cwd="/",
+        )  # fmt: skip
+
+    refused = as_nobody("--count", "50")
+    assert refused.returncode == 3
+    for words in ("cap_sys_nice", "limits.d", "--policy other"):
+        assert words in refused.stderr
+    locked = as_nobody("--count", "1000000", "--policy", "other")
+    assert locked.returncode in (0, 2, 3) if locked.returncode == 0 else "memlock" in locked.stderr
+    worked = as_nobody("--count", "50", "--policy", "other", "--no-memory-lock")
+    assert worked.returncode == 0
+    unwritable = as_nobody(
+        "--count", "5", "--policy", "other", "--no-memory-lock", "--out", "/tautochrone-test"
+    )
+    assert unwritable.returncode == 3
+    assert "not permitted" in unwritable.stderr
