@@ -29,11 +29,18 @@ RunsArgument = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def open_store(store: Path | None) -> Store:
-    """The store that the user means."""
+def open_store(store: Path | None, *, mend: bool = True) -> Store:
+    """The store that the user means; runs that a kill left behind are sealed first, and that is told."""
     from tautochrone.run.store import Store, default_store
 
-    return Store(store if store is not None else default_store())
+    place = Store(store if store is not None else default_store())
+    if mend and place.has_raw_streams():
+        from tautochrone.run.recover import REFUSED, recover
+
+        for outcome in recover(place):
+            if outcome.state != REFUSED:  # those are told by `tauto recover` and marked in the list
+                typer.echo(f"{outcome.id}: {outcome.text}", err=True)
+    return place
 
 
 def open_runs(store: Path | None, names: Sequence[str]) -> list[Run]:

@@ -15,7 +15,7 @@ def recover(store: StoreOption = None) -> None:
     from tautochrone.run.recover import REFUSED
     from tautochrone.run.recover import recover as recover_runs
 
-    outcomes = recover_runs(open_store(store))
+    outcomes = recover_runs(open_store(store, mend=False))
     if not outcomes:
         typer.echo("Nothing to recover: no run was cut off.")
     for outcome in outcomes:

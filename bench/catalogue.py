@@ -1,0 +1,75 @@
+"""Lists a thousand runs in fresh processes; prints the wall time, imports and all, against its goal.
+
+What it writes goes to a temporary folder (TMPDIR says where) and is removed at the end.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+
+import streams  # noqa: E402
+from tautochrone.run.store import Store  # noqa: E402
+
+GOAL_SECONDS = 1.0
+
+_LIST = """
+import sys
+from pathlib import Path
+from tautochrone.run.catalogue import catalogue
+from tautochrone.run.store import Store
+print(len(catalogue(Store(Path(sys.argv[1])))))
+"""
+
+
+def fill(store: Path, runs: int) -> None:
+    """Make one run with a manifest as large as real ones, and copies of it under other names."""
+    facts = {"cpu": {f"fact {number}": "a sentence about this machine" for number in range(200)}}
+    with Store(store).create("cyclic", "scheduling latency, idle", {"load": "idle"}, facts) as writer:
+        writer.append(streams.make_stream([[4_000, 5_000, 6_000]] * 8))
+        run = writer.seal()
+    files = {path.name: path.read_bytes() for path in run.path.iterdir()}
+    for number in range(runs - 1):
+        folder = store / f"20250101T{number:06d}Z-cyclic-0000"
+        folder.mkdir()
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--runs", type=int, default=1_000, help="default %(default)s")
+    parser.add_argument("--times", type=int, default=5, help="how often to list; default %(default)s")
+    options = parser.parse_args()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    seconds = []
+    with tempfile.TemporaryDirectory(prefix="tautochrone-bench-") as folder:
+        fill(Path(folder), options.runs)
+        for _ in range(options.times):
+            began = time.perf_counter()
+            done = subprocess.run(
+                [sys.executable, "-c", _LIST, folder],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            seconds.append(time.perf_counter() - began)
+            assert int(done.stdout) == options.runs
+    middle, worst = statistics.median(seconds), max(seconds)
+    print(f"{options.runs:,} runs listed {options.times} times, each time in a new process")
+    print(f"  median  {middle:6.3f} s   {middle / GOAL_SECONDS:.2f} of the goal, {GOAL_SECONDS:g} s")
+    print(f"  worst   {worst:6.3f} s   {worst / GOAL_SECONDS:.2f} of the goal")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""Axes that every chart shares: logarithmic time with its units, logarithmic counts, run colours."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import altair as alt
+
+from tautochrone.report.theme import SHAPES, Theme
+
+# Labels carry their unit, so that an axis from nanoseconds to seconds needs no exponent.
+_TIME_LABEL = (
+    "datum.value < 1e3 ? format(datum.value, '~r') + ' ns' : "
+    "datum.value < 1e6 ? format(datum.value / 1e3, '~r') + ' µs' : "
+    "datum.value < 1e9 ? format(datum.value / 1e6, '~r') + ' ms' : "
+    "format(datum.value / 1e9, '~r') + ' s'"
+)
+_FINE_DECADES = 2.4
+_COARSE_DECADES = 3.5
+
+
+def time_ticks(low_ns: float, high_ns: float, *, sparse: bool = False) -> list[int]:
+    """Round values from at most ``low_ns`` to at least ``high_ns``.
+
+    By the span they are 1, 2, 5, or 1, 3, or 1 of each decade; ``sparse`` asks for 1 only.
+    """
+    low_ns = max(low_ns, 1)
+    high_ns = max(high_ns, low_ns * 1.01)
+    decades = math.log10(high_ns / low_ns)
+    steps = (
+        (1,)
+        if sparse and decades > 1
+        else (1, 2, 5)
+        if decades <= _FINE_DECADES
+        else (1, 3)
+        if decades <= _COARSE_DECADES
+        else (1,)
+    )
+    first, last = math.floor(math.log10(low_ns)), math.ceil(math.log10(high_ns))
+    ticks = [step * 10**power for power in range(first, last + 1) for step in steps]
+    below = max((tick for tick in ticks if tick <= low_ns), default=ticks[0])
+    above = min((tick for tick in ticks if tick >= high_ns), default=ticks[-1])
+    return [tick for tick in ticks if below <= tick <= above]
+
+
+def time_scale(values_ns: Iterable[float], *, sparse: bool = False) -> tuple[alt.Scale, list[int]]:
+    """A logarithmic scale of time, in nanoseconds, that holds every value, and its ticks."""
+    held = [value for value in values_ns if value > 0] or [1]
+    ticks = time_ticks(min(held), max(held), sparse=sparse)
+    # 6 % of room past the largest value, so that its mark is not cut by the edge.
+    high = max(ticks[-1] if ticks[-1] <= max(held) * 2 else 0, max(held) * 1.06)
+    low = min(held) if ticks[0] < min(held) / 2 else ticks[0]
+    low, high = max(low * 0.94, 0.5), high * 1.02
+    return alt.Scale(type="log", domain=[low, high], nice=False), [t for t in ticks if low <= t <= high]
+
+
+def place(value_ns: float, scale: alt.Scale) -> float:
+    """Where a value stands on a scale of ``time_scale``: 0 at its left end, 1 at its right end."""
+    low, high = scale["domain"]
+    return math.log(value_ns / low) / math.log(high / low)
+
+
+def time_axis(title: str, ticks: Sequence[int], *, grid: bool = False) -> alt.Axis:
+    """The axis of such a scale."""
+    return alt.Axis(
+        title=title,
+        values=list(ticks),
+        labelExpr=_TIME_LABEL,
+        labelOverlap="greedy",
+        labelSeparation=6,
+        grid=grid,
+    )
+
+
+def count_axis(title: str, most: int) -> alt.Axis:
+    """Counts on a logarithmic scale: one tick per decade, 1 included."""
+    decades = range(max(1, math.ceil(math.log10(max(most, 1)))) + 1)
+    return alt.Axis(title=title, values=[10**power for power in decades], format="~s", labelOverlap="greedy")
+
+
+def run_color(runs: Sequence[str], theme: Theme, *, legend: bool) -> alt.Color:
+    """The colour of a run: the same in every chart of one page.
+
+    ``legend`` must be the same in all layers of one chart.
+    """
+    scale = alt.Scale(
+        domain=list(runs), range=[theme.series[i % len(theme.series)] for i in range(len(runs))]
+    )
+    return alt.Color("run:N", title=None, scale=scale, legend=alt.Legend() if legend else None)
+
+
+def run_shape(runs: Sequence[str], *, legend: bool) -> alt.Shape:
+    """The shape of a run's points, beside its colour."""
+    scale = alt.Scale(domain=list(runs), range=[SHAPES[i % len(SHAPES)] for i in range(len(runs))])
+    return alt.Shape("run:N", title=None, scale=scale, legend=alt.Legend() if legend else None)
+
+
+def finish(layers: Sequence[alt.Chart], theme: Theme, height: int, description: str) -> alt.LayerChart:
+    """Lay charts over each other; give them size, type, colours, and words for people who can't see them."""
+    chart: alt.LayerChart = (
+        alt.layer(*layers)
+        .properties(
+            width=theme.width,
+            height=height,
+            description=description,
+            autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
+            if theme.width == "container"
+            else "pad",
+            padding={"left": 4, "top": 4, "right": 12, "bottom": 4},
+        )
+        .configure(**theme.config())
+    )
+    return chart

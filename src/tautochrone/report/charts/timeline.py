@@ -1,0 +1,140 @@
+"""When it was late: the least and the largest latency of each stretch of time, no extreme left out."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import altair as alt
+
+from tautochrone.report.charts import axes
+from tautochrone.report.series import Series, runs_of
+from tautochrone.report.theme import Theme
+from tautochrone.report.typeset import duration
+
+_HEADROOM = 2.0  # room above the highest value for its words
+
+
+def chart(
+    series: Sequence[Series],
+    theme: Theme,
+    *,
+    within: Sequence[Series] = (),
+    title: str = "latency",
+    legend: bool = True,
+    height: int = 150,
+) -> alt.LayerChart:
+    """The envelope of ``series`` over seconds since the start; ``within`` share its axes and colours.
+
+    Every series must have an envelope.
+    """
+    every = [one for one in (within or series) if one.envelope is not None]
+    runs = runs_of(within or series)
+    y_scale, ticks = axes.time_scale(
+        [
+            float(v)
+            for one in every
+            if one.envelope
+            for v in (one.envelope.low_ns.clip(1).min(), one.envelope.high_ns.max() * _HEADROOM)
+        ],
+        sparse=True,
+    )
+    color = axes.run_color(runs, theme, legend=legend and len(runs) > 1)
+    last_s = max(float(one.envelope.time_s[-1]) for one in every if one.envelope)
+    x = alt.X(
+        "t:Q",
+        scale=alt.Scale(domain=[0, last_s * 1.01 or 1], nice=False),
+        axis=alt.Axis(title="time since the start (s)", tickCount=6, format="~r", labelFlush=True),
+    )
+    rows = [
+        {"run": one.run, "t": round(t, 4), "low": max(low, 1), "high": max(high, 1)}
+        for one in series
+        if one.envelope
+        for t, low, high in zip(
+            one.envelope.time_s.tolist(),
+            one.envelope.low_ns.tolist(),
+            one.envelope.high_ns.tolist(),
+            strict=True,
+        )
+    ]
+    y_axis = axes.time_axis(f"{title}, least to largest", ticks, grid=True)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, color=color)
+    band = base.mark_area(interpolate="step-after", fillOpacity=0.3, clip=True).encode(
+        y=alt.Y("low:Q", scale=y_scale, axis=y_axis),
+        y2="high:Q",
+    )
+    edge = base.mark_line(interpolate="step-after", strokeWidth=1, clip=True).encode(
+        y=alt.Y("high:Q", scale=y_scale)
+    )
+    return axes.finish(
+        [band, edge, *_worst(series, color, x, y_scale, last_s)], theme, height, describe(series)
+    )
+
+
+def worst_so_far(
+    series: Sequence[Series],
+    theme: Theme,
+    *,
+    title: str = "latency",
+    legend: bool = True,
+    height: int = 200,
+) -> alt.LayerChart:
+    """Each new maximum, for runs that kept a histogram. Every series must have maxima."""
+    runs = runs_of(series)
+    rows = [
+        {
+            "run": one.run,
+            "line": f"{one.rank}-{one.source}",
+            "source": one.source,
+            "t": round(t, 4),
+            "high": max(v, 1),
+        }
+        for one in series
+        if one.maxima
+        for t, v in zip(one.maxima.time_s.tolist(), one.maxima.value_ns.tolist(), strict=True)
+    ]
+    y_scale, ticks = axes.time_scale([float(str(row["high"])) for row in rows], sparse=True)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("t:Q", axis=alt.Axis(title="time since the start (s)", tickCount=6, format="~r")),
+        y=alt.Y("high:Q", scale=y_scale, axis=axes.time_axis(f"{title}, worst so far", ticks, grid=True)),
+        color=axes.run_color(runs, theme, legend=legend and len(runs) > 1),
+    )
+    line = base.mark_line(interpolate="step-after", strokeWidth=1.4).encode(detail="line:N")
+    points = base.mark_point(filled=True, size=40, opacity=1).encode(
+        tooltip=[alt.Tooltip("run:N"), alt.Tooltip("source:N")]
+    )
+    return axes.finish([line, points], theme, height, describe(series))
+
+
+def describe(series: Sequence[Series]) -> str:
+    """The chart in words, for people who can't see it."""
+    parts = [
+        f"{one.run}, {one.source}: largest {duration(one.maximum_ns)}"
+        + (f" at {one.worst_at_s:.3f} s" if one.worst_at_s is not None else "")
+        for one in series
+    ]
+    return "Latency over time, least and largest of each stretch. " + "; ".join(parts) + "."
+
+
+def _worst(
+    series: Sequence[Series], color: alt.Color, x: alt.X, y_scale: alt.Scale, last_s: float
+) -> list[alt.Chart]:
+    layers = []
+    for one in series:
+        if one.worst_at_s is None:
+            continue
+        point = {
+            "run": one.run,
+            "t": one.worst_at_s,
+            "high": max(one.maximum_ns, 1),
+            "label": f"{duration(one.maximum_ns)} at {one.worst_at_s:,.2f} s",
+        }
+        base = alt.Chart(alt.InlineData(values=[point])).encode(
+            x=x, y=alt.Y("high:Q", scale=y_scale), color=color
+        )
+        side: Literal["left", "right"] = "left" if one.worst_at_s < last_s / 2 else "right"
+        layers.append(base.mark_point(filled=True, size=40, opacity=1))
+        layers.append(
+            base.mark_text(align=side, dx=7 if side == "left" else -7, dy=-7, fontWeight=600).encode(
+                text="label:N"
+            )
+        )
+    return layers

@@ -1,0 +1,200 @@
+"""Which charts stand on the page, in which order, split into which panels, with which words below them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import altair as alt
+
+from tautochrone.report.charts import cpus, cumulative, histogram, timeline
+from tautochrone.report.evidence import Measured
+from tautochrone.report.series import Series, merge, runs_of, sources_of
+from tautochrone.report.theme import DASHES, PAGE
+from tautochrone.report.typeset import duration, number
+
+TOGETHER = "all sources together"
+_MOST_SOURCES = 4  # more than these are put together, or their lines could not be told apart
+_MOST_PANELS = 12
+_ENVELOPE = "Each stretch of time shows its least and its largest value; no extreme is left out."
+_GLYPHS = {
+    "median": "M11 1.500a4.500 4.500 0 1 1 0 9a4.500 4.500 0 1 1 0-9z",
+    "99 %": "M7 2h8v8H7z",
+    "99.9 %": "M11 .8L14.800 6 11 11.200 7.200 6z",
+    "max": "M7.500 1.500L15 6 7.500 10.500z",
+}
+
+
+@dataclass(frozen=True)
+class Sign:
+    """One entry of a key beside the runs: a dash pattern, or the outline of a shape."""
+
+    label: str
+    dash: str | None = None
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One chart of a figure."""
+
+    id: str
+    title: str
+    chart: alt.LayerChart
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the page."""
+
+    title: str
+    panels: tuple[Panel, ...]
+    caption: tuple[str, ...]
+    key: tuple[Sign, ...] = ()
+
+
+def compose(measured: Measured, prefix: str) -> list[Figure]:
+    """The figures of one measure; their panels' ids begin with ``prefix``."""
+    if not measured.periodic:
+        return [_one_panel_each(measured, prefix)]
+    figures = [_histogram(measured, prefix), _cumulative(measured, prefix)]
+    if any(one.envelope is not None for one in measured.series):
+        figures.append(_timeline(measured, prefix))
+    if any(one.maxima is not None for one in measured.series):
+        figures.append(_worst_so_far(measured, prefix))
+    figures.append(_cpus(measured, prefix))
+    return figures
+
+
+def few(series: Sequence[Series]) -> Sequence[Series]:
+    """The series themselves, or, where there are too many sources, one series per run."""
+    return series if len(sources_of(series)) <= _MOST_SOURCES else merge(series, TOGETHER)
+
+
+def _histogram(measured: Measured, prefix: str) -> Figure:
+    series = few(measured.series)
+    sources = sources_of(series)
+    panels = [
+        Panel(
+            id=f"{prefix}-histogram-{index}",
+            title=source if len(sources) > 1 or source == TOGETHER else "",
+            chart=histogram.chart(
+                [one for one in series if one.source == source],
+                PAGE,
+                within=series,
+                title=measured.title,
+                legend=False,
+            ),
+        )
+        for index, source in enumerate(sources)
+    ]
+    total = sum(one.count for one in measured.series)
+    caption = (
+        f"All {number(total)} samples; nothing is cut off at either end. Both axes are logarithmic, so that "
+        "a single late cycle shows beside thousands that were in time.",
+    )
+    return Figure("How often each value occurred", tuple(panels), caption)
+
+
+def _one_panel_each(measured: Measured, prefix: str) -> Figure:
+    """For experiments without a period, such as the readings of each clock."""
+    stepped = [one for one in measured.series if one.maximum_ns > 0]
+    still = [one.source for one in measured.series if one.maximum_ns <= 0]
+    sources = sources_of(stepped)
+    panels = [
+        Panel(
+            f"{prefix}-histogram-{index}",
+            source,
+            histogram.chart(
+                [one for one in stepped if one.source == source],
+                PAGE,
+                within=stepped,
+                title=measured.title,
+                legend=False,
+                height=130,
+            ),
+        )
+        for index, source in enumerate(sources)
+    ]
+    caption = [f"All {number(sum(one.count for one in stepped))} values; both axes are logarithmic."]
+    if still:
+        caption.append(f"Always 0, so not on a logarithmic axis: {', '.join(still)}.")
+    return Figure("How often each value occurred", tuple(panels), tuple(caption))
+
+
+def _cumulative(measured: Measured, prefix: str) -> Figure:
+    series = few(measured.series)
+    sources = sources_of(series)
+    panels = (
+        Panel(
+            f"{prefix}-whole",
+            "all cycles",
+            cumulative.whole(series, PAGE, title=measured.title, legend=False),
+        ),
+        Panel(
+            f"{prefix}-top",
+            "the latest tenth, enlarged",
+            cumulative.top(series, PAGE, title=measured.title, legend=False),
+        ),
+    )
+    dashes = (" ".join(map(str, DASHES[i % len(DASHES)])) for i in range(len(sources)))
+    key = tuple(
+        Sign(source, dash="" if dash == "1 0" else dash) for source, dash in zip(sources, dashes, strict=True)
+    )
+    caption = (
+        "The share of cycles that were at most so late; enlarged, each step up is ten times rarer. The mark "
+        "at the end of a line is the worst of all its cycles.",
+    )
+    return Figure("What share was in time", panels, caption, key if len(sources) > 1 else ())
+
+
+def _timeline(measured: Measured, prefix: str) -> Figure:
+    with_time = [one for one in measured.series if one.envelope is not None]
+    series: Sequence[Series] = few(with_time)
+    if len(series) > _MOST_PANELS:
+        series = merge(with_time, TOGETHER)
+    name = _panel_name(series)
+    panels = tuple(
+        Panel(
+            f"{prefix}-time-{index}",
+            name(one) if len(series) > 1 else "",
+            timeline.chart([one], PAGE, within=series, title=measured.meaning, legend=False),
+        )
+        for index, one in enumerate(series)
+    )
+    return Figure("When it was late", panels, (_ENVELOPE, *_worst_sentences(with_time)))
+
+
+def _worst_so_far(measured: Measured, prefix: str) -> Figure:
+    series = [one for one in measured.series if one.maxima is not None]
+    panel = Panel(
+        f"{prefix}-maxima", "", timeline.worst_so_far(series, PAGE, title=measured.meaning, legend=False)
+    )
+    runs = ", ".join(runs_of(series))
+    kept = f"{runs}: kept a histogram, so only the instant of each new worst is known."
+    return Figure("When it was worse than before", (panel,), (kept, *_worst_sentences(series)))
+
+
+def _worst_sentences(series: Sequence[Series]) -> list[str]:
+    sentences = []
+    for run in runs_of(series):
+        worst = max((one for one in series if one.run == run), key=lambda one: one.maximum_ns)
+        if worst.worst_at_s is not None:
+            when = f" ({worst.worst_at_utc})" if worst.worst_at_utc else ""
+            sentences.append(
+                f"Worst of {run}: {duration(worst.maximum_ns)} on {worst.source}, "
+                f"{worst.worst_at_s:,.3f} s after the start{when}."
+            )
+    return sentences
+
+
+def _cpus(measured: Measured, prefix: str) -> Figure:
+    panel = Panel(f"{prefix}-cpus", "", cpus.chart(measured.series, PAGE, title=measured.title, legend=False))
+    key = tuple(Sign(label, path=path) for label, path in _GLYPHS.items())
+    caption = ("A quantile for which there are too few samples has no mark.",)
+    return Figure("Side by side", (panel,), caption, key)
+
+
+def _panel_name(series: Sequence[Series]) -> Callable[[Series], str]:
+    several_runs, several_sources = len(runs_of(series)) > 1, len(sources_of(series)) > 1
+    if several_runs and several_sources:
+        return lambda one: f"{one.run}, {one.source}"
+    return (lambda one: one.run) if several_runs else (lambda one: one.source)

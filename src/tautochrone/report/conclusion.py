@@ -1,0 +1,87 @@
+"""The first answer as a terminal shows it: the verdict first, then what limits it."""
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tautochrone.judgement.verdict import Verdict
+from tautochrone.machine.audit import Finding
+from tautochrone.run.folder import Run
+from tautochrone.units import format_duration, format_rate
+
+_STYLES = {"holds": "green", "tight": "yellow", "missed": "bold red", "not shown": "dim"}
+_FINDINGS_SHOWN = 4
+
+
+def show_conclusion(
+    console: Console, runs: Sequence[Run], verdict: Verdict | None, findings: Sequence[Finding]
+) -> None:
+    """Print verdict, clock, warnings of the runs and the most important findings of the audit."""
+    if verdict is None:
+        console.print("\nNo periodic run ended, so there is no verdict.")
+    else:
+        _show_verdict(console, verdict)
+    _show_clock(console, runs)
+    _show_warnings(console, runs)
+    _show_findings(console, findings)
+
+
+def _show_verdict(console: Console, verdict: Verdict) -> None:
+    console.print()
+    console.print(Text(verdict.headline, style="bold"))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in ("loop", "on", "verdict"):
+        table.add_column(name, no_wrap=True)
+    for name in ("worst start", "left of each cycle", "cycles"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for line in verdict.loops:
+        table.add_row(
+            format_rate(line.rate_hz),
+            line.source if line.cpu is None else f"CPU {line.cpu}",
+            Text(line.standing, style=_STYLES[line.standing]),
+            format_duration(line.worst_ns),
+            format_duration(line.left_ns),
+            f"{line.samples:,}",
+        )
+    console.print(table)
+    for line in verdict.loops:
+        console.print(Text(line.sentence))
+    console.print()
+    for note in verdict.notes:
+        console.print(Text(note, style="dim"))
+
+
+def _show_clock(console: Console, runs: Sequence[Run]) -> None:
+    clock = runs[0].manifest.header.get("clock", {}) if runs else {}
+    if clock:
+        step = f"steps of {clock['step_ns']} ns" if clock.get("step_ns") else "no step seen"
+        console.print(
+            Text(
+                f"\nClock {clock['name']}: {step}, {clock['cost_ns']} ns for a reading; every number holds "
+                "both."
+            )
+        )
+
+
+def _show_warnings(console: Console, runs: Sequence[Run]) -> None:
+    warnings = dict.fromkeys(warning for run in runs for warning in run.manifest.warnings)
+    for warning in warnings:
+        console.print(Text.assemble(("warning: ", "bold yellow"), warning.text))
+        if warning.advice:
+            console.print(Text(f"  {warning.advice}", style="dim"))
+
+
+def _show_findings(console: Console, findings: Sequence[Finding]) -> None:
+    serious = [finding for finding in findings if finding.level == "warning"]
+    if not serious:
+        console.print(Text("\nThe audit has no warning. tauto doctor shows all it looked at."))
+        return
+    console.print(Text("\nWhat may stand behind latencies here:"))
+    for finding in serious[:_FINDINGS_SHOWN]:
+        console.print(Text.assemble(("  - ", ""), (finding.title, "bold"), f": {finding.observed}"))
+    more = len(serious) - _FINDINGS_SHOWN
+    tail = f"{more} more, and " if more > 0 else ""
+    console.print(Text(f"tauto doctor shows {tail}what to do about each.", style="dim"))

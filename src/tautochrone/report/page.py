@@ -1,0 +1,242 @@
+"""The report: one HTML file that holds everything it needs and asks no network for anything."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from tautochrone.errors import StoreError, UsageError
+from tautochrone.judgement.verdict import Verdict
+from tautochrone.machine.audit import Finding
+from tautochrone.report import composition, evidence
+from tautochrone.report.evidence import Evidence, rank_runs
+from tautochrone.report.series import runs_of
+from tautochrone.report.typeset import duration, number, plural
+from tautochrone.report.views import books, confidence, environment, loops, summary, warnings
+from tautochrone.run.folder import Run
+from tautochrone.run.manifest import Manifest
+
+
+@dataclass(frozen=True)
+class _Group:
+    title: str
+    figures: list[composition.Figure]
+    table: summary.Table
+    key: list[tuple[int, str]]
+    calibrations: list[environment.Clock]
+
+
+@dataclass(frozen=True)
+class _RunLine:
+    label: str
+    rank: int | None
+    experiment: str
+    conditions: str
+    when: str
+    samples: str
+    state: str
+    id: str
+
+
+def render(
+    runs: Sequence[Run], verdict: Verdict | None, findings: Sequence[Finding] = (), *, out: Path
+) -> Path:
+    """Write one report about ``runs`` to ``out``.
+
+    Args:
+        runs: sealed or recovered runs, in the order in which they shall stand.
+        verdict: what was judged from them, or None.
+        findings: the audit of the machine they ran on.
+        out: the HTML file; its folder must exist.
+
+    Returns:
+        ``out``.
+
+    Raises:
+        UsageError: no run was given.
+        StoreError: the file can't be written.
+    """
+    if not runs:
+        raise UsageError("There is no run to report on", "Name a run; `tauto list` shows them.")
+    return write(page(evidence.gather(runs), verdict, findings), out)
+
+
+def write(html: str, out: Path) -> Path:
+    """Write the page, or say why that is not possible."""
+    try:
+        out.write_text(html, encoding="utf-8")
+    except OSError as error:
+        raise StoreError(
+            f"Can't write the report to {out}: {error.strerror}", "Choose another place with --out."
+        ) from error
+    return out
+
+
+def page(seen: Evidence, verdict: Verdict | None, findings: Sequence[Finding] = ()) -> str:
+    """The HTML text of a report."""
+    groups = [
+        _Group(
+            one.heading,
+            composition.compose(one, f"m{index}"),
+            summary.view(one.series),
+            list(enumerate(runs_of(one.series))),
+            environment.calibrations([m for m in seen.manifests if m.experiment == one.experiment]),
+        )
+        for index, one in enumerate(seen.measured)
+    ]
+    specifications = {
+        panel.id: panel.chart.to_dict()
+        for group in groups
+        for figure in group.figures
+        for panel in figure.panels
+    }
+    laid_out = loops.view(verdict) if verdict is not None else None
+    latencies = [one for group in seen.measured[:1] for one in group.series if group.periodic]
+    manifests, labels = seen.manifests, seen.labels
+    template = _templates().get_template("report.html.j2")
+    return template.render(
+        version=_version(),
+        written=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        masthead=_masthead(manifests),
+        headline=laid_out.headline if laid_out else _headline(manifests),
+        loops=laid_out,
+        no_verdict="No loop was judged here. The numbers below stand for themselves.",
+        confidence=confidence.view(latencies),
+        endings=warnings.endings(manifests, labels),
+        warnings=warnings.warnings(manifests, labels) + warnings.findings(findings, "warning"),
+        unseen=warnings.findings(findings, "unknown"),
+        findings=warnings.findings(findings, "note"),
+        good=warnings.findings(findings, "good"),
+        runs=_run_lines(manifests, labels),
+        several=len(manifests) > 1,
+        groups=groups,
+        books=books.view(manifests, labels),
+        clocks=environment.clocks(manifests, labels),
+        settings=environment.settings(manifests, labels),
+        facts=environment.facts(manifests),
+        parameters=environment.parameters(manifests),
+        commands=_commands(manifests),
+        schemas=_schemas(manifests),
+        style=Markup(_asset("style.css")),
+        script=Markup(_asset("script.js")),
+        bundle=Markup(_bundle()) if specifications else "",
+        specifications=Markup(_embedded(specifications)),
+    )
+
+
+def _templates() -> Environment:
+    return Environment(
+        loader=PackageLoader("tautochrone.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _asset(name: str) -> str:
+    return (files("tautochrone.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _bundle() -> str:
+    """Vega, Vega-Lite and vega-embed as one script."""
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+
+
+def _embedded(content: dict[str, Any]) -> str:
+    """JSON that can't end the script element it stands in, whatever words a run carries."""
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _version() -> str:
+    try:
+        return version("tautochrone")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _headline(manifests: Sequence[Manifest]) -> str:
+    titles = dict.fromkeys(manifest.title for manifest in manifests)
+    text = "; ".join(titles) if len(titles) <= 3 else plural(len(manifests), "run")
+    return text[:1].upper() + text[1:]
+
+
+def _masthead(manifests: Sequence[Manifest]) -> str:
+    first = manifests[0]
+    machine = first.facts.get("machine") or {}
+    kernel = first.header.get("system") or first.facts.get("kernel") or {}
+    cpu = (first.facts.get("cpu") or {}).get("model")
+    parts = [
+        machine.get("product"),
+        cpu,
+        " ".join(str(kernel[key]) for key in ("name", "release") if kernel.get(key)),
+        first.created[:10],
+    ]
+    return " · ".join(str(part) for part in parts if part)
+
+
+def _run_lines(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[_RunLine]:
+    """A line per run; a rank, and so a swatch, only where several runs share a chart."""
+    often = Counter(manifest.experiment for manifest in manifests)
+    return [
+        _RunLine(
+            label=label,
+            rank=rank if often[manifest.experiment] > 1 else None,
+            experiment=_experiment(manifest),
+            conditions=_conditions(manifest),
+            when=manifest.created[:19].replace("T", " "),
+            samples=number(sum(book.recorded for book in manifest.books)),
+            state=f"{manifest.state}, {manifest.ended}" if manifest.ended else manifest.state,
+            id=manifest.id,
+        )
+        for manifest, label, rank in zip(manifests, labels, rank_runs(manifests), strict=True)
+    ]
+
+
+def _experiment(manifest: Manifest) -> str:
+    period_ns = (manifest.header.get("schedule") or {}).get("period_ns")
+    return f"{manifest.experiment}, each {duration(period_ns)}" if period_ns else manifest.experiment
+
+
+def _conditions(manifest: Manifest) -> str:
+    """The conditions in words, without how it was typed, what came of the load, and that it ran here."""
+    shown = [
+        f"{environment.words(name)} {environment.show(name, value)}"
+        for name, value in manifest.conditions.items()
+        if name != "command" and not isinstance(value, (dict, list)) and (name, value) != ("target", "local")
+    ]
+    return ", ".join(shown) or "none stored"
+
+
+def _commands(manifests: Sequence[Manifest]) -> list[str]:
+    ids = " ".join(manifest.id for manifest in manifests)
+    return [
+        *dict.fromkeys(str(m.conditions["command"]) for m in manifests if m.conditions.get("command")),
+        f"tauto show {manifests[0].id}",
+        f"tauto report {ids}",
+        f"tauto export {manifests[0].id} --parquet --out samples.parquet",
+    ]
+
+
+def _schemas(manifests: Sequence[Manifest]) -> str:
+    runs = ", ".join(dict.fromkeys(str(manifest.schema) for manifest in manifests))
+    streams = ", ".join(dict.fromkeys(str(manifest.header.get("stream", "N/A")) for manifest in manifests))
+    probes = ", ".join(
+        dict.fromkeys(
+            f"{m.header.get('program', 'N/A')} {m.header.get('version', '')}".strip() for m in manifests
+        )
+    )
+    return f"Run schema {runs}; sample stream version {streams}; probe {probes}."

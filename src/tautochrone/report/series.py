@@ -1,0 +1,123 @@
+"""What a chart draws: one source of one run, already reduced to a few hundred points."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tautochrone.statistics.summary import Summary
+
+Integers = npt.NDArray[np.integer[Any]]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Counts per bin, shape (n,) each: values from ``low_ns`` to ``high_ns``, both included."""
+
+    low_ns: Integers
+    high_ns: Integers
+    count: Integers
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Cumulative distribution, shape (n,) each, rising: ``share`` of the samples are at most ``value_ns``."""
+
+    value_ns: Integers
+    share: Floats
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """Least and largest value per stretch of time, shape (n,) each; time in seconds since the start."""
+
+    time_s: Floats
+    low_ns: Integers
+    high_ns: Integers
+
+
+@dataclass(frozen=True)
+class Maxima:
+    """Each new maximum as it occurred, shape (n,) each; time in seconds since the start."""
+
+    time_s: Floats
+    value_ns: Integers
+
+
+@dataclass(frozen=True)
+class Series:
+    """One source of one run, or several sources of it together (then without a summary)."""
+
+    run: str
+    rank: int
+    source: str
+    count: int
+    maximum_ns: int
+    bins: Bins
+    curve: Curve
+    envelope: Envelope | None = None
+    maxima: Maxima | None = None
+    worst_at_s: float | None = None
+    worst_at_utc: str | None = None
+    summary: Summary | None = None
+
+
+def runs_of(series: Sequence[Series]) -> list[str]:
+    """The runs' labels, in the order of their ranks."""
+    return [label for _, label in sorted({(one.rank, one.run) for one in series})]
+
+
+def sources_of(series: Sequence[Series]) -> list[str]:
+    """The sources' names, in the order in which they come first."""
+    return list(dict.fromkeys(one.source for one in series))
+
+
+def merge(series: Sequence[Series], source: str) -> list[Series]:
+    """Put the sources of each run together: one series per run, named ``source``. Counts are kept exactly."""
+    return [_merge_one([one for one in series if one.run == run], source) for run in runs_of(series)]
+
+
+def _merge_one(parts: Sequence[Series], source: str) -> Series:
+    worst = max(parts, key=lambda part: part.maximum_ns)
+    bins = _merge_bins([part.bins for part in parts])
+    count = sum(part.count for part in parts)
+    # The upper edge of a bin is the first value at which its share is exact; the last one is the maximum.
+    edges = np.minimum(bins.high_ns, worst.maximum_ns)
+    envelopes = [part.envelope for part in parts if part.envelope is not None]
+    return Series(
+        run=worst.run,
+        rank=worst.rank,
+        source=source,
+        count=count,
+        maximum_ns=worst.maximum_ns,
+        bins=bins,
+        curve=Curve(edges, np.cumsum(bins.count) / count),
+        envelope=_merge_envelopes(envelopes) if envelopes else None,
+        worst_at_s=worst.worst_at_s,
+        worst_at_utc=worst.worst_at_utc,
+    )
+
+
+def _merge_bins(parts: Sequence[Bins]) -> Bins:
+    edges = np.concatenate([np.stack([part.low_ns, part.high_ns], axis=1) for part in parts])
+    counts = np.concatenate([part.count for part in parts])
+    unique, where = np.unique(edges, axis=0, return_inverse=True)
+    total = np.zeros(len(unique), dtype=np.int64)
+    np.add.at(total, where.reshape(-1), counts)
+    return Bins(unique[:, 0], unique[:, 1], total)
+
+
+def _merge_envelopes(parts: Sequence[Envelope]) -> Envelope:
+    """Widest of all, on the time steps of the finest of them."""
+    grid = max((part.time_s for part in parts), key=len)
+    low = np.full(len(grid), np.iinfo(np.int64).max)
+    high = np.full(len(grid), np.iinfo(np.int64).min)
+    for part in parts:
+        where = np.clip(np.searchsorted(grid, part.time_s, side="right") - 1, 0, len(grid) - 1)
+        np.minimum.at(low, where, part.low_ns)
+        np.maximum.at(high, where, part.high_ns)
+    used = low <= high
+    return Envelope(grid[used], low[used], high[used])

@@ -1,0 +1,89 @@
+"""The numbers: count, extremes, mean and quantiles with their confidence intervals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tautochrone.report.series import Series
+from tautochrone.report.typeset import number, percent
+from tautochrone.statistics.summary import Quantile, Summary
+from tautochrone.units import format_us
+
+_EN_DASH = "\u2013"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One quantile: value and interval in us, or how many samples it would need."""
+
+    value: str | None
+    interval: str
+    needed: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """One source of one run; times in us."""
+
+    run: str
+    rank: int
+    source: str
+    count: str
+    minimum: str
+    mean: str
+    deviation: str
+    cells: tuple[Cell, ...]
+    maximum: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """The summary table: the quantiles' names and one line per source and run."""
+
+    quantiles: tuple[str, ...]
+    confidence: str
+    lines: tuple[Line, ...]
+    resolutions: tuple[str, ...]
+
+
+def view(series: Sequence[Series]) -> Table:
+    """Lay the summaries out; series without a summary are left out."""
+    summaries = [(one, one.summary) for one in series if one.summary is not None]
+    quantiles = summaries[0][1].quantiles if summaries else ()
+    return Table(
+        quantiles=tuple(quantile_name(quantile.q) for quantile in quantiles),
+        confidence=percent(quantiles[0].confidence) if quantiles else "",
+        lines=tuple(_line(one, summary) for one, summary in summaries),
+        resolutions=tuple(dict.fromkeys(summary.resolution for _, summary in summaries)),
+    )
+
+
+def quantile_name(q: float) -> str:
+    """``median`` or ``99.9 %``."""
+    return "median" if q == 0.5 else percent(q)
+
+
+def interval(quantile: Quantile, between: str = " to ") -> str:
+    """``3.560 to 3.705``, or nothing where there is no interval."""
+    if quantile.low is None or quantile.high is None:
+        return ""
+    return f"{format_us(quantile.low)}{between}{format_us(quantile.high)}"
+
+
+def _line(one: Series, summary: Summary) -> Line:
+    return Line(
+        run=one.run,
+        rank=one.rank,
+        source=one.source,
+        count=number(summary.count),
+        minimum=format_us(summary.minimum),
+        mean=format_us(summary.mean),
+        deviation=format_us(summary.standard_deviation),
+        cells=tuple(_cell(quantile) for quantile in summary.quantiles),
+        maximum=format_us(summary.maximum),
+    )
+
+
+def _cell(quantile: Quantile) -> Cell:
+    if quantile.value is None:
+        return Cell(None, "", number(quantile.samples_needed))
+    return Cell(format_us(quantile.value), interval(quantile, _EN_DASH), number(quantile.samples_needed))

@@ -1,0 +1,75 @@
+"""What to know before trusting the numbers: runs that ended early, warnings, the audit's findings."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tautochrone.machine.audit import Finding
+from tautochrone.report.typeset import micro
+from tautochrone.run.manifest import Manifest
+
+_ENDINGS = {
+    "interrupted": "was stopped early by a signal",
+    "overrun": "stopped at its first overrun, as asked",
+    "watchdog": "was stopped by its watchdog: a measuring thread ran past its budget",
+    "failed": "failed while measuring",
+}
+
+
+@dataclass(frozen=True)
+class Notice:
+    """One warning with what to do about it."""
+
+    title: str
+    text: str
+    advice: str
+    runs: str
+    source: str = ""
+
+
+def endings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[str]:
+    """One sentence for each run that did not run to its planned end or is not whole."""
+    sentences = []
+    for manifest, label in zip(manifests, labels, strict=True):
+        name = f"The run “{label}” ({manifest.id})"
+        if manifest.state == "recovered":
+            missing = f" Missing: {micro(manifest.damage)}." if manifest.damage else ""
+            sentences.append(
+                f"{name} was cut off and recovered from its whole frames.{missing.replace('..', '.')}"
+            )
+        elif manifest.state == "measuring":
+            sentences.append(f"{name} is still being measured; this page shows a part of it.")
+        elif manifest.damage:
+            sentences.append(f"{name} is damaged: {micro(manifest.damage)}.")
+        if manifest.ended in _ENDINGS:
+            reason = (manifest.footer or {}).get("reason")
+            sentences.append(f"{name} {_ENDINGS[manifest.ended]}{f': {reason}' if reason else ''}.")
+    return sentences
+
+
+def warnings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Notice]:
+    """The runs' warnings; one that several runs share is said once."""
+    where: dict[tuple[str, str, str], list[str]] = {}
+    for manifest, label in zip(manifests, labels, strict=True):
+        for warning in manifest.warnings:
+            where.setdefault((warning.code, warning.text, warning.advice), []).append(label)
+    shared = len(manifests)
+    return [
+        Notice("", micro(text), micro(advice), "" if len(runs) == shared else ", ".join(runs))
+        for (_, text, advice), runs in where.items()
+    ]
+
+
+def findings(found: Sequence[Finding], *levels: str) -> list[Notice]:
+    """The audit's findings of these levels."""
+    return [
+        Notice(
+            title=one.title,
+            text=micro(f"{one.observed} {one.why}".strip() if level != "good" else one.observed),
+            advice=micro(one.advice),
+            runs="" if one.certainty == "sure" else one.certainty,
+            source=one.source,
+        )
+        for level in levels
+        for one in found
+        if one.level == level
+    ]

@@ -1,0 +1,1 @@
+"""A run: its folder, its manifest, how it is written, sealed, recovered, listed and exported."""

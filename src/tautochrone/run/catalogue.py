@@ -1,0 +1,167 @@
+"""The list of all runs of a store, read by DuckDB from their manifests in one query."""
+
+import glob
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from tautochrone.run import files
+from tautochrone.run.manifest import MEASURING, SCHEMA, STATES
+from tautochrone.run.store import Store
+
+CUT_OFF, REFUSED, DAMAGED = "cut off", "refused", "damaged"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the list.
+
+    Attributes:
+        state: "sealed", "recovered", "measuring", "cut off" (`tauto recover` seals it), "refused" (its books
+            do not balance) or "damaged" (its manifest can't be read).
+        created: ISO 8601, UTC; empty if not known, as all texts.
+        sources: how many sources recorded.
+        samples: samples in the data, None if not known yet.
+        missed: missed releases, None if not known or if nothing was periodic.
+        worst_ns: the largest value of the first measure.
+        warnings: how many warnings the run carries.
+    """
+
+    id: str
+    path: Path
+    state: str
+    created: str = ""
+    experiment: str = ""
+    title: str = ""
+    conditions: dict[str, Any] = field(default_factory=dict)
+    sources: int = 0
+    samples: int | None = None
+    missed: int | None = None
+    worst_ns: int | None = None
+    warnings: int = 0
+    ended: str = ""
+    damage: str = ""
+
+
+# The manifests are read as bytes and parsed with TRY, so that one damaged file can't spoil the list.
+_QUERY = """
+WITH manifest AS MATERIALIZED (
+    SELECT filename, TRY(decode(content)::JSON) AS json FROM read_blob($files)
+), run AS (
+    SELECT
+        filename,
+        json,
+        TRY(json_transform(json, '{
+            "schema": "BIGINT", "state": "VARCHAR", "created": "VARCHAR", "experiment": "VARCHAR",
+            "title": "VARCHAR", "ended": "VARCHAR", "damage": "VARCHAR",
+            "books": [{"recorded": "BIGINT", "missed": "BIGINT"}],
+            "extremes": [{"measure": "VARCHAR", "maximum_ns": "BIGINT"}],
+            "warnings": [{"code": "VARCHAR"}]
+        }')) AS r
+    FROM manifest
+)
+SELECT
+    filename,
+    r.schema,
+    r.state,
+    r.created,
+    r.experiment,
+    r.title,
+    CAST(json -> 'conditions' AS VARCHAR),
+    len(r.books),
+    list_sum([CAST(b.recorded AS HUGEINT) FOR b IN r.books]),
+    list_sum([CAST(b.missed AS HUGEINT) FOR b IN r.books]),
+    list_max([e.maximum_ns FOR e IN r.extremes IF e.measure = r.extremes[1].measure]),
+    len(r.warnings),
+    r.ended,
+    r.damage
+FROM run
+"""
+
+
+def catalogue(store: Store) -> list[Entry]:
+    """All runs of a store, oldest first, whatever state they are in.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
+    folders = [folder for folder in store.folders() if _is_run(folder)]
+    manifests = [folder / files.MANIFEST for folder in folders]
+    described = _describe([str(path) for path in manifests if os.access(path, os.R_OK)])
+    return [_entry(folder, described.get(str(path))) for folder, path in zip(folders, manifests, strict=True)]
+
+
+def _is_run(folder: Path) -> bool:
+    return (folder / files.MANIFEST).exists() or (folder / files.RAW_STREAM).exists()
+
+
+def _describe(manifests: list[str]) -> dict[str, tuple[Any, ...]]:
+    """What the manifests say, by file; a file that has gone meanwhile is left out."""
+    if not manifests:
+        return {}
+    with duckdb.connect() as connection:
+        try:
+            names = [glob.escape(path) for path in manifests]  # DuckDB takes names for patterns
+            rows = connection.execute(_QUERY, {"files": names}).fetchall()
+        except duckdb.IOException:
+            still = [path for path in manifests if os.access(path, os.R_OK)]
+            if len(still) == len(manifests):
+                raise
+            return _describe(still)
+    return {row[0]: row[1:] for row in rows}
+
+
+def _entry(folder: Path, described: tuple[Any, ...] | None) -> Entry:
+    raw = folder / files.RAW_STREAM
+    if described is None or described[0] != SCHEMA or described[1] not in STATES:
+        if raw.exists():
+            return Entry(folder.name, folder, _unsealed_state(raw, None))
+        return Entry(folder.name, folder, DAMAGED, damage="run.json can't be read")
+    (
+        _,
+        state,
+        created,
+        experiment,
+        title,
+        conditions,
+        sources,
+        samples,
+        missed,
+        worst,
+        warnings,
+        ended,
+        damage,
+    ) = described
+    if state == MEASURING:
+        state = _unsealed_state(raw, damage)
+    return Entry(
+        id=folder.name,
+        path=folder,
+        state=state,
+        created=created or "",
+        experiment=experiment or "",
+        title=title or "",
+        conditions=_object(conditions),
+        sources=sources or 0,
+        samples=None if samples is None else int(samples),
+        missed=None if missed is None else int(missed),
+        worst_ns=worst,
+        warnings=warnings or 0,
+        ended=ended or "",
+        damage=damage or "",
+    )
+
+
+def _unsealed_state(raw: Path, damage: str | None) -> str:
+    if files.is_locked(raw):
+        return MEASURING
+    return REFUSED if damage else CUT_OFF
+
+
+def _object(text: str | None) -> dict[str, Any]:
+    content = json.loads(text or "{}")
+    return content if isinstance(content, dict) else {}

@@ -1,0 +1,140 @@
+"""Reads columns of a run's Parquet files into arrays, without ever holding more than those arrays."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tautochrone.errors import DamagedError, StoreError
+from tautochrone.run.layout import SOURCE
+
+_ROWS_AT_ONCE = 1 << 20
+
+
+def schema(path: Path) -> pa.Schema:
+    """The columns of a file.
+
+    Raises:
+        StoreError: the file can't be opened.
+        DamagedError: it is missing or damaged.
+    """
+    with _opened(path) as file:
+        return file.schema_arrow
+
+
+def batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """Yield a file's rows, about a million at a time.
+
+    Raises:
+        StoreError: the file can't be opened.
+        DamagedError: it is missing or damaged, or lacks a column.
+    """
+    with _opened(path) as file:
+        known = file.schema_arrow.names
+        names = list(known if columns is None else columns)
+        if lacking := sorted(set(names) - set(known)):
+            raise DamagedError(f"{path} has no column {', '.join(lacking)}")
+        remaining = file.iter_batches(_ROWS_AT_ONCE, columns=names)
+        while (batch := _next(remaining, path)) is not None:
+            yield batch
+
+
+def gather(
+    path: Path, column: str, sizes: Mapping[int, int], kind: npt.DTypeLike
+) -> tuple[npt.NDArray[Any], dict[int, npt.NDArray[Any]]]:
+    """Read one column, source after source, in one pass over the file.
+
+    Args:
+        path: the Parquet file.
+        column: which column.
+        sizes: how many rows each wanted source has; rows of other sources are passed over.
+        kind: integer type of the arrays.
+
+    Returns:
+        All rows, shape (sum of sizes,), and each source's part of them as a view.
+
+    Raises:
+        StoreError: the file can't be opened.
+        DamagedError: it is damaged, or does not have what ``sizes`` and ``kind`` promise.
+    """
+    whole = np.empty(sum(sizes.values()), kind)
+    bounds = np.cumsum([0, *sizes.values()]).tolist()
+    parts = {source: whole[bounds[k] : bounds[k + 1]] for k, source in enumerate(sizes)}
+    filled = dict.fromkeys(sizes, 0)
+    limits = np.iinfo(whole.dtype)
+    for batch in batches(path, [SOURCE, column]):
+        sources, values = (batch.column(name).to_numpy() for name in (SOURCE, column))
+        if values.dtype != whole.dtype and len(values) and not _fit(values, limits):
+            raise DamagedError(f"{path} has values that its manifest excludes")
+        for source, start, stop in _stretches(sources):
+            if source not in parts:
+                continue
+            at = filled[source]
+            filled[source] = at + stop - start
+            if filled[source] > sizes[source]:
+                raise DamagedError(f"{path} has more samples of source {source} than its manifest says")
+            parts[source][at : filled[source]] = values[start:stop]
+    for source, size in sizes.items():
+        if filled[source] != size:
+            raise DamagedError(
+                f"{path} has {filled[source]:,} samples of source {source} instead of {size:,}"
+            )
+    return whole, parts
+
+
+def small_table(path: Path, columns: Sequence[str], source: int | None) -> tuple[npt.NDArray[Any], ...]:
+    """Read some columns of a file that is small by nature, of one source or of all.
+
+    Raises:
+        StoreError: the file can't be opened.
+        DamagedError: it is damaged.
+    """
+    read: list[list[npt.NDArray[Any]]] = [[] for _ in columns]
+    for batch in batches(path, [SOURCE, *columns]):
+        own = slice(None) if source is None else batch.column(SOURCE).to_numpy() == source
+        for pieces, name in zip(read, columns, strict=True):
+            pieces.append(batch.column(name).to_numpy()[own])
+    return tuple(np.concatenate(pieces) if pieces else np.empty(0, np.int64) for pieces in read)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+    try:
+        opened = path.open("rb")
+    except FileNotFoundError as error:
+        raise DamagedError(f"{path} is missing") from error
+    except OSError as error:
+        raise StoreError(f"{path} can't be read: {error.strerror}") from error
+    with opened:
+        try:
+            file = pq.ParquetFile(opened)
+        except (pa.ArrowException, OSError) as error:
+            raise DamagedError(f"{path} is damaged: {error}") from error
+        yield file
+
+
+def _next(remaining: Iterator[pa.RecordBatch], path: Path) -> pa.RecordBatch | None:
+    """The next batch, or None. Only here can the file fail: what the consumer raises is not ours."""
+    try:
+        return next(remaining, None)
+    except (pa.ArrowException, OSError) as error:
+        raise DamagedError(f"{path} is damaged: {error}") from error
+
+
+def _fit(values: npt.NDArray[Any], limits: "np.iinfo[Any]") -> bool:
+    return bool(values.min() >= limits.min and values.max() <= limits.max)
+
+
+def _stretches(sources: npt.NDArray[np.int32]) -> Iterator[tuple[int, int, int]]:
+    """Yield (source, start, stop) of each stretch of rows from the same source."""
+    changes = np.flatnonzero(sources[1:] != sources[:-1]) + 1
+    bounds = [0, *changes.tolist(), len(sources)]
+    for start, stop in pairwise(bounds):
+        if stop > start:
+            yield int(sources[start]), start, stop

@@ -1,0 +1,123 @@
+"""Writing files so that a kill or a full disk never leaves half of one, and knowing who writes."""
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tautochrone.errors import StoreError
+
+MANIFEST = "run.json"
+RAW_STREAM = "stream.tauto"
+PART_SUFFIX = ".part"
+"""Ending of a file that is still being written; whoever finds one without its writer may remove it."""
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+_NOT_WRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+def part_of(path: Path) -> Path:
+    """Where a file is written before it gets its name."""
+    return path.with_name(path.name + PART_SUFFIX)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file in one step: readers see the old or the new one, also after a power cut.
+
+    Raises:
+        OSError: it can't be written; the old file is untouched.
+    """
+    part = part_of(path)
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Make renames and removals in a folder survive a power cut."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove what a writer that is no more left half written."""
+    for part in folder.glob("*" + PART_SUFFIX):
+        part.unlink(missing_ok=True)
+
+
+def create_locked(path: Path) -> int:
+    """Create a file that is locked before anybody can see it under its name; return its descriptor.
+
+    The lock ends with the descriptor, so also when this process is killed.
+    """
+    part = part_of(path)
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+    descriptor = os.open(part, flags, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        part.rename(path)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[bool]:
+    """Hold a file's lock; yield False if somebody else holds it, or the file is gone or not ours to open."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except (FileNotFoundError, PermissionError):
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        # Whoever held it until now may have removed the file.
+        yield os.fstat(descriptor).st_nlink > 0
+    finally:
+        os.close(descriptor)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether somebody is writing this file now."""
+    with locked(path) as free:
+        return not free and path.exists()
+
+
+@contextmanager
+def store_errors(doing: str, path: Path) -> Iterator[None]:
+    """Turn the system's refusals into errors that say what to do.
+
+    Raises:
+        StoreError: the disk is full, the place is not writable, or the disk fails.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise StoreError(
+                f"The disk is full: {doing} in {path} failed",
+                "Free some space, then type: tauto recover. What was written before is kept.",
+            ) from error
+        if error.errno in _NOT_WRITABLE:
+            raise StoreError(
+                f"{doing.capitalize()} in {path} is not allowed",
+                "Choose a folder you may write to with --store or TAUTO_STORE.",
+            ) from error
+        raise StoreError(f"{doing.capitalize()} in {path} failed: {error}") from error

@@ -1,0 +1,225 @@
+"""A sealed run: its manifest, and its samples as arrays."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tautochrone.errors import DamagedError, StoreError, UsageError
+from tautochrone.run import files
+from tautochrone.run.columns import batches, gather, schema, small_table
+from tautochrone.run.layout import (
+    HISTOGRAM_COLUMNS,
+    SAMPLES,
+    Measure,
+    TableLayout,
+    is_histogram,
+    table_layouts,
+)
+from tautochrone.run.manifest import MEASURING, Manifest
+
+Integers = npt.NDArray[np.integer[Any]]
+"""Nanoseconds, int64 unless said otherwise; counts are uint64."""
+
+
+class Run:
+    """A run that is sealed or recovered.
+
+    Attributes:
+        path: its folder.
+        manifest: its facts.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        """Take a folder and its manifest as they are; ``Run.read`` reads and checks them."""
+        self.path = path
+        self.manifest = manifest
+
+    @classmethod
+    def read(cls, path: Path) -> "Run":
+        """Read a run's manifest; samples are read when they are asked for.
+
+        Raises:
+            StoreError: there is no run, it can't be read, or it is not sealed.
+            DamagedError: its manifest is damaged.
+        """
+        try:
+            text = (path / files.MANIFEST).read_text(encoding="utf-8")
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise StoreError(
+                f"There is no run in {path}", "Type tauto list to see the runs there are."
+            ) from error
+        except UnicodeDecodeError as error:
+            raise DamagedError(f"The run in {path} is damaged: run.json is not text") from error
+        except OSError as error:
+            raise StoreError(f"The run in {path} can't be read: {error.strerror}") from error
+        try:
+            manifest = Manifest.from_json(text)
+        except DamagedError as error:
+            raise DamagedError(f"The run in {path} is damaged: {error}", error.advice) from error
+        if manifest.state == MEASURING:
+            raise _not_sealed(path, manifest)
+        return cls(path, manifest)
+
+    @property
+    def id(self) -> str:
+        """The run's name."""
+        return self.manifest.id
+
+    @property
+    def is_histogram(self) -> bool:
+        """Whether it kept a histogram and running maxima instead of samples."""
+        return is_histogram(self.manifest.header)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures, the first one being what the experiment is about."""
+        return tuple(dict.fromkeys(m.name for layout in self._layouts() for m in layout.measures))
+
+    @property
+    def sources(self) -> dict[int, str]:
+        """Name of each source, by number."""
+        return {book.source: book.name for book in self.manifest.books}
+
+    def count(self, measure: str | None = None, source: int | None = None) -> int:
+        """How many samples of a measure there are, of one source or of all."""
+        name = self._measure(measure)[1].name
+        return sum(
+            one.count
+            for one in self.manifest.extremes
+            if one.measure == name and source in (None, one.source)
+        )
+
+    def values(
+        self, measure: str | None = None, source: int | None = None, *, narrow: bool = False
+    ) -> Integers:
+        """The samples of a measure in ns, shape (n,), int64: each source in the order in which it took them.
+
+        Args:
+            measure: which measure; None for the first.
+            source: of which source; None for all, one after the other.
+            narrow: give uint32 where every value fits, for half the memory.
+
+        Raises:
+            UsageError: there is no such measure or source, or the run kept a histogram.
+            DamagedError: the samples can't be read.
+        """
+        whole, parts = self.values_by_source(measure, narrow=narrow, only=source)
+        return whole if source is None else parts[source]
+
+    def values_by_source(
+        self, measure: str | None = None, *, narrow: bool = False, only: int | None = None
+    ) -> tuple[Integers, dict[int, Integers]]:
+        """The samples of a measure in ns, read in one pass for all sources, or for ``only`` one.
+
+        Returns:
+            All samples, source after source, shape (n,); and each source's part of them. The parts are
+            views: to sort one leaves the whole complete.
+
+        Raises:
+            UsageError: there is no such measure or source, or the run kept a histogram.
+            DamagedError: the samples can't be read.
+        """
+        layout, known = self._measure(measure)
+        extremes = [one for one in self.manifest.extremes if one.measure == known.name]
+        fits = narrow and all(one.minimum_ns >= 0 and one.maximum_ns < 2**32 for one in extremes)
+        return gather(
+            self.path / layout.file, known.name, self._sizes(known, only), np.uint32 if fits else np.int64
+        )
+
+    def instants(self, source: int, measure: str | None = None) -> Integers:
+        """When each sample of one source began: the measure's ``from`` in ns on the stream's clock, (n,).
+
+        In the order of ``values(measure, source)``.
+
+        Raises:
+            UsageError: there is no such measure or source, or the run kept a histogram.
+            DamagedError: the samples can't be read.
+        """
+        layout, known = self._measure(measure)
+        return gather(self.path / layout.file, known.start, self._sizes(known, source), np.int64)[0]
+
+    def histogram(self, source: int | None = None) -> tuple[Integers, Integers, Integers]:
+        """The bins of a histogram run: lowest value, highest value (both included), and count, each (n,).
+
+        Args:
+            source: of which source; None for the bins of all, one source after the other.
+
+        Raises:
+            UsageError: the run has samples and no histogram, or there is no such source.
+            DamagedError: the bins can't be read.
+        """
+        if not self.is_histogram:
+            raise UsageError(f"Run {self.id} has samples and no histogram")
+        if source is not None:
+            self._needs_source(source)
+        low, high, count = small_table(self.path / f"{SAMPLES}.parquet", HISTOGRAM_COLUMNS, source)
+        return low, high, count
+
+    def running_maxima(self, source: int) -> tuple[Integers, Integers]:
+        """Each new maximum of a histogram run as it occurred: instants and values in ns, each (n,).
+
+        Raises:
+            UsageError: the run has samples and no histogram, or there is no such source.
+            DamagedError: they can't be read.
+        """
+        if not self.is_histogram:
+            raise UsageError(f"Run {self.id} has samples and no running maxima")
+        self._needs_source(source)
+        layout, measure = self._measure(None)
+        instants, values = small_table(self.path / layout.file, (measure.start, measure.name), source)
+        return instants, values
+
+    def schema(self) -> pa.Schema:
+        """The columns of the samples, or of the histogram, with unit and meaning.
+
+        Raises:
+            DamagedError: they can't be read.
+        """
+        return schema(self.path / f"{SAMPLES}.parquet")
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """The samples as they lie in the file, about a million rows at a time.
+
+        Raises:
+            DamagedError: they can't be read.
+        """
+        return batches(self.path / f"{SAMPLES}.parquet", columns)
+
+    def _layouts(self) -> tuple[TableLayout, ...]:
+        return table_layouts(self.manifest.header)
+
+    def _measure(self, name: str | None) -> tuple[TableLayout, Measure]:
+        for layout in self._layouts():
+            for measure in layout.measures:
+                if name in (None, measure.name):
+                    return layout, measure
+        known = ", ".join(self.measures) or "none"
+        raise UsageError(f"Run {self.id} has no measure '{name}'", f"It has: {known}.")
+
+    def _sizes(self, measure: Measure, only: int | None) -> dict[int, int]:
+        """How many samples of a measure each source has, or ``only`` one."""
+        if self.is_histogram:
+            raise UsageError(
+                f"Run {self.id} kept a histogram, not single samples", "Record raw to have them."
+            )
+        if only is not None:
+            self._needs_source(only)
+        wanted = self.sources if only is None else (only,)
+        return {source: self.count(measure.name, source) for source in wanted}
+
+    def _needs_source(self, source: int) -> None:
+        if source not in self.sources:
+            known = ", ".join(f"{number} ({name})" for number, name in self.sources.items())
+            raise UsageError(f"Run {self.id} has no source {source}", f"It has: {known}.")
+
+
+def _not_sealed(path: Path, manifest: Manifest) -> StoreError:
+    if files.is_locked(path / files.RAW_STREAM):
+        return StoreError(f"Run {manifest.id} is still being measured", "Wait until it is finished.")
+    if manifest.damage:
+        return StoreError(f"Run {manifest.id} can't be sealed: {manifest.damage}", "Its raw stream is kept.")
+    return StoreError(f"Run {manifest.id} was cut off", "Type: tauto recover.")

@@ -1,0 +1,197 @@
+"""What is known about a run beside its samples: the file ``run.json``."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, TypeVar
+
+from tautochrone.errors import DamagedError
+
+SCHEMA = 1
+"""Version of ``run.json``. A new key does not change it; a new meaning of an old key does."""
+
+MEASURING, SEALED, RECOVERED = "measuring", "sealed", "recovered"
+STATES = (MEASURING, SEALED, RECOVERED)
+
+_Record = TypeVar("_Record")
+
+
+@dataclass(frozen=True)
+class Books:
+    """What one source says it did. None: this experiment does not count it, or it is not known.
+
+    Attributes:
+        released: releases between the warm-up and the end.
+        completed: releases that were served.
+        missed: releases that were skipped because the thread was still late from an earlier one.
+        recorded: samples in the data.
+        dropped: samples taken but not in the data, because a buffer was full.
+        overruns: completed releases that woke at or after the next one.
+        warmup: releases before the counting began.
+        cpu_time_ns: CPU time the source used.
+    """
+
+    source: int
+    name: str
+    completed: int
+    recorded: int
+    released: int | None = None
+    missed: int | None = None
+    dropped: int | None = None
+    overruns: int | None = None
+    warmup: int | None = None
+    cpu_time_ns: int | None = None
+
+    def problems(self) -> list[str]:
+        """What does not add up, in words; empty when the books balance."""
+        found = []
+        if self.released is not None or self.missed is not None:
+            released, missed = self.released or 0, self.missed or 0
+            if released != self.completed + missed:
+                gap = released - self.completed - missed
+                found.append(
+                    f"{self.name}: released {released:,}, but completed {self.completed:,} and "
+                    f"missed {missed:,} ({gap:+,})"
+                )
+        dropped = self.dropped or 0
+        if self.completed != self.recorded + dropped:
+            gap = self.completed - self.recorded - dropped
+            found.append(
+                f"{self.name}: completed {self.completed:,}, but recorded {self.recorded:,} and "
+                f"dropped {dropped:,} ({gap:+,})"
+            )
+        counts = asdict(self)
+        found += [
+            f"{self.name}: {name} is {counts[name]:,}"
+            for name in ("completed", "recorded", "released", "missed", "dropped", "overruns", "warmup")
+            if (counts[name] or 0) < 0
+        ]
+        return found
+
+
+@dataclass(frozen=True)
+class Warning:  # noqa: A001 - the word people know it by
+    """Something that makes the numbers mean less than they seem to, and what to do about it."""
+
+    code: str
+    text: str
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """The smallest and the largest value of one measure of one source.
+
+    Attributes:
+        maximum_at_ns: the measure's ``from`` instant of the largest value (the first, if it came several
+            times), on the stream's clock. For a scheduling latency that is the release.
+        minimum_ns: for a histogram, the lower edge of the lowest bin that holds a sample.
+    """
+
+    source: int
+    measure: str
+    count: int
+    minimum_ns: int
+    maximum_ns: int
+    maximum_at_ns: int
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The facts of a run.
+
+    Attributes:
+        schema: version of this description.
+        id: the run's name, also that of its folder.
+        state: "measuring", "sealed" (complete, the books balance) or "recovered" (from the whole frames of a
+            stream that was cut off or damaged).
+        created: when it began, ISO 8601, UTC.
+        title: what it is, for people.
+        experiment: which experiment the probe ran.
+        conditions: under what it ran, such as ``{"load": "idle"}``.
+        parameters: what the experiment was asked to do.
+        facts: what is known about the machine: group, name, value.
+        header: the stream's header.
+        footer: the stream's footer, or None if there was none.
+        books: one per source.
+        extremes: one per source and measure that has samples.
+        warnings: what limits the meaning of the numbers.
+        ended: how the measuring ended, or None if that is not known.
+        damage: what is missing, in words, or None.
+        events: what happened during the run, ``progress`` left out.
+    """
+
+    schema: int
+    id: str
+    state: str
+    created: str
+    title: str
+    experiment: str
+    conditions: dict[str, Any]
+    parameters: dict[str, Any]
+    facts: dict[str, Any]
+    header: dict[str, Any]
+    footer: dict[str, Any] | None = None
+    books: tuple[Books, ...] = ()
+    extremes: tuple[Extremes, ...] = ()
+    warnings: tuple[Warning, ...] = ()
+    ended: str | None = None
+    damage: str | None = None
+    events: tuple[dict[str, Any], ...] = ()
+
+    def to_json(self) -> str:
+        """The text of ``run.json``: indented, keys in a fixed order, for people as much as for programs."""
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> "Manifest":
+        """Read the text of ``run.json``. Keys that this version does not know are left out.
+
+        Raises:
+            DamagedError: it is not JSON, not a manifest, or of another schema.
+        """
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise DamagedError(f"run.json can't be read: {error}") from error
+        if not isinstance(content, dict) or "schema" not in content:
+            raise DamagedError("run.json does not describe a run")
+        if content["schema"] != SCHEMA:
+            raise DamagedError(
+                f"run.json has schema {content['schema']}; this version reads {SCHEMA}",
+                "Read it with the version of tauto that wrote it.",
+            )
+        if content.get("state") not in STATES:
+            raise DamagedError(f"run.json has an unknown state: {content.get('state')!r}")
+        try:
+            known = {
+                **content,
+                "books": tuple(_record(Books, one) for one in content.get("books", ())),
+                "extremes": tuple(_record(Extremes, one) for one in content.get("extremes", ())),
+                "warnings": tuple(_record(Warning, one) for one in content.get("warnings", ())),
+                "events": tuple(content.get("events", ())),
+            }
+            manifest = _record(cls, known)
+        except TypeError as error:
+            raise DamagedError(f"run.json lacks something or is malformed: {error}") from error
+        manifest._check_types()
+        return manifest
+
+    def _check_types(self) -> None:
+        texts = (self.id, self.created, self.title, self.experiment)
+        objects = (self.conditions, self.parameters, self.facts, self.header, *self.events)
+        if not all(isinstance(text, str) for text in texts):
+            raise DamagedError("run.json is malformed: a text is not a text")
+        if not all(isinstance(one, dict) for one in objects):
+            raise DamagedError("run.json is malformed: an object is not an object")
+        for record in (*map(asdict, self.books), *map(asdict, self.extremes)):
+            for name, value in record.items():
+                kind = str if name in ("name", "measure") else int
+                if value is not None and not isinstance(value, kind):
+                    raise DamagedError(f"run.json is malformed: {name} is {value!r}")
+
+
+def _record(kind: type[_Record], content: Mapping[str, Any]) -> _Record:
+    """Make a dataclass from the keys it knows; a missing key is a TypeError."""
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{name: value for name, value in content.items() if name in names})

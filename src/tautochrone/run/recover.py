@@ -1,0 +1,83 @@
+"""Finishes what a kill, a full disk or a power cut left: seals every run that nobody writes any more."""
+
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tautochrone.errors import DamagedError, TautoError
+from tautochrone.run import files
+from tautochrone.run.manifest import MEASURING, SEALED, Manifest
+from tautochrone.run.seal import seal
+from tautochrone.run.store import Store
+
+REMOVED, REFUSED = "removed", "refused"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one run.
+
+    Attributes:
+        id: the run.
+        path: its folder.
+        state: "sealed", "recovered", "removed" (nothing had been measured) or "refused" (the raw stream is
+            kept as it is).
+        text: what happened, one sentence for people.
+        advice: what to do about it; empty if there is nothing to do.
+    """
+
+    id: str
+    path: Path
+    state: str
+    text: str
+    advice: str = ""
+
+
+def recover(store: Store) -> list[Outcome]:
+    """Seal every run of a store that has a raw stream and no writer. Runs being written are left alone.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
+    outcomes = []
+    for folder in store.folders():
+        raw = folder / files.RAW_STREAM
+        with files.locked(raw) as free:
+            if free:
+                outcomes.append(_recover(folder))
+    return outcomes
+
+
+def _recover(folder: Path) -> Outcome:
+    try:
+        if not (folder / files.RAW_STREAM).stat().st_size:
+            return _remove_empty(folder)
+        manifest = seal(folder)
+    except TautoError as error:
+        if isinstance(error, DamagedError):
+            _note_refusal(folder, str(error))
+        return Outcome(folder.name, folder, REFUSED, str(error), error.advice)
+    except OSError as error:
+        return Outcome(folder.name, folder, REFUSED, f"The run can't be recovered: {error}")
+    samples = sum(book.recorded for book in manifest.books)
+    text = f"{samples:,} samples sealed."
+    if manifest.state != SEALED:
+        text = f"{samples:,} samples recovered: {manifest.damage}."
+    return Outcome(folder.name, folder, manifest.state, text)
+
+
+def _remove_empty(folder: Path) -> Outcome:
+    with files.store_errors("removing an empty run", folder):
+        shutil.rmtree(folder)
+    return Outcome(folder.name, folder, REMOVED, "Removed: it was stopped before anything was measured.")
+
+
+def _note_refusal(folder: Path, reason: str) -> None:
+    """Leave the reason in the manifest, so that a list of runs can show it."""
+    path = folder / files.MANIFEST
+    try:
+        manifest = Manifest.from_json(path.read_text(encoding="utf-8"))
+        if manifest.state == MEASURING and manifest.damage != reason:
+            files.write_text(path, replace(manifest, damage=reason).to_json())
+    except (OSError, UnicodeDecodeError, DamagedError):
+        return  # without a manifest, or on a full disk, the message of this recovery has to do

@@ -1,0 +1,186 @@
+"""The store: the folder in which the runs lie."""
+
+import difflib
+import os
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from tautochrone.errors import DamagedError, StoreError, UsageError
+from tautochrone.run import files
+from tautochrone.run.folder import Run
+from tautochrone.run.manifest import MEASURING, SCHEMA, Manifest
+from tautochrone.run.writer import RunWriter
+
+_EXPERIMENT = re.compile(r"[a-z][a-z0-9_]*")
+_LATEST = re.compile(r"latest(?:~([0-9]+))?")
+_ID_TIME = "%Y%m%dT%H%M%SZ"
+
+
+def default_store() -> Path:
+    """Where runs are kept if nobody says otherwise: TAUTO_STORE, or the user's data folder."""
+    named = os.environ.get("TAUTO_STORE")
+    return Path(named) if named else platformdirs.user_data_path("tautochrone") / "runs"
+
+
+class Store:
+    """A folder of runs, one folder each.
+
+    Attributes:
+        path: the folder; it is made when the first run begins.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Name the folder; nothing is touched yet."""
+        self.path = path
+
+    def create(
+        self,
+        experiment: str,
+        title: str,
+        conditions: Mapping[str, Any] | None = None,
+        facts: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> RunWriter:
+        """Begin a run.
+
+        Args:
+            experiment: the experiment's name: lower case letters, digits and ``_``.
+            title: what it is, for people.
+            conditions: under what it runs, such as ``{"load": "idle"}``.
+            facts: what is known about the machine: group, name, value.
+            parameters: what the experiment is asked to do.
+
+        Raises:
+            UsageError: the experiment's name can't name a folder.
+            StoreError: the store can't be written, or is full.
+        """
+        if not _EXPERIMENT.fullmatch(experiment):
+            raise UsageError(f"'{experiment}' can't be the name of an experiment", "Use a-z, 0-9 and _.")
+        with files.store_errors("beginning a run", self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            folder, created = self._new_folder(experiment)
+        manifest = Manifest(
+            schema=SCHEMA,
+            id=folder.name,
+            state=MEASURING,
+            created=created.isoformat(timespec="milliseconds"),
+            title=title,
+            experiment=experiment,
+            conditions=dict(conditions or {}),
+            parameters=dict(parameters or {}),
+            facts=dict(facts or {}),
+            header={},
+        )
+        return RunWriter(folder, manifest)
+
+    def folders(self) -> list[Path]:
+        """The folders of all runs, oldest first, whatever state they are in.
+
+        Raises:
+            StoreError: the store can't be read.
+        """
+        try:
+            with os.scandir(self.path) as entries:
+                names = [entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StoreError(
+                f"The store {self.path} can't be read: {error.strerror}",
+                "Name another with --store or TAUTO_STORE, or ask for access to this one.",
+            ) from error
+        return [self.path / name for name in sorted(names, key=_age)]
+
+    def has_raw_streams(self) -> bool:
+        """Whether a run is being measured, or was cut off: a quick look, without reading anything."""
+        return any((folder / files.RAW_STREAM).exists() for folder in self.folders())
+
+    def runs(self) -> list[Run]:
+        """All runs that can be read, oldest first; runs not sealed yet and damaged ones are left out.
+
+        Raises:
+            StoreError: the store can't be read.
+        """
+        found = []
+        for folder in self.folders():
+            try:
+                found.append(Run.read(folder))
+            except (StoreError, DamagedError):
+                continue
+        return found
+
+    def open(self, name: str) -> Run:
+        """Find a run by its id, a beginning of it, ``latest``, ``latest~1`` (the one before), or a path.
+
+        Raises:
+            StoreError: there is no such run, several match, or it is not sealed.
+            DamagedError: its manifest can't be read.
+        """
+        if os.sep in name or name in (".", ".."):
+            return Run.read(Path(name))
+        if match := _LATEST.fullmatch(name):
+            return self._latest(int(match[1] or 0))
+        folders = {folder.name: folder for folder in self.folders()}
+        if name in folders:
+            return Run.read(folders[name])
+        matching = [one for one in folders if one.startswith(name)] if name else []
+        if len(matching) == 1:
+            return Run.read(folders[matching[0]])
+        if matching:
+            raise StoreError(
+                f"{len(matching)} runs begin with '{name}': {_some(matching)}", "Write more of it."
+            )
+        raise StoreError(f"There is no run '{name}' in {self.path}", _near(name, list(folders)))
+
+    def _latest(self, back: int) -> Run:
+        sealed = 0
+        for folder in reversed(self.folders()):
+            try:
+                run = Run.read(folder)
+            except (StoreError, DamagedError):
+                continue
+            if sealed == back:
+                return run
+            sealed += 1
+        if not sealed:
+            raise StoreError(f"There are no runs in {self.path}", "Measure one: type tauto.")
+        raise StoreError(
+            f"There are only {sealed:,} runs in {self.path}", f"The oldest is latest~{sealed - 1}."
+        )
+
+    def _new_folder(self, experiment: str) -> tuple[Path, datetime]:
+        while True:
+            now = datetime.now(UTC)
+            # The last four digits are the fraction of the second, so that ids sort by age.
+            fraction = now.microsecond * 0x10000 // 1_000_000
+            folder = self.path / f"{now.strftime(_ID_TIME)}-{experiment}-{fraction:04x}"
+            try:
+                folder.mkdir()
+            except FileExistsError:
+                continue  # for 15 microseconds at most
+            return folder, now
+
+
+def _age(name: str) -> tuple[str, str, str]:
+    """Sorts ids by the moment they were made: the second, then its fraction, whatever the experiment."""
+    moment, _, rest = name.partition("-")
+    return moment, rest.rpartition("-")[2], name
+
+
+def _near(name: str, ids: list[str]) -> str:
+    near = [one for one in ids if name and name in one] or difflib.get_close_matches(
+        name, ids, n=5, cutoff=0.5
+    )
+    if near:
+        return f"Did you mean {_some(near)}?"
+    return "Type tauto list to see the runs there are."
+
+
+def _some(ids: list[str]) -> str:
+    shown = ids[-5:]
+    return ", ".join(shown) + (f" and {len(ids) - 5} more" if len(ids) > 5 else "")

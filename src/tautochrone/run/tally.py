@@ -1,0 +1,120 @@
+"""Counts what goes by while rows are being stored: samples, first and last instants, extremes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from tautochrone.run.layout import HISTOGRAM, TableLayout
+from tautochrone.run.manifest import Extremes
+
+
+@dataclass
+class Tally:
+    """What went by of one source in one table.
+
+    Attributes:
+        samples: rows; in a histogram the sum of its counts.
+        lowest: lower edge of the lowest bin that holds a sample, histograms only.
+        first_start_ns: the first measure's ``from`` in the first row.
+        last_start_ns: the same in the last row.
+        extremes: smallest and largest value by measure.
+    """
+
+    samples: int = 0
+    lowest: int | None = None
+    first_start_ns: int | None = None
+    last_start_ns: int | None = None
+    extremes: dict[str, Extremes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows of several frames, one after the other.
+
+    Attributes:
+        rows: shape (n,), of the table's dtype.
+        values: the measures' values, each of shape (n,), int64.
+        sources: which source each frame is from, shape (m,).
+        lengths: how many rows each frame has, at least one, shape (m,).
+    """
+
+    rows: npt.NDArray[np.void]
+    values: dict[str, npt.NDArray[np.int64]]
+    sources: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, layout: TableLayout, rows: npt.NDArray[np.void], frames: Sequence[tuple[int, int]]
+    ) -> "Block":
+        """Take rows and their frames as pairs of source and length; subtract the measures' instants."""
+        sources, lengths = np.array(frames, dtype=np.int64).T
+        values = {m.name: rows[m.end].view("<i8") - rows[m.start].view("<i8") for m in layout.measures}
+        return cls(rows, values, sources, lengths)
+
+    @property
+    def starts(self) -> npt.NDArray[np.int64]:
+        """Where each frame's rows begin, shape (m,)."""
+        return np.cumsum(self.lengths) - self.lengths
+
+
+def count(tallies: dict[int, Tally], layout: TableLayout, block: Block) -> None:
+    """Add a block to the tallies of its sources."""
+    starts = block.starts
+    ranges = {
+        measure.name: (
+            np.minimum.reduceat(block.values[measure.name], starts),
+            np.maximum.reduceat(block.values[measure.name], starts),
+        )
+        for measure in layout.measures
+    }
+    for source in np.unique(block.sources).tolist():
+        tally = tallies.setdefault(source, Tally())
+        own = np.flatnonzero(block.sources == source)
+        if layout.name == HISTOGRAM:
+            _count_bins(tally, np.concatenate([block.rows[starts[k] :][: block.lengths[k]] for k in own]))
+            continue
+        samples = int(block.lengths[own].sum())
+        tally.samples += samples
+        for position, measure in enumerate(layout.measures):
+            instants, values = block.rows[measure.start], block.values[measure.name]
+            if position == 0:
+                if tally.first_start_ns is None:
+                    tally.first_start_ns = int(instants[starts[own[0]]])
+                tally.last_start_ns = int(instants[starts[own[-1]] + block.lengths[own[-1]] - 1])
+            lowest, highest = ranges[measure.name]
+            top = own[np.argmax(highest[own])]
+            at = starts[top] + np.argmax(values[starts[top] :][: block.lengths[top]])
+            found = Extremes(
+                source=source,
+                measure=measure.name,
+                count=samples,
+                minimum_ns=int(lowest[own].min()),
+                maximum_ns=int(values[at]),
+                maximum_at_ns=int(instants[at]),
+            )
+            known = tally.extremes.get(measure.name)
+            tally.extremes[measure.name] = found if known is None else merge_extremes(known, found)
+
+
+def merge_extremes(earlier: Extremes, later: Extremes) -> Extremes:
+    """The extremes of two parts of one source's samples; of equal maxima the earlier one counts."""
+    top = later if later.maximum_ns > earlier.maximum_ns else earlier
+    return Extremes(
+        source=earlier.source,
+        measure=earlier.measure,
+        count=earlier.count + later.count,
+        minimum_ns=min(earlier.minimum_ns, later.minimum_ns),
+        maximum_ns=top.maximum_ns,
+        maximum_at_ns=top.maximum_at_ns,
+    )
+
+
+def _count_bins(tally: Tally, bins: npt.NDArray[np.void]) -> None:
+    occupied = bins[bins["count"] > 0]
+    tally.samples += sum(occupied["count"].tolist())  # Python's integers, which can't wrap
+    if len(occupied):
+        lowest = int(occupied["low_ns"].min())
+        tally.lowest = lowest if tally.lowest is None else min(tally.lowest, lowest)

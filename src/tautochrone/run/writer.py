@@ -1,0 +1,129 @@
+"""A run while it is being measured: the raw stream, appended to as it arrives."""
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tautochrone.errors import StoreError
+from tautochrone.run import files
+from tautochrone.run.folder import Run
+from tautochrone.run.manifest import Manifest
+from tautochrone.run.manifest import Warning as RunWarning
+from tautochrone.run.seal import seal
+
+
+class RunWriter:
+    """Holds a run's raw stream, locked, until the run is sealed or let go.
+
+    Leaving the ``with`` block lets go: what was appended stays for ``tauto recover``.
+
+    Attributes:
+        path: the run's folder.
+        manifest: what is known so far.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        """Begin in an empty folder: the raw stream, locked, and a manifest that survives a kill.
+
+        Raises:
+            StoreError: the disk refuses; the folder is removed again.
+        """
+        self.path = path
+        self.manifest = manifest
+        with files.store_errors("beginning a run", path):
+            self._descriptor: int | None = files.create_locked(path / files.RAW_STREAM)
+            try:
+                files.write_text(path / files.MANIFEST, manifest.to_json())
+            except OSError:
+                self.close()
+                shutil.rmtree(path, ignore_errors=True)
+                raise
+
+    def __enter__(self) -> "RunWriter":
+        """Hold the run until the block ends."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Let go of the run."""
+        self.close()
+
+    def append(self, data: bytes | memoryview) -> None:
+        """Add the next bytes of the stream; they survive a kill of this process at once.
+
+        Raises:
+            StoreError: the disk is full or refuses. What was whole before is kept.
+        """
+        descriptor = self._held()
+        rest = memoryview(data)
+        with files.store_errors("writing the stream", self.path):
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+
+    def add_warning(self, code: str, text: str, advice: str = "") -> None:
+        """Add to what limits the meaning of this run, at once and for good.
+
+        Raises:
+            StoreError: the disk refuses.
+        """
+        warnings = dict.fromkeys((*self.manifest.warnings, RunWarning(code, text, advice)))
+        self._rewrite("adding a warning", replace(self.manifest, warnings=tuple(warnings)))
+
+    def add_condition(self, name: str, value: Any) -> None:
+        """Add to what is known of the conditions, at once and for good; `value` as JSON has it.
+
+        Raises:
+            StoreError: the disk refuses.
+        """
+        self._rewrite(
+            "adding a condition", replace(self.manifest, conditions={**self.manifest.conditions, name: value})
+        )
+
+    def _rewrite(self, what: str, manifest: Manifest) -> None:
+        self._held()
+        self.manifest = manifest
+        with files.store_errors(what, self.path):
+            files.write_text(self.path / files.MANIFEST, manifest.to_json())
+
+    def seal(self, ended_hint: str | None = None) -> Run:
+        """Check the books, write Parquet and manifest, remove the raw stream, let go.
+
+        Args:
+            ended_hint: how the measuring ended, for a stream without a footer that says so.
+
+        Raises:
+            DamagedError: the books do not balance, or nothing is whole; the raw stream is kept.
+            StoreError: the disk refuses; the raw stream is kept.
+        """
+        self._held()
+        try:
+            self.manifest = seal(self.path, ended_hint)
+        finally:
+            self.close()
+        return Run(self.path, self.manifest)
+
+    def discard(self) -> None:
+        """Remove the run, because nothing was measured.
+
+        Raises:
+            StoreError: the disk refuses.
+        """
+        self._held()
+        with files.store_errors("removing a run", self.path):
+            shutil.rmtree(self.path)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the run without sealing it."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _held(self) -> int:
+        if self._descriptor is None:
+            raise StoreError(f"The run in {self.path} is no longer being written")
+        return self._descriptor

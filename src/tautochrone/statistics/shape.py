@@ -1,0 +1,166 @@
+"""Reductions for charts: a few hundred numbers that keep every extreme and every total of millions."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Integers = npt.NDArray[np.integer[Any]]
+
+
+def histogram(
+    values: Integers, bins: int = 200, span: tuple[int, int] | None = None
+) -> tuple[Integers, Integers, Integers]:
+    """Count values in bins that grow with the value, as a logarithmic axis shows them.
+
+    Args:
+        values: shape (n,), any order; what is sorted already is not sorted again.
+        bins: how many bins at most, about.
+        span: smallest and largest value that the bins must cover, so that several sources can share bins;
+            values outside widen it.
+
+    Returns:
+        Smallest and largest value of each bin (both included) and its count, each of shape (m,), int64.
+        The counts add up to n; bins without values are there too.
+    """
+    ordered = _sorted(values)
+    ends = [*ordered[:1].tolist(), *ordered[-1:].tolist(), *(span or ())]
+    if not ends:
+        return _no_bins()
+    low = _edges(min(ends), max(ends), bins)
+    high = np.append(low[1:] - 1, max(ends))
+    reached = _count_up_to(ordered, high)
+    return low, high, np.diff(reached, prepend=0)
+
+
+def coarsen(
+    low: Integers, high: Integers, count: Integers, bins: int = 200
+) -> tuple[Integers, Integers, Integers]:
+    """Merge the bins of a histogram into fewer, whole bins together, for a logarithmic axis.
+
+    Args:
+        low: smallest value of each bin, shape (n,).
+        high: largest value of each bin, shape (n,).
+        count: samples in each bin, shape (n,); in any order, a bin may come more than once.
+        bins: how many bins at most, about.
+
+    Returns:
+        As ``histogram``, without empty bins; the counts add up to the same.
+    """
+    low, high, count = _merged(low, high, count)
+    if not len(low):
+        return _no_bins()
+    group = np.searchsorted(_edges(int(low[0]), int(high[-1]), bins), low, side="right")
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    ends = np.append(starts[1:] - 1, len(low) - 1)
+    return low[starts], high[ends], np.add.reduceat(count, starts)
+
+
+def ecdf(values: Integers, points: int = 1000, top: int = 200) -> tuple[Integers, npt.NDArray[np.float64]]:
+    """The share of samples that are at most a value, at some of the values.
+
+    Args:
+        values: shape (n,), any order; what is sorted already is not sorted again.
+        points: how many points at most, about: half of them spread over all ranks, half towards the top.
+        top: how many of the largest samples to keep one by one.
+
+    Returns:
+        Values, rising, and for each the exact share of samples at or below it, each of shape (m,). The
+        smallest and the ``top`` largest samples are among them; the last share is 1.
+    """
+    ordered = _sorted(values)
+    n = len(ordered)
+    if not n:
+        return np.empty(0, np.int64), np.empty(0, np.float64)
+    half = max(points // 2, 2)
+    even = np.linspace(1, n, half).astype(np.int64)
+    towards_top = n + 1 - np.geomspace(1, n, half).astype(np.int64)
+    largest = np.arange(max(1, n - top + 1), n + 1)
+    ranks = np.unique(np.concatenate([even, towards_top, largest]))
+    shown = np.unique(ordered[ranks - 1]).astype(np.int64)
+    return shown, _count_up_to(ordered, shown) / n
+
+
+def ecdf_of_counts(
+    low: Integers, high: Integers, count: Integers
+) -> tuple[Integers, npt.NDArray[np.float64]]:
+    """The share of samples that are at most a value, at the upper edge of every bin that holds some.
+
+    Args:
+        low: smallest value of each bin, shape (n,).
+        high: largest value of each bin, shape (n,).
+        count: samples in each bin, shape (n,); in any order, a bin may come more than once.
+
+    Returns:
+        Values, rising, and for each the share of samples at or below it, each of shape (m,).
+    """
+    _, edges, merged = _merged(low, high, count)
+    reached = np.cumsum(merged)
+    return edges, reached / reached[-1] if len(reached) else np.empty(0, np.float64)
+
+
+def envelope(
+    instants: Integers, values: Integers, buckets: int = 1000
+) -> tuple[Integers, Integers, Integers]:
+    """The smallest and the largest value in each stretch of time.
+
+    Args:
+        instants: when, in ns, shape (n,), any order.
+        values: what, shape (n,).
+        buckets: into how many stretches of equal length to divide the time.
+
+    Returns:
+        Beginning of each stretch, smallest and largest value in it, each of shape (m,), int64; stretches
+        without values are left out. Every extreme of the values is there.
+    """
+    if not len(instants):
+        return _no_bins()
+    if (instants[1:] < instants[:-1]).any():
+        order = np.argsort(instants, kind="stable")
+        instants, values = instants[order], values[order]
+    first, last = int(instants[0]), int(instants[-1])
+    length = (last - first) // buckets + 1
+    beginnings = np.array(range(first, last + 1, length), dtype=np.int64)
+    starts = np.searchsorted(instants, beginnings)
+    occupied = np.diff(starts, append=len(instants)) > 0
+    starts = starts[occupied]
+    low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    return beginnings[occupied], low.astype(np.int64), high.astype(np.int64)
+
+
+def _edges(minimum: int, maximum: int, bins: int) -> npt.NDArray[np.int64]:
+    """Lower edges of bins from minimum to maximum: geometric away from zero, whole numbers, no two alike."""
+    sizes = abs(minimum), abs(maximum)
+    nearest = min(sizes) if (minimum > 0) == (maximum > 0) else 1
+    grid = {int(size) for size in np.geomspace(max(nearest, 1), max(sizes) + 1, bins + 1).tolist()}
+    edges = {minimum, 0, 1} | grid | {1 - size for size in grid}
+    return np.array(sorted(edge for edge in edges if minimum <= edge <= maximum), dtype=np.int64)
+
+
+def _sorted(values: Integers) -> Integers:
+    if (values[1:] >= values[:-1]).all():
+        return values
+    return np.sort(values)
+
+
+def _count_up_to(ordered: Integers, edges: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """How many of the sorted values are at most each edge."""
+    limits = np.iinfo(ordered.dtype)
+    # In the values' own type, or numpy would first turn all of them into another.
+    within = np.clip(edges, limits.min, limits.max).astype(ordered.dtype)
+    counts = np.searchsorted(ordered, within, side="right").astype(np.int64)
+    return np.where(edges < limits.min, 0, counts)
+
+
+def _merged(low: Integers, high: Integers, count: Integers) -> tuple[Integers, Integers, Integers]:
+    """Bins that hold samples, rising, each once."""
+    held = count > 0
+    low, position = np.unique(low[held], return_inverse=True)
+    edges, total = np.zeros_like(low), np.zeros(len(low), np.int64)
+    edges[position] = high[held]
+    np.add.at(total, position, count[held].astype(np.int64))
+    return low, edges, total
+
+
+def _no_bins() -> tuple[Integers, Integers, Integers]:
+    return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)

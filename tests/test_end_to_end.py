@@ -1,0 +1,215 @@
+"""The whole way on this machine: the command, the probe, the store, the report. And what a kill leaves."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from real import (
+    PATIENCE_S,
+    a_cpu,
+    children,
+    only_run,
+    policy_options,
+    start_tauto,
+    tauto,
+    wait_until,
+)
+from tautochrone.run.store import Store
+
+
+def measure(store: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return tauto("probe", "cyclic", "--cpus", a_cpu(), *policy_options(), *arguments, store=store)
+
+
+def start_measuring(store: Path, *arguments: str) -> tuple[subprocess.Popen[str], int]:
+    """The lab, and its probe, once samples are on the disk."""
+    lab = start_tauto("probe", "cyclic", "--cpus", a_cpu(), *policy_options(), *arguments, store=store)
+    wait_until(lambda: stream_bytes(store) > 3000, "samples reach the store")
+    (probe,) = children(lab.pid)
+    return lab, probe
+
+
+def stream_bytes(store: Path) -> int:
+    return sum(path.stat().st_size for path in store.glob("*/stream.tauto"))
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    except OSError:
+        return False
+
+
+def test_measure_list_show_export_report(tmp_path: Path) -> None:
+    measured = measure(tmp_path, "--count", "600")
+    assert measured.returncode == 0, measured.stderr
+    run = only_run(tmp_path)
+    assert run.manifest.parameters["count"] == 600
+    assert run.manifest.facts["kernel"]["release"] == os.uname().release
+    assert run.manifest.conditions["load"] == "idle"
+    assert "probe cyclic" in run.manifest.conditions["command"]
+
+    listed = json.loads(tauto("list", "--json", store=tmp_path).stdout)
+    assert [row["id"] for row in listed] == [run.manifest.id]
+
+    shown = tauto("show", store=tmp_path)
+    assert run.manifest.id in shown.stdout
+    assert "The books balance" in shown.stdout
+
+    exported = tauto("export", run.manifest.id[:20], "--csv", store=tmp_path)
+    header, *rows = exported.stdout.splitlines()
+    assert "latency_ns" in header.split(",")
+    assert len(rows) == run.manifest.books[0].recorded
+
+    page = tmp_path / "page.html"
+    assert tauto("report", "latest", "--out", str(page), store=tmp_path).returncode == 0
+    assert run.manifest.id in page.read_text()
+    for kind in ("histogram", "cumulative", "time", "cpus"):
+        figure = tmp_path / f"{kind}.svg"
+        done = tauto("figure", "latest", "--kind", kind, "--out", str(figure), store=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert figure.stat().st_size > 1000
+
+
+def test_the_first_answer_measures_judges_and_reports(tmp_path: Path) -> None:
+    answered = tauto("--seconds", "5", store=tmp_path)
+    assert answered.returncode == 0, answered.stderr
+    assert "1 kHz" in answered.stdout
+    assert "Report: " in answered.stdout
+    report = Path(answered.stdout.partition("Report: ")[2].splitlines()[0])
+    assert "A 1 kHz loop on CPU" in report.read_text()
+    runs = Store(tmp_path).runs()
+    assert [run.manifest.experiment for run in runs] == ["clock", "cyclic", "cyclic", "cyclic"]
+    assert [run.manifest.conditions["load"] for run in runs] == ["idle", "idle", "cpu+memory", "cpu+memory"]
+    for run in runs[2:]:
+        assert all(report["operations"] > 0 for report in run.manifest.conditions["load_reports"])
+    for run in runs:
+        assert all(not book.problems() for book in run.manifest.books)
+
+
+def test_an_interrupt_seals_what_was_measured(tmp_path: Path) -> None:
+    lab, probe = start_measuring(tmp_path, "--duration", "100s")
+    lab.send_signal(signal.SIGINT)
+    out, _ = lab.communicate(timeout=PATIENCE_S)
+    assert lab.returncode == 130
+    assert not is_alive(probe)
+    run = only_run(tmp_path)
+    assert run.manifest.state == "sealed"
+    assert run.manifest.ended == "interrupted"
+    assert any(warning.code == "cut-short" for warning in run.manifest.warnings)
+    assert run.manifest.id in out
+
+
+def test_a_killed_probe_leaves_a_run_of_its_whole_frames(tmp_path: Path) -> None:
+    lab, probe = start_measuring(tmp_path, "--duration", "100s")
+    os.kill(probe, signal.SIGKILL)
+    _, complaint = lab.communicate(timeout=PATIENCE_S)
+    assert lab.returncode == 1
+    assert "the probe failed" in complaint
+    run = only_run(tmp_path)
+    assert run.manifest.state == "recovered"
+    assert run.manifest.id in complaint
+    assert len(run.values()) == run.manifest.books[0].recorded > 0
+    assert any(warning.code == "cut-off" for warning in run.manifest.warnings)
+    shown = tauto("show", store=tmp_path)
+    assert shown.returncode == 0
+    assert "cut off" in shown.stdout
+
+
+def test_a_killed_lab_takes_its_probe_along_and_its_run_is_recovered(tmp_path: Path) -> None:
+    lab, probe = start_measuring(tmp_path, "--duration", "100s")
+    lab.kill()
+    lab.communicate(timeout=PATIENCE_S)
+    wait_until(lambda: not is_alive(probe), "the probe notices that nobody reads")
+    assert Store(tmp_path).runs() == []
+    recovered = tauto("recover", store=tmp_path)
+    assert recovered.returncode == 0, recovered.stderr
+    run = only_run(tmp_path)
+    assert run.manifest.state == "recovered"
+    assert len(run.values()) > 0
+    assert stream_bytes(tmp_path) == 0
+
+
+def test_the_next_tauto_recovers_what_a_killed_one_left(tmp_path: Path) -> None:
+    lab, _ = start_measuring(tmp_path, "--duration", "100s")
+    lab.kill()
+    lab.communicate(timeout=PATIENCE_S)
+    assert measure(tmp_path, "--count", "100").returncode == 0
+    assert sorted(run.manifest.state for run in Store(tmp_path).runs()) == ["recovered", "sealed"]
+
+
+def test_a_killed_lab_takes_its_loads_along(tmp_path: Path) -> None:
+    lab = start_tauto(
+        "probe", "cyclic", *policy_options(), "--duration", "100s", "--load", "cpu+memory", store=tmp_path
+    )
+    wait_until(lambda: stream_bytes(tmp_path) > 3000, "samples reach the store")
+    started = children(lab.pid)
+    assert len(started) == 3
+    lab.kill()
+    lab.communicate(timeout=PATIENCE_S)
+    wait_until(lambda: not any(is_alive(pid) for pid in started), "probe and loads end")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 2 MB."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to mount a small file system")
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"needs to mount a small file system: {mounted.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_full_disk_ends_the_run_with_a_message_and_keeps_what_is_whole(small_disk: Path) -> None:
+    assert measure(small_disk, "--count", "200").returncode == 0
+    full = measure(small_disk, "--period", "20us", "--duration", "30s")
+    assert full.returncode == 4
+    assert "recover" in full.stderr
+    assert "Traceback" not in full.stderr
+    assert [run.manifest.parameters["count"] for run in Store(small_disk).runs()] == [200]
+    subprocess.run(["mount", "-o", "remount,size=40m", str(small_disk)], check=True)
+    assert tauto("recover", store=small_disk).returncode == 0
+    _, recovered = Store(small_disk).runs()
+    assert recovered.manifest.state == "recovered"
+    assert len(recovered.values()) > 10_000
+
+
+def test_a_store_that_can_not_be_written_is_told_before_measuring(tmp_path: Path) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("not a folder")
+    begin = time.monotonic()
+    refused = measure(in_the_way / "runs", "--duration", "30s")
+    assert refused.returncode == 4
+    assert time.monotonic() - begin < 20
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_refusal_of_the_probe_is_told_once_and_leaves_nothing(tmp_path: Path) -> None:
+    refused = tauto("probe", "cyclic", "--period", "5", store=tmp_path)
+    assert refused.returncode == 2
+    assert "not a duration" in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+    unknown = tauto("probe", "cyclic", "--load", "gravity", store=tmp_path)
+    assert unknown.returncode == 2
+    assert "cpu+memory" in unknown.stderr
+
+
+def test_progress_is_silent_when_nobody_watches(tmp_path: Path) -> None:
+    measured = measure(tmp_path, "--duration", "3s")
+    assert measured.stderr == ""
+    assert "\x1b" not in measured.stdout

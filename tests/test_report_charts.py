@@ -1,0 +1,143 @@
+"""Charts keep what they show: totals, extremes, and a unit on every axis."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
+from tautochrone.report import composition, evidence
+from tautochrone.report.charts import axes, cumulative, histogram, timeline
+from tautochrone.report.evidence import Measured
+from tautochrone.report.series import Bins, Series, merge
+from tautochrone.report.theme import PAPER
+from tautochrone.run.store import Store
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+    return evidence.gather(idle_and_loaded(tmp_path_factory.mktemp("store"))).measured[0]
+
+
+def rows_of(chart: Any, layer: int) -> list[dict[str, Any]]:
+    drawn = chart.to_dict()
+    data = drawn["layer"][layer].get("data") or drawn["data"]
+    return list(data["values"] if "values" in data else drawn["datasets"][data["name"]])
+
+
+def test_display_bins_keep_every_count_and_the_maximum(measured: Measured) -> None:
+    edges = histogram.display_edges(measured.series)
+
+    for one in measured.series:
+        bins = histogram.display_bins(one.bins, edges)
+
+        assert bins.count.sum() == one.count == SAMPLES
+        assert bins.low_ns[-1] <= one.maximum_ns <= bins.high_ns[-1]
+        assert (bins.low_ns[1:] > bins.high_ns[:-1]).all()
+
+
+@pytest.mark.parametrize("values", [[0], [-5, 3], [1, 2**62], [7, 7, 7], [2**62, 2**62 + 1]])
+def test_display_bins_keep_extraordinary_values(tmp_path: Path, values: list[int]) -> None:
+    run = store_run(Store(tmp_path), [np.array(values, dtype=np.int64)], overrun="replay")
+    series = evidence.gather([run]).measured[0].series
+
+    bins = histogram.display_bins(series[0].bins, histogram.display_edges(series))
+
+    assert bins.count.sum() == len(values)
+    assert json.dumps(histogram.chart(series, PAPER).to_dict())
+
+
+def test_the_outline_falls_to_zero_where_bins_are_missing() -> None:
+    bins = Bins(np.array([10, 11, 50]), np.array([10, 19, 59]), np.array([3, 4, 1]))
+
+    assert histogram.outline(bins) == [(10, 0), (10, 3), (11, 4), (20, 0), (50, 1), (60, 0)]
+
+
+def test_merging_sources_keeps_counts_and_the_worst(measured: Measured) -> None:
+    together = merge(measured.series, "all")
+
+    assert [one.run for one in together] == ["idle", "cpu+memory"]
+    assert [one.count for one in together] == [2 * SAMPLES, 2 * SAMPLES]
+    assert [int(one.bins.count.sum()) for one in together] == [2 * SAMPLES, 2 * SAMPLES]
+    assert [one.maximum_ns for one in together] == [61_000, 310_000]
+    assert together[0].curve.share[-1] == pytest.approx(1)
+    assert together[0].curve.value_ns[-1] == 61_000
+
+
+def test_merged_envelopes_keep_every_extreme(measured: Measured) -> None:
+    for one in merge(measured.series, "all"):
+        parts = [part for part in measured.series if part.run == one.run]
+        assert one.envelope is not None
+        assert one.envelope.high_ns.max() == max(part.maximum_ns for part in parts)
+        assert one.envelope.low_ns.min() == min(part.envelope.low_ns.min() for part in parts if part.envelope)
+
+
+def test_the_enlarged_curve_ends_at_the_worst_with_the_share_of_one_cycle(measured: Measured) -> None:
+    rows = rows_of(cumulative.top(measured.series, PAPER), layer=0)
+
+    ends = [row for row in rows if row["last"]]
+    assert {row["at"] for row in ends} == {one.maximum_ns for one in measured.series}
+    assert all(row["later"] == pytest.approx(1 / SAMPLES, rel=1e-4) for row in ends)
+
+
+def test_the_curves_hold_the_true_quantiles(tmp_path: Path) -> None:
+    values = latencies(5, 10_000, 400_000)
+    run = store_run(Store(tmp_path), [values])
+    rows = rows_of(cumulative.top(evidence.gather([run]).measured[0].series, PAPER), layer=0)
+
+    ordered = np.sort(values)
+    for row in rows:
+        later = (ordered > row["at"]).mean()
+        assert row["last"] or row["later"] == pytest.approx(min(later, 0.1), rel=1e-3)
+
+
+def test_the_chart_over_time_shows_every_worst_and_when(measured: Measured) -> None:
+    for one in measured.series:
+        chart = timeline.chart([one], PAPER, within=measured.series)
+
+        assert max(row["high"] for row in rows_of(chart, layer=0)) == one.maximum_ns
+        label = rows_of(chart, layer=3)[0]["label"]
+        assert "at 1.50 s" in label
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (1_200, 45_000, [1_000, 2_000, 5_000, 10_000, 20_000, 50_000]),
+        (1_200, 4_500_000, [1_000, 10_000, 100_000, 1_000_000, 10_000_000]),
+        (3, 3, [2, 5]),
+    ],
+)
+def test_time_ticks_are_round_and_enclose_the_values(low: int, high: int, expected: list[int]) -> None:
+    ticks = axes.time_ticks(low, high)
+
+    assert ticks[0] <= low
+    assert ticks[-1] >= high
+    if len(expected) == len(ticks):
+        assert ticks == expected
+
+
+def test_every_figure_of_the_page_has_charts_and_words(measured: Measured) -> None:
+    figures = composition.compose(measured, "m0")
+
+    assert [figure.title for figure in figures] == [
+        "How often each value occurred",
+        "What share was in time",
+        "When it was late",
+        "Side by side",
+    ]
+    ids = [panel.id for figure in figures for panel in figure.panels]
+    assert len(set(ids)) == len(ids)
+    for figure in figures:
+        assert figure.caption
+        assert all(panel.chart.to_dict()["description"] for panel in figure.panels)
+
+
+def test_many_sources_are_put_together(measured: Measured) -> None:
+    few: list[Series] = list(measured.series)
+    assert composition.few(few) == few
+    many = [Series(**{**vars(one), "source": f"cpu{i}"}) for i in range(5) for one in few[:1]]
+
+    assert [one.source for one in composition.few(many)] == [composition.TOGETHER]

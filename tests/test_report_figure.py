@@ -1,0 +1,68 @@
+"""Charts as files: SVG, PNG and PDF that other programs can read."""
+
+import struct
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from report_runs import idle_and_loaded, latencies, store_run
+from tautochrone.errors import StoreError, UsageError
+from tautochrone.report import evidence, figure
+from tautochrone.report.evidence import Measured
+from tautochrone.report.figure import Kind
+from tautochrone.run.store import Store
+
+KINDS: tuple[Kind, ...] = ("histogram", "cumulative", "time", "cpus")
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+    return evidence.gather(idle_and_loaded(tmp_path_factory.mktemp("store"))).measured[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_svg_is_xml_with_units_and_the_runs_names(measured: Measured, kind: Kind, tmp_path: Path) -> None:
+    path = figure.save(figure.draw(measured, kind), tmp_path / f"{kind}.svg")
+
+    root = ElementTree.fromstring(path.read_text())
+    words = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert any(word.endswith("µs") for word in words)
+    assert "idle" in words
+    assert "cpu+memory" in words
+
+
+def test_a_png_has_enough_dots_for_print(measured: Measured, tmp_path: Path) -> None:
+    content = figure.save(figure.draw(measured, "histogram"), tmp_path / "f.png").read_bytes()
+
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", content[16:24])
+    assert width >= 1_800
+    assert height >= 800
+
+
+def test_a_pdf_is_a_pdf(measured: Measured, tmp_path: Path) -> None:
+    content = figure.save(figure.draw(measured, "cumulative"), tmp_path / "f.PDF").read_bytes()
+
+    assert content.startswith(b"%PDF-")
+    assert len(content) > 5_000
+
+
+def test_another_ending_is_refused_with_the_endings_there_are(measured: Measured, tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as refused:
+        figure.save(figure.draw(measured, "cpus"), tmp_path / "figure.gif")
+
+    assert ".svg, .png or .pdf" in refused.value.advice
+
+
+def test_a_place_that_can_not_be_written_is_said(measured: Measured, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="Can't write the figure"):
+        figure.save(figure.draw(measured, "cpus"), tmp_path / "nowhere" / "figure.svg")
+
+
+def test_a_histogram_run_shows_its_running_maxima_over_time(tmp_path: Path) -> None:
+    run = store_run(Store(tmp_path), [latencies(1, 4_000, 50_000)], histogram=True)
+
+    svg = figure.encode(figure.draw(evidence.gather([run]).measured[0], "time"), "svg").decode()
+
+    assert "worst so far" in svg

@@ -1,0 +1,227 @@
+"""The verbs that show runs: list, show, export, report, figure, on a terminal and in a pipe."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import streams
+from report_runs import SAMPLES, idle_and_loaded, store_run
+from tautochrone.cli.app import app
+from tautochrone.cli.ending import run_to_exit_code
+from tautochrone.report.listing import run_list, shortest_ids
+from tautochrone.run.catalogue import CUT_OFF, DAMAGED, Entry
+from tautochrone.run.recover import recover
+from tautochrone.run.store import Store
+
+COMMAND = [sys.executable, "-c", "from tautochrone.cli.app import main; main()"]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("store")
+    idle_and_loaded(folder)
+    return folder
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command printed, and its exit code."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def tauto(store: Path, *arguments: str) -> Said:
+    """Run a verb as in a pipe."""
+    out, err = StringIO(), StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setenv("TAUTO_STORE", str(store))
+        patch.delenv("FORCE_COLOR", raising=False)
+        code = run_to_exit_code(lambda: app(args=list(arguments), prog_name="tauto"))
+    return Said(code, out.getvalue(), err.getvalue())
+
+
+def on_terminal(store: Path, *arguments: str, columns: int = 80) -> str:
+    """What a terminal of this width shows, without its control sequences."""
+    own, other = pty.openpty()
+    environment = {**os.environ, "TAUTO_STORE": str(store), "COLUMNS": str(columns), "TERM": "dumb"}
+    with subprocess.Popen(
+        [*COMMAND, *arguments], env=environment, stdout=other, stderr=other, stdin=other
+    ) as process:
+        os.close(other)
+        shown = b""
+        while True:
+            try:
+                data = os.read(own, 65_536)
+            except OSError:
+                break
+            if not data:
+                break
+            shown += data
+        process.wait(timeout=60)
+    os.close(own)
+    return shown.decode()
+
+
+def test_list_in_a_pipe_has_one_whole_line_per_run_newest_first(store: Path) -> None:
+    said = tauto(store, "list")
+
+    lines = said.stdout.splitlines()
+    assert said.returncode == 0
+    assert len(lines) == 3
+    assert lines[0].split()[0] == "id"
+    assert "cpu+memory" in lines[1]
+    assert "310 us" in lines[1]
+    assert "idle" in lines[2]
+    assert "\x1b" not in said.stdout
+
+
+def test_list_fits_a_terminal_of_80_columns_with_usable_ids(store: Path) -> None:
+    shown = on_terminal(store, "list").splitlines()
+
+    assert len(shown) == 3
+    assert all(len(line.rstrip()) <= 80 for line in shown)
+    assert "sealed" in shown[1]
+    assert tauto(store, "show", shown[1].split()[0]).returncode == 0
+
+
+def test_list_as_json_is_complete(store: Path) -> None:
+    entries = json.loads(tauto(store, "list", "--json").stdout)
+
+    assert [entry["samples"] for entry in entries] == [2 * SAMPLES, 2 * SAMPLES]
+    assert entries[0]["worst_ns"] == 310_000
+
+
+def test_list_of_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
+    said = tauto(tmp_path / "none", "list")
+
+    assert said.returncode == 0
+    assert "There is no run in" in said.stdout
+    assert "Type tauto" in said.stdout
+
+
+def test_list_shows_runs_that_are_not_whole_and_what_to_do(tmp_path: Path) -> None:
+    console = Console(file=StringIO(), width=200)
+    entries = [
+        Entry("20261121T030405Z-cyclic-3f9a", tmp_path, CUT_OFF, title="scheduling latency, idle"),
+        Entry("20261121T030406Z-cyclic-77aa", tmp_path, DAMAGED, damage="run.json can't be read"),
+    ]
+
+    with console.capture() as captured:
+        for part in run_list(console, entries):
+            console.print(part)
+
+    assert "cut off" in captured.get()
+    assert "tauto recover" in captured.get()
+    assert "run.json can't be read" in captured.get()
+
+
+def test_list_shows_a_recovered_run(tmp_path: Path) -> None:
+    with Store(tmp_path).create("cyclic", "cut", {"load": "idle"}) as writer:
+        writer.append(streams.make_stream([np.array([5_000])], footer=False))
+    recover(Store(tmp_path))
+
+    assert "recovered" in tauto(tmp_path, "list").stdout
+    assert "was cut off and recovered" in tauto(tmp_path, "show", "latest").stdout
+
+
+def test_show_in_a_pipe_has_one_line_per_source(store: Path) -> None:
+    said = tauto(store, "show", "latest").stdout
+
+    line = next(line for line in said.splitlines() if line.startswith("cpu0"))
+    assert line.split()[1:4] == ["3,000", "3,000", "0"]
+    assert line.split()[-1] == "310.000"
+    assert "too few" in line
+    assert "needs 368,887 samples" in said
+    assert "The books balance" in said
+    assert "warning: RT throttling can bite." in said
+    assert "Worst of cpu0: 310 us, 1.500 s after the start." in said
+    assert "\x1b" not in said
+
+
+def test_show_on_a_terminal_has_one_column_per_source_and_a_sketch(store: Path) -> None:
+    shown = on_terminal(store, "show", "latest", "--intervals")
+
+    assert all(len(line.rstrip()) <= 80 for line in shown.splitlines())
+    assert "99 % interval" in shown
+    assert "█" in shown
+
+
+def test_show_as_json_has_numbers_and_intervals(store: Path) -> None:
+    shown = json.loads(tauto(store, "show", "latest", "--json").stdout)
+
+    summary = shown["measures"][0]["sources"][0]["summary"]
+    assert summary["count"] == SAMPLES
+    assert summary["maximum"] == 310_000
+    assert (
+        summary["quantiles"][0]["low"] <= summary["quantiles"][0]["value"] <= summary["quantiles"][0]["high"]
+    )
+    assert summary["quantiles"][-1]["value"] is None
+    assert shown["books"][0]["problems"] == []
+
+
+def test_show_of_a_run_without_samples_says_so(tmp_path: Path) -> None:
+    store_run(Store(tmp_path), [np.array([], dtype=np.int64)])
+
+    assert "No sample was recorded." in tauto(tmp_path, "show", "latest").stdout
+
+
+def test_export_needs_exactly_one_format(store: Path) -> None:
+    for options in ((), ("--csv", "--json")):
+        said = tauto(store, "export", "latest", *options)
+        assert said.returncode == 2
+        assert "--csv, --parquet and --json" in said.stderr
+
+
+def test_export_to_csv_ends_quietly_when_the_reader_goes(store: Path) -> None:
+    said = subprocess.run(
+        ["sh", "-c", '"$0" "$@" | head -n 1', *COMMAND, "export", "latest", "--csv"],
+        env={**os.environ, "TAUTO_STORE": str(store)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    assert "latency_ns" in said.stdout
+    assert said.stderr == ""
+
+
+def test_parquet_is_not_written_to_a_terminal(store: Path) -> None:
+    assert "Name a file with --out" in on_terminal(store, "export", "latest", "--parquet")
+
+
+def test_report_and_figure_write_where_they_are_told_and_say_where(store: Path, tmp_path: Path) -> None:
+    ids = [entry["id"] for entry in json.loads(tauto(store, "list", "--json").stdout)]
+
+    said = tauto(store, "report", *ids, "--out", str(tmp_path / "r.html"))
+    drawn = tauto(store, "figure", *ids, "--kind", "cpus", "--out", str(tmp_path / "f.svg"))
+
+    assert said.stdout.strip() == str(tmp_path / "r.html")
+    assert (tmp_path / "r.html").read_text().startswith("<!doctype html>")
+    assert drawn.stdout.strip() == str(tmp_path / "f.svg")
+    assert (tmp_path / "f.svg").read_text().startswith("<svg")
+
+
+def test_a_run_named_twice_is_refused(store: Path, tmp_path: Path) -> None:
+    said = tauto(store, "report", "latest", "latest", "--out", str(tmp_path / "r.html"))
+
+    assert said.returncode == 2
+    assert "named twice" in said.stderr
+
+
+def test_shortest_ids_tell_runs_of_one_second_apart() -> None:
+    ids = ["20261121T030405Z-cyclic-3f9a", "20261121T030405Z-clock-11aa", "20261121T030406Z-cyclic-0000"]
+
+    assert shortest_ids(ids) == ["20261121T030405Z-cy", "20261121T030405Z-cl", "20261121T030406Z"]

@@ -1,0 +1,95 @@
+"""What is said about a loop, on made-up measurements whose answer is plain."""
+
+import math
+
+from tautochrone.judgement.verdict import MeasuredLoop, judge, wilks_share
+
+
+def loop(
+    cpu: int = 0,
+    load: str = "idle",
+    worst_us: float = 50.0,
+    period_us: int = 1000,
+    completed: int = 10_000,
+    missed: int = 0,
+    overruns: int = 0,
+    dropped: int = 0,
+) -> MeasuredLoop:
+    return MeasuredLoop(
+        period_ns=period_us * 1000,
+        source=f"cpu{cpu}",
+        cpu=cpu,
+        load=load,
+        completed=completed,
+        missed=missed,
+        dropped=dropped,
+        overruns=overruns,
+        worst_ns=round(worst_us * 1000),
+    )
+
+
+def test_a_loop_that_never_was_late_by_half_a_period_holds() -> None:
+    (line,) = judge([loop(worst_us=212)]).loops
+    assert line.standing == "holds"
+    assert line.rate_hz == 1000
+    assert (line.worst_ns, line.left_ns) == (212_000, 788_000)
+    assert line.sentence.startswith("A 1 kHz loop on CPU 0: kept its rate in all 10,000 cycles.")
+    assert "leaves 788 us of each 1 ms" in line.sentence
+
+
+def test_the_worst_of_idle_and_loaded_decides() -> None:
+    (line,) = judge([loop(), loop(load="cpu+memory", worst_us=700, completed=5000)]).loops
+    assert line.standing == "tight"
+    assert line.samples == 15_000
+    assert "beside the load cpu+memory" in line.sentence
+    assert "From the 5,000 cycles there" in line.sentence  # not from idle and loaded mixed
+
+
+def test_one_missed_release_or_one_overrun_is_enough() -> None:
+    for late in (loop(missed=1), loop(overruns=1, worst_us=1000)):
+        (line,) = judge([loop(load="cpu+memory"), late]).loops
+        assert line.standing == "missed"
+        assert "did not keep its rate" in line.sentence
+        assert "on the idle machine" in line.sentence
+
+
+def test_too_few_cycles_or_lost_samples_show_nothing() -> None:
+    for weak in (loop(completed=100), loop(dropped=3)):
+        (line,) = judge([weak]).loops
+        assert line.standing == "not shown"
+
+
+def test_left_time_is_never_negative() -> None:
+    (line,) = judge([loop(worst_us=5000, missed=4, overruns=1)]).loops
+    assert line.left_ns == 0
+
+
+def test_rates_and_cpus_are_told_apart_slowest_first() -> None:
+    verdict = judge(
+        [loop(1, period_us=100, overruns=2, worst_us=120), loop(1), loop(0), loop(0, period_us=100)]
+    )
+    assert [(line.rate_hz, line.cpu) for line in verdict.loops] == [
+        (1000, 0),
+        (1000, 1),
+        (10_000, 0),
+        (10_000, 1),
+    ]
+    assert verdict.headline.startswith("1 kHz held in every cycle on CPUs 0 and 1")
+    assert "10 kHz held in every cycle on CPU 0; it was not kept on CPU 1." in verdict.headline
+
+
+def test_an_idle_machine_is_said_to_flatter() -> None:
+    assert any("flatters" in note for note in judge([loop()]).notes)
+    assert not any("flatters" in note for note in judge([loop(load="cpu+memory")]).notes)
+
+
+def test_nothing_measured_says_nothing() -> None:
+    verdict = judge([])
+    assert verdict.loops == ()
+    assert "nothing is said" in verdict.headline
+
+
+def test_the_bound_for_the_share_above_the_maximum_is_wilks() -> None:
+    # 59 samples: the classical "95/95" tolerance limit.
+    assert wilks_share(59) < 0.05 < wilks_share(58)
+    assert math.isclose(wilks_share(1_000_000), 3e-6, rel_tol=2e-3)  # the rule of three
