@@ -249,3 +249,13 @@ def test_a_cpu_outside_the_allowed_set_is_refused() -> None:
     )  # fmt: skip
     assert ended.returncode == 3
     assert "taskset, cpuset or container" in ended.stderr
+
+
+@pytest.mark.slow
+def test_a_long_histogram_is_written_in_parts_that_add_up(tmp_path: Path) -> None:
+    run = measure(tmp_path, "--duration", "11s", "--record", "histogram")
+    low, high, count = run.histogram(0)
+    assert int(count.sum()) == run.manifest.books[0].completed == run.manifest.books[0].recorded
+    assert (low[1:] > high[:-1]).all()
+    stored = sum(batch.num_rows for batch in run.batches())
+    assert stored > len(low)  # some bins stand there twice

@@ -87,7 +87,7 @@ def test_rows_that_were_dropped_before_the_cut_stay_counted(tmp_path: Path) -> N
     assert book.problems() == []
 
 
-def test_a_histogram_that_was_cut_off_says_that_it_is_lost_and_keeps_its_maxima(tmp_path: Path) -> None:
+def test_a_histogram_cut_off_before_its_first_part_keeps_its_maxima(tmp_path: Path) -> None:
     progress = {
         "event": "progress",
         "sources": [{"source": 0, "completed": 900, "missed": 1, "worst_ns": 4_000, "last_ns": 2}],

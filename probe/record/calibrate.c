@@ -20,20 +20,23 @@ static int64_t median_cost_ns(size_t clock)
     return (elapsed[BATCHES / 2] + READINGS_PER_BATCH / 2) / READINGS_PER_BATCH;
 }
 
-/* A coarse clock steps with the tick: look for at most 30 ms. */
+/* A coarse clock steps with the tick: look for at most 30 ms. Nothing else is read between two readings, or the
+ * smallest step of a fine clock would be that of two clocks. */
 static int64_t smallest_step_ns(size_t clock)
 {
     enum { STEPS_WANTED = 2000 };
     const int64_t give_up_ns = os_now_ns() + 30LL * NS_PER_MS;
     int64_t smallest = 0;
-    int64_t before = os_clock_read_ns(clock);
     for (int steps = 0; steps < STEPS_WANTED && os_now_ns() < give_up_ns;) {
-        const int64_t now = os_clock_read_ns(clock);
-        if (now > before) {
-            smallest = smallest == 0 || now - before < smallest ? now - before : smallest;
-            steps++;
+        int64_t before = os_clock_read_ns(clock);
+        for (int reading = 0; reading < READINGS_PER_BATCH; reading++) {
+            const int64_t now = os_clock_read_ns(clock);
+            if (now > before) {
+                smallest = smallest == 0 || now - before < smallest ? now - before : smallest;
+                steps++;
+            }
+            before = now;
         }
-        before = now;
     }
     return smallest;
 }

@@ -102,6 +102,7 @@ void write_histograms(struct recorder *recorder)
                 used = 0;
             }
         }
+        histogram_clear(&recorder->sources[index].histogram);
     }
 }
 

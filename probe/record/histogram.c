@@ -1,5 +1,7 @@
 #include "record/histogram.h"
 
+#include <string.h>
+
 enum {
     SUB_BITS = 10,
     SUB_BINS = 1 << SUB_BITS,
@@ -79,6 +81,12 @@ void histogram_add(struct histogram *histogram, int64_t value)
     histogram->total++;
     histogram->minimum = value < histogram->minimum ? value : histogram->minimum;
     histogram->maximum = value > histogram->maximum ? value : histogram->maximum;
+}
+
+void histogram_clear(struct histogram *histogram)
+{
+    memset(histogram->counts, 0, 2UL * SIDE_BINS * sizeof(uint64_t));
+    histogram->total = 0;
 }
 
 int64_t histogram_quantile(const struct histogram *histogram, uint64_t parts, uint64_t whole)

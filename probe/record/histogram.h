@@ -18,6 +18,8 @@ struct histogram {
 enum os_status histogram_create(struct histogram *histogram);
 void histogram_destroy(struct histogram *histogram);
 void histogram_add(struct histogram *histogram, int64_t value);
+/* Empties the bins; minimum and maximum stay. */
+void histogram_clear(struct histogram *histogram);
 
 /* The smallest bin edge that at least parts/whole of the values do not exceed: order statistic ceil(n p/w).
  * 0 when the histogram is empty. */

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { DRAIN_INTERVAL_MS = 100, PROGRESS_INTERVAL_MS = 1000, NS_PER_MS = 1000000 };
+enum { DRAIN_INTERVAL_MS = 100, PROGRESS_INTERVAL_MS = 1000, HISTOGRAM_EVERY_PROGRESS = 10, NS_PER_MS = 1000000 };
 
 static void free_sources(struct recorder *recorder)
 {
@@ -82,9 +82,22 @@ static void end_sources(struct recorder *recorder)
     }
 }
 
+/* Once a second; a histogram is written now and then, so that a long run that is killed keeps nearly all of it. */
+static void tell_progress(struct recorder *recorder, uint64_t times)
+{
+    write_progress(recorder);
+    if (recorder->options.out != NULL) {
+        if (recorder->options.record == RECORD_HISTOGRAM && times % HISTOGRAM_EVERY_PROGRESS == 0) {
+            write_histograms(recorder);
+        }
+        stream_flush(&recorder->stream); /* a reader that went away is noticed here at the latest */
+    }
+}
+
 void recorder_run(struct recorder *recorder)
 {
     int64_t next_progress_ns = os_now_ns() + (int64_t)PROGRESS_INTERVAL_MS * NS_PER_MS;
+    uint64_t progresses = 0;
     bool told = false;
     while (!all_finished(recorder)) {
         os_sleep_until(os_now_ns() + (int64_t)DRAIN_INTERVAL_MS * NS_PER_MS);
@@ -99,10 +112,7 @@ void recorder_run(struct recorder *recorder)
             end_sources(recorder);
         }
         if (os_now_ns() >= next_progress_ns) {
-            write_progress(recorder);
-            if (recorder->options.out != NULL) {
-                stream_flush(&recorder->stream); /* a reader that went away is noticed here at the latest */
-            }
+            tell_progress(recorder, ++progresses);
             next_progress_ns += (int64_t)PROGRESS_INTERVAL_MS * NS_PER_MS;
         }
     }

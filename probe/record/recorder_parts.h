@@ -9,7 +9,7 @@ enum { TABLE_SAMPLES = 0, TABLE_HISTOGRAM = 0, TABLE_EXTREMES = 1 };
 /* Takes everything that lies in the ring. */
 void drain_source(struct recorder *recorder, uint16_t index);
 void write_progress(struct recorder *recorder);
-/* At the end: the bins of each source. */
+/* What came into the bins of each source since the last call: counts of the same bin add up in the stream. */
 void write_histograms(struct recorder *recorder);
 
 void write_stop_event(struct recorder *recorder);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,17 +60,17 @@ def _measure(console: Console, store: Store, facts: Mapping[str, Any], seconds: 
     """All cells; with ordinary priority and pageable memory where more is not permitted."""
     from tautochrone.plan.first_answer import first_answer
 
+    command = ("tauto", *sys.argv[1:])
     try:
-        return _run_cells(first_answer(seconds), store, facts)
+        return _run_cells(first_answer(seconds, command=command), store, facts)
     except NotPermittedError as refusal:
         console.print(
             f"[yellow]Not as it should be:[/] {refusal}. {refusal.advice}\n"
-            "Going on with ordinary priority (policy other) and pageable memory: the numbers below are "
-            "those of an "
-            "ordinary program, not of a real-time one.",
+            "Going on with ordinary priority (policy other) and pageable memory: the numbers below are those of "
+            "an ordinary program, not of a real-time one.",
             highlight=False,
         )
-        return _run_cells(first_answer(seconds, policy="other"), store, facts)
+        return _run_cells(first_answer(seconds, policy="other", command=command), store, facts)
 
 
 def _run_cells(cells: tuple[Cell, ...], store: Store, facts: Mapping[str, Any]) -> list[Run]:

@@ -37,7 +37,7 @@ def open_store(store: Path | None, *, mend: bool = True) -> Store:
     if mend and place.has_raw_streams():
         from tautochrone.run.recover import REFUSED, recover
 
-        for outcome in recover(place):
+        for outcome in recover(place, again=False):
             if outcome.state != REFUSED:  # those are told by `tauto recover` and marked in the list
                 typer.echo(f"{outcome.id}: {outcome.text}", err=True)
     return place

@@ -43,12 +43,11 @@ def cautions_of_loads(reports: Sequence[Mapping[str, Any]]) -> list[RunWarning]:
 
 
 def cautions_of_stream(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> list[RunWarning]:
-    """What header and footer show: settings that were not obtained, throttling that can bite, lost samples, a
-    ruler that changed."""
+    """What header and footer show: settings that were not obtained, throttling that can bite, a ruler that
+    changed, a run that ended early."""
     return [
         *_not_obtained(header),
         *_throttling(header, footer or {}),
-        *_lost_samples(footer or {}),
         *_changed_ruler(header, footer or {}),
         *_ended_early(footer or {}),
     ]
@@ -97,20 +96,6 @@ def _throttling(header: Mapping[str, Any], footer: Mapping[str, Any]) -> list[Ru
                 )
             ]
     return []
-
-
-def _lost_samples(footer: Mapping[str, Any]) -> list[RunWarning]:
-    dropped = sum(book.get("dropped", 0) for book in footer.get("books", ()))
-    if not dropped:
-        return []
-    return [
-        RunWarning(
-            "dropped",
-            f"{dropped:,} samples were taken but could not be kept: the ring between measuring and writing "
-            "was full",
-            "Give --ring more rows, or a longer period. Quantiles and maximum do not know these samples.",
-        )
-    ]
 
 
 def _changed_ruler(header: Mapping[str, Any], footer: Mapping[str, Any]) -> list[RunWarning]:

@@ -143,10 +143,10 @@ class Run:
         return gather(self.path / layout.file, known.start, self._sizes(known, source), np.int64)[0]
 
     def histogram(self, source: int | None = None) -> tuple[Integers, Integers, Integers]:
-        """The bins of a histogram run: lowest value, highest value (both included), and count, each (n,).
+        """The bins of a histogram run, ascending: lowest value, highest value (both included), count, each (n,).
 
         Args:
-            source: of which source; None for the bins of all, one source after the other.
+            source: of which source; None for all, merged.
 
         Raises:
             UsageError: the run has samples and no histogram, or there is no such source.
@@ -157,7 +157,11 @@ class Run:
         if source is not None:
             self._needs_source(source)
         low, high, count = small_table(self.path / f"{SAMPLES}.parquet", HISTOGRAM_COLUMNS, source)
-        return low, high, count
+        # The probe writes what came since it last wrote, so a bin can stand there several times.
+        low, at, bins = np.unique(low, return_index=True, return_inverse=True)
+        totals = np.zeros(len(low), np.int64)
+        np.add.at(totals, bins, count)
+        return low, high[at], totals
 
     def running_maxima(self, source: int) -> tuple[Integers, Integers]:
         """Each new maximum of a histogram run as it occurred: instants and values in ns, each (n,).

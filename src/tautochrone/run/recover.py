@@ -33,8 +33,11 @@ class Outcome:
     advice: str = ""
 
 
-def recover(store: Store) -> list[Outcome]:
+def recover(store: Store, *, again: bool = True) -> list[Outcome]:
     """Seal every run of a store that has a raw stream and no writer. Runs being written are left alone.
+
+    Args:
+        again: also try those that were refused before; they are read in full each time.
 
     Raises:
         StoreError: the store can't be read.
@@ -43,9 +46,16 @@ def recover(store: Store) -> list[Outcome]:
     for folder in store.folders():
         raw = folder / files.RAW_STREAM
         with files.locked(raw) as free:
-            if free:
+            if free and (again or not _was_refused(folder)):
                 outcomes.append(_recover(folder))
     return outcomes
+
+
+def _was_refused(folder: Path) -> bool:
+    try:
+        return Manifest.from_json((folder / files.MANIFEST).read_text(encoding="utf-8")).damage is not None
+    except (OSError, UnicodeDecodeError, DamagedError):
+        return False
 
 
 def _recover(folder: Path) -> Outcome:

@@ -105,7 +105,7 @@ def _warnings(intake: Intake, books: tuple[Books, ...]) -> Iterator[RunWarning]:
     if intake.missing is not None:
         lost = f"The run is not complete: {intake.missing}."
         if intake.footer is None and is_histogram(intake.header):
-            lost += " Its histogram, written at the end, is lost; its running maxima are kept."
+            lost += " What its histogram held since it was last written, ten seconds at most, is lost."
             lost += "".join(_last_sign(intake.names[k], seen) for k, seen in sorted(intake.progress.items()))
         yield RunWarning("cut-off", lost, "What is here is whole. Measure again for the rest.")
     for book in books:
@@ -113,7 +113,7 @@ def _warnings(intake: Intake, books: tuple[Books, ...]) -> Iterator[RunWarning]:
             yield RunWarning(
                 "dropped",
                 f"{book.dropped:,} samples of {book.name} were taken but lost, because the buffer was full.",
-                "Leave a CPU free for the thread that writes, or record a histogram.",
+                "Give --ring more rows, or lengthen the period. Quantiles and maximum do not know these samples.",
             )
 
 
