@@ -66,8 +66,8 @@ def _measure(console: Console, store: Store, facts: Mapping[str, Any], seconds: 
     except NotPermittedError as refusal:
         console.print(
             f"[yellow]Not as it should be:[/] {refusal}. {refusal.advice}\n"
-            "Going on with ordinary priority (policy other) and pageable memory: the numbers below are those of "
-            "an ordinary program, not of a real-time one.",
+            "Going on with ordinary priority (policy other) and pageable memory: the numbers below are those "
+            "of an ordinary program, not of a real-time one.",
             highlight=False,
         )
         return _run_cells(first_answer(seconds, policy="other", command=command), store, facts)

@@ -143,7 +143,7 @@ class Run:
         return gather(self.path / layout.file, known.start, self._sizes(known, source), np.int64)[0]
 
     def histogram(self, source: int | None = None) -> tuple[Integers, Integers, Integers]:
-        """The bins of a histogram run, ascending: lowest value, highest value (both included), count, each (n,).
+        """The bins of a histogram run, ascending: lowest value, highest (both included), count, each (n,).
 
         Args:
             source: of which source; None for all, merged.

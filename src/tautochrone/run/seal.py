@@ -113,7 +113,8 @@ def _warnings(intake: Intake, books: tuple[Books, ...]) -> Iterator[RunWarning]:
             yield RunWarning(
                 "dropped",
                 f"{book.dropped:,} samples of {book.name} were taken but lost, because the buffer was full.",
-                "Give --ring more rows, or lengthen the period. Quantiles and maximum do not know these samples.",
+                "Give --ring more rows, or lengthen the period. Quantiles and maximum do not know these "
+                "samples.",
             )
 
 
