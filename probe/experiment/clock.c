@@ -131,7 +131,7 @@ static bool read_options(struct clock_options *options, int argc, char **argv, i
 int experiment_clock(int argc, char **argv)
 {
     struct clock_options options;
-    size_t clocks[LONGEST_NAME_LIST];
+    size_t clocks[LONGEST_NAME_LIST] = {0};
     uint32_t clock_count = 0;
     int code = EXIT_MEASURED;
     if (!read_options(&options, argc, argv, &code)) {
