@@ -8,7 +8,7 @@
 
 enum { LOOK_INTERVAL_MS = 20, NS_PER_MS = 1000000 };
 static const int64_t ns_per_s = 1000000000;
-static const int64_t longest_ns = 7 * 24 * 3600LL * 1000000000;
+static const int64_t longest_ns = 7LL * 24 * 3600 * 1000000000;
 
 static const struct load *const loads[] = {&load_cpu, &load_memory};
 
