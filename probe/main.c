@@ -28,11 +28,12 @@ static int list_services(int argc, char **argv)
     if (argc > 0) {
         return refuse(EXIT_USAGE, "%s: 'services' takes no options.", argv[0]);
     }
+    bool printed = true;
     for (int service = 0; service < OS_SERVICE_COUNT; service++) {
         const struct os_answer answer = os_service_available((enum os_service)service);
-        print("%-42s %-14s %s\n", os_service_name((enum os_service)service), words[answer.availability], answer.why);
+        printed &= print("%-42s %-14s %s\n", os_service_name((enum os_service)service), words[answer.availability], answer.why);
     }
-    return EXIT_MEASURED;
+    return printed ? EXIT_MEASURED : refuse(EXIT_FAILED, "the list could not be printed.");
 }
 
 static void print_help(void)

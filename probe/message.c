@@ -7,21 +7,20 @@
 
 enum { LONGEST_MESSAGE = 2048 };
 
-static void say(struct os_output output, const char *before, const char *format, va_list arguments, const char *after)
+static bool say(struct os_output output, const char *before, const char *format, va_list arguments, const char *after)
 {
     char body[LONGEST_MESSAGE];
     char whole[LONGEST_MESSAGE + 64];
     format_arguments(body, sizeof body, format, arguments);
     const size_t length = format_text(whole, sizeof whole, "%s%s%s", before, body, after);
-    /* Where even a message can't be written there is nobody left to tell. */
-    (void)os_output_write(output, whole, length < sizeof whole ? length : sizeof whole - 1);
+    return os_output_write(output, whole, length < sizeof whole ? length : sizeof whole - 1) == OS_OK;
 }
 
 int refuse(enum exit_code code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(os_output_error(), "tauto-probe: ", format, arguments, "\n");
+    (void)say(os_output_error(), "tauto-probe: ", format, arguments, "\n");
     va_end(arguments);
     return (int)code;
 }
@@ -30,22 +29,23 @@ void warn(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(os_output_error(), "tauto-probe: warning: ", format, arguments, "\n");
+    (void)say(os_output_error(), "tauto-probe: warning: ", format, arguments, "\n");
     va_end(arguments);
 }
 
-void print(const char *format, ...)
+bool print(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(os_output_standard(), "", format, arguments, "");
+    const bool written = say(os_output_standard(), "", format, arguments, "");
     va_end(arguments);
+    return written;
 }
 
 void print_error(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(os_output_error(), "", format, arguments, "");
+    (void)say(os_output_error(), "", format, arguments, "");
     va_end(arguments);
 }

@@ -2,14 +2,16 @@
 #ifndef TAUTO_MESSAGE_H
 #define TAUTO_MESSAGE_H
 
+#include <stdbool.h>
+
 enum exit_code { EXIT_MEASURED = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOT_PERMITTED = 3 };
 
 /* "tauto-probe: " and the text on standard error. Returns `code`, so that a refusal is one statement. */
 __attribute__((format(printf, 2, 3))) int refuse(enum exit_code code, const char *format, ...);
 __attribute__((format(printf, 1, 2))) void warn(const char *format, ...);
 
-/* As it stands, on standard output or standard error; format.h names the conversions. */
-__attribute__((format(printf, 1, 2))) void print(const char *format, ...);
+/* As it stands, on standard output or standard error; format.h names the conversions. False: it did not go out. */
+__attribute__((format(printf, 1, 2))) bool print(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void print_error(const char *format, ...);
 
 #endif

@@ -214,8 +214,8 @@ static int cpu_list_add(struct cpu_list *list, int64_t cpu)
     }
     if (!os_cpu_is_allowed((int32_t)cpu)) {
         return refuse(EXIT_NOT_PERMITTED,
-                      "CPU %lld is outside the set that this process may use (taskset, cpuset or container). Widen that "
-                      "set, or choose with --cpus from what it allows.",
+                      "CPU %lld is outside the set that this process may use (cpuset or container). Widen that set, or "
+                      "choose with --cpus from what it allows.",
                       (long long)cpu);
     }
     for (uint32_t i = 0; i < list->count; i++) {
@@ -233,7 +233,7 @@ static int cpu_list_add(struct cpu_list *list, int64_t cpu)
 static int cpu_list_add_all_allowed(struct cpu_list *list)
 {
     for (int32_t cpu = 0; cpu < os_cpu_limit() && list->count < CPU_LIST_LIMIT; cpu++) {
-        if (os_cpu_is_online(cpu) && os_cpu_is_allowed(cpu)) {
+        if (os_cpu_is_online(cpu) && os_cpu_is_inherited(cpu)) {
             list->cpus[list->count++] = cpu;
         }
     }

@@ -35,7 +35,7 @@ struct cpu_list {
     int32_t cpus[CPU_LIST_LIMIT];
     uint32_t count;
 };
-/* "0,2-3", "all" (every CPU that this process may use), "any" (one thread that may run anywhere). Every CPU is
+/* "0,2-3", "all" (every CPU that this process runs on), "any" (one thread that may run anywhere). Every CPU is
  * checked to be on line and allowed. Returns an exit code, 0 when all is well; problems are told. */
 int cpu_list_read(struct cpu_list *list, const char *text);
 

@@ -6,7 +6,7 @@ from tautochrone.plan.cautions import cautions_of_loads, cautions_of_probe, caut
 
 
 def header(
-    policy: str = "fifo", runtime_ns: int | None = 950_000_000, obtained_priority: int = 90
+    policy: str = "fifo", runtime_ns: int | None = 950_000_000, obtained_priority: int | None = 90
 ) -> dict[str, Any]:
     settings = {"policy": policy, "priority": 90, "cpu": 1}
     return {
@@ -44,6 +44,7 @@ def test_a_run_as_it_should_be_has_no_warning() -> None:
 
 def test_a_setting_that_was_not_obtained() -> None:
     assert codes(header(obtained_priority=1), footer()) == ["not-obtained"]
+    assert codes(header(obtained_priority=None), footer()) == []  # what can't be told is no difference
 
 
 def test_throttling_is_warned_of_when_it_can_bite() -> None:
@@ -52,6 +53,9 @@ def test_throttling_is_warned_of_when_it_can_bite() -> None:
     assert codes(header(policy="other"), footer(cpu_time_ns=nearly_all)) == []
     assert codes(header(runtime_ns=-1), footer(cpu_time_ns=nearly_all)) == []
     assert codes(header(runtime_ns=None), footer(cpu_time_ns=nearly_all)) == []
+    with_warmup = footer(cpu_time_ns=nearly_all)
+    with_warmup["books"][0]["warmup"] = 200  # its CPU time is in the sum
+    assert codes(header(), with_warmup) == []
 
 
 def test_a_ruler_that_changed() -> None:

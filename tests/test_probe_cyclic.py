@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from real import PATIENCE_S, a_cpu, policy_options, probe, sealed
+from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, skip_or_fail
 from tautochrone.run.folder import Run
 from tautochrone.target.local import find_probe
 
@@ -60,8 +60,9 @@ def test_skip_counts_the_releases_that_a_stall_covers_and_keeps_one_long_sample(
     values = run.values()
     assert books.released == 2000
     assert books.completed + (books.missed or 0) == 2000
-    assert 250 <= (books.missed or 0) <= 500
-    assert (values > 0.8 * STALL_S * 1e9).sum() == 1
+    longest_ns = int(values.max())
+    assert longest_ns > 0.8 * STALL_S * 1e9
+    assert (books.missed or 0) >= longest_ns // 1_000_000 - 1  # every release that it covered
     assert len(values) == books.completed
     # and it is known when: the release that waited, on the run's own clock
     extreme = run.manifest.extremes[0]
@@ -77,7 +78,7 @@ def test_replay_serves_the_whole_backlog_late(tmp_path: Path) -> None:
     backlog = values[int(np.argmax(values)) :][:200]
     assert values.max() > 0.8 * STALL_S * 1e9
     assert (np.diff(backlog) < 0).all()  # each is served a period less late than the one before
-    assert 250 <= (books.overruns or 0) <= 500
+    assert (books.overruns or 0) >= 0.8 * STALL_S * 1000
 
 
 def test_stop_ends_at_the_first_overrun_and_counts_what_it_missed(tmp_path: Path) -> None:
@@ -99,9 +100,7 @@ def test_a_signal_ends_the_run_early_and_keeps_what_was_measured(tmp_path: Path,
 
 
 def test_a_signal_ends_a_sleep_that_would_last_long(tmp_path: Path) -> None:
-    begin = time.monotonic()
-    run = measure(tmp_path, "--period", "40s", "--count", "2", "--warmup", "0s", end_by=signal.SIGINT)
-    assert time.monotonic() - begin < 30
+    run = measure(tmp_path, "--period", "100s", "--count", "2", "--warmup", "0s", end_by=signal.SIGINT)
     assert run.manifest.ended == "interrupted"
     assert run.manifest.books[0].released == 1
 
@@ -141,7 +140,7 @@ def test_a_spinning_thread_rests_counts_its_rests_and_serves_the_others(tmp_path
     assert rested <= (books.missed or 0)
     if "fifo" in policy_options():
         assert rested > 0
-    assert np.median(run.values()) < 20_000  # polling sees the release at once, however slow the machine
+    assert np.median(run.values()) < 50_000  # half a period: polling sees the release, sleeping rarely does
 
 
 def test_what_was_obtained_is_read_back(tmp_path: Path) -> None:
@@ -159,7 +158,7 @@ def test_what_was_obtained_is_read_back(tmp_path: Path) -> None:
 
 def test_the_watchdog_ends_a_thread_that_never_sleeps() -> None:
     if "fifo" not in policy_options():
-        pytest.skip("needs real-time priority, which this user may not have")
+        skip_or_fail("needs real-time priority, which this user may not have")
     ended = probe(
         "cyclic", "--cpus", a_cpu(), "--period", "400ns", "--overrun", "replay", "--duration", "30s",
         "--budget", "300ms",
@@ -213,6 +212,10 @@ REFUSALS = {
         2,
         "Leave --ring out",
     ),
+    "a folder": (["--out", "/tmp"], 2, "it is a folder"),
+    "too long a stagger": (["--stagger", "2000000h"], 2, "--stagger"),
+    "wake latency": (["--wake-latency-us", "4294967296"], 2, "at most"),
+    "budget": (["--budget", "1ms"], 2, "between"),
     "endless": (["--period", "1s", "--count", "4000000000000000000"], 2, "Shorten"),
     "no such folder": (["--out", "/nowhere/stream"], 2, "no such file or folder"),
 }
@@ -238,17 +241,123 @@ def test_an_output_that_holds_data_is_left_alone(tmp_path: Path) -> None:
     assert taken.read_text() == "measured yesterday"
 
 
-def test_a_cpu_outside_the_allowed_set_is_refused() -> None:
+def test_an_isolated_cpu_can_be_chosen() -> None:
+    """Isolated CPUs are in nobody's mask; a narrowed mask is the same to the probe."""
     allowed = os.sched_getaffinity(0)
     if len(allowed) < 2:
-        pytest.skip("needs two CPUs to forbid one of them")
-    kept, forbidden = min(allowed), max(allowed)
-    ended = subprocess.run(
-        ["taskset", "-c", str(kept), str(find_probe()), "cyclic", "--cpus", str(forbidden), "--count", "5"],
-        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+        skip_or_fail("needs two CPUs to keep one of them out of the mask")
+    kept, isolated = min(allowed), max(allowed)
+    command = ["taskset", "-c", str(kept), str(find_probe()), "cyclic", *policy_options(), "--count", "50"]
+    chosen = subprocess.run(
+        [*command, "--cpus", str(isolated)], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert chosen.returncode == 0, chosen.stderr
+    assert f"cpu{isolated} " in chosen.stdout
+    by_itself = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    assert f"cpu{isolated} " not in by_itself.stdout
+
+
+def test_a_reader_that_comes_late_costs_no_release(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    process = subprocess.Popen(
+        [
+            str(find_probe()),
+            "cyclic",
+            "--cpus",
+            a_cpu(),
+            *policy_options(),
+            "--count",
+            "300",
+            "--out",
+            str(pipe),
+        ]
+    )
+    time.sleep(0.5)
+    with pipe.open("rb") as stream:
+        run = sealed(stream.read(), tmp_path / "store")
+    assert process.wait(PATIENCE_S) == 0
+    assert run.manifest.books[0].warmup == 100  # the schedule began when the reader was there
+
+
+def test_a_backlog_that_is_never_served_is_missed(tmp_path: Path) -> None:
+    run = measure(
+        tmp_path, "--overrun", "replay", "--period", "2us", "--duration", "60s", end_by=signal.SIGINT
+    )
+    (books,) = run.manifest.books
+    assert run.manifest.ended == "interrupted"
+    assert books.released == books.completed + (books.missed or 0)
+    lasted_ns = (books.released or 0) * 2_000
+    assert lasted_ns > int(run.values().max())  # the last one served was late by less than all of it
+    last_served_ns = int(run.instants(0)[-1] + run.values()[-1])
+    start_ns = run.manifest.header["sources"][0]["start_ns"]
+    assert lasted_ns >= 0.9 * (last_served_ns - start_ns)
+
+
+def test_writing_at_the_end_writes_nothing_before(tmp_path: Path) -> None:
+    out = tmp_path / "stream"
+    process = subprocess.Popen(
+        [str(find_probe()), "cyclic", "--cpus", a_cpu(), *policy_options(), "--duration", "4s",
+         "--drain", "at-end", "--out", str(out)]
     )  # fmt: skip
-    assert ended.returncode == 3
-    assert "taskset, cpuset or container" in ended.stderr
+    time.sleep(2.5)
+    assert out.stat().st_size == 0
+    assert process.wait(PATIENCE_S) == 0
+    run = sealed(out.read_bytes(), tmp_path / "store")
+    assert run.manifest.books[0].dropped == 0
+
+
+def test_spinning_towards_a_far_release_does_not_hold_the_cpu(tmp_path: Path) -> None:
+    run = measure(tmp_path, "--wait", "spin", "--period", "700ms", "--count", "3", "--warmup", "0s")
+    assert run.manifest.ended == "complete"
+    (book,) = run.manifest.footer["books"] if run.manifest.footer else ()
+    assert book["cpu_time_ns"] < 0.5 * 2 * 700_000_000
+
+
+def test_a_run_started_with_nohup_outlives_the_terminal(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        ["nohup", str(find_probe()), "cyclic", "--cpus", a_cpu(), *policy_options(), "--count", "1500",
+         "--out", "-"],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    time.sleep(0.5)
+    process.send_signal(signal.SIGHUP)
+    stream, _ = process.communicate(timeout=PATIENCE_S)
+    assert sealed(stream, tmp_path).manifest.ended == "complete"
+
+
+def test_a_second_interrupt_gives_up_a_reader_that_hangs() -> None:
+    process = subprocess.Popen(
+        [str(find_probe()), "cyclic", *policy_options(), "--period", "50us", "--duration", "60s",
+         "--out", "-"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        time.sleep(1.5)  # far more than a pipe holds, and nobody reads
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        assert process.poll() is None  # the first one waits for the reader
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE_S) == 1
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_table_that_can_not_be_printed_is_a_failure() -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [str(find_probe()), "cyclic", *policy_options(), "--count", "20"],
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S, check=False,
+        )  # fmt: skip
+    assert ended.returncode == 1
+    assert "could not be printed" in ended.stderr
+
+
+def test_a_refusal_leaves_no_file_behind(tmp_path: Path) -> None:
+    out = tmp_path / "stream"
+    assert probe("cyclic", "--period", "3ns", "--count", "10", "--out", str(out)).returncode == 2
+    assert not out.exists()
 
 
 @pytest.mark.slow

@@ -11,9 +11,11 @@ def loop(
     worst_us: float = 50.0,
     period_us: int = 1000,
     completed: int = 10_000,
-    missed: int = 0,
-    overruns: int = 0,
+    missed: int | None = 0,
+    overruns: int | None = 0,
     dropped: int = 0,
+    way: str = "",
+    where: str = "",
 ) -> MeasuredLoop:
     return MeasuredLoop(
         period_ns=period_us * 1000,
@@ -25,6 +27,8 @@ def loop(
         dropped=dropped,
         overruns=overruns,
         worst_ns=round(worst_us * 1000),
+        way=way,
+        where=where,
     )
 
 
@@ -43,14 +47,64 @@ def test_the_worst_of_idle_and_loaded_decides() -> None:
     assert line.samples == 15_000
     assert "beside the load cpu+memory" in line.sentence
     assert "From the 5,000 cycles there" in line.sentence  # not from idle and loaded mixed
+    assert line.loads == (("idle", "holds", 50_000), ("cpu+memory", "tight", 700_000))
 
 
 def test_one_missed_release_or_one_overrun_is_enough() -> None:
     for late in (loop(missed=1), loop(overruns=1, worst_us=1000)):
-        (line,) = judge([loop(load="cpu+memory"), late]).loops
+        verdict = judge([loop(load="cpu+memory", worst_us=990), late])
+        (line,) = verdict.loops
         assert line.standing == "missed"
-        assert "did not keep its rate" in line.sentence
-        assert "on the idle machine" in line.sentence
+        assert "On the idle machine: " in line.sentence
+        assert "It was kept beside the load cpu+memory." in line.sentence
+        assert "not even on the idle machine" in verdict.headline
+
+
+def test_a_failure_is_told_with_its_own_numbers() -> None:
+    (line,) = judge([loop(missed=1, worst_us=80), loop(load="cpu+memory", worst_us=990)]).loops
+    assert "1 of 10,001 releases was missed; the worst start was 80 us late" in line.sentence
+
+
+def test_a_rate_that_only_the_load_breaks_is_said_to_hold_when_idle() -> None:
+    verdict = judge([loop(), loop(load="cpu+memory", missed=5)])
+    assert "kept on the idle machine" in verdict.headline
+
+
+def test_a_start_a_whole_period_late_is_never_kept_whatever_the_books_know() -> None:
+    (line,) = judge([loop(missed=None, overruns=None, worst_us=300_500)]).loops
+    assert line.standing == "missed"
+    assert "not known" in line.sentence
+    assert "leaves" not in line.sentence
+
+
+def test_what_a_cut_off_run_missed_is_not_taken_for_nothing() -> None:
+    for cut_off in (loop(missed=None), loop(overruns=None)):
+        (line,) = judge([cut_off]).loops
+        assert line.standing == "not shown"
+        assert "cut off" in line.sentence
+
+
+def test_other_policies_and_other_kernels_are_other_loops() -> None:
+    fifo, other = loop(way="policy fifo 90"), loop(way="policy other", missed=3, worst_us=5000)
+    verdict = judge([fifo, other])
+    assert [(line.conditions, line.standing) for line in verdict.loops] == [
+        ("policy fifo 90", "holds"),
+        ("policy other", "missed"),
+    ]
+    assert "1 kHz (policy fifo 90) held" in verdict.headline
+    old, new = loop(where="6.1.0", missed=1), loop(where="6.12.0-rt")
+    assert [line.standing for line in judge([old, new]).loops] == ["missed", "holds"]
+
+
+def test_a_rate_that_is_not_even_is_told_with_its_period() -> None:
+    uneven = MeasuredLoop(333_333, "cpu0", 0, "idle", 9000, 0, 0, 0, 40_000)
+    (line,) = judge([uneven]).loops
+    assert "period 333.3 us" in line.sentence
+
+
+def test_samples_that_are_too_few_in_each_run_do_not_add_up() -> None:
+    (line,) = judge([loop(completed=200), loop(completed=200, load="cpu+memory")]).loops
+    assert line.standing == "not shown"
 
 
 def test_too_few_cycles_or_lost_samples_show_nothing() -> None:
@@ -74,8 +128,11 @@ def test_rates_and_cpus_are_told_apart_slowest_first() -> None:
         (10_000, 0),
         (10_000, 1),
     ]
-    assert verdict.headline.startswith("1 kHz held in every cycle on CPUs 0 and 1")
-    assert "10 kHz held in every cycle on CPU 0; it was not kept on CPU 1." in verdict.headline
+    assert verdict.headline.startswith("1 kHz held in every cycle on the idle machine on CPUs 0 and 1")
+    assert (
+        "10 kHz held in every cycle on the idle machine on CPU 0; it was not kept on CPU 1"
+        in verdict.headline
+    )
 
 
 def test_an_idle_machine_is_said_to_flatter() -> None:

@@ -121,10 +121,15 @@ static bool read_options(struct clock_options *options, int argc, char **argv, i
         *code = EXIT_MEASURED;
         return false;
     }
-    if (options->count < 1 || options->count > 100000000) {
-        refuse(EXIT_USAGE, "--count must lie between 1 and 100000000.");
+    if (options->count < 1 || options->count > 10000000) {
+        refuse(EXIT_USAGE, "--count must lie between 1 and 10000000.");
         return false;
     }
+    if (options_given(table, count, "ring") || options_given(table, count, "drain")) {
+        refuse(EXIT_USAGE, "--ring and --drain are not for clock, which keeps all rows in memory until the end.");
+        return false;
+    }
+    options->recording.drain = DRAIN_AT_END;
     return true;
 }
 
@@ -149,7 +154,7 @@ int experiment_clock(int argc, char **argv)
     }
     struct recorder recorder;
     const struct recorder_options recorder_options =
-        recording_for_recorder(&options.recording, options.count, false);
+        recording_for_recorder(&options.recording, options.count, 0, false);
     code = recorder_open(&recorder, &recorder_options, &clock_schema, clock_count);
     if (code != EXIT_MEASURED) {
         return code;
@@ -157,7 +162,10 @@ int experiment_clock(int argc, char **argv)
     for (uint32_t i = 0; i < clock_count; i++) {
         format_text(recorder.sources[i].name, sizeof recorder.sources[i].name, "%s", os_clock_name(clocks[i]));
     }
-    code = write_header(&recorder, &options, clocks);
+    code = recorder_open_output(&recorder);
+    if (code == EXIT_MEASURED) {
+        code = write_header(&recorder, &options, clocks);
+    }
     if (code != EXIT_MEASURED) {
         recorder_abandon(&recorder);
         return code;

@@ -15,8 +15,12 @@
 enum { NS_PER_MS = 1000000, START_DELAY_MS = 20, START_WAIT_S = 10 };
 static const int64_t ns_per_s = 1000000000;
 
-/* A spinning real-time thread lets everybody else on its CPU run for this long in every second. */
-enum { REST_MS = 4, SPIN_BETWEEN_RESTS_MS = 996 };
+/* A spinning real-time thread lets everybody else on its CPU run for 4 ms in every second, and does not spin towards
+ * a release that is far away. */
+enum { REST_MS = 4, LONGEST_SPIN_MS = 996, FAR_AWAY_MS = 2, SPIN_BEFORE_FAR_MS = 1 };
+
+/* With so short a period a thread takes nearly all of its CPU, also when it sleeps. */
+enum { PERIOD_WITHOUT_SLACK_NS = 20000 };
 
 static const struct column columns[] = {
     {"scheduled_ns", "programmed release, start + k * period"},
@@ -49,11 +53,27 @@ struct position {
     int64_t rest_at_ns; /* INT64_MAX where no rest is due */
 };
 
-/* Returns the first time stamp at or after the release; earlier only when the run is to stop. */
-static int64_t wait_for_release(const struct worker *worker, int64_t scheduled_ns)
+/* After `now_ns`, when the thread has just slept; well before the watchdog's budget is used up. */
+static void plan_rest(const struct worker *worker, struct position *position, int64_t now_ns)
 {
+    const struct cyclic_options *const options = worker->options;
+    if (options->wait == WAIT_SPIN && (options->policy == OS_POLICY_FIFO || options->policy == OS_POLICY_RR)) {
+        const int64_t longest_ns = (int64_t)LONGEST_SPIN_MS * NS_PER_MS;
+        const int64_t half_budget_ns = options->conditions.budget_obtained_ns / 2;
+        position->rest_at_ns = now_ns + (longest_ns < half_budget_ns ? longest_ns : half_budget_ns);
+    }
+}
+
+/* Returns the first time stamp at or after the release; earlier only when the run is to stop. */
+static int64_t wait_for_release(const struct worker *worker, struct position *position)
+{
+    const int64_t scheduled_ns = position->scheduled_ns;
     int64_t now;
     if (worker->options->wait == WAIT_SPIN) {
+        if (scheduled_ns - os_now_ns() > (int64_t)FAR_AWAY_MS * NS_PER_MS) {
+            now = os_sleep_until_and_read(scheduled_ns - (int64_t)SPIN_BEFORE_FAR_MS * NS_PER_MS);
+            plan_rest(worker, position, now);
+        }
         do {
             now = os_now_ns();
         } while (now < scheduled_ns && !recorder_stopping(worker->recorder));
@@ -103,7 +123,7 @@ static void rest(struct worker *worker, struct position *position)
     if (now_ns >= position->scheduled_ns && position->release < worker->options->count) {
         worker->source->counters.rested += skip_to_future(worker, position, now_ns);
     }
-    position->rest_at_ns = now_ns + (int64_t)SPIN_BETWEEN_RESTS_MS * NS_PER_MS;
+    plan_rest(worker, position, now_ns);
 }
 
 /* What follows a release that was served at `wake_ns`. False when the run is to end here. */
@@ -121,8 +141,9 @@ static bool advance(struct worker *worker, struct position *position, int64_t wa
     if (options->overrun == OVERRUN_REPLAY) {
         return true;
     }
+    const bool was_recorded = position->release > 0;
     skip_to_future(worker, position, wake_ns);
-    if (options->overrun == OVERRUN_STOP && position->release > 0) {
+    if (options->overrun == OVERRUN_STOP && was_recorded) {
         atomic_store(&worker->recorder->overrun_stop, true);
         atomic_store(&worker->recorder->stop, true);
         return false;
@@ -133,15 +154,14 @@ static bool advance(struct worker *worker, struct position *position, int64_t wa
 static void serve_releases(struct worker *worker)
 {
     const struct cyclic_options *const options = worker->options;
-    const bool must_rest =
-        options->wait == WAIT_SPIN && (options->policy == OS_POLICY_FIFO || options->policy == OS_POLICY_RR);
     struct position position = {
         .release = -options->warmup,
         .scheduled_ns = worker->first_release_ns,
-        .rest_at_ns = must_rest ? worker->first_release_ns + (int64_t)SPIN_BETWEEN_RESTS_MS * NS_PER_MS : INT64_MAX,
+        .rest_at_ns = INT64_MAX,
     };
+    plan_rest(worker, &position, os_now_ns());
     while (position.release < options->count && !recorder_stopping(worker->recorder)) {
-        const int64_t wake_ns = wait_for_release(worker, position.scheduled_ns);
+        const int64_t wake_ns = wait_for_release(worker, &position);
         if (wake_ns < position.scheduled_ns) {
             break; /* stopped before this release came: it does not count */
         }
@@ -156,6 +176,10 @@ static void serve_releases(struct worker *worker)
         if (wake_ns >= position.rest_at_ns) {
             rest(worker, &position);
         }
+    }
+    const int64_t end_ns = os_now_ns();
+    if (position.release < options->count && end_ns >= position.scheduled_ns) {
+        skip_to_future(worker, &position, end_ns); /* a backlog that nobody will serve any more is missed */
     }
     worker->source->counters.released = position.release > 0 ? (uint64_t)position.release : 0;
 }
@@ -172,78 +196,49 @@ static void work(void *argument)
     atomic_store_explicit(&worker->source->finished, true, memory_order_release);
 }
 
+static struct os_thread_attributes attributes_of(const struct cyclic_options *options, int32_t cpu)
+{
+    return (struct os_thread_attributes){
+        .name = "tauto-cyclic",
+        .policy = (enum os_policy)options->policy,
+        .below_highest = options->below_highest,
+        .cpu = cpu,
+        .runtime_ns = options->runtime_ns,
+        .deadline_ns = options->period_ns,
+        .period_ns = options->period_ns,
+    };
+}
+
 static int refuse_thread(const struct cyclic_options *options, enum os_status status)
 {
     const char *const policy = os_policy_name((enum os_policy)options->policy);
     switch (status) {
     case OS_NOT_PERMITTED:
+        if (options->policy == OS_POLICY_DEADLINE) {
+            return refuse(EXIT_NOT_PERMITTED,
+                          "policy deadline is not permitted: either to this user, or because the process is kept to some "
+                          "of the CPUs (taskset); a deadline thread must be free to run on all of its cpuset. %s",
+                          os_advice_for_policy());
+        }
         return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user. %s", policy,
                       options->priority, os_advice_for_policy());
     case OS_INVALID:
-        return refuse(EXIT_USAGE,
-                      "the system does not take policy %s with these values%s. Lengthen the period or use another policy.",
-                      policy,
-                      options->policy == OS_POLICY_DEADLINE
-                          ? " (Linux wants a period of at least sched_deadline_period_min_us, 100 us as it comes)"
-                          : "");
+        if (options->policy == OS_POLICY_DEADLINE) {
+            return refuse(EXIT_USAGE, "the system does not take policy deadline with this period and runtime. Linux wants "
+                                      "a runtime of 1024 ns or more and a period between sched_deadline_period_min_us "
+                                      "(100 us as it comes) and sched_deadline_period_max_us.");
+        }
+        return refuse(EXIT_USAGE, "the system does not take policy %s with priority %" PRId64 " on these CPUs. Choose others.",
+                      policy, options->priority);
+    case OS_BUSY:
+        return refuse(EXIT_FAILED, "there is not enough time left for this deadline thread: others have been promised it. "
+                                   "Lengthen the period, or shorten --runtime.");
+    case OS_TIMED_OUT:
+        return refuse(EXIT_FAILED, "a measuring thread did not come to run: its CPU is kept busy by threads of higher "
+                                   "priority.");
     default:
         return refuse(EXIT_FAILED, "a measuring thread can't be started: %s.", os_status_text(status));
     }
-}
-
-static void attributes_to_json(struct json *json, const char *key, const struct worker *worker)
-{
-    const struct cyclic_options *const options = worker->options;
-    json_open_object(json, key);
-    json_text(json, "policy", os_policy_name((enum os_policy)options->policy));
-    json_integer(json, "priority", options->priority);
-    if (worker->cpu == OS_CPU_ANY) {
-        json_null(json, "cpu");
-    } else {
-        json_integer(json, "cpu", worker->cpu);
-    }
-    if (options->policy == OS_POLICY_DEADLINE) {
-        json_integer(json, "runtime_ns", options->runtime_ns);
-        json_integer(json, "deadline_ns", options->period_ns);
-        json_integer(json, "period_ns", options->period_ns);
-    }
-    json_close_object(json);
-}
-
-static void obtained_to_json(struct json *json, const char *key, const struct worker *worker)
-{
-    const struct os_thread_obtained *const obtained = &worker->obtained;
-    json_open_object(json, key);
-    json_text(json, "policy", os_policy_name(obtained->policy));
-    json_integer_or_null(json, "priority", obtained->native_priority);
-    json_integer_or_null(json, "cpu", obtained->cpu == OS_CPU_ANY ? INT64_MIN : obtained->cpu);
-    if (worker->options->policy == OS_POLICY_DEADLINE) {
-        json_integer_or_null(json, "runtime_ns", obtained->runtime_ns);
-        json_integer_or_null(json, "deadline_ns", obtained->deadline_ns);
-        json_integer_or_null(json, "period_ns", obtained->period_ns);
-    }
-    json_integer_or_null(json, "timer_slack_ns", obtained->timer_slack_ns);
-    json_close_object(json);
-}
-
-static void process_to_json(struct json *json, const struct cyclic_options *options)
-{
-    int64_t runtime_ns = 0;
-    int64_t period_ns = 0;
-    const bool limited = os_realtime_share(&runtime_ns, &period_ns) == OS_OK;
-    json_open_object(json, "process");
-    json_open_object(json, "requested");
-    json_boolean(json, "memory_locked", !options->recording.no_memory_lock);
-    json_integer_or_null(json, "wake_latency_limit_us",
-                         options->wake_latency_limit_us < 0 ? INT64_MIN : options->wake_latency_limit_us);
-    json_close_object(json);
-    json_open_object(json, "obtained");
-    json_boolean(json, "memory_locked", !options->recording.no_memory_lock);
-    json_integer_or_null(json, "wake_latency_limit_us", os_wake_latency_limit_in_force_us());
-    json_integer_or_null(json, "rt_runtime_ns", limited ? runtime_ns : INT64_MIN);
-    json_integer_or_null(json, "rt_period_ns", limited ? period_ns : INT64_MIN);
-    json_close_object(json);
-    json_close_object(json);
 }
 
 static int write_header(struct recorder *recorder, const struct cyclic_options *options,
@@ -258,49 +253,14 @@ static int write_header(struct recorder *recorder, const struct cyclic_options *
         json_integer(&json, "source", i);
         json_text(&json, "name", recorder->sources[i].name);
         json_integer(&json, "start_ns", workers[i].first_release_ns + options->warmup * options->period_ns);
-        attributes_to_json(&json, "requested", &workers[i]);
-        obtained_to_json(&json, "obtained", &workers[i]);
+        const struct os_thread_attributes attributes = attributes_of(options, workers[i].cpu);
+        requested_to_json(&json, &attributes);
+        obtained_to_json(&json, attributes.policy, &workers[i].obtained);
         json_close_object(&json);
     }
     json_close_array(&json);
-    process_to_json(&json, options);
+    conditions_to_json(&json, &options->conditions);
     return recorder_header_end(recorder, &json);
-}
-
-static void warn_of_throttling(const struct cyclic_options *options)
-{
-    int64_t runtime_ns = 0;
-    int64_t period_ns = 0;
-    const bool real_time = options->policy == OS_POLICY_FIFO || options->policy == OS_POLICY_RR;
-    if (real_time && options->wait == WAIT_SPIN && os_realtime_share(&runtime_ns, &period_ns) == OS_OK &&
-        runtime_ns >= 0 && runtime_ns < period_ns) {
-        warn("real-time threads may run %" PRId64 " ms in every %" PRId64 " ms here (sched_rt_runtime_us): a spinning "
-             "thread can be stopped for the rest, which shows as latency and missed releases.",
-             runtime_ns / NS_PER_MS, period_ns / NS_PER_MS);
-    }
-}
-
-/* Everything that asks the system for something, before any memory is laid out. Returns an exit code. */
-static int prepare_process(const struct cyclic_options *options)
-{
-    enum os_status status = os_stop_listen();
-    if (status == OS_OK) {
-        status = os_watchdog_start(options->budget_ns);
-    }
-    if (status != OS_OK) {
-        return refuse(EXIT_FAILED, "the watchdog can't be started: %s.", os_status_text(status));
-    }
-    if (options->wake_latency_limit_us >= 0) {
-        status = os_wake_latency_limit((int32_t)options->wake_latency_limit_us);
-        if (status != OS_OK) {
-            return refuse(status == OS_NOT_PERMITTED ? EXIT_NOT_PERMITTED : EXIT_FAILED,
-                          "--wake-latency-us can't be held: %s. It needs write access to /dev/cpu_dma_latency. Leave it "
-                          "out to measure the machine as it is.",
-                          os_status_text(status));
-        }
-    }
-    warn_of_throttling(options);
-    return recording_lock_memory(&options->recording);
 }
 
 /* Starts one thread after the other; each waits for `go` with its attributes read back. Returns an exit code. */
@@ -318,15 +278,7 @@ static int start_workers(struct recorder *recorder, const struct cyclic_options 
         } else {
             format_text(source->name, sizeof source->name, "cpu%" PRId32, cpu);
         }
-        const struct os_thread_attributes attributes = {
-            .name = "tauto-cyclic",
-            .policy = (enum os_policy)options->policy,
-            .below_highest = options->below_highest,
-            .cpu = cpu,
-            .runtime_ns = options->runtime_ns,
-            .deadline_ns = options->period_ns,
-            .period_ns = options->period_ns,
-        };
+        const struct os_thread_attributes attributes = attributes_of(options, cpu);
         const enum os_status status = os_thread_create(&source->thread, &attributes, work, worker);
         if (status != OS_OK) {
             return refuse_thread(options, status);
@@ -337,11 +289,16 @@ static int start_workers(struct recorder *recorder, const struct cyclic_options 
                           source->name, START_WAIT_S);
         }
     }
+    return EXIT_MEASURED;
+}
+
+/* Last before the start: from here on only memory is written until the threads are let go. */
+static void choose_start(const struct recorder *recorder, const struct cyclic_options *options, struct worker *workers)
+{
     const int64_t start_ns = os_now_ns() + (int64_t)START_DELAY_MS * NS_PER_MS;
     for (uint32_t i = 0; i < recorder->source_count; i++) {
         workers[i].first_release_ns = start_ns + (int64_t)i * options->stagger_ns;
     }
-    return EXIT_MEASURED;
 }
 
 static int measure(struct recorder *recorder, const struct cyclic_options *options, struct worker *workers)
@@ -349,10 +306,15 @@ static int measure(struct recorder *recorder, const struct cyclic_options *optio
     struct os_semaphore *ready = NULL;
     struct os_semaphore *go = NULL;
     if (os_semaphore_create(&ready, 0) != OS_OK || os_semaphore_create(&go, 0) != OS_OK) {
+        os_semaphore_destroy(ready);
         return refuse(EXIT_FAILED, "semaphores can't be made here.");
     }
     int code = start_workers(recorder, options, workers, ready, go);
     if (code == EXIT_MEASURED) {
+        code = recorder_open_output(recorder);
+    }
+    if (code == EXIT_MEASURED) {
+        choose_start(recorder, options, workers);
         code = write_header(recorder, options, workers);
     }
     if (code != EXIT_MEASURED) {
@@ -371,6 +333,14 @@ static int measure(struct recorder *recorder, const struct cyclic_options *optio
     return code;
 }
 
+static void warn_if_throttled(const struct cyclic_options *options)
+{
+    const bool real_time = options->policy == OS_POLICY_FIFO || options->policy == OS_POLICY_RR;
+    if (real_time && (options->wait == WAIT_SPIN || options->period_ns <= PERIOD_WITHOUT_SLACK_NS)) {
+        conditions_warn_of_throttling();
+    }
+}
+
 int experiment_cyclic(int argc, char **argv)
 {
     struct cyclic_options options;
@@ -378,22 +348,25 @@ int experiment_cyclic(int argc, char **argv)
     if (!cyclic_options_read(&options, argc, argv, &code)) {
         return code;
     }
-    code = prepare_process(&options);
+    warn_if_throttled(&options);
+    code = conditions_prepare(&options.conditions);
     if (code != EXIT_MEASURED) {
         return code;
     }
-    const int64_t ring_rows = recording_ring_rows(&options.recording, options.count);
+    const int64_t ring_rows = recording_ring_rows(&options.conditions.recording, options.count);
     if (ring_rows < 0) {
         return EXIT_USAGE;
     }
     struct recorder recorder;
-    const struct recorder_options recorder_options = recording_for_recorder(&options.recording, ring_rows, true);
+    const struct recorder_options recorder_options =
+        recording_for_recorder(&options.conditions.recording, ring_rows, options.conditions.budget_obtained_ns, true);
     code = recorder_open(&recorder, &recorder_options, &cyclic_schema, options.cpus.count);
     if (code != EXIT_MEASURED) {
         return code;
     }
     struct worker *const workers = calloc(options.cpus.count, sizeof *workers);
     if (workers == NULL) {
+        recorder_abandon(&recorder);
         return refuse(EXIT_FAILED, "no memory for the measuring threads.");
     }
     code = cyclic_options_check_clock(&options, &recorder.clock_before);

@@ -31,9 +31,12 @@ static bool choose_length(struct cyclic_options *options, int64_t duration_ns, i
         return false;
     }
     options->warmup = warmup_ns / options->period_ns;
+    if (warmup_ns > 0 && options->warmup == 0) {
+        options->warmup = 1; /* the first release finds everything cold */
+    }
     const int64_t most = INT64_MAX / 4 / options->period_ns;
-    if (options->count > most || options->warmup > most) {
-        refuse(EXIT_USAGE, "the run would end after the clock does. Shorten --count, --duration or --warmup.");
+    if (options->count > most || options->warmup > most || options->stagger_ns > INT64_MAX / 4 / CPU_LIST_LIMIT) {
+        refuse(EXIT_USAGE, "the run would end after the clock does. Shorten --count, --duration, --warmup or --stagger.");
         return false;
     }
     return true;
@@ -86,7 +89,7 @@ static bool check_deadline_policy(struct cyclic_options *options, bool cpus_give
     options->cpus_text = "any";
     options->runtime_ns = runtime_given ? options->runtime_ns : options->period_ns / 5;
     if (options->runtime_ns <= 0 || options->runtime_ns > options->period_ns) {
-        refuse(EXIT_USAGE, "--runtime must lie between 1 ns and the period.");
+        refuse(EXIT_USAGE, "--runtime must lie between 1 ns and the period (Linux wants 1024 ns or more).");
         return false;
     }
     return true;
@@ -99,8 +102,7 @@ bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, 
     *options = (struct cyclic_options){
         .period_ns = NS_PER_MS,
         .policy = OS_POLICY_FIFO,
-        .budget_ns = 2 * ns_per_s,
-        .wake_latency_limit_us = -1,
+        .conditions = conditions_default(),
         .cpus_text = "all",
     };
     struct option table[] = {
@@ -115,10 +117,7 @@ bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, 
         {"runtime", OPTION_DURATION, &options->runtime_ns, NULL, "budget, policy deadline only [period/5]", false},
         {"overrun", OPTION_CHOICE, &options->overrun, overruns, "what becomes of missed releases [skip]", false},
         {"wait", OPTION_CHOICE, &options->wait, waits, "sleep, or poll the clock [sleep]", false},
-        {"budget", OPTION_DURATION, &options->budget_ns, NULL, "longest run without sleep, then stop [2s]", false},
-        {"wake-latency-us", OPTION_COUNT, &options->wake_latency_limit_us, NULL,
-         "hold idle CPUs to this wake-up latency [not held]", false},
-        RECORDING_OPTIONS(&options->recording),
+        CONDITION_OPTIONS(&options->conditions),
     };
     const size_t count = sizeof table / sizeof table[0];
     bool wants_help = false;
@@ -145,8 +144,7 @@ bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, 
                            "be replayed as lateness. Use skip or stop.");
         return false;
     }
-    if (options->budget_ns < 10LL * NS_PER_MS) {
-        refuse(EXIT_USAGE, "--budget must be 10ms or more: the system looks once a tick.");
+    if (!conditions_check(&options->conditions)) {
         return false;
     }
     *code = cpu_list_read(&options->cpus, options->cpus_text);
@@ -186,8 +184,8 @@ void cyclic_options_to_json(struct json *json, const struct cyclic_options *opti
     }
     json_text(json, "overrun", overruns[options->overrun]);
     json_text(json, "wait", waits[options->wait]);
-    json_integer(json, "budget_ns", options->budget_ns);
-    recording_to_json(json, &options->recording, ring_rows);
+    json_integer(json, "budget_ns", options->conditions.budget_ns);
+    recording_to_json(json, &options->conditions.recording, ring_rows);
     json_close_object(json);
     json_open_object(json, "schedule");
     json_integer(json, "period_ns", options->period_ns);

@@ -1,7 +1,7 @@
 #ifndef TAUTO_CYCLIC_OPTIONS_H
 #define TAUTO_CYCLIC_OPTIONS_H
 
-#include "experiment/recording_options.h"
+#include "experiment/conditions.h"
 
 enum overrun_policy { OVERRUN_SKIP, OVERRUN_REPLAY, OVERRUN_STOP };
 enum wait_mode { WAIT_SLEEP, WAIT_SPIN };
@@ -17,11 +17,9 @@ struct cyclic_options {
     int64_t runtime_ns;
     int overrun; /* enum overrun_policy */
     int wait;    /* enum wait_mode */
-    int64_t budget_ns;
-    int64_t wake_latency_limit_us; /* -1: leave it as it is */
     const char *cpus_text;
     struct cpu_list cpus;
-    struct recording_options recording;
+    struct conditions conditions;
 };
 
 /* Reads and checks; refusals are told. True to go on, otherwise `code` is the program's exit code. */

@@ -41,7 +41,7 @@ int64_t recording_ring_rows(const struct recording_options *options, int64_t row
 }
 
 struct recorder_options recording_for_recorder(const struct recording_options *options, int64_t ring_rows,
-                                               bool periodic)
+                                               int64_t budget_ns, bool periodic)
 {
     return (struct recorder_options){
         .out = options->out,
@@ -50,6 +50,7 @@ struct recorder_options recording_for_recorder(const struct recording_options *o
         .ring_rows = (uint64_t)ring_rows,
         .periodic = periodic,
         .progress = options->progress,
+        .budget_ns = budget_ns,
     };
 }
 

@@ -34,7 +34,7 @@ int recording_lock_memory(const struct recording_options *options);
  * that it can't be. */
 int64_t recording_ring_rows(const struct recording_options *options, int64_t rows);
 struct recorder_options recording_for_recorder(const struct recording_options *options, int64_t ring_rows,
-                                               bool periodic);
+                                               int64_t budget_ns, bool periodic);
 /* The keys of "parameters" that belong to these options. */
 void recording_to_json(struct json *json, const struct recording_options *options, int64_t ring_rows);
 

@@ -106,7 +106,7 @@ static int run_threads(const struct load *load, const struct load_options *optio
            os_now_ns() < begin_ns + options->duration_ns) {
         os_sleep_until(os_now_ns() + (int64_t)LOOK_INTERVAL_MS * NS_PER_MS);
     }
-    os_stop_request();
+    os_stop_request(OS_STOP_INTERRUPTED);
     for (uint32_t i = 0; i < started; i++) {
         os_thread_join(threads[i].base.thread);
     }

@@ -27,6 +27,9 @@ enum os_status {
     OS_INTERRUPTED,
     OS_EXISTS,
     OS_NOT_FOUND,
+    OS_IS_FOLDER,
+    OS_NO_SPACE,
+    OS_BUSY, /* the system has promised the rest to others */
     OS_FAILED,
 };
 
@@ -126,10 +129,13 @@ typedef void (*os_thread_entry)(void *argument);
 
 /* The thread runs `entry` with its attributes already in force, or is not created at all.
  * OS_NOT_PERMITTED: the policy or priority is not allowed to this user. OS_INVALID: CPU or priority. */
+/* OS_TIMED_OUT: it did not come to run within 10 s, because threads of higher priority hold its CPU. */
 enum os_status os_thread_create(struct os_thread **thread, const struct os_thread_attributes *attributes,
                                 os_thread_entry entry, void *argument);
 /* Waits for the end of the thread and frees it. */
 enum os_status os_thread_join(struct os_thread *thread);
+/* CPU time that another thread has used so far; INT64_MIN where it can't be told. */
+int64_t os_thread_cpu_time_of(const struct os_thread *thread);
 /* Ends a sleep of the thread early, if it sleeps. */
 void os_thread_interrupt(struct os_thread *thread);
 /* OS_UNSUPPORTED on systems that have no such call (POSIX has none). */
@@ -139,6 +145,8 @@ void os_yield(void);
 
 /* Of the calling thread. */
 void os_thread_read_back(struct os_thread_obtained *obtained);
+/* Gives up real-time priority: a thread that does I/O has no business above one that measures. */
+void os_thread_become_ordinary(void);
 int64_t os_thread_cpu_time_ns(void);
 
 /* The system's own priority numbers, for command lines and reports. */
@@ -152,7 +160,10 @@ enum os_status os_priority_from_native(enum os_policy policy, int64_t native, in
 /* CPUs are numbered 0 … os_cpu_limit() - 1; not all of them need to exist. */
 int32_t os_cpu_limit(void);
 bool os_cpu_is_online(int32_t cpu);
-bool os_cpu_is_allowed(int32_t cpu); /* this process may run there */
+/* This process may put a thread there. Isolated CPUs are allowed, though nothing runs there by itself. */
+bool os_cpu_is_allowed(int32_t cpu);
+/* This process runs there without asking: what it was started with. */
+bool os_cpu_is_inherited(int32_t cpu);
 
 /* ---- Locks -------------------------------------------------------------- */
 
@@ -195,6 +206,8 @@ enum os_status os_message_queue_receive(struct os_message_queue *queue, void *da
 
 /* Keep all present and future memory of this process resident. */
 enum os_status os_memory_lock(void);
+/* What the system says. */
+bool os_memory_is_locked(void);
 /* Memory that is mapped, touched and zeroed now, so that a measuring thread never faults on it. */
 enum os_status os_memory_allocate(void **memory, size_t bytes);
 void os_memory_free(void *memory, size_t bytes);
@@ -216,20 +229,27 @@ enum os_status os_output_close(struct os_output output);
 
 /* ---- Ending early ------------------------------------------------------- */
 
-enum os_stop { OS_STOP_NONE = 0, OS_STOP_INTERRUPTED, OS_STOP_WATCHDOG };
+enum os_stop {
+    OS_STOP_NONE = 0,
+    OS_STOP_INTERRUPTED,
+    OS_STOP_WATCHDOG,
+    OS_STOP_AT_ONCE, /* asked a second time: give up what would still block */
+};
 
-/* From now on a request of the user or of the system to end, and a watchdog that bites, set the stop flag. */
+/* From now on a request of the user or of the system to end, and a watchdog that bites, set the stop flag. What the
+ * one who started this process chose to ignore stays ignored. */
 enum os_status os_stop_listen(void);
 /* The flag: cheap enough for a measuring loop. */
 enum os_stop os_stop_requested(void);
-/* Sets the flag as a signal would. */
-void os_stop_request(void);
+/* Sets the flag, unless it is set already. */
+void os_stop_request(enum os_stop stop);
 /* What the operator's terminal or parent has to say: true once standard input is at its end. Never blocks. */
 bool os_input_ended(void);
 
-/* A real-time thread that runs `budget_ns` without once sleeping sets the stop flag to OS_STOP_WATCHDOG;
- * one that does not heed the flag for as long again ends the process. Sure at every priority. */
-enum os_status os_watchdog_start(int64_t budget_ns);
+/* A real-time thread that runs `budget_ns` without once sleeping sets the stop flag to OS_STOP_WATCHDOG; one that
+ * does not heed the flag for as long again ends the process. The system counts in its tick, whatever the priority; on
+ * a CPU without a tick it may not, so the recorder looks as well. `obtained_ns` is what the system granted. */
+enum os_status os_watchdog_start(int64_t budget_ns, int64_t *obtained_ns);
 
 /* ---- The system's own limits and facts ---------------------------------- */
 

@@ -58,6 +58,29 @@ static void measures_to_json(struct json *json, const struct recorder *recorder)
     json_close_array(json);
 }
 
+/* One pair of simultaneous readings: of a few tries, the one in the tightest bracket. */
+static void epoch_to_json(struct json *json)
+{
+    enum { TRIES = 7 };
+    int64_t tightest_ns = INT64_MAX;
+    int64_t monotonic_ns = 0;
+    int64_t realtime_ns = 0;
+    for (int i = 0; i < TRIES; i++) {
+        const int64_t before_ns = os_now_ns();
+        const int64_t wall_ns = os_wall_clock_ns();
+        const int64_t bracket_ns = os_now_ns() - before_ns;
+        if (bracket_ns < tightest_ns) {
+            tightest_ns = bracket_ns;
+            monotonic_ns = before_ns + bracket_ns / 2;
+            realtime_ns = wall_ns;
+        }
+    }
+    json_open_object(json, "epoch");
+    json_integer(json, "monotonic_ns", monotonic_ns);
+    json_integer(json, "realtime_ns", realtime_ns);
+    json_close_object(json);
+}
+
 void recorder_header_begin(const struct recorder *recorder, struct json *json, const char *experiment)
 {
     struct os_facts facts;
@@ -75,10 +98,7 @@ void recorder_header_begin(const struct recorder *recorder, struct json *json, c
     json_text(json, "machine", facts.machine);
     json_close_object(json);
     calibration_to_json(json, "clock", &recorder->clock_before);
-    json_open_object(json, "epoch");
-    json_integer(json, "monotonic_ns", os_now_ns());
-    json_integer(json, "realtime_ns", os_wall_clock_ns());
-    json_close_object(json);
+    epoch_to_json(json);
     tables_to_json(json, recorder);
     measures_to_json(json, recorder);
 }
@@ -96,42 +116,42 @@ static int refuse_output(const char *path, enum os_status status)
     }
 }
 
-static bool write_beginning(struct recorder *recorder, struct json *header)
+int recorder_open_output(struct recorder *recorder)
 {
-    struct json started;
-    json_begin(&started);
-    json_open_object(&started, NULL);
-    json_text(&started, "event", "started");
-    json_integer(&started, "time_ns", os_now_ns());
-    json_integer(&started, "sources", recorder->source_count);
-    json_close_object(&started);
-    const bool written = stream_write_json(&recorder->stream, FRAME_HEADER, header) &&
-                         stream_write_json(&recorder->stream, FRAME_EVENT, &started) &&
-                         stream_flush(&recorder->stream);
-    json_free(&started);
-    return written;
+    if (recorder->options.out == NULL) {
+        return EXIT_MEASURED;
+    }
+    const enum os_status status = stream_open(&recorder->stream, recorder->options.out);
+    recorder->streaming = status == OS_OK;
+    return recorder->streaming ? EXIT_MEASURED : refuse_output(recorder->options.out, status);
 }
 
+/* Not handed on yet: with a slow reader that could take until after the first release. */
 int recorder_header_end(struct recorder *recorder, struct json *json)
 {
-    int code = EXIT_MEASURED;
     json_close_object(json);
-    if (recorder->options.out != NULL) {
-        const enum os_status status = stream_open(&recorder->stream, recorder->options.out);
-        if (status != OS_OK) {
-            code = refuse_output(recorder->options.out, status);
-        } else if (!write_beginning(recorder, json)) {
-            code = refuse(EXIT_FAILED, "%s can't be written: is the disk full, did the reader go away?",
-                          recorder->options.out);
-        }
+    bool written = true;
+    if (recorder->streaming) {
+        struct json started;
+        json_begin(&started);
+        json_open_object(&started, NULL);
+        json_text(&started, "event", "started");
+        json_integer(&started, "time_ns", os_now_ns());
+        json_integer(&started, "sources", recorder->source_count);
+        json_close_object(&started);
+        written = stream_write_json(&recorder->stream, FRAME_HEADER, json) &&
+                  stream_write_json(&recorder->stream, FRAME_EVENT, &started);
+        json_free(&started);
     }
     json_free(json);
-    return code;
+    return written ? EXIT_MEASURED
+                   : refuse(EXIT_FAILED, "%s can't be written: is the disk full, did the reader go away?",
+                            recorder->options.out);
 }
 
 const char *how_it_ended(const struct recorder *recorder)
 {
-    if (recorder->stream.failed) {
+    if (recorder->streaming && recorder->stream.failed) {
         return "failed";
     }
     if (atomic_load(&recorder->overrun_stop)) {
@@ -141,6 +161,7 @@ const char *how_it_ended(const struct recorder *recorder)
     case OS_STOP_WATCHDOG:
         return "watchdog";
     case OS_STOP_INTERRUPTED:
+    case OS_STOP_AT_ONCE:
         return "interrupted";
     case OS_STOP_NONE:
         break;
@@ -150,8 +171,8 @@ const char *how_it_ended(const struct recorder *recorder)
 
 void write_stop_event(struct recorder *recorder)
 {
-    if (recorder->options.out == NULL) {
-        return;
+    if (!recorder->streaming || recorder->options.drain == DRAIN_AT_END) {
+        return; /* how it ended stands in the footer too */
     }
     struct json json;
     json_begin(&json);

@@ -17,8 +17,8 @@ static void look_at_rows(struct recorder *recorder, uint16_t index, const int64_
 {
     struct source *const source = &recorder->sources[index];
     const struct schema *const schema = recorder->schema;
-    const bool streams_raw = recorder->options.out != NULL && recorder->options.record == RECORD_RAW;
-    const bool streams_extremes = recorder->options.out != NULL && recorder->options.record == RECORD_HISTOGRAM;
+    const bool streams_raw = recorder->streaming && recorder->options.record == RECORD_RAW;
+    const bool streams_extremes = recorder->streaming && recorder->options.record == RECORD_HISTOGRAM;
 
     for (uint64_t i = 0; i < count; i++) {
         const int64_t *const row = rows + i * schema->column_count;
@@ -44,7 +44,7 @@ static void tell_dropped(struct recorder *recorder, uint16_t index)
     if (dropped == source->dropped_told) {
         return;
     }
-    if (recorder->options.out != NULL) {
+    if (recorder->streaming) {
         struct json json;
         json_begin(&json);
         json_open_object(&json, NULL);
@@ -63,20 +63,22 @@ void drain_source(struct recorder *recorder, uint16_t index)
 {
     struct source *const source = &recorder->sources[index];
     const size_t row_bytes = recorder->schema->column_count * sizeof(int64_t);
-    const bool streams_raw = recorder->options.out != NULL && recorder->options.record == RECORD_RAW;
-    uint64_t count = 0;
-    const int64_t *rows = ring_peek(&source->ring, &count);
+    const bool streams_raw = recorder->streaming && recorder->options.record == RECORD_RAW;
+    const uint64_t most = ROWS_BYTES_PER_FRAME / row_bytes;
 
-    while (count > 0) {
-        const uint64_t most = ROWS_BYTES_PER_FRAME / row_bytes;
+    /* What lies there now; a source that is faster than the output must not keep us from the others. */
+    for (uint64_t left = ring_waiting(&source->ring); left > 0;) {
+        uint64_t count = 0;
+        const int64_t *const rows = ring_peek(&source->ring, &count);
         count = count < most ? count : most;
+        count = count < left ? count : left;
         if (streams_raw &&
             !stream_write_rows(&recorder->stream, TABLE_SAMPLES, index, rows, count * row_bytes)) {
             return; /* not taken: the run ends as failed, and the ring counts what follows as dropped */
         }
         look_at_rows(recorder, index, rows, count);
         ring_release(&source->ring, count);
-        rows = ring_peek(&source->ring, &count);
+        left -= count;
     }
     tell_dropped(recorder, index);
 }
@@ -126,7 +128,7 @@ void write_progress(struct recorder *recorder)
     if (recorder->options.progress) {
         print_progress(recorder);
     }
-    if (recorder->options.out == NULL) {
+    if (!recorder->streaming || recorder->options.drain == DRAIN_AT_END) {
         return;
     }
     struct json json;
@@ -141,8 +143,8 @@ void write_progress(struct recorder *recorder)
         json_integer(&json, "source", i);
         json_unsigned(&json, "completed", source->recorded + source->dropped_told);
         json_unsigned(&json, "missed", atomic_load_explicit(&source->counters.missed, memory_order_relaxed));
-        json_integer(&json, "worst_ns", source->worst_ns);
-        json_integer(&json, "last_ns", source->last_ns);
+        json_integer_or_null(&json, "worst_ns", source->worst_ns);
+        json_integer_or_null(&json, "last_ns", source->last_ns);
         json_close_object(&json);
     }
     json_close_array(&json);

@@ -1,6 +1,6 @@
 /*
  * A histogram that clips nothing: bins of 1 up to 2,048, then 1,024 bins for each doubling, over all of int64.
- * A quantile read from it is at most 1/1024 too high and never too low; minimum, maximum and sum are exact.
+ * A quantile read from it is at most 1/1024 too high and never too low; minimum and maximum are exact.
  * Negative values have the mirrored bins.
  */
 #ifndef TAUTO_HISTOGRAM_H

@@ -3,7 +3,8 @@
 #include "message.h"
 #include "record/recorder_parts.h"
 
-#include <stdlib.h>
+#include <inttypes.h>
+#include <string.h>
 
 enum { DRAIN_INTERVAL_MS = 100, PROGRESS_INTERVAL_MS = 1000, HISTOGRAM_EVERY_PROGRESS = 10, NS_PER_MS = 1000000 };
 
@@ -13,25 +14,37 @@ static void free_sources(struct recorder *recorder)
         ring_destroy(&recorder->sources[i].ring);
         histogram_destroy(&recorder->sources[i].histogram);
     }
-    free(recorder->sources);
+    os_memory_free(recorder->sources, recorder->source_count * sizeof *recorder->sources);
+}
+
+static int refuse_memory(uint64_t ring_rows, uint32_t source_count, enum os_status status)
+{
+    if (os_memory_is_locked()) {
+        return refuse(EXIT_NOT_PERMITTED,
+                      "no memory for %" PRIu64 " rows for each of %u sources: %s. All of it has to be locked, and the "
+                      "limit on locked memory may be lower. %s Or give --ring fewer rows.",
+                      ring_rows, source_count, os_status_text(status), os_advice_for_memory_lock());
+    }
+    return refuse(EXIT_USAGE, "no memory for %" PRIu64 " rows for each of %u sources: %s. Give --ring fewer rows.",
+                  ring_rows, source_count, os_status_text(status));
 }
 
 int recorder_open(struct recorder *recorder, const struct recorder_options *options, const struct schema *schema,
                   uint32_t source_count)
 {
+    memset(recorder, 0, sizeof *recorder);
     recorder->options = *options;
     recorder->schema = schema;
-    recorder->source_count = source_count;
-    recorder->stream.failed = false;
-    atomic_init(&recorder->stop, false);
-    atomic_init(&recorder->overrun_stop, false);
     recorder->clock_before = calibrate_clock(0);
-    recorder->sources = aligned_alloc(CACHE_LINE_BYTES, source_count * sizeof *recorder->sources);
-    if (recorder->sources == NULL) {
-        return refuse(EXIT_FAILED, "no memory for %u sources.", source_count);
+    void *memory = NULL;
+    const enum os_status allocated = os_memory_allocate(&memory, source_count * sizeof *recorder->sources);
+    if (allocated != OS_OK) {
+        return refuse_memory(0, source_count, allocated);
     }
+    recorder->sources = memory; /* whole pages, so its cache lines are as declared */
+    recorder->source_count = source_count;
     for (uint32_t i = 0; i < source_count; i++) {
-        recorder->sources[i] = (struct source){.worst_ns = INT64_MIN};
+        recorder->sources[i] = (struct source){.worst_ns = INT64_MIN, .last_ns = INT64_MIN};
     }
     const bool needs_histogram = options->out == NULL || options->record == RECORD_HISTOGRAM;
     for (uint32_t i = 0; i < source_count; i++) {
@@ -42,9 +55,7 @@ int recorder_open(struct recorder *recorder, const struct recorder_options *opti
         }
         if (status != OS_OK) {
             free_sources(recorder);
-            return refuse(EXIT_USAGE, "no memory for %llu rows for each of %u sources: %s. Give --ring fewer rows, or raise the limit on "
-                          "locked memory (memlock in limits.conf), or add --no-memory-lock.",
-                          (unsigned long long)options->ring_rows, source_count, os_status_text(status));
+            return refuse_memory(options->ring_rows, source_count, status);
         }
     }
     return 0;
@@ -65,7 +76,7 @@ static void drain_all(struct recorder *recorder)
     for (uint32_t i = 0; i < recorder->source_count; i++) {
         drain_source(recorder, (uint16_t)i);
     }
-    if (recorder->options.out != NULL) {
+    if (recorder->streaming) {
         stream_flush(&recorder->stream);
     }
 }
@@ -86,12 +97,36 @@ static void end_sources(struct recorder *recorder)
 static void tell_progress(struct recorder *recorder, uint64_t times)
 {
     write_progress(recorder);
-    if (recorder->options.out != NULL) {
+    if (recorder->streaming && recorder->options.drain == DRAIN_LIVE) {
         if (recorder->options.record == RECORD_HISTOGRAM && times % HISTOGRAM_EVERY_PROGRESS == 0) {
             write_histograms(recorder);
         }
         stream_flush(&recorder->stream); /* a reader that went away is noticed here at the latest */
     }
+}
+
+/* The system's own watchdog counts in its tick, which a lone thread on a nohz_full CPU switches off. So we look too:
+ * a thread whose CPU time keeps up with the clock for longer than its budget has not slept. */
+static bool watchdog_bites(struct recorder *recorder)
+{
+    enum { ASLEEP_NS = 500000 };
+    const int64_t now_ns = os_now_ns();
+    for (uint32_t i = 0; i < recorder->source_count && recorder->options.budget_ns != 0; i++) {
+        struct source *const source = &recorder->sources[i];
+        if (source->thread == NULL || atomic_load_explicit(&source->finished, memory_order_acquire)) {
+            continue;
+        }
+        const int64_t cpu_ns = os_thread_cpu_time_of(source->thread);
+        const int64_t idle_ns = (now_ns - source->busy_since_ns) - (cpu_ns - source->busy_cpu_ns);
+        if (cpu_ns == INT64_MIN || source->busy_since_ns == 0 || idle_ns > ASLEEP_NS) {
+            source->busy_since_ns = now_ns;
+            source->busy_cpu_ns = cpu_ns;
+        } else if (now_ns - source->busy_since_ns > recorder->options.budget_ns) {
+            os_stop_request(OS_STOP_WATCHDOG);
+            return true;
+        }
+    }
+    return false;
 }
 
 void recorder_run(struct recorder *recorder)
@@ -104,7 +139,7 @@ void recorder_run(struct recorder *recorder)
         if (recorder->options.drain == DRAIN_LIVE) {
             drain_all(recorder);
         }
-        if (recorder_stopping(recorder) || recorder->stream.failed) {
+        if (recorder_stopping(recorder) || recorder->stream.failed || watchdog_bites(recorder)) {
             if (!told) {
                 write_stop_event(recorder);
                 told = true;
@@ -113,7 +148,7 @@ void recorder_run(struct recorder *recorder)
         }
         if (os_now_ns() >= next_progress_ns) {
             tell_progress(recorder, ++progresses);
-            next_progress_ns += (int64_t)PROGRESS_INTERVAL_MS * NS_PER_MS;
+            next_progress_ns = os_now_ns() + (int64_t)PROGRESS_INTERVAL_MS * NS_PER_MS;
         }
     }
     for (uint32_t i = 0; i < recorder->source_count; i++) {
@@ -127,6 +162,9 @@ void recorder_run(struct recorder *recorder)
 
 void recorder_abandon(struct recorder *recorder)
 {
+    if (recorder->streaming) {
+        (void)stream_close(&recorder->stream);
+    }
     free_sources(recorder);
 }
 
@@ -134,7 +172,7 @@ static int exit_code_of_run(void)
 {
     if (os_stop_requested() == OS_STOP_WATCHDOG) {
         return refuse(EXIT_FAILED, "the watchdog ended the run: a measuring thread ran past --budget without once "
-                                   "sleeping. What was measured before is kept. Lengthen the period.");
+                                   "sleeping. What was measured before is kept. Lengthen the period, or the budget.");
     }
     return EXIT_MEASURED;
 }
@@ -143,7 +181,9 @@ int recorder_close(struct recorder *recorder)
 {
     int code = exit_code_of_run();
     if (recorder->options.out == NULL) {
-        print_table(recorder);
+        if (!print_table(recorder)) {
+            code = refuse(EXIT_FAILED, "the table could not be printed.");
+        }
     } else {
         if (recorder->options.record == RECORD_HISTOGRAM) {
             write_histograms(recorder);

@@ -33,9 +33,9 @@ struct schema {
     const char *measure_meaning;
 };
 
-/* Written by the source while it runs, final when it has finished. */
+/* Written by the source while it runs, final when it has finished. On cache lines of their own. */
 struct counters {
-    uint64_t released;
+    _Alignas(CACHE_LINE_BYTES) uint64_t released;
     uint64_t completed;
     _Atomic uint64_t missed; /* read live */
     uint64_t overruns;
@@ -52,11 +52,13 @@ struct source {
     struct os_thread *thread; /* NULL where the caller itself is the source */
 
     /* The draining side only. */
-    struct histogram histogram;
+    _Alignas(CACHE_LINE_BYTES) struct histogram histogram;
     uint64_t recorded;
     uint64_t dropped_told;
     int64_t worst_ns;
     int64_t last_ns;
+    int64_t busy_since_ns; /* of the watchdog's second look: when the thread was last seen to rest, */
+    int64_t busy_cpu_ns;   /* and the CPU time it had used by then */
 };
 
 struct recorder_options {
@@ -65,7 +67,8 @@ struct recorder_options {
     enum drain_mode drain;
     uint64_t ring_rows;
     bool periodic; /* released and missed are counted */
-    bool progress; /* a line a second on standard error */
+    bool progress;     /* a line a second on standard error */
+    int64_t budget_ns; /* for the watchdog, 0: none */
 };
 
 struct recorder {
@@ -74,6 +77,7 @@ struct recorder {
     struct source *sources;
     uint32_t source_count;
     struct stream stream;
+    bool streaming; /* the output is open */
     struct clock_calibration clock_before;
     _Atomic bool stop;           /* the sources heed this and os_stop_requested() */
     _Atomic bool overrun_stop;   /* why, when a source asked for the end itself */
@@ -84,9 +88,12 @@ struct recorder {
 int recorder_open(struct recorder *recorder, const struct recorder_options *options, const struct schema *schema,
                   uint32_t source_count);
 
+/* Opens the output: after everything else that can be refused, so that a refusal leaves no file, and before the
+ * schedule begins, because it can take its time. Returns as recorder_open. */
+int recorder_open_output(struct recorder *recorder);
+
 /* The header, in three steps: the common beginning, then the experiment adds "parameters", "sources", "process"
- * and what else it has, then the end, which opens the output (as late as this, so that a refusal leaves no file)
- * and writes the header and the `started` event. Returns as recorder_open. */
+ * and what else it has, then the end, which writes it and the `started` event. Returns as recorder_open. */
 void recorder_header_begin(const struct recorder *recorder, struct json *json, const char *experiment);
 int recorder_header_end(struct recorder *recorder, struct json *json);
 

@@ -17,6 +17,7 @@ void write_footer(struct recorder *recorder);
 /* "complete", or what ended the run early. */
 const char *how_it_ended(const struct recorder *recorder);
 
-void print_table(const struct recorder *recorder);
+/* False: it did not all go out. */
+bool print_table(const struct recorder *recorder);
 
 #endif

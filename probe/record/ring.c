@@ -18,7 +18,10 @@ enum os_status ring_create(struct ring *ring, uint64_t rows, uint32_t row_words)
     }
     void *memory = NULL;
     const uint64_t capacity = power_of_two_at_least(rows);
-    const enum os_status status = os_memory_allocate(&memory, capacity * row_words * sizeof(int64_t));
+    if (capacity > SIZE_MAX / (row_words * sizeof(int64_t))) {
+        return OS_NO_MEMORY;
+    }
+    const enum os_status status = os_memory_allocate(&memory, (size_t)capacity * row_words * sizeof(int64_t));
     if (status != OS_OK) {
         return status;
     }
@@ -35,8 +38,14 @@ enum os_status ring_create(struct ring *ring, uint64_t rows, uint32_t row_words)
 
 void ring_destroy(struct ring *ring)
 {
-    os_memory_free(ring->rows, ring->capacity * ring->row_words * sizeof(int64_t));
+    os_memory_free(ring->rows, (size_t)ring->capacity * ring->row_words * sizeof(int64_t));
     ring->rows = NULL;
+}
+
+uint64_t ring_waiting(struct ring *ring)
+{
+    return atomic_load_explicit(&ring->written, memory_order_acquire) -
+           atomic_load_explicit(&ring->read, memory_order_relaxed);
 }
 
 const int64_t *ring_peek(struct ring *ring, uint64_t *count)

@@ -52,6 +52,8 @@ static inline void ring_commit(struct ring *ring)
     atomic_store_explicit(&ring->written, written + 1, memory_order_release);
 }
 
+/* Consumer: how many rows wait. */
+uint64_t ring_waiting(struct ring *ring);
 /* Consumer: rows that lie in one piece, oldest first; their number in `count`, 0 when there are none. */
 const int64_t *ring_peek(struct ring *ring, uint64_t *count);
 /* Consumer: give the first `count` of them back. */

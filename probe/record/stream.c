@@ -69,8 +69,8 @@ static bool write_frame(struct stream *stream, enum frame_type type, uint8_t tab
     return !stream->failed;
 }
 
-/* Rows lie in memory as this CPU keeps them; the stream is little-endian, as is every system we build for. */
-_Static_assert(sizeof(int64_t) == 8, "rows are 64-bit words");
+/* Rows go out as they lie in memory. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the stream is little-endian");
 
 bool stream_write_rows(struct stream *stream, uint8_t table, uint16_t source, const void *rows, size_t bytes)
 {

@@ -252,7 +252,9 @@ static void the_watchdog_ends_a_real_time_thread_that_never_sleeps(void **state)
     struct os_thread *thread = NULL;
     const struct os_thread_attributes highest = {.name = "spin", .policy = OS_POLICY_FIFO, .cpu = first_allowed_cpu()};
     assert_int_equal(os_stop_listen(), OS_OK);
-    assert_int_equal(os_watchdog_start(300LL * MS), OS_OK);
+    int64_t obtained_ns = 0;
+    assert_int_equal(os_watchdog_start(300LL * MS, &obtained_ns), OS_OK);
+    assert_int_equal(obtained_ns, 300LL * MS);
     assert_int_equal(os_thread_create(&thread, &highest, spin_until_stopped, &pair), OS_OK);
     assert_int_equal(os_thread_join(thread), OS_OK);
     assert_int_equal(pair.count, 1);

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -36,18 +37,27 @@ void linux_thread_set_name(const char *name)
     }
 }
 
+/* Room for every CPU that we name; cpu_set_t alone ends at 1,024. */
+struct cpus {
+    cpu_set_t sets[CPU_LIMIT / CPU_SETSIZE];
+};
+
+static bool get_affinity(struct cpus *cpus)
+{
+    return sched_getaffinity(0, sizeof *cpus, cpus->sets) == 0;
+}
+
+static enum os_status set_affinity(const struct cpus *cpus)
+{
+    return sched_setaffinity(0, sizeof *cpus, cpus->sets) == 0 ? OS_OK : os_status_from_errno(errno);
+}
+
 enum os_status linux_thread_set_cpu(int32_t cpu)
 {
-    cpu_set_t *const set = CPU_ALLOC(CPU_LIMIT);
-    if (set == NULL) {
-        return OS_NO_MEMORY;
-    }
-    CPU_ZERO_S(CPU_ALLOC_SIZE(CPU_LIMIT), set);
-    CPU_SET_S((size_t)cpu, CPU_ALLOC_SIZE(CPU_LIMIT), set);
-    const int failed = sched_setaffinity(0, CPU_ALLOC_SIZE(CPU_LIMIT), set);
-    const enum os_status status = failed ? os_status_from_errno(errno) : OS_OK;
-    CPU_FREE(set);
-    return status;
+    struct cpus only;
+    CPU_ZERO_S(sizeof only, only.sets);
+    CPU_SET_S((size_t)cpu, sizeof only, only.sets);
+    return set_affinity(&only);
 }
 
 enum os_status linux_thread_set_deadline(int64_t runtime_ns, int64_t deadline_ns, int64_t period_ns)
@@ -65,23 +75,18 @@ enum os_status linux_thread_set_deadline(int64_t runtime_ns, int64_t deadline_ns
 /* The one CPU of the set, OS_CPU_ANY when there are several, INT64_MIN when it can't be told. */
 static int64_t only_allowed_cpu(void)
 {
-    cpu_set_t *const set = CPU_ALLOC(CPU_LIMIT);
-    if (set == NULL) {
+    struct cpus cpus;
+    if (!get_affinity(&cpus)) {
         return INT64_MIN;
     }
-    const size_t bytes = CPU_ALLOC_SIZE(CPU_LIMIT);
-    int64_t found = INT64_MIN;
-    if (sched_getaffinity(0, bytes, set) == 0) {
-        found = OS_CPU_ANY;
-        if (CPU_COUNT_S(bytes, set) == 1) {
-            found = 0;
-            while (!CPU_ISSET_S((size_t)found, bytes, set)) {
-                found++;
-            }
-        }
+    if (CPU_COUNT_S(sizeof cpus, cpus.sets) != 1) {
+        return OS_CPU_ANY;
     }
-    CPU_FREE(set);
-    return found;
+    int64_t cpu = 0;
+    while (!CPU_ISSET_S((size_t)cpu, sizeof cpus, cpus.sets)) {
+        cpu++;
+    }
+    return cpu;
 }
 
 void linux_thread_read_back(struct os_thread_obtained *obtained)
@@ -102,7 +107,9 @@ void linux_thread_read_back(struct os_thread_obtained *obtained)
     struct deadline_attributes found;
     memset(&found, 0, sizeof found);
     if (syscall(SYS_sched_getattr, 0, &found, (unsigned int)sizeof found, 0U) != 0) {
-        return;
+        found.policy = (uint32_t)sched_getscheduler(0); /* kernels before 3.14 */
+        struct sched_param parameter;
+        found.priority = sched_getparam(0, &parameter) == 0 ? (uint32_t)parameter.sched_priority : 0;
     }
     obtained->native_priority = (int64_t)found.priority;
     switch (found.policy) {
@@ -121,12 +128,6 @@ void linux_thread_read_back(struct os_thread_obtained *obtained)
     default:
         break;
     }
-}
-
-int32_t os_cpu_limit(void)
-{
-    const long configured = sysconf(_SC_NPROCESSORS_CONF);
-    return configured > 0 && configured < CPU_LIMIT ? (int32_t)configured : CPU_LIMIT;
 }
 
 static bool read_text(const char *path, char *text, size_t bytes)
@@ -168,26 +169,88 @@ static bool list_contains(const char *list, int32_t cpu)
     return false;
 }
 
+/* The C library's count won't do: some count only the CPUs that this process runs on. */
+int32_t os_cpu_limit(void)
+{
+    char list[4096];
+    int64_t last = CPU_LIMIT - 1;
+    if (read_text("/sys/devices/system/cpu/possible", list, sizeof list)) {
+        for (const char *at = list; *at >= '0' && *at <= '9'; at += *at == ',' || *at == '-' ? 1 : 0) {
+            last = read_number(&at);
+        }
+    }
+    return last < CPU_LIMIT ? (int32_t)last + 1 : CPU_LIMIT;
+}
+
 bool os_cpu_is_online(int32_t cpu)
 {
     char list[4096];
     if (!read_text("/sys/devices/system/cpu/online", list, sizeof list)) {
-        return cpu >= 0 && cpu < sysconf(_SC_NPROCESSORS_ONLN);
+        return os_cpu_is_inherited(cpu); /* /sys is not there: what the scheduler says has to do */
     }
     return list_contains(list, cpu);
 }
 
+bool os_cpu_is_inherited(int32_t cpu)
+{
+    struct cpus cpus;
+    return cpu >= 0 && cpu < CPU_LIMIT && get_affinity(&cpus) && CPU_ISSET_S((size_t)cpu, sizeof cpus, cpus.sets);
+}
+
+/* Tried, and undone: isolated CPUs (isolcpus=) are in nobody's mask, and still free to choose. */
 bool os_cpu_is_allowed(int32_t cpu)
 {
-    cpu_set_t *const set = CPU_ALLOC(CPU_LIMIT);
-    if (set == NULL || cpu < 0 || cpu >= CPU_LIMIT) {
-        CPU_FREE(set);
+    struct cpus before;
+    if (cpu < 0 || cpu >= CPU_LIMIT || !get_affinity(&before)) {
         return false;
     }
-    const size_t bytes = CPU_ALLOC_SIZE(CPU_LIMIT);
-    const bool allowed = sched_getaffinity(0, bytes, set) == 0 && CPU_ISSET_S((size_t)cpu, bytes, set);
-    CPU_FREE(set);
-    return allowed;
+    const bool allowed = linux_thread_set_cpu(cpu) == OS_OK;
+    return set_affinity(&before) == OS_OK && allowed;
+}
+
+/* RLIMIT_RTTIME (getrlimit(2)) counts, in the kernel's own tick, the time that a real-time thread runs without
+ * a blocking call. Past the soft limit the running thread itself gets SIGXCPU; past the hard one, SIGKILL. */
+enum os_status os_watchdog_start(int64_t budget_ns, int64_t *obtained_ns)
+{
+    struct rlimit limit = {
+        .rlim_cur = (rlim_t)(budget_ns / NS_PER_US),
+        .rlim_max = (rlim_t)(2 * (budget_ns / NS_PER_US)),
+    };
+    if (setrlimit(RLIMIT_RTTIME, &limit) != 0) {
+        struct rlimit granted;
+        if (getrlimit(RLIMIT_RTTIME, &granted) != 0) {
+            return os_status_from_errno(errno);
+        }
+        limit.rlim_max = granted.rlim_max; /* lower than wanted, and not ours to raise */
+        limit.rlim_cur = limit.rlim_cur < limit.rlim_max ? limit.rlim_cur : limit.rlim_max / 2;
+        if (setrlimit(RLIMIT_RTTIME, &limit) != 0) {
+            return os_status_from_errno(errno);
+        }
+    }
+    *obtained_ns = (int64_t)limit.rlim_cur * NS_PER_US;
+    return OS_OK;
+}
+
+int64_t linux_locked_bytes(void)
+{
+    static const char key[] = "VmLck:";
+    char status[4096];
+    if (!read_text("/proc/self/status", status, sizeof status)) {
+        return 0;
+    }
+    const char *at = status;
+    while (strncmp(at, key, sizeof key - 1) != 0) {
+        at += strcspn(at, "\n");
+        if (*at == '\0') {
+            return 0;
+        }
+        at++;
+    }
+    at += sizeof key - 1;
+    while (*at == ' ' || *at == '\t') {
+        at++;
+    }
+    return read_number(&at) * 1024;
 }
 
 enum os_status os_realtime_share(int64_t *runtime_ns, int64_t *period_ns)

@@ -1,5 +1,6 @@
 /* Memory that never faults while measuring: mmap(2), mlockall(2). */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "linux.h"
 #include "status.h"
 
 #include <errno.h>
@@ -9,6 +10,11 @@
 enum os_status os_memory_lock(void)
 {
     return mlockall(MCL_CURRENT | MCL_FUTURE) == 0 ? OS_OK : os_status_from_errno(errno);
+}
+
+bool os_memory_is_locked(void)
+{
+    return linux_locked_bytes() > 0;
 }
 
 enum os_status os_memory_allocate(void **memory, size_t bytes)

@@ -47,8 +47,8 @@ enum os_status os_output_write(struct os_output output, const void *data, size_t
     while (bytes > 0) {
         const ssize_t written = write((int)output.handle, at, bytes);
         if (written < 0) {
-            if (errno == EINTR) {
-                continue;
+            if (errno == EINTR && os_stop_requested() != OS_STOP_AT_ONCE) {
+                continue; /* the first request to end lets a slow reader have what was measured */
             }
             return os_status_from_errno(errno);
         }

@@ -1,4 +1,4 @@
-/* Which services exist here: each is tried, not guessed from a version. */
+/* Which services exist here: tried where a try is harmless; what every POSIX system has is taken for granted. */
 #include "status.h"
 
 #include <string.h>
@@ -97,7 +97,7 @@ struct os_answer os_service_available(enum os_service service)
     case OS_SERVICE_SUSPEND_RESUME:
         return (struct os_answer){OS_ABSENT, "POSIX has no call that suspends another thread"};
     case OS_SERVICE_MEMORY_LOCK:
-        return sysconf(_SC_MEMLOCK) > 0 ? answer(OS_OK, "") : answer(OS_UNSUPPORTED, "");
+        return os_memory_is_locked() ? answer(OS_OK, "") : answer(os_memory_lock(), os_advice_for_memory_lock());
     case OS_SERVICE_WAKE_LATENCY_LIMIT:
         if (access("/dev/cpu_dma_latency", F_OK) != 0) {
             return (struct os_answer){OS_ABSENT, "the kernel has no /dev/cpu_dma_latency"};

@@ -23,8 +23,14 @@ enum os_status os_status_from_errno(int error)
     case EAGAIN:
     case EMFILE:
     case ENFILE:
-    case ENOSPC:
         return OS_NO_MEMORY;
+    case ENOSPC:
+    case EDQUOT:
+        return OS_NO_SPACE;
+    case EISDIR:
+        return OS_IS_FOLDER;
+    case EBUSY:
+        return OS_BUSY;
     case ETIMEDOUT:
         return OS_TIMED_OUT;
     case EINTR:
@@ -60,6 +66,12 @@ const char *os_status_text(enum os_status status)
         return "it exists already";
     case OS_NOT_FOUND:
         return "no such file or folder";
+    case OS_IS_FOLDER:
+        return "it is a folder";
+    case OS_NO_SPACE:
+        return "no space is left there";
+    case OS_BUSY:
+        return "the system has promised the rest to others";
     case OS_FAILED:
         break;
     }

@@ -6,9 +6,12 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { DEFAULT_STACK_BYTES = 256 * 1024 };
+static const int64_t start_patience_ns = 10000000000;
 
 struct os_thread {
     pthread_t handle;
@@ -17,6 +20,7 @@ struct os_thread {
     void *argument;
     struct os_semaphore *started;
     enum os_status start_status;
+    _Atomic bool abandoned; /* nobody waits for it any more */
 };
 
 const char *os_policy_name(enum os_policy policy)
@@ -89,7 +93,7 @@ static void *start(void *argument)
         thread->start_status =
             linux_thread_set_deadline(wanted->runtime_ns, wanted->deadline_ns, wanted->period_ns);
     }
-    const bool runs = thread->start_status == OS_OK;
+    const bool runs = thread->start_status == OS_OK && !atomic_load(&thread->abandoned);
     os_semaphore_post(thread->started);
     if (runs) {
         thread->entry(thread->argument);
@@ -157,7 +161,11 @@ enum os_status os_thread_create(struct os_thread **thread, const struct os_threa
         status = os_status_from_errno(error);
     }
     if (status == OS_OK) {
-        os_semaphore_wait(made->started);
+        status = os_semaphore_wait_for(made->started, start_patience_ns);
+        if (status != OS_OK) {
+            atomic_store(&made->abandoned, true);
+            return OS_TIMED_OUT; /* it still refers to `made`, whenever it comes to run */
+        }
         status = made->start_status;
         if (status != OS_OK) {
             pthread_join(made->handle, NULL);
@@ -180,6 +188,22 @@ enum os_status os_thread_join(struct os_thread *thread)
         free(thread);
     }
     return os_status_from_errno(error);
+}
+
+int64_t os_thread_cpu_time_of(const struct os_thread *thread)
+{
+    clockid_t clock;
+    struct timespec used;
+    if (pthread_getcpuclockid(thread->handle, &clock) != 0 || clock_gettime(clock, &used) != 0) {
+        return INT64_MIN;
+    }
+    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+void os_thread_become_ordinary(void)
+{
+    const struct sched_param none = {.sched_priority = 0};
+    (void)pthread_setschedparam(pthread_self(), SCHED_OTHER, &none); /* giving up is always permitted */
 }
 
 void os_thread_interrupt(struct os_thread *thread)

@@ -1,6 +1,7 @@
 """From runs to what the verdict rests on."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from tautochrone.judgement.verdict import MeasuredLoop, Verdict, judge
 from tautochrone.run.folder import Run
@@ -19,23 +20,44 @@ def measured_loops(run: Run) -> list[MeasuredLoop]:
     if not period_ns:
         return []
     worst_ns = {one.source: one.maximum_ns for one in manifest.extremes if one.measure == run.measures[0]}
-    cpus = {
-        source["source"]: source.get("obtained", {}).get("cpu")
-        for source in manifest.header.get("sources", ())
-    }
+    sources = {source["source"]: source for source in manifest.header.get("sources", ())}
     rested = {book["source"]: book.get("rested", 0) for book in (manifest.footer or {}).get("books", ())}
     return [
         MeasuredLoop(
             period_ns=period_ns,
             source=book.name,
-            cpu=cpus.get(book.source),
+            cpu=sources.get(book.source, {}).get("obtained", {}).get("cpu"),
             load=str(manifest.conditions.get("load", "not known")),
             completed=book.completed,
-            missed=book.missed or 0,
+            missed=book.missed,
             dropped=book.dropped or 0,
-            overruns=book.overruns or 0,
+            overruns=book.overruns,
             worst_ns=worst_ns.get(book.source),
             rested=rested.get(book.source, 0),
+            way=_way(manifest.header, sources.get(book.source, {}).get("obtained", {})),
+            where=_where(manifest.facts),
         )
         for book in manifest.books
     ]
+
+
+def _way(header: Mapping[str, Any], obtained: Mapping[str, Any]) -> str:
+    """How the loop ran: policy and priority always, the rest where it is not what a loop usually does."""
+    parameters, process = header.get("parameters", {}), header.get("process", {}).get("obtained", {})
+    policy, priority = obtained.get("policy", parameters.get("policy")), obtained.get("priority")
+    words = [f"policy {policy} {priority}" if priority else f"policy {policy}"]
+    if parameters.get("wait") == "spin":
+        words.append("polling the clock")
+    if parameters.get("overrun") not in ("skip", None):
+        words.append(f"overruns: {parameters['overrun']}")
+    if process.get("memory_locked") is False:
+        words.append("memory not locked")
+    if process.get("wake_latency_limit_us") is not None:
+        words.append(f"idle CPUs held to {process['wake_latency_limit_us']} us")
+    return ", ".join(words)
+
+
+def _where(facts: Mapping[str, Any]) -> str:
+    """What tells machines and kernels apart."""
+    kernel, cpu = facts.get("kernel", {}), facts.get("cpu", {})
+    return ", ".join(str(part) for part in (cpu.get("model"), kernel.get("release")) if part)

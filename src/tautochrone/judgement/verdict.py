@@ -1,18 +1,23 @@
-"""The verdict in words: a loop of this rate, on this CPU.
+"""The verdict in words: a loop of this rate, on this CPU, run in this way.
 
 The rule, stated so that anybody can apply it by hand: a rate is *missed* on a CPU if any cycle was skipped or
 began a whole period late or more; it is *tight* if the worst start took more than half of the period;
-otherwise it *holds*, as far as was measured. Below `FEWEST_CYCLES` cycles nothing is said.
+otherwise it *holds*, as far as was measured. Nothing is said below `FEWEST_CYCLES` cycles, where samples were
+lost, or where the run was cut off so that its misses are not known.
+
+Loads are judged together, because a loop has to hold under each of them. Everything else that differs
+(period, policy, priority, way of waiting, kernel, machine) makes another loop.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal
 
 from tautochrone.units import format_duration, format_rate
 
 Standing = Literal["holds", "tight", "missed", "not shown"]
+_WORST_FIRST: tuple[Standing, ...] = ("missed", "not shown", "tight", "holds")
 
 FEWEST_CYCLES = 300
 """With fewer, even a flawless run leaves more than 1 in 100 cycles open at 95 % confidence."""
@@ -27,10 +32,15 @@ class MeasuredLoop:
     """One source of one periodic run, reduced to what the verdict rests on.
 
     Attributes:
+        where: what tells machines and kernels apart, such as the kernel's release; empty if there is one.
+        way: how the loop ran, in words: policy, priority, and what is not usual.
         load: what ran beside it, in words; "idle" if nothing was started.
+        completed: cycles that were served; each is a sample.
+        missed: releases that were skipped; None if that is not known.
+        dropped: samples that were taken and lost.
+        overruns: cycles that began at or after the next release; None if that is not known.
         worst_ns: largest scheduling latency; None without samples.
-        lost: releases that no sample speaks for: skipped ones and dropped samples.
-        overruns: cycles that began at or after the next release.
+        rested: those of `missed` that fell into a rest of a spinning thread.
     """
 
     period_ns: int
@@ -38,21 +48,36 @@ class MeasuredLoop:
     cpu: int | None
     load: str
     completed: int
-    missed: int
+    missed: int | None
     dropped: int
-    overruns: int
+    overruns: int | None
     worst_ns: int | None
     rested: int = 0
+    way: str = ""
+    where: str = ""
+
+    @property
+    def standing(self) -> Standing:
+        """What this run shows by itself."""
+        worst_ns = self.worst_ns or 0
+        if self.missed or self.overruns or worst_ns >= self.period_ns:
+            return "missed"
+        unknown = self.missed is None or self.overruns is None
+        if unknown or self.dropped or self.completed < FEWEST_CYCLES:
+            return "not shown"
+        return "tight" if worst_ns > TIGHT_SHARE * self.period_ns else "holds"
 
 
 @dataclass(frozen=True)
 class LoopVerdict:
-    """What is said about one rate on one CPU, over all runs that measured it.
+    """What is said about one loop, over all loads that it ran beside.
 
     Attributes:
         worst_ns: largest scheduling latency over these runs.
         left_ns: what remains of the period after the worst start; 0 if nothing does.
         samples: cycles that this rests on.
+        conditions: how the loop ran, in words; where it ran, if there are several places.
+        loads: each load with its own standing and worst latency.
     """
 
     rate_hz: float
@@ -63,11 +88,13 @@ class LoopVerdict:
     left_ns: int
     samples: int
     sentence: str
+    conditions: str = ""
+    loads: tuple[tuple[str, Standing, int], ...] = field(default=())
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer: one headline, a line per rate and CPU, and what it does not say."""
+    """The answer: one headline, a line per loop, and what it does not say."""
 
     headline: str
     loops: tuple[LoopVerdict, ...]
@@ -78,18 +105,14 @@ def judge(loops: Iterable[MeasuredLoop]) -> Verdict:
     """Say what the measured loops show.
 
     Args:
-        loops: any number, of any rates, CPUs and loads.
+        loops: any number, of any rates, CPUs, ways and loads.
 
     Returns:
-        One line per rate and source, slowest rate first, and a headline over the rates.
+        One line per loop, slowest rate first, and a headline over the rates.
     """
-    ordered = sorted(
-        loops, key=lambda loop: (-loop.period_ns, loop.cpu if loop.cpu is not None else -1, loop.source)
-    )
-    lines = tuple(
-        _judge_one(list(group))
-        for _, group in groupby(ordered, key=lambda loop: (loop.period_ns, loop.source))
-    )
+    ordered = sorted(loops, key=_identity)
+    several_places = len({loop.where for loop in ordered}) > 1
+    lines = tuple(_judge_one(list(group), several_places) for _, group in groupby(ordered, key=_identity))
     return Verdict(headline=_headline(lines), loops=lines, notes=_notes(ordered))
 
 
@@ -102,22 +125,16 @@ def wilks_share(samples: int, confidence: float = CONFIDENCE) -> float:
     return float(1.0 - (1.0 - confidence) ** (1.0 / samples))
 
 
-def _judge_one(loops: Sequence[MeasuredLoop]) -> LoopVerdict:
+def _identity(loop: MeasuredLoop) -> tuple[int, str, str, int, str]:
+    cpu = loop.cpu if loop.cpu is not None else -1
+    return -loop.period_ns, loop.where, loop.way, cpu, loop.source
+
+
+def _judge_one(loops: Sequence[MeasuredLoop], several_places: bool) -> LoopVerdict:
     first = loops[0]
-    completed = sum(loop.completed for loop in loops)
-    measured = [loop.worst_ns for loop in loops if loop.worst_ns is not None]
-    worst_ns = max(measured, default=0)
-    late = sum(loop.overruns for loop in loops)
-    missed = sum(loop.missed for loop in loops)
-    standing: Standing
-    if missed or late:
-        standing = "missed"
-    elif completed < FEWEST_CYCLES or any(loop.dropped for loop in loops):
-        standing = "not shown"
-    elif worst_ns > TIGHT_SHARE * first.period_ns:
-        standing = "tight"
-    else:
-        standing = "holds"
+    worst_ns = max((loop.worst_ns or 0 for loop in loops), default=0)
+    standing = min((loop.standing for loop in loops), key=_WORST_FIRST.index)
+    conditions = ", ".join(words for words in (first.where if several_places else "", first.way) if words)
     return LoopVerdict(
         rate_hz=1e9 / first.period_ns,
         source=first.source,
@@ -125,80 +142,146 @@ def _judge_one(loops: Sequence[MeasuredLoop]) -> LoopVerdict:
         standing=standing,
         worst_ns=worst_ns,
         left_ns=max(0, first.period_ns - worst_ns),
-        samples=completed,
-        sentence=_sentence(loops, standing, worst_ns, completed, missed, late),
+        samples=sum(loop.completed for loop in loops),
+        sentence=f"{_subject(first, conditions)}: {_statement(loops, standing)}",
+        conditions=conditions,
+        loads=tuple((loop.load, loop.standing, loop.worst_ns or 0) for loop in _loads_in_order(loops)),
     )
 
 
-def _sentence(
-    loops: Sequence[MeasuredLoop], standing: Standing, worst_ns: int, completed: int, missed: int, late: int
-) -> str:
-    period_ns = loops[0].period_ns
-    where = f"CPU {loops[0].cpu}" if loops[0].cpu is not None else "any CPU"
-    subject = f"A {format_rate(1e9 / period_ns)} loop on {where}"
-    hardest = max(loops, key=lambda loop: (loop.missed + loop.overruns, loop.worst_ns or 0))
-    beside = f"beside the load {hardest.load}" if hardest.load != IDLE else "on the idle machine"
-    if standing == "not shown":
-        dropped = sum(loop.dropped for loop in loops)
-        why = f"{dropped:,} samples were lost" if dropped else f"only {completed:,} cycles were measured"
-        return f"{subject}: not shown, because {why}."
+def _loads_in_order(loops: Sequence[MeasuredLoop]) -> list[MeasuredLoop]:
+    return sorted(loops, key=lambda loop: (loop.load != IDLE, loop.load))
+
+
+def _subject(loop: MeasuredLoop, conditions: str) -> str:
+    where = f"CPU {loop.cpu}" if loop.cpu is not None else "any CPU"
+    rate = format_rate(1e9 / loop.period_ns)
+    even = 10**9 % loop.period_ns == 0
+    period = "" if even else f" (period {format_duration(loop.period_ns)})"
+    return f"A {rate} loop{period} on {where}" + (f", {conditions}" if conditions else "")
+
+
+def _statement(loops: Sequence[MeasuredLoop], standing: Standing) -> str:
     if standing == "missed":
-        rested = sum(loop.rested for loop in loops)
-        rests = f" ({rested:,} of them while the spinning thread rested)" if rested else ""
-        return (
-            f"{subject}: did not keep its rate. Of {completed + missed:,} releases {missed:,} were "
-            f"missed{rests} "
-            f"and {late:,} came a whole period late or more, most of them {beside}; the worst start was "
-            f"{format_duration(worst_ns)} late."
-        )
+        failed = [_failure(loop) for loop in _loads_in_order(loops) if loop.standing == "missed"]
+        kept = [_beside(loop.load) for loop in _loads_in_order(loops) if loop.standing in ("holds", "tight")]
+        also = f" It was kept {_list_words(kept)}." if kept else ""
+        return f"did not keep its rate. {' '.join(failed)}{also}"
+    if standing == "not shown":
+        (weak, *_) = [loop for loop in _loads_in_order(loops) if loop.standing == "not shown"]
+        return f"not shown, because {_weakness(weak)}."
+    period_ns = loops[0].period_ns
+    hardest = max(loops, key=lambda loop: loop.worst_ns or 0)
+    worst_ns = hardest.worst_ns or 0
     opening = "kept its rate, with little room," if standing == "tight" else "kept its rate"
     # Said of one population, the run with the worst start: idle and loaded cycles are not alike.
     one_in = int(1 / wilks_share(hardest.completed))
+    left = f"{format_duration(period_ns - worst_ns)} of each {format_duration(period_ns)}"
     return (
-        f"{subject}: {opening} in all {completed:,} cycles. The worst start was "
-        f"{format_duration(worst_ns)} late, "
-        f"{beside}, which leaves {format_duration(period_ns - worst_ns)} of each "
-        f"{format_duration(period_ns)} for "
-        f"the work. From the {hardest.completed:,} cycles there: at {CONFIDENCE:.0%} confidence, fewer "
-        "than 1 in "
-        f"{one_in:,} starts later than that."
+        f"{opening} in all {sum(loop.completed for loop in loops):,} cycles. The worst start was "
+        f"{format_duration(worst_ns)} late, {_beside(hardest.load)}, which leaves {left} for the work. "
+        f"From the {hardest.completed:,} cycles there: at {CONFIDENCE:.0%} confidence, for this loop by "
+        f"itself, fewer than 1 in {one_in:,} starts later than that."
     )
+
+
+def _failure(loop: MeasuredLoop) -> str:
+    worst = (
+        f"the worst start was {format_duration(loop.worst_ns)} late" if loop.worst_ns else "none was served"
+    )
+    rests = f" ({loop.rested:,} of them while the spinning thread rested)" if loop.rested else ""
+    counts = []
+    if loop.missed is None:
+        counts.append("how many releases were missed is not known, the run was cut off")
+    else:
+        released = loop.completed + loop.missed
+        counts.append(f"{loop.missed:,} of {released:,} releases {_was(loop.missed)} missed{rests}")
+    if loop.overruns:
+        counts.append(f"{loop.overruns:,} came a whole period late or more")
+    return f"{_beside(loop.load).capitalize()}: {', '.join(counts)}; {worst}."
+
+
+def _weakness(loop: MeasuredLoop) -> str:
+    place = _beside(loop.load)
+    if loop.dropped:
+        return f"{loop.dropped:,} samples were lost {place}"
+    if loop.completed < FEWEST_CYCLES:
+        return f"only {loop.completed:,} cycles were measured {place}"
+    return f"the run {place} was cut off, and what it missed is not known"
+
+
+def _beside(load: str) -> str:
+    return "on the idle machine" if load == IDLE else f"beside the load {load}"
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _headline(lines: Sequence[LoopVerdict]) -> str:
     if not lines:
         return "Nothing periodic was measured, so nothing is said about a control loop."
-    said = [_headline_for_rate(list(group)) for _, group in groupby(lines, key=lambda line: line.rate_hz)]
-    return " ".join(said)
+    groups = groupby(lines, key=lambda line: (line.rate_hz, line.conditions))
+    grouped = [list(group) for _, group in groups]
+    several_ways = len({line.conditions for line in lines}) > 1
+    return " ".join(_headline_of(group, several_ways) for group in grouped)
 
 
-def _headline_for_rate(lines: Sequence[LoopVerdict]) -> str:
+def _headline_of(lines: Sequence[LoopVerdict], name_conditions: bool) -> str:
     rate = format_rate(lines[0].rate_hz)
-    by_standing = {
-        standing: [line for line in lines if line.standing == standing]
-        for standing in ("holds", "tight", "missed", "not shown")
-    }
+    if name_conditions and lines[0].conditions:
+        rate = f"{rate} ({lines[0].conditions})"
+    standings = {standing: [line for line in lines if line.standing == standing] for standing in _WORST_FIRST}
+    loads = {load for line in lines for load, _, _ in line.loads}
+    only_idle = " on the idle machine" if loads == {IDLE} else ""
     phrases = {
-        "holds": "held in every cycle",
-        "tight": "held, but with little room,",
+        "holds": f"held in every cycle{only_idle}",
+        "tight": f"held with little room{only_idle}",
         "missed": "was not kept",
         "not shown": "was not shown",
     }
-    if len(by_standing["holds"]) == len(lines):
-        worst_ns = max(line.worst_ns for line in lines)
-        worst = format_duration(worst_ns)
-        return f"{rate} held in every cycle on {_cpus(lines)}; the worst start was {worst} late."
-    parts = [f"{phrases[standing]} on {_cpus(some)}" for standing, some in by_standing.items() if some]
-    return f"{rate} {'; it '.join(parts)}."
+    if len(standings["holds"]) == len(lines):
+        worst = format_duration(max(line.worst_ns for line in lines))
+        return f"{rate} {phrases['holds']} on {_cpus(lines)}; the worst start was {worst} late."
+    parts = [
+        f"{phrases[standing]} on {_cpus(standings[standing])}"
+        for standing in ("holds", "tight", "missed", "not shown")
+        if standings[standing]
+    ]
+    return f"{rate} {'; it '.join(parts)}{_kept_when_idle(standings['missed'])}."
+
+
+def _kept_when_idle(missed: Sequence[LoopVerdict]) -> str:
+    """The first thing an engineer asks of a missed rate: was it kept on the idle machine?"""
+    idle = [standing for line in missed for load, standing, _ in line.loads if load == IDLE]
+    if not idle or len(idle) < len(missed):
+        return ""
+    if all(standing in ("holds", "tight") for standing in idle):
+        return " under load (kept on the idle machine)"
+    return ", not even on the idle machine" if all(standing == "missed" for standing in idle) else ""
 
 
 def _cpus(lines: Sequence[LoopVerdict]) -> str:
-    numbers = [line.cpu for line in lines]
-    if any(number is None for number in numbers):
-        return "any CPU"
-    if len(numbers) > 4:
-        return f"{len(numbers)} CPUs"
-    return ("CPU " if len(numbers) == 1 else "CPUs ") + _list_words([str(number) for number in numbers])
+    words = sorted({line.cpu for line in lines if line.cpu is not None})
+    if len(words) < len(lines):
+        return _list_words([line.source for line in lines])
+    return ("CPU " if len(words) == 1 else "CPUs ") + _ranges(words)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """0, 1, 2, 5 as "0-2 and 5"; two in a row are listed."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    words = [
+        word
+        for run in runs
+        for word in ([f"{run[0]}-{run[-1]}"] if len(run) > 2 else [str(number) for number in run])
+    ]
+    return _list_words(words)
 
 
 def _list_words(words: Sequence[str]) -> str:
@@ -208,10 +291,13 @@ def _list_words(words: Sequence[str]) -> str:
 def _notes(loops: Sequence[MeasuredLoop]) -> tuple[str, ...]:
     notes = [
         "This is the start of each cycle only: add the time your own work takes, at its worst.",
-        "A maximum of n cycles is not a worst case. The confidence assumes that the cycles measured are "
-        "like those "
-        "to come; measure longer, and under the load that you will have.",
+        "A maximum of n cycles is not a worst case. The confidence takes the cycles as independent of each "
+        "other, which "
+        "neighbours are not quite, and as like those to come: measure longer, and under the load that you "
+        "will have.",
     ]
     if loops and all(loop.load == IDLE for loop in loops):
         notes.append("Nothing ran beside the measurement: an idle machine flatters.")
+    if any("policy other" in loop.way for loop in loops):
+        notes.append("Policy other is that of an ordinary program; a real-time thread is served earlier.")
     return tuple(notes)

@@ -60,15 +60,24 @@ def _not_obtained(header: Mapping[str, Any]) -> list[RunWarning]:
     for who, pair in pairs:
         requested, obtained = pair.get("requested", {}), pair.get("obtained", {})
         for name, wanted in requested.items():
-            if wanted is not None and obtained.get(name) != wanted:
+            if wanted is not None and obtained.get(name) not in (wanted, None):
                 found.append(
                     RunWarning(
                         "not-obtained",
-                        f"{who}: {name} was set to {wanted}, but the system says {obtained.get(name)}",
+                        f"{who}: {_words(name)} was asked to be {_show(wanted)}, but the system says "
+                        f"{_show(obtained[name])}",
                         "The numbers hold for what was obtained.",
                     )
                 )
     return found
+
+
+def _words(name: str) -> str:
+    return name.removesuffix("_ns").removesuffix("_us").replace("_", " ")
+
+
+def _show(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def _throttling(header: Mapping[str, Any], footer: Mapping[str, Any]) -> list[RunWarning]:
@@ -81,18 +90,19 @@ def _throttling(header: Mapping[str, Any], footer: Mapping[str, Any]) -> list[Ru
     granted = runtime_ns / window_ns
     policies = {source["source"]: source["obtained"]["policy"] for source in header.get("sources", ())}
     for book in footer.get("books", ()):
-        lasted_ns = book.get("released", 0) * period_ns
+        releases = book.get("released", 0) + book.get("warmup", 0)  # its CPU time is that of both
+        lasted_ns = releases * period_ns
         used = book.get("cpu_time_ns", 0) / lasted_ns if lasted_ns else 0.0
         if policies.get(book["source"]) in REAL_TIME and used > _THROTTLE_MARGIN * granted:
+            share = f"{format_duration(runtime_ns)} in every {format_duration(window_ns)}"
             return [
                 RunWarning(
                     "rt-throttling",
-                    f"a measuring thread used {used:.0%} of its CPU; the system may stop real-time threads "
-                    "beyond "
-                    f"{format_duration(runtime_ns)} in every {format_duration(window_ns)}",
-                    "Such stops show as latency and missed releases of tens of milliseconds. To measure "
-                    "without "
-                    "them: sysctl kernel.sched_rt_runtime_us=-1, and put it back afterwards.",
+                    f"a measuring thread used {min(used, 1.0):.0%} of its CPU; the system may stop real-time "
+                    f"threads beyond {share}, or for ordinary threads that starve",
+                    "Such stops show as latency and missed releases of tens of milliseconds. To do without "
+                    "them: sysctl kernel.sched_rt_runtime_us=-1 (from Linux 6.12 on also the fair server, "
+                    "/sys/kernel/debug/sched/fair_server/cpuN/runtime), and put it back afterwards.",
                 )
             ]
     return []

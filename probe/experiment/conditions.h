@@ -1,0 +1,36 @@
+/*
+ * The conditions that every measuring process sets up before it lays out memory, and how they are described: what was
+ * requested beside what was obtained.
+ */
+#ifndef TAUTO_CONDITIONS_H
+#define TAUTO_CONDITIONS_H
+
+#include "experiment/recording_options.h"
+
+struct conditions {
+    struct recording_options recording;
+    int64_t budget_ns;             /* of the watchdog */
+    int64_t budget_obtained_ns;    /* what the system granted, after conditions_prepare */
+    int64_t wake_latency_limit_us; /* -1: leave it as it is */
+};
+
+#define CONDITION_OPTIONS(target)                                                                                     \
+    {"budget", OPTION_DURATION, &(target)->budget_ns, NULL, "longest run without sleep, then stop [2s]", false},      \
+        {"wake-latency-us", OPTION_COUNT, &(target)->wake_latency_limit_us, NULL,                                     \
+         "hold idle CPUs to this wake-up latency [not held]", false},                                                 \
+        RECORDING_OPTIONS(&(target)->recording)
+
+struct conditions conditions_default(void);
+/* False after telling what is wrong. */
+bool conditions_check(const struct conditions *conditions);
+/* Signals, watchdog, wake-up latency, memory lock. Returns an exit code; refusals are told. */
+int conditions_prepare(struct conditions *conditions);
+/* For a real-time thread that will take nearly all of its CPU. */
+void conditions_warn_of_throttling(void);
+
+/* "process" of the header, and "requested" and "obtained" of one source. */
+void conditions_to_json(struct json *json, const struct conditions *conditions);
+void requested_to_json(struct json *json, const struct os_thread_attributes *attributes);
+void obtained_to_json(struct json *json, enum os_policy requested, const struct os_thread_obtained *obtained);
+
+#endif
