@@ -282,7 +282,16 @@ def test_a_reader_that_comes_late_costs_no_release(tmp_path: Path) -> None:
 
 def test_a_backlog_that_is_never_served_is_missed(tmp_path: Path) -> None:
     run = measure(
-        tmp_path, "--overrun", "replay", "--period", "2us", "--duration", "60s", end_by=signal.SIGINT
+        tmp_path,
+        "--overrun",
+        "replay",
+        "--period",
+        "2us",
+        "--warmup",
+        "0s",
+        "--duration",
+        "60s",
+        end_by=signal.SIGINT,
     )
     (books,) = run.manifest.books
     assert run.manifest.ended == "interrupted"
