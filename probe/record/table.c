@@ -17,14 +17,21 @@ static bool print_us(int64_t ns)
     return print(" %12s", text);
 }
 
-/* As in the lab: a quantile is told where its two-sided 95 % interval exists, ln(0.025) / ln(q) samples or more. */
-static bool print_quantile(const struct histogram *histogram, uint64_t parts, uint64_t whole)
+/* As in the lab: a quantile is told where its two-sided 95 % interval exists, from ln(0.025) / ln(q) samples on. */
+struct told_quantile {
+    uint64_t parts;
+    uint64_t whole;
+    uint64_t samples_needed;
+};
+static const struct told_quantile quantiles[] = {
+    {1, 2, 6}, {99, 100, 368}, {999, 1000, 3688}, {99999, 100000, 368887}};
+
+static bool print_quantile(const struct histogram *histogram, const struct told_quantile *quantile)
 {
-    const uint64_t samples_needed = 3689 * whole / (1000 * (whole - parts)) + 1;
-    if (histogram->total < samples_needed) {
+    if (histogram->total < quantile->samples_needed) {
         return print(" %12s", "too few");
     }
-    return print_us(histogram_quantile(histogram, parts, whole));
+    return print_us(histogram_quantile(histogram, quantile->parts, quantile->whole));
 }
 
 static bool print_source(const struct recorder *recorder, const struct source *source)
@@ -40,10 +47,9 @@ static bool print_source(const struct recorder *recorder, const struct source *s
         return print("  no samples\n") && printed;
     }
     printed &= print_us(source->histogram.minimum);
-    printed &= print_quantile(&source->histogram, 1, 2);
-    printed &= print_quantile(&source->histogram, 99, 100);
-    printed &= print_quantile(&source->histogram, 999, 1000);
-    printed &= print_quantile(&source->histogram, 99999, 100000);
+    for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++) {
+        printed &= print_quantile(&source->histogram, &quantiles[i]);
+    }
     printed &= print_us(source->histogram.maximum);
     return print("\n") && printed;
 }
