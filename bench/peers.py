@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tautochrone.stream import FOOTER, HEADER, ROWS, json_payload, read_file, rows, rows_dtype
+from tautochrone.stream import FOOTER, HEADER, ROWS, FrameReader, json_payload, read_file, rows, rows_dtype
 from tautochrone.target.local import find_probe
 
 PRIORITY = 90
@@ -73,7 +73,7 @@ def ours(wait: str = "sleep") -> Tool:
             )  # fmt: skip
             in_stream, books = 0, {}
             header: dict[str, object] = {}
-            for frame in read_file(out):
+            for frame in read_file(out, FrameReader()):
                 if frame.type == HEADER:
                     header = json_payload(frame)
                 elif frame.type == ROWS:

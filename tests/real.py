@@ -6,6 +6,9 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
+
+import pytest
 
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
@@ -79,3 +82,27 @@ def sealed(stream: bytes, store: Path) -> Run:
     with Store(store).create("cyclic", "a test") as writer:
         writer.append(stream)
         return writer.seal()
+
+
+def skip_or_fail(reason: str) -> NoReturn:
+    """Where CI runs, what can't be tested is a failure."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def mount_small_disk(folder: Path, options: str) -> Path:
+    """A file system of its own, `disk` in this folder; to be unmounted by the caller."""
+    if os.geteuid() != 0:  # not lost: test_full_disks_without_root runs these where mounting is permitted
+        pytest.skip("mounting a small file system needs root, or a user namespace")
+    disk = folder / "disk"
+    disk.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tautochrone-test", str(disk)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        skip_or_fail(f"a small file system can't be mounted here: {done.stderr.strip()}")
+    return disk

@@ -37,12 +37,14 @@ def store_run(
     facts: dict[str, Any] | None = None,
     warning: tuple[str, str, str] | None = None,
     title: str | None = None,
+    command: str | None = None,
     **options: Any,
 ) -> Run:
     """Write a stream of these latencies into the store, and seal it."""
     experiment = options.get("experiment", "cyclic")
+    conditions = {"load": load, **({"command": command} if command else {})}
     writer = store.create(
-        experiment, title or f"scheduling latency, {load}", {"load": load}, FACTS if facts is None else facts
+        experiment, title or f"scheduling latency, {load}", conditions, FACTS if facts is None else facts
     )
     with writer:
         writer.append(streams.make_stream(sources, **options))

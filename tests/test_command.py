@@ -19,6 +19,7 @@ def fault(): raise ValueError("seven")
 def interrupted(): raise KeyboardInterrupt
 def flood():
     while True: print("x" * 1000)
+def full_elsewhere(): raise OSError(28, "No space left on device")
 def peer_is_gone(): raise BrokenPipeError(32, "Broken pipe")
 
 sys.exit(run_to_exit_code(globals()[sys.argv[1]]))
@@ -48,8 +49,55 @@ def test_help_names_every_verb() -> None:
     ended = run_tauto("--help")
     assert ended.returncode == 0
     listed = ended.stdout.partition("Commands:")[2]
+    assert "Exit codes: 0 done" in ended.stdout
     for verb in ("answer", "probe", "list", "show", "report", "figure", "export", "recover", "doctor"):
         assert f"\n  {verb} " in listed
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["doctor"], ["--help"]])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_device_is_told_as_such(arguments: list[str], unbuffered: str, tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-c", "from tautochrone.cli.app import main; main()", *arguments],
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered, "TAUTO_STORE": str(tmp_path)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert ended.returncode == 4
+    assert ended.stderr.splitlines() == [
+        "tauto: the output can't be written: No space left on device",
+        "Make room there, or send it elsewhere.",
+    ]
+
+
+def test_a_full_disk_elsewhere_is_not_blamed_on_the_output(tmp_path: Path) -> None:
+    ended = end_by("full_elsewhere", XDG_STATE_HOME=str(tmp_path))
+    assert ended.returncode == 70
+
+
+@pytest.mark.parametrize("seconds", ["1", "nan", "1e9", "-5"])
+def test_a_first_answer_that_is_too_short_or_too_long_is_refused_in_plain_words(seconds: str) -> None:
+    ended = run_tauto(f"--seconds={seconds}")
+    assert ended.returncode == 2
+    assert "from 2 to 3600 seconds" in ended.stderr
+
+
+def test_a_report_that_can_not_be_written_is_told_before_measuring(tmp_path: Path) -> None:
+    probe = tmp_path / "probe"
+    probe.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+    probe.chmod(0o755)
+    program = ["-c", "from tautochrone.cli.app import main; main()"]
+    for place, told in ((tmp_path / "no" / "x.html", "there is no folder"), (tmp_path, "it is a folder")):
+        ended = run_python(
+            [*program, "--out", str(place)], TAUTO_PROBE=str(probe), TAUTO_STORE=str(tmp_path / "store")
+        )
+        assert ended.returncode == 4
+        assert told in ended.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["probe"]
 
 
 def test_help_imports_nothing_heavy() -> None:

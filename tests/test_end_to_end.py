@@ -2,10 +2,11 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
-import time
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,18 @@ from real import (
     PATIENCE_S,
     a_cpu,
     children,
+    mount_small_disk,
     only_run,
     policy_options,
+    sealed,
+    skip_or_fail,
     start_tauto,
     tauto,
     wait_until,
 )
+from streams import make_stream
 from tautochrone.run.store import Store
+from tautochrone.target.local import find_probe
 
 
 def measure(store: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -46,6 +52,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_measure_list_show_export_report(tmp_path: Path) -> None:
     measured = measure(tmp_path, "--count", "600")
     assert measured.returncode == 0, measured.stderr
@@ -77,6 +84,7 @@ def test_measure_list_show_export_report(tmp_path: Path) -> None:
         assert figure.stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_the_first_answer_measures_judges_and_reports(tmp_path: Path) -> None:
     answered = tauto("--seconds", "5", store=tmp_path)
     assert answered.returncode == 0, answered.stderr
@@ -93,6 +101,77 @@ def test_the_first_answer_measures_judges_and_reports(tmp_path: Path) -> None:
         assert all(not book.problems() for book in run.manifest.books)
 
 
+@pytest.mark.slow
+def test_a_first_answer_that_is_stopped_says_what_it_did_not_measure(tmp_path: Path) -> None:
+    lab = start_tauto("--seconds", "200", store=tmp_path)
+    wait_until(
+        lambda: any(path.parent.name.count("cyclic") for path in tmp_path.glob("*/stream.tauto")), "1 kHz"
+    )
+    wait_until(lambda: stream_bytes(tmp_path) > 3000, "samples reach the store")
+    lab.send_signal(signal.SIGINT)
+    out, complaint = lab.communicate(timeout=PATIENCE_S)
+    assert lab.returncode == 130, complaint
+    stopped = out.index("Stopped early.")
+    assert stopped < out.index("Report: ")
+    said = out[stopped:].splitlines()[0]
+    assert "in part only: scheduling latency, 1 kHz, idle" in said
+    assert "Not measured: scheduling latency, 1 kHz, load cpu+memory; scheduling latency, 10 kHz" in said
+
+
+@pytest.fixture
+def restricted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Path]]:
+    """Makes the probe run as a user who may do nothing but what these options of setpriv(1) give him."""
+    if os.geteuid() != 0:
+        skip_or_fail("needs root to become a user who may do little")
+    folder = Path(tempfile.mkdtemp())  # pytest's own are private
+    folder.chmod(0o755)
+    copy = Path(shutil.copy(find_probe(), folder / "tauto-probe"))
+    copy.chmod(0o755)
+
+    def make(options: str) -> Path:
+        wrapper = folder / "wrapper"
+        nobody = f"setpriv --reuid 65534 --regid 65534 --clear-groups {options}"
+        wrapper.write_text(f'#!/bin/sh\nexec prlimit --rtprio=0 --memlock=65536 {nobody} {copy} "$@"\n')
+        wrapper.chmod(0o755)
+        monkeypatch.setenv("TAUTO_PROBE", str(wrapper))
+        return wrapper
+
+    yield make
+    shutil.rmtree(folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("given", "lacking", "policy", "is_locked"),
+    [
+        ("", "cap_sys_nice,cap_ipc_lock", "other", False),
+        ("ipc_lock", "cap_sys_nice", "other", True),
+        ("sys_nice", "cap_ipc_lock", "fifo", False),
+    ],
+)
+def test_a_first_answer_without_permission_goes_on_with_what_is_permitted(
+    tmp_path: Path,
+    restricted: Callable[[str], Path],
+    given: str,
+    lacking: str,
+    policy: str,
+    is_locked: bool,
+) -> None:
+    probe = restricted(f"--inh-caps +{given} --ambient-caps +{given}" if given else "")
+    tried = subprocess.run([probe, "services"], capture_output=True, text=True, check=False)
+    if tried.returncode != 0:
+        skip_or_fail(f"needs to give a user {given}: {tried.stderr.strip()}")
+    answered = tauto("--seconds", "2", store=tmp_path)
+    assert answered.returncode == 0, answered.stderr
+    assert f"sudo setcap {lacking}+ep {probe}" in answered.stdout
+    assert "--policy" not in answered.stdout
+    assert "PATH-OF" not in answered.stdout
+    runs = Store(tmp_path).runs()
+    assert [run.manifest.experiment for run in runs] == ["clock", "cyclic", "cyclic", "cyclic"]
+    assert [run.manifest.parameters["policy"] for run in runs[1:]] == [policy] * 3
+    assert [run.manifest.parameters["memory_lock"] for run in runs] == [is_locked] * 4
+
+
 def test_an_interrupt_seals_what_was_measured(tmp_path: Path) -> None:
     lab, probe = start_measuring(tmp_path, "--duration", "100s")
     lab.send_signal(signal.SIGINT)
@@ -106,6 +185,7 @@ def test_an_interrupt_seals_what_was_measured(tmp_path: Path) -> None:
     assert run.manifest.id in out
 
 
+@pytest.mark.slow
 def test_a_killed_probe_leaves_a_run_of_its_whole_frames(tmp_path: Path) -> None:
     lab, probe = start_measuring(tmp_path, "--duration", "100s")
     os.kill(probe, signal.SIGKILL)
@@ -136,6 +216,7 @@ def test_a_killed_lab_takes_its_probe_along_and_its_run_is_recovered(tmp_path: P
     assert stream_bytes(tmp_path) == 0
 
 
+@pytest.mark.slow
 def test_the_next_tauto_recovers_what_a_killed_one_left(tmp_path: Path) -> None:
     lab, _ = start_measuring(tmp_path, "--duration", "100s")
     lab.kill()
@@ -144,6 +225,7 @@ def test_the_next_tauto_recovers_what_a_killed_one_left(tmp_path: Path) -> None:
     assert sorted(run.manifest.state for run in Store(tmp_path).runs()) == ["recovered", "sealed"]
 
 
+@pytest.mark.slow
 def test_a_killed_lab_takes_its_loads_along(tmp_path: Path) -> None:
     lab = start_tauto(
         "probe", "cyclic", *policy_options(), "--duration", "100s", "--load", "cpu+memory", store=tmp_path
@@ -159,22 +241,12 @@ def test_a_killed_lab_takes_its_loads_along(tmp_path: Path) -> None:
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 2 MB."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root to mount a small file system")
-    place = tmp_path / "disk"
-    place.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if mounted.returncode != 0:
-        pytest.skip(f"needs to mount a small file system: {mounted.stderr.strip()}")
+    place = mount_small_disk(tmp_path, "size=2m")
     yield place
     subprocess.run(["umount", str(place)], check=True)
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_the_run_with_a_message_and_keeps_what_is_whole(small_disk: Path) -> None:
     assert measure(small_disk, "--count", "200").returncode == 0
     full = measure(small_disk, "--period", "20us", "--duration", "30s")
@@ -189,14 +261,55 @@ def test_a_full_disk_ends_the_run_with_a_message_and_keeps_what_is_whole(small_d
     assert len(recovered.values()) > 10_000
 
 
-def test_a_store_that_can_not_be_written_is_told_before_measuring(tmp_path: Path) -> None:
+def test_a_store_that_can_not_be_written_is_told_before_measuring(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probe = tmp_path / "probe"
+    probe.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+    probe.chmod(0o755)
+    options = policy_options()
+    monkeypatch.setenv("TAUTO_PROBE", str(probe))
     in_the_way = tmp_path / "file"
     in_the_way.write_text("not a folder")
-    begin = time.monotonic()
-    refused = measure(in_the_way / "runs", "--duration", "30s")
+    refused = tauto("probe", "cyclic", *options, "--duration", "30s", store=in_the_way / "runs")
     assert refused.returncode == 4
-    assert time.monotonic() - begin < 20
+    assert "--store" in refused.stderr
     assert "Traceback" not in refused.stderr
+    assert not (tmp_path / "started").exists()
+
+
+def test_the_store_may_be_named_before_or_after_the_experiment(tmp_path: Path) -> None:
+    options = ("--count", "20", "--cpus", a_cpu(), *policy_options())
+    for number, words in enumerate(
+        (
+            ["--store", "{}", "probe", "cyclic"],
+            ["probe", "--store", "{}", "cyclic"],
+            ["probe", "cyclic", "--store", "{}"],
+        )
+    ):
+        place = tmp_path / str(number)
+        named = [word.format(place) for word in words]
+        assert tauto(*named, *options, store=tmp_path / "elsewhere").returncode == 0
+        assert only_run(place).manifest.experiment == "cyclic"
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("verb", [["show"], ["report", "latest"], ["figure", "latest"], ["export", "--csv"]])
+def test_a_damaged_run_is_told_by_every_verb(tmp_path: Path, verb: list[str]) -> None:
+    run = sealed(make_stream([[1, 2, 3]]), tmp_path)
+    content = json.loads((run.path / "run.json").read_text())
+    del content["header"]["sources"][0]["source"]
+    (run.path / "run.json").write_text(json.dumps(content))
+    name = [word.replace("latest", run.id) for word in verb]
+    named = name if run.id in name else [*name, run.id]
+    ended = (
+        tauto(*named, "--out", str(tmp_path / "x.svg"), store=tmp_path)
+        if verb[0] == "figure"
+        else tauto(*named, store=tmp_path)
+    )
+    assert ended.returncode == 5
+    assert "is damaged" in ended.stderr
+    assert "fault in tauto" not in ended.stderr
 
 
 def test_a_refusal_of_the_probe_is_told_once_and_leaves_nothing(tmp_path: Path) -> None:
@@ -209,6 +322,7 @@ def test_a_refusal_of_the_probe_is_told_once_and_leaves_nothing(tmp_path: Path) 
     assert "cpu+memory" in unknown.stderr
 
 
+@pytest.mark.slow
 def test_progress_is_silent_when_nobody_watches(tmp_path: Path) -> None:
     measured = measure(tmp_path, "--duration", "3s")
     assert measured.stderr == ""

@@ -1,6 +1,7 @@
 """Charts keep what they show: totals, extremes, and a unit on every axis."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.report import composition, evidence
 from tautochrone.report.charts import axes, cumulative, histogram, timeline
 from tautochrone.report.evidence import Measured
-from tautochrone.report.series import Bins, Series, merge
+from tautochrone.report.series import Bins, Envelope, Series, merge
 from tautochrone.report.theme import PAPER
 from tautochrone.run.store import Store
 
@@ -74,6 +75,40 @@ def test_merged_envelopes_keep_every_extreme(measured: Measured) -> None:
         assert one.envelope.low_ns.min() == min(part.envelope.low_ns.min() for part in parts if part.envelope)
 
 
+def test_a_merged_envelope_is_a_band_and_no_comb(measured: Measured) -> None:
+    """Sources that differ: where one of them lacked a stretch, the band would jump."""
+    base = measured.series[0]
+    times = np.arange(400) * 0.01
+    low = np.full(400, 1_000)
+    early = replace(base, envelope=Envelope(times, low, low + 10))
+    late = replace(base, source="cpu1", envelope=Envelope(times * 1.003 + 0.004, low * 90, low * 99))
+
+    (together,) = merge([early, late], "all")
+
+    assert together.envelope is not None
+    assert (together.envelope.low_ns == 1_000).all()
+    assert (together.envelope.high_ns == 99_000).all()
+    assert len(together.envelope.time_s) >= 150
+
+
+def test_a_polling_run_does_not_flatten_the_others(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    polling = store_run(store, [latencies(1, 60, 900)], parameters={"wait": "spin"})
+    sleeping = store_run(store, [latencies(2, 4_000, 40_000)], parameters={"wait": "sleep"})
+    series = evidence.gather([polling, sleeping]).measured[0].series
+
+    assert [len(one) for one in timeline.ranges(series).values()] == [1, 1]
+    alike = evidence.gather(idle_and_loaded(tmp_path / "alike")).measured[0].series
+    assert [len(one) for one in timeline.ranges(alike).values()] == [4, 4]
+
+
+def test_a_histogram_says_the_maximum_and_no_name(measured: Measured) -> None:
+    text = json.dumps(histogram.chart(measured.series, PAPER, legend=False).to_dict(), ensure_ascii=False)
+
+    assert '"max 310\u00a0µs"' in text
+    assert "idle: max" not in text
+
+
 def test_the_enlarged_curve_ends_at_the_worst_with_the_share_of_one_cycle(measured: Measured) -> None:
     rows = rows_of(cumulative.top(measured.series, PAPER), layer=0)
 
@@ -124,7 +159,7 @@ def test_every_figure_of_the_page_has_charts_and_words(measured: Measured) -> No
 
     assert [figure.title for figure in figures] == [
         "How often each value occurred",
-        "What share was in time",
+        "How late the completed cycles began",
         "When it was late",
         "Side by side",
     ]

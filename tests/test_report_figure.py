@@ -66,3 +66,32 @@ def test_a_histogram_run_shows_its_running_maxima_over_time(tmp_path: Path) -> N
     svg = figure.encode(figure.draw(evidence.gather([run]).measured[0], "time"), "svg").decode()
 
     assert "worst so far" in svg
+
+
+def test_the_cumulative_figure_has_the_whole_curve_and_its_top(measured: Measured) -> None:
+    svg = figure.encode(figure.draw(measured, "cumulative"), "svg").decode()
+
+    assert "All completed cycles" in svg
+    assert "The latest tenth of them, enlarged" in svg
+
+
+def test_runs_over_time_have_a_panel_each_so_that_no_label_covers_another_run(measured: Measured) -> None:
+    drawn = figure.draw(measured, "time").to_dict()
+
+    assert [panel["title"] for panel in drawn["vconcat"]] == ["idle", "cpu+memory"]
+
+
+def test_what_is_left_out_of_a_figure_is_said(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    clock = store_run(store, [latencies(1, 40, 90)], experiment="clock", period_ns=None, title="clocks")
+    raw = store_run(store, [latencies(2, 4_000, 50_000)], "idle")
+    bins = store_run(store, [latencies(3, 4_000, 50_000)], "cpu", histogram=True)
+    seen = evidence.gather([clock, raw, bins])
+
+    (of_histogram,) = figure.left_out(seen, seen.measured[0], "histogram")
+    of_time = figure.left_out(seen, seen.measured[0], "time")
+
+    assert clock.manifest.id in of_histogram
+    assert "clock" in of_histogram
+    assert len(of_time) == 2
+    assert "kept a histogram" in of_time[1]

@@ -221,7 +221,9 @@ def test_a_run_that_was_cut_off_says_so_at_the_top(browser: Browser, tmp_path: P
 
     seen = look(browser, report_page.render([run], judge_runs([run]), out=tmp_path / "r.html"))
 
-    assert seen.page.locator("main > *").first.inner_text().find("was cut off and recovered") >= 0
+    section = seen.page.locator("main > *").first
+    assert section.inner_text().find("was cut off and recovered") >= 0
+    assert section.locator("h1").inner_text().startswith("From incomplete data:")
     assert seen.errors == []
     seen.page.close()
 
@@ -257,6 +259,39 @@ def test_a_single_sample_is_drawn_whatever_its_value(browser: Browser, tmp_path:
 
     assert seen.errors == []
     assert seen.page.locator(".chart svg").count() >= 4
+    seen.page.close()
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize("count", [2, 4])
+def test_runs_with_different_parameters_fit_the_page(
+    browser: Browser, tmp_path: Path, size: tuple[int, int], count: int
+) -> None:
+    store = Store(tmp_path / "s")
+    ways = [("fifo", 90, "sleep"), ("fifo", 20, "sleep"), ("rr", 90, "sleep"), ("fifo", 90, "spin")]
+    runs = [
+        store_run(
+            store,
+            [latencies(seed, 4_000, 40_000 + seed)[:400], latencies(seed + 9, 4_000, 30_000)[:400]],
+            parameters={"policy": policy, "priority": priority, "wait": wait, "count": 400 + seed},
+        )
+        for seed, (policy, priority, wait) in enumerate(ways[:count])
+    ]
+
+    seen = look(browser, report_page.render(runs, judge_runs(runs), out=tmp_path / "r.html"), size)
+
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    outside = seen.page.evaluate(
+        """[...document.querySelectorAll('.chart svg')].flatMap(svg => {
+            const box = svg.getBoundingClientRect();
+            return [...svg.querySelectorAll('.mark-text text')].filter(text => {
+                const own = text.getBoundingClientRect();
+                return own.left < box.left || own.right > box.right || own.top < box.top;
+            }).map(text => text.textContent);
+        })"""
+    )
+    assert outside == []
+    assert seen.errors == []
     seen.page.close()
 
 

@@ -18,7 +18,8 @@ import streams
 from report_runs import SAMPLES, idle_and_loaded, store_run
 from tautochrone.cli.app import app
 from tautochrone.cli.ending import run_to_exit_code
-from tautochrone.report.listing import run_list, shortest_ids
+from tautochrone.report.labels import shortest_ids
+from tautochrone.report.listing import run_list
 from tautochrone.run.catalogue import CUT_OFF, DAMAGED, Entry
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
@@ -50,6 +51,13 @@ def tauto(store: Path, *arguments: str) -> Said:
         patch.delenv("FORCE_COLOR", raising=False)
         code = run_to_exit_code(lambda: app(args=list(arguments), prog_name="tauto"))
     return Said(code, out.getvalue(), err.getvalue())
+
+
+def tauto_bytes(store: Path, *arguments: str) -> bytes:
+    """What a verb writes to its standard output."""
+    out = store / "out"
+    assert tauto(store, *arguments, "--out", str(out)).returncode == 0
+    return out.read_bytes()
 
 
 def on_terminal(store: Path, *arguments: str, columns: int = 80) -> str:
@@ -103,12 +111,24 @@ def test_list_as_json_is_complete(store: Path) -> None:
     assert entries[0]["worst_ns"] == 310_000
 
 
-def test_list_of_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
-    said = tauto(tmp_path / "none", "list")
+@pytest.mark.parametrize(("folder", "words"), [("none", "does not exist yet"), (".", "There is no run in")])
+def test_list_of_no_runs_says_why_and_what_to_do(tmp_path: Path, folder: str, words: str) -> None:
+    said = tauto(tmp_path / folder, "list")
 
     assert said.returncode == 0
-    assert "There is no run in" in said.stdout
+    assert words in said.stdout
     assert "Type tauto" in said.stdout
+
+
+def test_list_shows_a_run_of_a_newer_version_as_such(tmp_path: Path) -> None:
+    folder = tmp_path / "20261121T030405Z-cyclic-3f9a"
+    folder.mkdir()
+    (folder / "run.json").write_text('{"schema": 2, "state": "sealed"}')
+
+    shown = tauto(tmp_path, "list").stdout
+
+    assert "written by a newer tauto" in shown
+    assert "damaged" not in shown
 
 
 def test_list_shows_runs_that_are_not_whole_and_what_to_do(tmp_path: Path) -> None:
@@ -169,6 +189,55 @@ def test_show_as_json_has_numbers_and_intervals(store: Path) -> None:
     )
     assert summary["quantiles"][-1]["value"] is None
     assert shown["books"][0]["problems"] == []
+
+
+def test_show_says_what_missed_releases_do_to_the_numbers(tmp_path: Path) -> None:
+    store_run(Store(tmp_path), [np.array([5_000] * 500 + [3_200_000] + [5_000] * 500)])
+
+    shown = tauto(tmp_path, "show").stdout
+
+    assert "cpu0: 3 of 1,004 releases were missed and have no sample here." in shown
+    assert "so they flatter" in shown
+
+
+def test_show_tells_parameters_after_the_numbers_with_units_and_without_noise(tmp_path: Path) -> None:
+    store_run(Store(tmp_path), [np.array([5_000] * 10)], parameters={"stagger_ns": 0, "ring_rows": 4096})
+
+    shown = tauto(tmp_path, "show").stdout
+
+    assert shown.index("std dev") < shown.index("Measured with: period 1 ms, policy fifo, priority 90")
+    assert "stagger" not in shown
+    assert "ring" not in shown
+
+
+def test_a_figure_says_which_run_it_leaves_out(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    clock = store_run(store, [np.array([40, 50])], experiment="clock", period_ns=None, title="clocks")
+    store_run(store, [np.array([5_000] * 10)])
+
+    said = tauto(tmp_path, "figure", "latest", "latest~1", "-k", "cpus", "--out", str(tmp_path / "f.svg"))
+
+    assert f"Not in the figure: clocks ({clock.manifest.id})" in said.stderr
+    assert said.returncode == 0
+
+
+def test_export_of_a_histogram_run_has_bins_and_extremes_by_name(tmp_path: Path) -> None:
+    store_run(Store(tmp_path), [np.array([5, 9, 7])], histogram=True)
+
+    exported = json.loads(tauto_bytes(tmp_path, "export", "latest", "--json"))
+    extremes = tauto_bytes(tmp_path, "export", "latest", "--csv", "--extremes").decode()
+
+    assert set(exported) == {"run", "histogram", "extremes"}
+    assert sum(one["count"] for one in exported["histogram"]) == 3
+    assert [one["latency_ns"] for one in exported["extremes"]] == [5, 9]
+    assert extremes.splitlines()[0] == "source,scheduled_ns,latency_ns"
+
+
+def test_extremes_of_a_run_with_samples_are_refused(store: Path, tmp_path: Path) -> None:
+    said = tauto(store, "export", "latest", "--csv", "--extremes", "--out", str(tmp_path / "e.csv"))
+
+    assert said.returncode == 2
+    assert "Leave --extremes out" in said.stderr
 
 
 def test_show_of_a_run_without_samples_says_so(tmp_path: Path) -> None:

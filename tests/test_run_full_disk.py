@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import streams
+from real import mount_small_disk, skip_or_fail
 from tautochrone.errors import StoreError
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.export import export
@@ -24,25 +26,9 @@ STREAM = streams.make_stream([LATENCIES], overrun="replay", rows_per_frame=1_000
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of one megabyte."""
-    mounted = mount(tmp_path, f"size={DISK_BYTES}")
+    mounted = mount_small_disk(tmp_path, f"size={DISK_BYTES}")
     yield mounted
     subprocess.run(["umount", str(mounted)], check=True)
-
-
-def mount(folder: Path, options: str) -> Path:
-    if os.geteuid() != 0:
-        pytest.skip("mounting a small file system needs root")
-    disk = folder / "disk"
-    disk.mkdir()
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", options, "tautochrone-test", str(disk)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        pytest.skip(f"a small file system can't be mounted here: {done.stderr.strip()}")
-    return disk
 
 
 def write(store: Store, stream: bytes) -> None:
@@ -119,7 +105,7 @@ def test_no_room_for_an_export_leaves_no_half_of_one(small_disk: Path, tmp_path:
 
 
 def test_a_store_that_can_not_be_written_says_so_and_can_still_be_read(tmp_path: Path) -> None:
-    disk = mount(tmp_path, "size=1m")
+    disk = mount_small_disk(tmp_path, "size=1m")
     try:
         store = Store(disk)
         with store.create("cyclic", "before") as writer:
@@ -138,7 +124,33 @@ def test_a_store_that_can_not_be_written_says_so_and_can_still_be_read(tmp_path:
 def test_a_store_below_a_file_is_refused_with_its_name(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     store = Store(tmp_path / "file" / "runs")
-    with pytest.raises(StoreError, match="file/runs"):
+    with pytest.raises(StoreError, match=r"file/runs .*a part of that path is a file") as refused:
         store.create("cyclic", "nowhere")
+    assert "--store" in refused.value.advice
+    with pytest.raises(StoreError, match="no folder can be made there") as refused:
+        Store(Path("/proc/tautochrone-test")).create("cyclic", "nowhere")
+    assert "--store" in refused.value.advice
     with pytest.raises(StoreError, match="can't be read"):
         store.folders()
+
+
+@pytest.mark.slow
+def test_full_disks_without_root() -> None:
+    """Who is not root may be it in a namespace of his own, where he may mount."""
+    if os.geteuid() == 0:
+        return  # they ran as they are
+    inside = ["unshare", "--user", "--map-root-user", "--mount"]
+    tried = subprocess.run(
+        [*inside, "mount", "-t", "tmpfs", "x", "/mnt"], capture_output=True, text=True, check=False
+    )
+    if tried.returncode:
+        skip_or_fail(f"needs root or a user namespace: {tried.stderr.strip()}")
+    files = [str(Path(__file__).with_name(name)) for name in ("test_run_full_disk.py", "test_end_to_end.py")]
+    ran = subprocess.run(
+        [*inside, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "disk", *files],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout
+    assert "skipped" not in ran.stdout

@@ -13,6 +13,7 @@ import pytest
 import streams
 from tautochrone.errors import StoreError
 from tautochrone.run.folder import Run
+from tautochrone.run.manifest import Extremes
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 
@@ -69,11 +70,34 @@ def test_a_stream_cut_anywhere_is_recovered_up_to_its_last_whole_frame(tmp_path:
 
 def test_books_are_rebuilt_from_the_rows(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    left_behind(store, streams.make_stream([[100, 3_200_000, 100], []], footer=False))
+    left_behind(store, streams.make_stream([[100, 3_200_000, 100, 1_000_000, 999_999], []], footer=False))
     recover(store)
     cpu0, cpu1 = store.open("latest").manifest.books
-    assert (cpu0.released, cpu0.completed, cpu0.missed, cpu0.recorded) == (6, 3, 3, 3)
+    assert (cpu0.released, cpu0.completed, cpu0.missed, cpu0.recorded) == (9, 5, 4, 5)
+    assert (cpu0.overruns, cpu0.warmup) == (2, None)
     assert (cpu1.released, cpu1.completed, cpu1.missed, cpu1.recorded) == (None, 0, None, 0)
+    assert cpu1.overruns is None
+    assert "there may have been more" in store.open("latest").manifest.warnings[0].text
+
+
+def test_an_experiment_without_a_schedule_has_no_overruns_after_a_cut_either(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    left_behind(store, streams.make_stream([[5_000_000]], period_ns=None, experiment="clock", footer=False))
+    recover(store)
+    (book,) = store.open("latest").manifest.books
+    assert (book.released, book.missed, book.overruns) == (None, None, None)
+
+
+def test_misses_that_only_the_last_progress_tells_of_are_counted(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    stalled = {"source": 0, "completed": 4, "missed": 300, "worst_ns": 100, "last_ns": 100}
+    event = {"event": "progress", "sources": [stalled]}
+    left_behind(store, streams.make_stream([[100] * 4], footer=False, events=[event]))
+    recover(store)
+    (book,) = store.open("latest").manifest.books
+    assert (book.completed, book.missed) == (4, 300)
+    assert book.released is None  # the rows that would tell were lost
+    assert book.problems() == []
 
 
 def test_rows_that_were_dropped_before_the_cut_stay_counted(tmp_path: Path) -> None:
@@ -98,8 +122,23 @@ def test_a_histogram_cut_off_before_its_first_part_keeps_its_maxima(tmp_path: Pa
     recover(store)
     run = store.open("latest")
     assert run.running_maxima(0)[1].tolist() == [1_000, 4_000]
-    assert run.manifest.extremes == ()
-    assert "cpu0 was last seen at 900 completed, worst 4 us" in run.manifest.warnings[0].text
+    at_ns = streams.START_NS + 1_000_000
+    assert run.manifest.extremes == (Extremes(0, "latency_ns", 2, 1_000, 4_000, at_ns),)
+    (book,) = run.manifest.books
+    assert (book.recorded, book.missed, book.released) == (0, 1, None)
+    assert "cpu0 was last seen at 900 completed, 1 missed, worst 4 us" in run.manifest.warnings[0].text
+
+
+def test_late_samples_of_a_histogram_that_was_cut_off_are_overruns(tmp_path: Path) -> None:
+    latencies = [7, 2_500_000, 2_500_000, 1_100_000]
+    store = Store(tmp_path)
+    left_behind(store, streams.make_stream([latencies], histogram=True, footer=False))
+    recover(store)
+    assert store.open("latest").manifest.books[0].overruns == 3
+    store = Store(tmp_path / "before its first part")
+    left_behind(store, b"".join(list(streams.frames([latencies], histogram=True))[:3]))
+    recover(store)
+    assert store.open("latest").manifest.books[0].overruns == 1  # of these only the maximum is known
 
 
 def test_damage_in_the_middle_keeps_what_came_before(tmp_path: Path) -> None:

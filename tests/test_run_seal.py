@@ -208,7 +208,8 @@ def test_a_difference_that_does_not_fit_is_not_stored_as_something_else(tmp_path
         (streams.json_frame(streams.EVENT, 2, {"event": "dropped", "source": 0}), "how many rows"),
         (streams.json_frame(streams.FOOTER, 2, {"ended": "complete"}), "the footer has no books"),
         (streams.json_frame(streams.FOOTER, 2, {"books": [{"source": 0}]}), "a book of the footer lacks"),
-        (streams.json_frame(streams.FOOTER, 2, {"books": [{"source": "0"}]}), "is not a count"),
+        (streams.json_frame(streams.FOOTER, 2, {"books": [{"source": "0"}]}), "not a whole number"),
+        (streams.json_frame(streams.FOOTER, 2, {"books": {"source": 0}}), "not a list of objects"),
     ],
 )
 def test_a_whole_frame_that_makes_no_sense_ends_the_run_before_it(
@@ -227,6 +228,9 @@ def test_a_whole_frame_that_makes_no_sense_ends_the_run_before_it(
     [
         {"stream": 2},
         {"sources": None},
+        {"sources": [{"source": 0, "name": "cpu0"}, {"source": 0, "name": "cpu1"}]},
+        {"sources": [{"source": 0, "name": "cpu0", "obtained": []}]},
+        {"clock": 7},
         {"tables": []},
         {"tables": [{"name": "../up", "columns": [{"name": "a", "type": "i64"}]}]},
         {"tables": [{"name": "samples", "columns": [{"name": "source", "type": "i64"}]}], "measures": []},
@@ -266,15 +270,77 @@ def test_a_manifest_that_is_none_is_damage(text: str) -> None:
     [
         ("books", [{"source": 0, "name": "cpu0", "completed": "4", "recorded": 4}]),
         ("books", 7),
+        ("books", []),
+        ("books", [{"source": 1, "name": "cpu1", "completed": 1, "recorded": 1}]),
+        ("books", [{"source": 0, "name": "cpu0", "completed": True, "recorded": None}]),
         ("header", []),
+        ("facts", {"machine": "a text"}),
+        ("facts", []),
+        ("footer", []),
+        ("footer", {"books": [{}]}),
+        ("conditions", None),
+        ("events", ["started"]),
+        ("warnings", [{"code": 1, "text": "x"}]),
+        ("ended", 5),
+        ("extremes", {}),
+        (
+            "extremes",
+            [
+                {
+                    "source": 4, "measure": "latency_ns", "count": 1,
+                    "minimum_ns": 1, "maximum_ns": 1, "maximum_at_ns": 1,
+                }
+            ],
+        ),
     ],
-)
+)  # fmt: skip
 def test_a_manifest_with_a_malformed_part_is_damage(tmp_path: Path, part: str, value: object) -> None:
     run = sealed(tmp_path, streams.make_stream([[1]]))
     content = json.loads((run.path / "run.json").read_text()) | {part: value}
     (run.path / "run.json").write_text(json.dumps(content))
     with pytest.raises(DamagedError, match="is damaged"):
         Run.read(run.path)
+
+
+HEADER_PARTS: list[tuple[tuple[str | int, ...], object]] = [
+    (("sources", 0), {"name": "cpu0"}),
+    (("sources", 0, "start_ns"), "soon"),
+    (("sources", 0, "obtained"), None),
+    (("sources", 0, "obtained", "cpu"), "0"),
+    (("sources",), {}),
+    (("tables",), "samples"),
+    (("tables", 0, "columns"), [7]),
+    (("measures",), []),
+    (("measures", 0), None),
+    (("clock",), {"name": "monotonic"}),
+    (("epoch", "realtime_ns"), "now"),
+    (("schedule",), None),
+    (("schedule", "period_ns"), "1ms"),
+    (("process",), []),
+]
+
+
+@pytest.mark.parametrize(("place", "value"), HEADER_PARTS)
+def test_a_manifest_with_a_malformed_header_is_damage(
+    tmp_path: Path, place: tuple[str | int, ...], value: object
+) -> None:
+    run = sealed(tmp_path, streams.make_stream([[1]]))
+    content = json.loads((run.path / "run.json").read_text())
+    part = content["header"]
+    for name in place[:-1]:
+        part = part[name]
+    part[place[-1]] = value
+    (run.path / "run.json").write_text(json.dumps(content))
+    with pytest.raises(DamagedError, match="is damaged"):
+        Run.read(run.path)
+
+
+def test_a_manifest_that_counts_more_than_there_is_does_not_take_all_memory(tmp_path: Path) -> None:
+    run = sealed(tmp_path, streams.make_stream([[1, 2, 3]]))
+    text = (run.path / "run.json").read_text()
+    (run.path / "run.json").write_text(text.replace('"count": 3', '"count": 1000000000000000'))
+    with pytest.raises(DamagedError, match="fewer samples"):
+        Run.read(run.path).values()
 
 
 def test_a_damaged_samples_file_is_told_and_nothing_is_made_up(tmp_path: Path) -> None:

@@ -135,7 +135,6 @@ def test_the_list_of_an_empty_or_missing_store_is_empty(store: Store) -> None:
         "7",
         "[]",
         '{"schema": "x"}',
-        '{"schema": 2, "state": "sealed"}',
         '{"schema": 1, "state": "odd"}',
         "[" * 100_000,
     ],
@@ -148,6 +147,16 @@ def test_a_damaged_manifest_does_not_spoil_the_list(store: Store, text: str) -> 
         (good.id, "sealed", 2**62),
         (bad.id, "damaged", None),
     ]
+
+
+def test_a_manifest_of_another_schema_is_listed_as_what_it_is(store: Store) -> None:
+    run = add(store, streams.make_stream([[1]]))
+    (run.path / "run.json").write_text('{"schema": 2, "state": "sealed"}')
+    (entry,) = catalogue(store)
+    assert entry.state in ("newer", "damaged")
+    with pytest.raises(DamagedError, match="has schema 2") as refused:
+        store.open(run.id)
+    assert "version of tauto" in refused.value.advice
 
 
 @pytest.mark.parametrize("extra", ['"books": 7', '"books": [3]', '"extremes": [{}]', '"conditions": []'])

@@ -60,6 +60,11 @@ def test_one_missed_release_or_one_overrun_is_enough() -> None:
         assert "not even on the idle machine" in verdict.headline
 
 
+def test_runs_of_the_same_load_are_one_entry_with_their_worst() -> None:
+    (line,) = judge([loop(), loop(worst_us=600)]).loops
+    assert line.loads == (("idle", "tight", 600_000),)
+
+
 def test_a_failure_is_told_with_its_own_numbers() -> None:
     (line,) = judge([loop(missed=1, worst_us=80), loop(load="cpu+memory", worst_us=990)]).loops
     assert "1 of 10,001 releases was missed; the worst start was 80 us late" in line.sentence

@@ -5,7 +5,6 @@ The verbs' modules import nothing heavy before they are called, so that `tauto -
 
 import os
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,12 +16,19 @@ from tautochrone.cli.ending import run_to_exit_code
 from tautochrone.cli.export import export
 from tautochrone.cli.figure import figure
 from tautochrone.cli.list import list_runs
+from tautochrone.cli.options import StoreOption
 from tautochrone.cli.recover import recover
 from tautochrone.cli.report import report
 from tautochrone.cli.show import show
 
+_EXIT_CODES = (
+    "Exit codes: 0 done, 1 failed while measuring, 2 usage, 3 not permitted, 4 store or output, 5 damaged, "
+    "6 found by doctor --fail-on, 70 a fault in tauto, 130 stopped by Ctrl-C, 141 nobody reads the output."
+)
+
 app = typer.Typer(
     name="tauto",
+    epilog=_EXIT_CODES,
     rich_markup_mode=None,  # plain help: drawing boxes costs more than the 0.3 s that help may take
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -39,10 +45,7 @@ def _show_version(asked: bool) -> None:
 
 @app.callback()
 def root(
-    store: Annotated[
-        Path | None,
-        typer.Option(help="Folder of the runs; otherwise TAUTO_STORE, otherwise your data folder."),
-    ] = None,
+    store: StoreOption = None,
     version: Annotated[  # noqa: ARG001 - its callback answers
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
@@ -51,6 +54,10 @@ def root(
 
     Without a verb, tauto measures this machine for about a minute and shows a verdict and a report.
     """
+    _use_store(store)
+
+
+def _use_store(store: StoreOption = None) -> None:
     if store is not None:
         os.environ["TAUTO_STORE"] = str(store)
 
@@ -64,7 +71,7 @@ app.command("figure")(figure)
 app.command("export")(export)
 app.command("recover")(recover)
 app.command("doctor")(doctor)
-app.add_typer(probe.app, name="probe")
+app.add_typer(probe.app, name="probe", callback=_use_store)
 
 
 def with_verb(arguments: list[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """How the command ends: what a person sees, and the exit code."""
 
+import errno
 import os
 import select
 import sys
@@ -7,19 +8,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from tautochrone.errors import TautoError
+from tautochrone.errors import StoreError, TautoError
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 READER_GONE = 141  # 128 + SIGPIPE
 UNEXPECTED = 70  # EX_SOFTWARE of sysexits.h
+_REFUSED_WRITES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 def run_to_exit_code(command: Callable[[], object]) -> int:
     """Run a command and turn every way it can end into an exit code.
 
     A `TautoError` becomes its message and advice on standard error and its own code. An interrupt and a
-    reader that went away (`tauto list | head`) end quietly. Anything else is a fault in tauto: its traceback
-    goes to a file whose path is told. With TAUTO_DEBUG=1 the traceback is shown as well.
+    reader that went away (`tauto list | head`) end quietly. Output that can't be written is told in one line.
+    Anything else is a fault in tauto: its traceback goes to a file whose path is told. With TAUTO_DEBUG=1 the
+    traceback is shown as well.
     """
     try:
         code = _run(command)
@@ -37,6 +40,11 @@ def run_to_exit_code(command: Callable[[], object]) -> int:
         if isinstance(error, BrokenPipeError) and _nobody_reads_output():
             _discard_output()
             return READER_GONE
+        if refusal := _refusal_of_output(error):
+            _discard_output(1)
+            _tell(f"tauto: the output can't be written: {refusal}")
+            _tell("Make room there, or send it elsewhere.")
+            return StoreError.exit_code
         _show_traceback_if_asked(error)
         _tell(_report_request(error))
         return UNEXPECTED
@@ -103,8 +111,25 @@ def _nobody_reads_output() -> bool:
     return any(events & (select.POLLERR | select.POLLNVAL) for _, events in poll.poll(0))
 
 
-def _discard_output() -> None:
+def _refusal_of_output(error: Exception) -> str | None:
+    """Why standard output takes nothing any more; None if that is not what failed.
+
+    A refused write names no file. Trying again tells whose it was: what is still buffered, or, where nothing
+    is buffered, one more line.
+    """
+    if not isinstance(error, OSError) or error.errno not in _REFUSED_WRITES or error.filename is not None:
+        return None
+    try:
+        sys.stdout.flush()
+        os.write(1, b"\n")
+    except OSError as refusal:
+        return refusal.strerror or str(refusal)
+    return None
+
+
+def _discard_output(*streams: int) -> None:
     """Send what is still buffered nowhere, or Python complains about it at the end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
+    for stream in streams or (1, 2):
         os.dup2(nowhere, stream)
+    os.close(nowhere)

@@ -30,7 +30,10 @@ def figure(
     ] = None,
     store: StoreOption = None,
 ) -> None:
-    """Draw one chart of one or more runs, at publication size."""
+    """Draw one chart of one or more runs, at publication size.
+
+    Of runs of several experiments it shows the periodic one, and says which runs it leaves out.
+    """
     from tautochrone.report import evidence
     from tautochrone.report import figure as drawing
 
@@ -42,4 +45,6 @@ def figure(
         raise UsageError("There is no sample to draw", "Look at the run with `tauto show`.")
     path = out if out is not None else Path(f"{kind.value}-{runs[0].manifest.id}.svg")
     drawing.save(drawing.draw(seen.measured[0], kind.value), path)
+    for sentence in drawing.left_out(seen, seen.measured[0], kind.value):
+        typer.echo(sentence, err=True)
     typer.echo(path.resolve())

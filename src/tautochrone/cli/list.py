@@ -10,6 +10,8 @@ import typer
 from tautochrone.cli.options import JsonOption, StoreOption, open_store
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tautochrone.run.catalogue import Entry
 
 
@@ -28,7 +30,7 @@ def list_runs(
     if as_json:
         typer.echo(json.dumps([_as_json(entry) for entry in entries], indent=2, ensure_ascii=False))
     elif not entries:
-        typer.echo(f"There is no run in {place.path}.\nType tauto to measure this machine.")
+        typer.echo(_nothing(place.path))
     else:
         from tautochrone.report.listing import run_list
         from tautochrone.report.terminal import make_console
@@ -36,6 +38,12 @@ def list_runs(
         console = make_console()
         for part in run_list(console, entries):
             console.print(part)
+
+
+def _nothing(place: Path) -> str:
+    if not place.exists():
+        return f"The store {place} does not exist yet. Type tauto to measure this machine, which makes it."
+    return f"There is no run in {place}. Type tauto to measure this machine."
 
 
 def _as_json(entry: Entry) -> dict[str, Any]:

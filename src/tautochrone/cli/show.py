@@ -16,10 +16,10 @@ def show(
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Show one run: conditions, latencies per source, the books, warnings.
+    """Show one run: latencies per source, conditions, the books, warnings.
 
-    Times are in microseconds. A quantile for which there are too few samples is not shown, but how many
-    it would need.
+    RUN may also be latest~1, the run before the latest, latest~2, and so on. Times are in microseconds. A
+    quantile for which there are too few samples is not shown, but how many it would need.
     """
     from tautochrone.report import evidence, terminal
 

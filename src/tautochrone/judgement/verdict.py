@@ -133,7 +133,7 @@ def _identity(loop: MeasuredLoop) -> tuple[int, str, str, int, str]:
 def _judge_one(loops: Sequence[MeasuredLoop], several_places: bool) -> LoopVerdict:
     first = loops[0]
     worst_ns = max((loop.worst_ns or 0 for loop in loops), default=0)
-    standing = min((loop.standing for loop in loops), key=_WORST_FIRST.index)
+    standing = _worst_standing(loops)
     conditions = ", ".join(words for words in (first.where if several_places else "", first.way) if words)
     return LoopVerdict(
         rate_hz=1e9 / first.period_ns,
@@ -145,8 +145,21 @@ def _judge_one(loops: Sequence[MeasuredLoop], several_places: bool) -> LoopVerdi
         samples=sum(loop.completed for loop in loops),
         sentence=f"{_subject(first, conditions)}: {_statement(loops, standing)}",
         conditions=conditions,
-        loads=tuple((loop.load, loop.standing, loop.worst_ns or 0) for loop in _loads_in_order(loops)),
+        loads=_by_load(loops),
     )
+
+
+def _by_load(loops: Sequence[MeasuredLoop]) -> tuple[tuple[str, Standing, int], ...]:
+    """Each load once, idle first, with the worst of its runs."""
+    ordered = groupby(_loads_in_order(loops), key=lambda loop: loop.load)
+    groups = [(load, list(group)) for load, group in ordered]
+    return tuple(
+        (load, _worst_standing(group), max(loop.worst_ns or 0 for loop in group)) for load, group in groups
+    )
+
+
+def _worst_standing(loops: Sequence[MeasuredLoop]) -> Standing:
+    return min((loop.standing for loop in loops), key=_WORST_FIRST.index)
 
 
 def _loads_in_order(loops: Sequence[MeasuredLoop]) -> list[MeasuredLoop]:

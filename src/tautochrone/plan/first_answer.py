@@ -13,26 +13,29 @@ def built_in_load(cpus: str = "all") -> Load:
     return Load(BUILT_IN_LOAD, (("cpu", *common), ("memory", *common, "--bytes", str(_LOAD_BYTES))))
 
 
-def first_answer(seconds: float, policy: str = "fifo", command: tuple[str, ...] = ()) -> tuple[Cell, ...]:
+def first_answer(
+    seconds: float, policy: str = "fifo", command: tuple[str, ...] = (), *, memory_lock: bool = True
+) -> tuple[Cell, ...]:
     """The cells of the first answer.
 
     Args:
         seconds: for all the measuring: two fifths for 1 kHz idle, two for 1 kHz loaded, one for 10 kHz.
         policy: of the measuring threads; "other" where real-time priority is not permitted.
         command: what a person typed to get them.
+        memory_lock: False where locked memory is not permitted.
     """
     slow_ms = max(500, round(seconds * 1000 * 2 / 5))
     fast_ms = max(250, round(seconds * 1000 / 5))
     load = built_in_load()
-    ordinary = ("--no-memory-lock",) if policy == "other" else ()
+    pageable = () if memory_lock else ("--no-memory-lock",)
 
     def loop(period: str, duration_ms: int, what: str, beside: Load) -> Cell:
-        arguments = ("--period", period, "--duration", f"{duration_ms}ms", "--policy", policy, *ordinary)
+        arguments = ("--period", period, "--duration", f"{duration_ms}ms", "--policy", policy, *pageable)
         title = f"scheduling latency, {what}"
         return Cell("cyclic", arguments, title, beside, duration_ms / 1000 + 0.2, command)
 
     return (
-        Cell("clock", ("--count", "20000", *ordinary), "clocks", IDLE, 1.0, command),
+        Cell("clock", ("--count", "20000", *pageable), "clocks", IDLE, 1.0, command),
         loop("1ms", slow_ms, "1 kHz, idle", IDLE),
         loop("1ms", slow_ms, f"1 kHz, load {load.name}", load),
         loop("100us", fast_ms, f"10 kHz, load {load.name}", load),

@@ -10,11 +10,13 @@ from tautochrone.report.evidence import Measured
 from tautochrone.report.series import Series, merge, runs_of, sources_of
 from tautochrone.report.theme import DASHES, PAGE
 from tautochrone.report.typeset import duration, number
+from tautochrone.report.views import losses
 
 TOGETHER = "all sources together"
 _MOST_SOURCES = 4  # more than these are put together, or their lines could not be told apart
 _MOST_PANELS = 12
 _ENVELOPE = "Each stretch of time shows its least and its largest value; no extreme is left out."
+_OWN_RANGES = "The runs are too far apart for one scale: each has its own."
 _GLYPHS = {
     "median": "M11 1.500a4.500 4.500 0 1 1 0 9a4.500 4.500 0 1 1 0-9z",
     "99 %": "M7 2h8v8H7z",
@@ -90,6 +92,7 @@ def _histogram(measured: Measured, prefix: str) -> Figure:
     caption = (
         f"All {number(total)} samples; nothing is cut off at either end. Both axes are logarithmic, so that "
         "a single late cycle shows beside thousands that were in time.",
+        *losses.caption(measured.series),
     )
     return Figure("How often each value occurred", tuple(panels), caption)
 
@@ -126,12 +129,12 @@ def _cumulative(measured: Measured, prefix: str) -> Figure:
     panels = (
         Panel(
             f"{prefix}-whole",
-            "all cycles",
+            "all completed cycles",
             cumulative.whole(series, PAGE, title=measured.title, legend=False),
         ),
         Panel(
             f"{prefix}-top",
-            "the latest tenth, enlarged",
+            "the latest tenth of them, enlarged",
             cumulative.top(series, PAGE, title=measured.title, legend=False),
         ),
     )
@@ -140,10 +143,11 @@ def _cumulative(measured: Measured, prefix: str) -> Figure:
         Sign(source, dash="" if dash == "1 0" else dash) for source, dash in zip(sources, dashes, strict=True)
     )
     caption = (
-        "The share of cycles that were at most so late; enlarged, each step up is ten times rarer. The mark "
-        "at the end of a line is the worst of all its cycles.",
+        "The share of the completed cycles that began at most so late; enlarged, each step up is ten times "
+        "rarer. The mark at the end of a line is the worst of all its cycles.",
+        *losses.caption(measured.series),
     )
-    return Figure("What share was in time", panels, caption, key if len(sources) > 1 else ())
+    return Figure("How late the completed cycles began", panels, caption, key if len(sources) > 1 else ())
 
 
 def _timeline(measured: Measured, prefix: str) -> Figure:
@@ -151,16 +155,19 @@ def _timeline(measured: Measured, prefix: str) -> Figure:
     series: Sequence[Series] = few(with_time)
     if len(series) > _MOST_PANELS:
         series = merge(with_time, TOGETHER)
-    name = _panel_name(series)
+    name, ranges = _panel_name(series), timeline.ranges(series)
     panels = tuple(
         Panel(
             f"{prefix}-time-{index}",
             name(one) if len(series) > 1 else "",
-            timeline.chart([one], PAGE, within=series, title=measured.meaning, legend=False),
+            timeline.chart(
+                [one], PAGE, within=series, range_of=ranges[one.run], title=measured.meaning, legend=False
+            ),
         )
         for index, one in enumerate(series)
     )
-    return Figure("When it was late", panels, (_ENVELOPE, *_worst_sentences(with_time)))
+    own = (_OWN_RANGES,) if len(runs_of(series)) > 1 and len(ranges[series[0].run]) < len(series) else ()
+    return Figure("When it was late", panels, (_ENVELOPE, *own, *_worst_sentences(with_time)))
 
 
 def _worst_so_far(measured: Measured, prefix: str) -> Figure:
@@ -189,7 +196,10 @@ def _worst_sentences(series: Sequence[Series]) -> list[str]:
 def _cpus(measured: Measured, prefix: str) -> Figure:
     panel = Panel(f"{prefix}-cpus", "", cpus.chart(measured.series, PAGE, title=measured.title, legend=False))
     key = tuple(Sign(label, path=path) for label, path in _GLYPHS.items())
-    caption = ("A quantile for which there are too few samples has no mark.",)
+    caption = (
+        "A quantile for which there are too few samples has no mark.",
+        *losses.caption(measured.series),
+    )
     return Figure("Side by side", (panel,), caption, key)
 
 

@@ -9,7 +9,10 @@ from rich.text import Text
 
 from tautochrone.judgement.verdict import Verdict
 from tautochrone.machine.audit import Finding
+from tautochrone.report.typeset import plain
+from tautochrone.report.views.warnings import endings, incomplete
 from tautochrone.run.folder import Run
+from tautochrone.run.manifest import Manifest
 from tautochrone.units import format_duration, format_rate
 
 _STYLES = {"holds": "green", "tight": "yellow", "missed": "bold red", "not shown": "dim"}
@@ -23,17 +26,27 @@ def show_conclusion(
     if verdict is None:
         console.print("\nNo periodic run ended, so there is no verdict.")
     else:
+        _show_incomplete(console, [run.manifest for run in runs])
         _show_verdict(console, verdict)
     _show_clock(console, runs)
     _show_warnings(console, runs)
     _show_findings(console, findings)
 
 
+def _show_incomplete(console: Console, manifests: Sequence[Manifest]) -> None:
+    """Above the verdict, or that would look like an all-clear."""
+    for sentence in endings(manifests, [manifest.title for manifest in manifests]):
+        console.print(Text(f"\n{plain(sentence)}", style="bold yellow"))
+    if words := incomplete(manifests):
+        console.print(Text(f"\n{words}:", style="bold yellow"), end="")
+
+
 def _show_verdict(console: Console, verdict: Verdict) -> None:
     console.print()
     console.print(Text(verdict.headline, style="bold"))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("loop", "on", "verdict"):
+    several = len({line.conditions for line in verdict.loops}) > 1
+    for name in ("loop", "on", *(["how"] if several else []), "verdict"):
         table.add_column(name, no_wrap=True)
     for name in ("worst start", "left of each cycle", "cycles"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -41,6 +54,7 @@ def _show_verdict(console: Console, verdict: Verdict) -> None:
         table.add_row(
             format_rate(line.rate_hz),
             line.source if line.cpu is None else f"CPU {line.cpu}",
+            *([line.conditions] if several else []),
             Text(line.standing, style=_STYLES[line.standing]),
             format_duration(line.worst_ns),
             format_duration(line.left_ns),
@@ -57,11 +71,11 @@ def _show_verdict(console: Console, verdict: Verdict) -> None:
 def _show_clock(console: Console, runs: Sequence[Run]) -> None:
     clock = runs[0].manifest.header.get("clock", {}) if runs else {}
     if clock:
-        step = f"steps of {clock['step_ns']} ns" if clock.get("step_ns") else "no step seen"
+        step = f"smallest step {clock['step_ns']} ns" if clock.get("step_ns") else "no step seen"
         console.print(
             Text(
-                f"\nClock {clock['name']}: {step}, {clock['cost_ns']} ns for a reading; every number holds "
-                "both."
+                f"\nClock {clock['name']}: {step}, {clock['cost_ns']} ns for a reading; every latency "
+                "contains the cost of one reading."
             )
         )
 

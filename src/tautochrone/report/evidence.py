@@ -89,6 +89,7 @@ def _series(run: Run, label: str, rank: int, measure: str) -> Iterator[Series]:
         extreme = next(
             (one for one in run.manifest.extremes if one.source == number and one.measure == measure), None
         )
+        book = next((one for one in run.manifest.books if one.source == number), None)
         reduced = (
             _reduce_histogram(run, number, extreme, start_ns)
             if run.is_histogram
@@ -110,6 +111,9 @@ def _series(run: Run, label: str, rank: int, measure: str) -> Iterator[Series]:
             worst_at_s=None if at_ns is None or start_ns is None else (at_ns - start_ns) / 1e9,
             worst_at_utc=_wall_clock(header.get("epoch"), at_ns),
             summary=reduced.summary,
+            released=book.released if book else None,
+            missed=book.missed if book else None,
+            dropped=book.dropped if book else None,
         )
 
 

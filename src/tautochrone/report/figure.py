@@ -8,8 +8,8 @@ import altair as alt
 
 from tautochrone.errors import StoreError, UsageError
 from tautochrone.report import composition
-from tautochrone.report.charts import cpus, cumulative, histogram, timeline
-from tautochrone.report.evidence import Measured
+from tautochrone.report.charts import axes, cpus, cumulative, histogram, timeline
+from tautochrone.report.evidence import Evidence, Measured
 from tautochrone.report.series import Series, merge
 from tautochrone.report.theme import PAPER
 
@@ -24,11 +24,32 @@ def draw(measured: Measured, kind: Kind) -> alt.TopLevelMixin:
     title = measured.title
     drawers: dict[str, Callable[[], alt.TopLevelMixin]] = {
         "histogram": lambda: histogram.chart(_per_run(series), PAPER, title=title, height=300),
-        "cumulative": lambda: cumulative.top(series, PAPER, title=title, height=300),
+        "cumulative": lambda: cumulative.both(series, PAPER, title=title),
         "time": lambda: _time(measured),
         "cpus": lambda: cpus.chart(measured.series, PAPER, title=title),
     }
     return drawers[kind]()
+
+
+def left_out(seen: Evidence, measured: Measured, kind: Kind) -> list[str]:
+    """One sentence for each run that is not in the figure, and why."""
+    sentences = []
+    with_time = [one for one in measured.series if one.envelope is not None]
+    shown = with_time if kind == "time" and with_time else measured.series
+    drawn = {one.run for one in shown}
+    for manifest, label in zip(seen.manifests, seen.labels, strict=True):
+        if label in drawn:
+            continue
+        if manifest.experiment != measured.experiment:
+            why = (
+                f"it ran the experiment {manifest.experiment}, and this figure is about {measured.experiment}"
+            )
+        elif any(one.run == label for one in measured.series):
+            why = "it kept a histogram, so it has no latencies over time"
+        else:
+            why = "it has no sample"
+        sentences.append(f"Not in the figure: {label} ({manifest.id}); {why}.")
+    return sentences
 
 
 def save(chart: alt.TopLevelMixin, out: Path) -> Path:
@@ -92,4 +113,22 @@ def _time(measured: Measured) -> alt.TopLevelMixin:
             "Draw another kind of figure.",
         )
     together = merge(series, composition.TOGETHER)
-    return timeline.chart(together, PAPER, title=measured.meaning, height=240)
+    if len(together) == 1:
+        return timeline.chart(together, PAPER, title=measured.meaning, height=240)
+    ranges = timeline.ranges(together)
+    panels = [
+        (
+            one.run,
+            timeline.layers_of(
+                [one],
+                PAPER,
+                within=together,
+                range_of=ranges[one.run],
+                title=measured.meaning,
+                legend=False,
+            ),
+            150,
+        )
+        for one in together
+    ]
+    return axes.stack(panels, PAPER, timeline.describe(together))

@@ -6,18 +6,19 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tautochrone.report.labels import shortest_ids
 from tautochrone.report.typeset import number
-from tautochrone.run.catalogue import CUT_OFF, DAMAGED, REFUSED, Entry
+from tautochrone.run.catalogue import CUT_OFF, DAMAGED, NEWER, REFUSED, Entry
 from tautochrone.run.manifest import MEASURING, RECOVERED
 from tautochrone.units import format_duration
 
 _WHOLE_WIDTH = 128  # columns of a terminal that the whole list needs
-_SHORTEST_ID = 16  # the instant; the rest only where it takes more to be the only one
 _GAP = 2
 _STYLES = {
     RECOVERED: "yellow",
     MEASURING: "cyan",
     CUT_OFF: "yellow",
+    NEWER: "yellow",
     REFUSED: "bold red",
     DAMAGED: "bold red",
 }
@@ -33,21 +34,8 @@ def run_list(console: Console, entries: Sequence[Entry]) -> Iterator[RenderableT
         yield Text("\nA run that was cut off can be saved: tauto recover")
     if any(entry.state == REFUSED for entry in entries):
         yield Text("\nThe books of a refused run do not balance; tauto recover says by how much.")
-
-
-def shortest_ids(ids: Sequence[str], at_least: int = _SHORTEST_ID) -> list[str]:
-    """The shortest beginning of each id that no other id has."""
-    return [
-        next(
-            (one[:size] for size in range(at_least, len(one)) if not _shared(one[:size], one, ids)),
-            one,
-        )
-        for one in ids
-    ]
-
-
-def _shared(beginning: str, own: str, ids: Sequence[str]) -> bool:
-    return any(other.startswith(beginning) for other in ids if other != own)
+    if any(entry.state == NEWER for entry in entries):
+        yield Text("\nA newer run is whole; read it with the version of tauto that wrote it, or a later one.")
 
 
 def _whole(entries: Sequence[Entry]) -> Table:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -24,6 +24,8 @@ from tautochrone.report.typeset import duration, number, plural
 from tautochrone.report.views import books, confidence, environment, loops, summary, warnings
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
+
+Findings = Sequence[Finding] | Mapping[str, Sequence[Finding]]
 
 
 @dataclass(frozen=True)
@@ -47,15 +49,13 @@ class _RunLine:
     id: str
 
 
-def render(
-    runs: Sequence[Run], verdict: Verdict | None, findings: Sequence[Finding] = (), *, out: Path
-) -> Path:
+def render(runs: Sequence[Run], verdict: Verdict | None, findings: Findings = (), *, out: Path) -> Path:
     """Write one report about ``runs`` to ``out``.
 
     Args:
         runs: sealed or recovered runs, in the order in which they shall stand.
         verdict: what was judged from them, or None.
-        findings: the audit of the machine they ran on.
+        findings: the audit of the machine they ran on, or of each machine by its name.
         out: the HTML file; its folder must exist.
 
     Returns:
@@ -81,13 +81,14 @@ def write(html: str, out: Path) -> Path:
     return out
 
 
-def page(seen: Evidence, verdict: Verdict | None, findings: Sequence[Finding] = ()) -> str:
+def page(seen: Evidence, verdict: Verdict | None, findings: Findings = ()) -> str:
     """The HTML text of a report."""
+    audits = findings if isinstance(findings, Mapping) else {"": findings}
     groups = [
         _Group(
             one.heading,
             composition.compose(one, f"m{index}"),
-            summary.view(one.series),
+            summary.view(one.series, periodic=one.periodic),
             list(enumerate(runs_of(one.series))),
             environment.calibrations([m for m in seen.manifests if m.experiment == one.experiment]),
         )
@@ -112,10 +113,12 @@ def page(seen: Evidence, verdict: Verdict | None, findings: Sequence[Finding] = 
         no_verdict="No loop was judged here. The numbers below stand for themselves.",
         confidence=confidence.view(latencies),
         endings=warnings.endings(manifests, labels),
-        warnings=warnings.warnings(manifests, labels) + warnings.findings(findings, "warning"),
-        unseen=warnings.findings(findings, "unknown"),
-        findings=warnings.findings(findings, "note"),
-        good=warnings.findings(findings, "good"),
+        incomplete=warnings.incomplete(manifests),
+        machines=len(audits),
+        warnings=warnings.warnings(manifests, labels) + warnings.findings(audits, "warning"),
+        unseen=warnings.findings(audits, "unknown"),
+        findings=warnings.findings(audits, "note"),
+        good=warnings.findings(audits, "good"),
         runs=_run_lines(manifests, labels),
         several=len(manifests) > 1,
         groups=groups,

@@ -49,7 +49,10 @@ class Maxima:
 
 @dataclass(frozen=True)
 class Series:
-    """One source of one run, or several sources of it together (then without a summary)."""
+    """One source of one run, or several sources of it together (then without a summary).
+
+    ``released``, ``missed`` and ``dropped`` are those of the books; None if they are not counted.
+    """
 
     run: str
     rank: int
@@ -63,6 +66,14 @@ class Series:
     worst_at_s: float | None = None
     worst_at_utc: str | None = None
     summary: Summary | None = None
+    released: int | None = None
+    missed: int | None = None
+    dropped: int | None = None
+
+    @property
+    def lost(self) -> int:
+        """Releases that have no sample here, though their cycles were the latest of all, or may have been."""
+        return (self.missed or 0) + (self.dropped or 0)
 
 
 def runs_of(series: Sequence[Series]) -> list[str]:
@@ -98,7 +109,15 @@ def _merge_one(parts: Sequence[Series], source: str) -> Series:
         envelope=_merge_envelopes(envelopes) if envelopes else None,
         worst_at_s=worst.worst_at_s,
         worst_at_utc=worst.worst_at_utc,
+        released=_total([part.released for part in parts]),
+        missed=_total([part.missed for part in parts]),
+        dropped=_total([part.dropped for part in parts]),
     )
+
+
+def _total(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 def _merge_bins(parts: Sequence[Bins]) -> Bins:
@@ -111,8 +130,16 @@ def _merge_bins(parts: Sequence[Bins]) -> Bins:
 
 
 def _merge_envelopes(parts: Sequence[Envelope]) -> Envelope:
-    """Widest of all, on the time steps of the finest of them."""
-    grid = max((part.time_s for part in parts), key=len)
+    """Widest of all. The stretches are so long that each source has a whole one of its own in each of them:
+    otherwise stretches with and without a source would take turns, and the band would be a comb."""
+    longest = max(float(np.median(np.diff(part.time_s))) if len(part.time_s) > 1 else 0.0 for part in parts)
+    first = min(float(part.time_s[0]) for part in parts)
+    ends = [float(part.time_s[-1]) for part in parts]
+    # What is left at the end belongs to the last whole stretch, unless a source went on for much longer.
+    end = min(ends) if max(ends) - min(ends) < 4 * longest else max(ends)
+    grid = (
+        np.arange(first, max(end - longest, first + longest), 2 * longest) if longest else np.array([first])
+    )
     low = np.full(len(grid), np.iinfo(np.int64).max)
     high = np.full(len(grid), np.iinfo(np.int64).min)
     for part in parts:

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from tautochrone.report.series import Series
 from tautochrone.report.sketch import sketch
-from tautochrone.report.typeset import number
-from tautochrone.report.views import environment
+from tautochrone.report.typeset import number, plain
+from tautochrone.report.views import environment, losses
 from tautochrone.report.views.summary import interval, quantile_name
 from tautochrone.report.views.warnings import endings
 from tautochrone.run.manifest import Books, Manifest
@@ -24,6 +24,17 @@ from tautochrone.units import format_duration, format_us
 _PIPE_WIDTH = 10_000
 _ROWS_NEED = 128  # columns of a terminal that one line per source needs
 _SOURCES_PER_TABLE_WIDTH = 16
+_NOT_SETTINGS = {"command", "load", "ring_rows"}  # told elsewhere, or of no consequence
+_USUAL = {  # what goes without saying
+    "stagger_ns": 0,
+    "drain": "live",
+    "record": "raw",
+    "wait": "sleep",
+    "budget_ns": 2_000_000_000,
+    "memory_lock": True,
+    "target": "local",
+    "clocks": "all",
+}
 _TOO_FEW = "too few"
 _UNKNOWN = "N/A"
 
@@ -46,25 +57,28 @@ def show_run(
     if not measures:
         console.print("\nNo sample was recorded.")
     console.print()
-    for part in [*_books(manifest), *_warnings(manifest)]:
+    for part in [*_settings(manifest), *_books(manifest), *_warnings(manifest)]:
         console.print(part, soft_wrap=not console.is_terminal)
 
 
 def _head(manifest: Manifest) -> Iterator[RenderableType]:
     yield Text(manifest.title[:1].upper() + manifest.title[1:], style="bold")
-    yield Text(
-        f"{manifest.id}, {manifest.state}" + (f", {manifest.ended}" if manifest.ended else ""), style="dim"
-    )
-    settings = {**(manifest.header.get("parameters") or manifest.parameters), **manifest.conditions}
-    words = [
-        f"{environment.words(name)} {environment.show(name, value)}"
-        for name, value in settings.items()
-        if name != "command" and isinstance(value, (str, int, float))
-    ]
-    if words:
-        yield Text(_plain(", ".join(words)))
+    load = manifest.conditions.get("load")
+    parts = [manifest.id, manifest.state, manifest.ended, f"load {load}" if load else None]
+    yield Text(", ".join(part for part in parts if part), style="dim")
     for sentence in endings([manifest], [manifest.title]):
-        yield Text(_plain(sentence), style="bold yellow")
+        yield Text(plain(sentence), style="bold yellow")
+
+
+def _settings(manifest: Manifest) -> Iterator[RenderableType]:
+    settings = {**(manifest.header.get("parameters") or manifest.parameters), **manifest.conditions}
+    said = [
+        plain(f"{environment.words(name)} {environment.show(name, value)}")
+        for name, value in settings.items()
+        if name not in _NOT_SETTINGS and isinstance(value, (str, int, float)) and value != _USUAL.get(name)
+    ]
+    if said:
+        yield Text(f"Measured with: {', '.join(said)}.")
 
 
 def _measure(
@@ -79,6 +93,7 @@ def _measure(
         per_table = max(1, (console.width - 18) // (28 if intervals else _SOURCES_PER_TABLE_WIDTH))
         for start in range(0, len(series), per_table):
             yield _one_column_per_source(series[start : start + per_table], books, intervals=intervals)
+    yield from (Text(plain(sentence), style="bold yellow") for sentence in losses.caption(series))
     yield from _too_few(series)
     if console.is_terminal and console.encoding.lower().startswith("utf"):
         yield Padding(sketch(series, width=min(60, console.width - 34)), (1, 0, 0, 0))
@@ -122,8 +137,9 @@ def _entries(one: Series, book: Books | None, *, intervals: bool) -> Iterator[tu
         return
     yield "min", format_us(one.summary.minimum)
     yield "mean", format_us(one.summary.mean)
+    yield "std dev", format_us(one.summary.standard_deviation)
     for quantile in one.summary.quantiles:
-        name = _plain(quantile_name(quantile.q))
+        name = plain(quantile_name(quantile.q))
         yield name, _TOO_FEW if quantile.value is None else format_us(quantile.value)
         if intervals:
             yield f"{name} interval", interval(quantile) or _UNKNOWN
@@ -132,7 +148,7 @@ def _entries(one: Series, book: Books | None, *, intervals: bool) -> Iterator[tu
 
 def _too_few(series: Sequence[Series]) -> Iterator[RenderableType]:
     needed = {
-        _plain(quantile_name(quantile.q)): quantile.samples_needed
+        plain(quantile_name(quantile.q)): quantile.samples_needed
         for one in series
         if one.summary is not None
         for quantile in one.summary.quantiles
@@ -178,8 +194,3 @@ def _warnings(manifest: Manifest) -> Iterator[RenderableType]:
         yield Text.assemble(("warning: ", "bold yellow"), warning.text)
         if warning.advice:
             yield Text(f"  {warning.advice}")
-
-
-def _plain(text: str) -> str:
-    """No-break spaces and typeset units are for pages, not for terminals."""
-    return text.replace("\u00a0", " ").replace("µs", "us")

@@ -33,3 +33,8 @@ def percent(fraction: float) -> str:
 def plural(count: int, noun: str) -> str:
     """``1 run``, ``2 runs``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def plain(text: str) -> str:
+    """For terminals, which need neither no-break spaces nor typeset units."""
+    return text.replace(_NO_BREAK, " ").replace("µs", "us")

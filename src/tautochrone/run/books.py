@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tautochrone.errors import DamagedError
@@ -18,26 +19,22 @@ def source_names(header: Mapping[str, Any]) -> dict[int, str]:
         DamagedError: the header does not say who recorded.
     """
     try:
-        return {int(one["source"]): str(one["name"]) for one in header["sources"]}
+        names = {int(one["source"]): str(one["name"]) for one in header["sources"]}
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedError(f"the header does not describe its sources ({error!r})") from error
-
-
-def period_ns(header: Mapping[str, Any]) -> int | None:
-    """The period of the releases, or None for an experiment without a schedule."""
-    schedule = header.get("schedule")
-    period = schedule.get("period_ns") if isinstance(schedule, dict) else None
-    return period if isinstance(period, int) and period > 0 else None
+    if len(names) < len(header["sources"]):
+        raise DamagedError("the header describes a source twice")
+    return names
 
 
 def books_of(footer: Mapping[str, Any], names: Mapping[int, str]) -> tuple[Books, ...]:
-    """The books as the footer states them.
+    """The books as a footer that was checked (``check_footer``) states them.
 
     Raises:
-        DamagedError: the footer has no books, or something in them is not a count.
+        DamagedError: the footer has no books, or one of them lacks what each must have.
     """
     stated = footer.get("books")
-    if not isinstance(stated, list) or not all(isinstance(book, dict) for book in stated):
+    if stated is None:
         raise DamagedError("the footer has no books")
     return tuple(_book(book, names) for book in stated)
 
@@ -72,50 +69,58 @@ def problems(
 
 
 def rebuilt(
-    names: Mapping[int, str], tallies: Mapping[int, Tally], dropped: Mapping[int, int], period: int | None
+    names: Mapping[int, str],
+    tallies: Mapping[int, Tally],
+    dropped: Mapping[int, int],
+    period: int | None,
+    seen: Mapping[int, Mapping[str, Any]],
 ) -> tuple[Books, ...]:
-    """The books as far as the rows of a stream without a footer tell.
+    """The books as far as a stream without a footer tells. What it does not tell stays None.
+
+    Misses and overruns are those that are known of: there may have been more.
 
     Args:
         names: the sources of the header.
         tallies: what went by of the samples, by source.
         dropped: rows that ``dropped`` events own up to, by source.
         period: the period of the releases in ns, or None.
+        seen: the last ``progress`` by source.
     """
     return tuple(
-        _rebuilt(source, name, tallies.get(source, Tally()), dropped.get(source, 0), period)
+        _rebuilt(
+            source, name, tallies.get(source, Tally()), dropped.get(source, 0), period, seen.get(source, {})
+        )
         for source, name in names.items()
     )
 
 
-def _rebuilt(source: int, name: str, tally: Tally, dropped: int, period: int | None) -> Books:
+def _rebuilt(
+    source: int, name: str, tally: Tally, dropped: int, period: int | None, seen: Mapping[str, Any]
+) -> Books:
     completed = tally.samples + dropped
+    book = Books(source, name, completed=completed, recorded=tally.samples, dropped=dropped)
+    if period is None:
+        return book
+    missed = seen.get("missed")
+    missed = missed if isinstance(missed, int) and missed >= 0 else None
     released = None
-    if period is not None and tally.first_start_ns is not None and tally.last_start_ns is not None:
+    if tally.first_start_ns is not None and tally.last_start_ns is not None:
         between = (tally.last_start_ns - tally.first_start_ns) // period + 1
-        # Rows lost before the first or after the last one kept make the span too short to tell.
-        released = between if between >= completed else None
-    return Books(
-        source=source,
-        name=name,
-        completed=completed,
-        recorded=tally.samples,
+        # Rows lost before the first or after the last one kept make the span too short to tell. So do misses
+        # that the probe had counted when the rows after them were still to come.
+        if between - completed >= (missed or 0):
+            released, missed = between, between - completed
+    return replace(
+        book,
         released=released,
-        missed=None if released is None else released - completed,
-        dropped=dropped,
+        missed=missed,
+        overruns=tally.overruns if tally.samples or tally.overruns else None,
     )
 
 
 def _book(stated: Mapping[str, Any], names: Mapping[int, str]) -> Books:
-    source, completed, recorded = (_count(stated, key) for key in ("source", "completed", "recorded"))
+    source, completed, recorded = (stated.get(key) for key in ("source", "completed", "recorded"))
     if source is None or completed is None or recorded is None:
         raise DamagedError("a book of the footer lacks source, completed or recorded")
     name = names.get(source, f"source {source}")
-    return Books(source, name, completed, recorded, **{key: _count(stated, key) for key in _COUNTS})
-
-
-def _count(stated: Mapping[str, Any], key: str) -> int | None:
-    value = stated.get(key)
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
-        raise DamagedError(f"the footer's {key} is not a count: {value!r}")
-    return value
+    return Books(source, name, completed, recorded, **{key: stated.get(key) for key in _COUNTS})

@@ -13,7 +13,7 @@ from tautochrone.run import files
 from tautochrone.run.manifest import MEASURING, SCHEMA, STATES
 from tautochrone.run.store import Store
 
-CUT_OFF, REFUSED, DAMAGED = "cut off", "refused", "damaged"
+CUT_OFF, REFUSED, DAMAGED, NEWER = "cut off", "refused", "damaged", "newer"
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,8 @@ class Entry:
 
     Attributes:
         state: "sealed", "recovered", "measuring", "cut off" (`tauto recover` seals it), "refused" (its books
-            do not balance) or "damaged" (its manifest can't be read).
+            do not balance), "newer" (a later version of tauto wrote it) or "damaged" (its manifest can't be
+            read).
         created: ISO 8601, UTC; empty if not known, as all texts.
         sources: how many sources recorded.
         samples: samples in the data, None if not known yet.
@@ -120,6 +121,8 @@ def _entry(folder: Path, described: tuple[Any, ...] | None) -> Entry:
     if described is None or described[0] != SCHEMA or described[1] not in STATES:
         if raw.exists():
             return Entry(folder.name, folder, _unsealed_state(raw, None))
+        if described is not None and (described[0] or 0) > SCHEMA:
+            return Entry(folder.name, folder, NEWER, damage="written by a newer tauto")
         return Entry(folder.name, folder, DAMAGED, damage="run.json can't be read")
     (
         _,

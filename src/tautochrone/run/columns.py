@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tautochrone.errors import DamagedError, StoreError
+from tautochrone.run.files import READ_ADVICE
 from tautochrone.run.layout import SOURCE
 
 _ROWS_AT_ONCE = 1 << 20
@@ -63,6 +64,9 @@ def gather(
         StoreError: the file can't be opened.
         DamagedError: it is damaged, or does not have what ``sizes`` and ``kind`` promise.
     """
+    with _opened(path) as file:
+        if sum(sizes.values()) > file.metadata.num_rows:  # before so much memory is asked for
+            raise DamagedError(f"{path} has fewer samples than its manifest says")
     whole = np.empty(sum(sizes.values()), kind)
     bounds = np.cumsum([0, *sizes.values()]).tolist()
     parts = {source: whole[bounds[k] : bounds[k + 1]] for k, source in enumerate(sizes)}
@@ -110,7 +114,7 @@ def _opened(path: Path) -> Iterator[pq.ParquetFile]:
     except FileNotFoundError as error:
         raise DamagedError(f"{path} is missing") from error
     except OSError as error:
-        raise StoreError(f"{path} can't be read: {error.strerror}") from error
+        raise StoreError(f"{path} can't be read: {error.strerror}", READ_ADVICE) from error
     with opened:
         try:
             file = pq.ParquetFile(opened)

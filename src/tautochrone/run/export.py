@@ -13,33 +13,42 @@ from typing import BinaryIO
 import pyarrow.csv as pa_csv
 
 from tautochrone.errors import StoreError, UsageError
+from tautochrone.run.columns import batches, schema
 from tautochrone.run.files import part_of
 from tautochrone.run.folder import Run
-from tautochrone.run.layout import SAMPLES
+from tautochrone.run.layout import EXTREMES, HISTOGRAM, SAMPLES
 
 _ROWS_AT_ONCE = 10_000
 
 
-def export(run: Run, kind: str, out: Path | BinaryIO | None = None) -> None:
-    """Write a run's samples, with constant memory.
+def export(run: Run, kind: str, out: Path | BinaryIO | None = None, *, extremes: bool = False) -> None:
+    """Write a run's samples or, of a histogram run, its bins, with constant memory.
 
     CSV has a line with the names of the columns. Parquet is the file of the run itself. JSON is one object:
-    ``run``, its manifest, and ``samples``, a list of objects. Times are integers of nanoseconds.
+    ``run``, its manifest, and ``samples``, a list of objects; of a histogram run ``histogram`` (the bins) and
+    ``extremes`` (each new maximum) instead. Times are integers of nanoseconds.
 
     Args:
         run: the run.
         kind: "csv", "parquet" or "json".
         out: a file to make or replace, which appears only when it is complete; an open binary file; or None
             for the standard output.
+        extremes: write the extremes of a histogram run instead of its bins; JSON has both anyway.
 
     Raises:
-        UsageError: there is no such format.
+        UsageError: there is no such format, or the run has samples and no extremes.
         DamagedError: the samples can't be read.
         StoreError: the file can't be written.
     """
     if kind not in _WRITERS:
         raise UsageError(f"'{kind}' is not a format to export to", f"Choose {', '.join(_WRITERS)}.")
-    write = _WRITERS[kind]
+    if extremes and not run.is_histogram:
+        raise UsageError(f"Run {run.id} has every sample, and no extremes", "Leave --extremes out.")
+    table = run.path / f"{EXTREMES if extremes else SAMPLES}.parquet"
+
+    def write(run: Run, file: BinaryIO) -> None:
+        _WRITERS[kind](run, table, file)
+
     if not isinstance(out, Path):
         write(run, sys.stdout.buffer if out is None else out)
         return
@@ -55,35 +64,43 @@ def export(run: Run, kind: str, out: Path | BinaryIO | None = None) -> None:
             part.unlink(missing_ok=True)
 
 
-def _write_csv(run: Run, file: BinaryIO) -> None:
-    schema = run.schema()
+def _write_csv(_run: Run, table: Path, file: BinaryIO) -> None:
+    columns = schema(table)
     names = io.StringIO()
-    csv.writer(names, lineterminator="\n").writerow(schema.names)  # Arrow would put each name in quotes
+    csv.writer(names, lineterminator="\n").writerow(columns.names)  # Arrow would put each name in quotes
     file.write(names.getvalue().encode())
     rows_only = pa_csv.WriteOptions(include_header=False)
-    with pa_csv.CSVWriter(file, schema, write_options=rows_only) as writer:
-        for batch in run.batches():
+    with pa_csv.CSVWriter(file, columns, write_options=rows_only) as writer:
+        for batch in batches(table):
             writer.write_batch(batch)
 
 
-def _write_parquet(run: Run, file: BinaryIO) -> None:
-    run.schema()  # says so if the file is missing or damaged, before anything is written
-    with (run.path / f"{SAMPLES}.parquet").open("rb") as samples:
+def _write_parquet(_run: Run, table: Path, file: BinaryIO) -> None:
+    schema(table)  # says so if the file is missing or damaged, before anything is written
+    with table.open("rb") as samples:
         shutil.copyfileobj(samples, file)
 
 
-def _write_json(run: Run, file: BinaryIO) -> None:
-    file.write(b'{\n"run": ' + run.manifest.to_json().rstrip().encode() + b',\n"samples": [')
+def _write_json(run: Run, _table: Path, file: BinaryIO) -> None:
+    file.write(b'{\n"run": ' + run.manifest.to_json().rstrip().encode())
+    tables = {HISTOGRAM: SAMPLES, EXTREMES: EXTREMES} if run.is_histogram else {SAMPLES: SAMPLES}
+    for key, name in tables.items():
+        file.write(f',\n"{key}": ['.encode())
+        _write_rows(run.path / f"{name}.parquet", file)
+        file.write(b"\n]")
+    file.write(b"\n}\n")
+
+
+def _write_rows(table: Path, file: BinaryIO) -> None:
     separator = b"\n"
-    for batch in run.batches():
+    for batch in batches(table):
         for at in range(0, batch.num_rows, _ROWS_AT_ONCE):
             rows = batch.slice(at, _ROWS_AT_ONCE).to_pylist()
             file.write(separator + b",\n".join(json.dumps(row).encode() for row in rows))
             separator = b",\n"
-    file.write(b"\n]\n}\n")
 
 
-_WRITERS: dict[str, Callable[[Run, BinaryIO], None]] = {
+_WRITERS: dict[str, Callable[[Run, Path, BinaryIO], None]] = {
     "csv": _write_csv,
     "parquet": _write_parquet,
     "json": _write_json,

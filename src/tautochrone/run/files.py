@@ -16,6 +16,24 @@ PART_SUFFIX = ".part"
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _NOT_WRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS}
+_OTHER_FOLDER = "Choose a folder you may write to with --store or TAUTO_STORE."
+_REASONS = {
+    errno.ENOENT: ("no folder can be made there", ""),
+    errno.ENOTDIR: ("a part of that path is a file, not a folder", ""),
+    errno.EEXIST: ("a file of that name is in the way", ""),
+    errno.ENAMETOOLONG: ("the name is too long", ""),
+    errno.ELOOP: ("the path goes round in links", ""),
+    errno.EIO: ("the disk does not do its work", "Look for its errors with dmesg, and choose another disk."),
+    errno.EFBIG: (
+        "the file would be larger than is allowed",
+        "Raise the limit (ulimit -f), or measure less.",
+    ),
+    errno.EMFILE: ("too many files are open", "Raise the limit: ulimit -n 4096."),
+    errno.ENFILE: ("too many files are open on this machine", "End some programs, and try again."),
+}
+"""Errors whose usual text helps nobody: what they mean here, and what to do; empty: choose another folder."""
+
+READ_ADVICE = "Ask for the right to read it, or name another run or store."
 
 
 def part_of(path: Path) -> Path:
@@ -116,8 +134,6 @@ def store_errors(doing: str, path: Path) -> Iterator[None]:
                 "Free some space, then type: tauto recover. What was written before is kept.",
             ) from error
         if error.errno in _NOT_WRITABLE:
-            raise StoreError(
-                f"{doing.capitalize()} in {path} is not allowed",
-                "Choose a folder you may write to with --store or TAUTO_STORE.",
-            ) from error
-        raise StoreError(f"{doing.capitalize()} in {path} failed: {error}") from error
+            raise StoreError(f"{doing.capitalize()} in {path} is not allowed", _OTHER_FOLDER) from error
+        why, advice = _REASONS.get(error.errno or 0, (os.strerror(error.errno or errno.EIO).lower(), ""))
+        raise StoreError(f"{doing.capitalize()} in {path} failed: {why}", advice or _OTHER_FOLDER) from error

@@ -55,7 +55,9 @@ class Run:
         except UnicodeDecodeError as error:
             raise DamagedError(f"The run in {path} is damaged: run.json is not text") from error
         except OSError as error:
-            raise StoreError(f"The run in {path} can't be read: {error.strerror}") from error
+            raise StoreError(
+                f"The run in {path} can't be read: {error.strerror}", files.READ_ADVICE
+            ) from error
         try:
             manifest = Manifest.from_json(text)
         except DamagedError as error:
@@ -225,5 +227,7 @@ def _not_sealed(path: Path, manifest: Manifest) -> StoreError:
     if files.is_locked(path / files.RAW_STREAM):
         return StoreError(f"Run {manifest.id} is still being measured", "Wait until it is finished.")
     if manifest.damage:
-        return StoreError(f"Run {manifest.id} can't be sealed: {manifest.damage}", "Its raw stream is kept.")
+        return StoreError(
+            f"Run {manifest.id} can't be sealed: {manifest.damage}", "Its raw stream is kept. Measure again."
+        )
     return StoreError(f"Run {manifest.id} was cut off", "Type: tauto recover.")

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from tautochrone.run.books import books_of, source_names
 from tautochrone.run.files import RAW_STREAM
 from tautochrone.run.layout import EXTREMES, HISTOGRAM, table_layouts
 from tautochrone.run.manifest import Books, Extremes
+from tautochrone.run.shapes import check_footer, check_header
 from tautochrone.run.table import TableWriter
 from tautochrone.run.tally import Tally
 
@@ -52,20 +54,24 @@ class Intake:
         self.missing = self._read(folder, stack)
 
     def tallies(self) -> dict[int, Tally]:
-        """How many samples went by of each source, and when the first and the last began."""
+        """How many samples went by of each source, how many were late, when the first and the last began."""
         merged = {source: Tally() for source in self.names}
         for writer in self.writers:
-            if writer.layout.name == EXTREMES:
-                continue  # these rows are among the samples of the histogram already
             for source, tally in writer.tallies.items():
                 known = merged[source]
+                known.overruns = max(known.overruns, tally.overruns)
+                if writer.layout.name == EXTREMES:
+                    continue  # these rows are among the samples of the histogram already
                 known.samples += tally.samples
                 if known.first_start_ns is None:
                     known.first_start_ns, known.last_start_ns = tally.first_start_ns, tally.last_start_ns
         return merged
 
     def extremes(self) -> tuple[Extremes, ...]:
-        """Smallest and largest value by source and measure, where there are samples."""
+        """Smallest and largest value by source and measure, where there are samples.
+
+        Of a histogram that was cut off before its first part, the running maxima are the samples known.
+        """
         bins = {
             source: tally
             for w in self.writers
@@ -76,11 +82,14 @@ class Intake:
         for writer in self.writers:
             for source, tally in sorted(writer.tallies.items()):
                 for one in tally.extremes.values():
-                    if writer.layout.name != EXTREMES:
+                    if writer.layout.name == EXTREMES and source in bins:
+                        lowest = bins[source].lowest
+                        least = one.minimum_ns if lowest is None else min(lowest, one.minimum_ns)
+                        found.append(
+                            replace(one, count=max(one.count, bins[source].samples), minimum_ns=least)
+                        )
+                    else:
                         found.append(one)
-                    elif source in bins and (lowest := bins[source].lowest) is not None:
-                        maximum, at = one.maximum_ns, one.maximum_at_ns
-                        found.append(Extremes(source, one.measure, bins[source].samples, lowest, maximum, at))
         return tuple(found)
 
     def _read(self, folder: Path, stack: ExitStack) -> str | None:
@@ -106,6 +115,7 @@ class Intake:
         elif frame.type == stream.EVENT:
             self._take_event(content)
         else:
+            check_footer(content)
             self.books = books_of(content, self.names)
             self.footer = content
 
@@ -115,6 +125,7 @@ class Intake:
                 f"the stream has version {header.get('stream')!r}; this tauto reads {stream.VERSION}",
                 "Read it with the version of tauto that belongs to the probe.",
             )
+        check_header(header)
         self.names = source_names(header)
         layouts = table_layouts(header)
         self.header = header

@@ -43,6 +43,7 @@ class TableLayout:
         kept: the stream's columns that the file has too.
         measures: the columns that the file has instead of the others.
         notes: unit and meaning by column.
+        period_ns: between two releases; None for an experiment without a schedule.
     """
 
     name: str
@@ -51,6 +52,7 @@ class TableLayout:
     kept: tuple[str, ...]
     measures: tuple[Measure, ...]
     notes: dict[str, dict[str, str]]
+    period_ns: int | None = None
 
     def check(self, rows: npt.NDArray[np.void]) -> None:
         """See that every measure of these rows fits 64 bits.
@@ -67,6 +69,13 @@ class TableLayout:
             wrapped = (end < start) != (difference < 0)
             if start.dtype != end.dtype or wrapped.any():
                 raise DamagedError(f"a value of {measure.name} does not fit 64 bits")
+
+
+def period_ns(header: Mapping[str, Any]) -> int | None:
+    """The period of the releases, or None for an experiment without a schedule."""
+    schedule = header.get("schedule")
+    period = schedule.get("period_ns") if isinstance(schedule, dict) else None
+    return period if isinstance(period, int) and period > 0 else None
 
 
 def is_histogram(header: Mapping[str, Any]) -> bool:
@@ -115,7 +124,8 @@ def _layout(header: Mapping[str, Any], index: int, measures: list[Any]) -> Table
         for column in table["columns"]
     }
     notes |= {measure.name: {"unit": "ns", "meaning": measure.meaning} for measure in own}
-    return TableLayout(name, f"{SAMPLES if name == HISTOGRAM else name}.parquet", dtype, kept, own, notes)
+    file = f"{SAMPLES if name == HISTOGRAM else name}.parquet"
+    return TableLayout(name, file, dtype, kept, own, notes, period_ns(header))
 
 
 def _belongs(measure: Any, table: str) -> bool:

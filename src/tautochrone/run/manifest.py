@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 
 from tautochrone.errors import DamagedError
+from tautochrone.run.shapes import check_footer, check_header, check_objects, check_record
 
 SCHEMA = 1
 """Version of ``run.json``. A new key does not change it; a new meaning of an old key does."""
@@ -13,12 +14,16 @@ SCHEMA = 1
 MEASURING, SEALED, RECOVERED = "measuring", "sealed", "recovered"
 STATES = (MEASURING, SEALED, RECOVERED)
 
+_COUNTED_SOMETIMES = ("released", "missed", "dropped", "overruns", "warmup", "cpu_time_ns")
+
 _Record = TypeVar("_Record")
 
 
 @dataclass(frozen=True)
 class Books:
     """What one source says it did. None: this experiment does not count it, or it is not known.
+
+    Of a run that was cut off, ``missed`` and ``overruns`` are those that are known of: at least so many.
 
     Attributes:
         released: releases between the warm-up and the end.
@@ -45,14 +50,13 @@ class Books:
     def problems(self) -> list[str]:
         """What does not add up, in words; empty when the books balance."""
         found = []
-        if self.released is not None or self.missed is not None:
-            released, missed = self.released or 0, self.missed or 0
-            if released != self.completed + missed:
-                gap = released - self.completed - missed
-                found.append(
-                    f"{self.name}: released {released:,}, but completed {self.completed:,} and "
-                    f"missed {missed:,} ({gap:+,})"
-                )
+        released, missed = self.released, self.missed
+        if released is not None and missed is not None and released != self.completed + missed:
+            gap = released - self.completed - missed
+            found.append(
+                f"{self.name}: released {released:,}, but completed {self.completed:,} and "
+                f"missed {missed:,} ({gap:+,})"
+            )
         dropped = self.dropped or 0
         if self.completed != self.recorded + dropped:
             gap = self.completed - self.recorded - dropped
@@ -163,6 +167,10 @@ class Manifest:
             )
         if content.get("state") not in STATES:
             raise DamagedError(f"run.json has an unknown state: {content.get('state')!r}")
+        for name in ("books", "extremes", "warnings", "events"):
+            value = content.get(name, [])
+            if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+                raise DamagedError(f"run.json is malformed: '{name}' is not a list of objects")
         try:
             known = {
                 **content,
@@ -173,22 +181,44 @@ class Manifest:
             }
             manifest = _record(cls, known)
         except TypeError as error:
-            raise DamagedError(f"run.json lacks something or is malformed: {error}") from error
-        manifest._check_types()
+            raise DamagedError(f"run.json lacks something: {error}") from error
+        try:
+            manifest._check()
+        except DamagedError as error:
+            raise DamagedError(f"run.json is malformed: {error}") from error
         return manifest
 
-    def _check_types(self) -> None:
-        texts = (self.id, self.created, self.title, self.experiment)
-        objects = (self.conditions, self.parameters, self.facts, self.header, *self.events)
-        if not all(isinstance(text, str) for text in texts):
-            raise DamagedError("run.json is malformed: a text is not a text")
-        if not all(isinstance(one, dict) for one in objects):
-            raise DamagedError("run.json is malformed: an object is not an object")
-        for record in (*map(asdict, self.books), *map(asdict, self.extremes)):
-            for name, value in record.items():
-                kind = str if name in ("name", "measure") else int
-                if value is not None and not isinstance(value, kind):
-                    raise DamagedError(f"run.json is malformed: {name} is {value!r}")
+    def _check(self) -> None:
+        """See that every part has the shape that its readers rely on."""
+        content = {field.name: getattr(self, field.name) for field in fields(self)}
+        needed = {name: content[name] for name in ("id", "created", "title", "experiment")}
+        optional = {name: content[name] for name in ("ended", "damage")}
+        check_record({**needed, **optional}, [*needed, *optional], "the run", optional)
+        check_objects(content, ("conditions", "parameters", "facts", "header"), "the run")
+        check_objects(self.facts, self.facts, "the facts")
+        check_header(self.header)
+        if self.footer is not None:
+            check_objects(content, ("footer",), "the run")
+            check_footer(self.footer)
+        for book in self.books:
+            check_record(asdict(book), ("name",), "a book", _COUNTED_SOMETIMES)
+        for extreme in self.extremes:
+            check_record(asdict(extreme), ("measure",), "an extreme", ())
+            if extreme.count < 0:
+                raise DamagedError(f"an extreme of {extreme.count} samples")
+        for warning in self.warnings:
+            check_record(asdict(warning), ("code", "text", "advice"), "a warning", ())
+        if self.state != MEASURING:
+            self._check_sources()
+
+    def _check_sources(self) -> None:
+        """See that books, extremes and the header speak of the same sources, each once."""
+        described = [source["source"] for source in self.header.get("sources", ())]
+        booked = [book.source for book in self.books]
+        if len(set(described)) < len(described) or sorted(described) != sorted(booked):
+            raise DamagedError("header and books do not name the same sources")
+        if not {extreme.source for extreme in self.extremes} <= set(booked):
+            raise DamagedError("an extreme is of a source that has no book")
 
 
 def _record(kind: type[_Record], content: Mapping[str, Any]) -> _Record:

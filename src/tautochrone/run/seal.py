@@ -13,9 +13,9 @@ from typing import Any
 
 from tautochrone.errors import DamagedError
 from tautochrone.run import files
-from tautochrone.run.books import period_ns, problems, rebuilt
+from tautochrone.run.books import problems, rebuilt
 from tautochrone.run.intake import Intake
-from tautochrone.run.layout import is_histogram
+from tautochrone.run.layout import is_histogram, period_ns
 from tautochrone.run.manifest import MEASURING, RECOVERED, SCHEMA, SEALED, Books, Manifest
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.units import format_duration
@@ -91,7 +91,7 @@ def _books(intake: Intake) -> tuple[Books, ...]:
     tallies = intake.tallies()
     period = period_ns(intake.header)
     if intake.books is None:
-        return rebuilt(intake.names, tallies, intake.dropped, period)
+        return rebuilt(intake.names, tallies, intake.dropped, period, intake.progress)
     counted = {source: tally.samples for source, tally in tallies.items()}
     if found := problems(intake.books, counted, intake.names, is_periodic=period is not None):
         raise DamagedError(
@@ -107,6 +107,8 @@ def _warnings(intake: Intake, books: tuple[Books, ...]) -> Iterator[RunWarning]:
         if intake.footer is None and is_histogram(intake.header):
             lost += " What its histogram held since it was last written, ten seconds at most, is lost."
             lost += "".join(_last_sign(intake.names[k], seen) for k, seen in sorted(intake.progress.items()))
+        if intake.footer is None and period_ns(intake.header) is not None:
+            lost += " Misses and overruns are those that are known of; there may have been more."
         yield RunWarning("cut-off", lost, "What is here is whole. Measure again for the rest.")
     for book in books:
         if book.dropped:
@@ -119,10 +121,11 @@ def _warnings(intake: Intake, books: tuple[Books, ...]) -> Iterator[RunWarning]:
 
 
 def _last_sign(name: str, seen: dict[str, Any]) -> str:
-    completed, worst = seen.get("completed"), seen.get("worst_ns")
+    completed, missed, worst = (seen.get(key) for key in ("completed", "missed", "worst_ns"))
     if not isinstance(completed, int) or not isinstance(worst, int):
         return ""
-    return f" {name} was last seen at {completed:,} completed, worst {format_duration(worst)}."
+    skipped = f", {missed:,} missed" if isinstance(missed, int) else ""
+    return f" {name} was last seen at {completed:,} completed{skipped}, worst {format_duration(worst)}."
 
 
 def _substitute(name: str, header: dict[str, Any]) -> Manifest:

@@ -19,6 +19,7 @@ class Tally:
         lowest: lower edge of the lowest bin that holds a sample, histograms only.
         first_start_ns: the first measure's ``from`` in the first row.
         last_start_ns: the same in the last row.
+        overruns: samples of the first measure that took a period or longer; 0 without a schedule.
         extremes: smallest and largest value by measure.
     """
 
@@ -26,6 +27,7 @@ class Tally:
     lowest: int | None = None
     first_start_ns: int | None = None
     last_start_ns: int | None = None
+    overruns: int = 0
     extremes: dict[str, Extremes] = field(default_factory=dict)
 
 
@@ -74,7 +76,8 @@ def count(tallies: dict[int, Tally], layout: TableLayout, block: Block) -> None:
         tally = tallies.setdefault(source, Tally())
         own = np.flatnonzero(block.sources == source)
         if layout.name == HISTOGRAM:
-            _count_bins(tally, np.concatenate([block.rows[starts[k] :][: block.lengths[k]] for k in own]))
+            bins = np.concatenate([block.rows[starts[k] :][: block.lengths[k]] for k in own])
+            _count_bins(tally, bins, layout.period_ns)
             continue
         samples = int(block.lengths[own].sum())
         tally.samples += samples
@@ -84,6 +87,8 @@ def count(tallies: dict[int, Tally], layout: TableLayout, block: Block) -> None:
                 if tally.first_start_ns is None:
                     tally.first_start_ns = int(instants[starts[own[0]]])
                 tally.last_start_ns = int(instants[starts[own[-1]] + block.lengths[own[-1]] - 1])
+                if layout.period_ns is not None:
+                    tally.overruns += _late(block, own, values, ranges[measure.name][1], layout.period_ns)
             lowest, highest = ranges[measure.name]
             top = own[np.argmax(highest[own])]
             at = starts[top] + np.argmax(values[starts[top] :][: block.lengths[top]])
@@ -112,9 +117,26 @@ def merge_extremes(earlier: Extremes, later: Extremes) -> Extremes:
     )
 
 
-def _count_bins(tally: Tally, bins: npt.NDArray[np.void]) -> None:
+def _late(
+    block: Block,
+    own: npt.NDArray[np.int64],
+    values: npt.NDArray[np.int64],
+    highest: npt.NDArray[np.int64],
+    period_ns: int,
+) -> int:
+    """How many values of these frames are a period or more; only frames that have one are looked at."""
+    starts = block.starts
+    return sum(
+        int(np.count_nonzero(values[starts[k] :][: block.lengths[k]] >= period_ns))
+        for k in own[highest[own] >= period_ns].tolist()
+    )
+
+
+def _count_bins(tally: Tally, bins: npt.NDArray[np.void], period_ns: int | None) -> None:
     occupied = bins[bins["count"] > 0]
     tally.samples += sum(occupied["count"].tolist())  # Python's integers, which can't wrap
+    if period_ns is not None:
+        tally.overruns += sum(occupied["count"][occupied["low_ns"] >= period_ns].tolist())
     if len(occupied):
         lowest = int(occupied["low_ns"].min())
         tally.lowest = lowest if tally.lowest is None else min(tally.lowest, lowest)

@@ -125,5 +125,5 @@ class RunWriter:
 
     def _held(self) -> int:
         if self._descriptor is None:
-            raise StoreError(f"The run in {self.path} is no longer being written")
+            raise StoreError(f"The run in {self.path} is no longer being written", "Begin a new one.")
         return self._descriptor

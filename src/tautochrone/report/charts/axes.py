@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import altair as alt
 
@@ -16,6 +17,8 @@ _TIME_LABEL = (
 )
 _FINE_DECADES = 2.4
 _COARSE_DECADES = 3.5
+_PADDING = {"left": 4, "top": 4, "right": 12, "bottom": 4}
+_PAGE_PX, _SYMBOL_PX, _LETTER_PX = 640, 50, 7
 
 
 def time_ticks(low_ns: float, high_ns: float, *, sparse: bool = False) -> list[int]:
@@ -85,13 +88,13 @@ def run_color(runs: Sequence[str], theme: Theme, *, legend: bool) -> alt.Color:
     scale = alt.Scale(
         domain=list(runs), range=[theme.series[i % len(theme.series)] for i in range(len(runs))]
     )
-    return alt.Color("run:N", title=None, scale=scale, legend=alt.Legend() if legend else None)
+    return alt.Color("run:N", title=None, scale=scale, legend=legend_of(runs, theme) if legend else None)
 
 
-def run_shape(runs: Sequence[str], *, legend: bool) -> alt.Shape:
+def run_shape(runs: Sequence[str], theme: Theme, *, legend: bool) -> alt.Shape:
     """The shape of a run's points, beside its colour."""
     scale = alt.Scale(domain=list(runs), range=[SHAPES[i % len(SHAPES)] for i in range(len(runs))])
-    return alt.Shape("run:N", title=None, scale=scale, legend=alt.Legend() if legend else None)
+    return alt.Shape("run:N", title=None, scale=scale, legend=legend_of(runs, theme) if legend else None)
 
 
 def finish(layers: Sequence[alt.Chart], theme: Theme, height: int, description: str) -> alt.LayerChart:
@@ -105,8 +108,31 @@ def finish(layers: Sequence[alt.Chart], theme: Theme, height: int, description: 
             autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
             if theme.width == "container"
             else "pad",
-            padding={"left": 4, "top": 4, "right": 12, "bottom": 4},
+            padding=_PADDING,
         )
         .configure(**theme.config())
     )
     return chart
+
+
+def stack(
+    panels: Sequence[tuple[str, Sequence[alt.Chart], int]], theme: Theme, description: str
+) -> alt.VConcatChart:
+    """Charts below each other, each with a title and a height of its own; they share colours and legend."""
+    charts = [
+        alt.layer(*layers).properties(width=theme.width, height=height, **({"title": title} if title else {}))
+        for title, layers, height in panels
+    ]
+    chart: alt.VConcatChart = (
+        alt.vconcat(*charts, spacing=24, description=description, padding=_PADDING)
+        .resolve_scale(x="independent", y="independent")
+        .configure(**theme.config())
+    )
+    return chart
+
+
+def legend_of(labels: Sequence[str], theme: Theme, **more: Any) -> alt.Legend:
+    """A legend that says every label whole, in as many columns as have room."""
+    width = theme.width if isinstance(theme.width, int) else _PAGE_PX
+    needs = _SYMBOL_PX + _LETTER_PX * max(map(len, labels), default=0)
+    return alt.Legend(columns=max(1, int(width // needs)), labelLimit=width - _SYMBOL_PX, **more)

@@ -23,6 +23,31 @@ def whole(
     series: Sequence[Series], theme: Theme, *, title: str = "Latency", legend: bool = True, height: int = 260
 ) -> alt.LayerChart:
     """The cumulative curve from 0 to 100 %."""
+    layers = _whole(series, theme, title, legend=legend)
+    return axes.finish(layers, theme, height, _describe("Cumulative curve", series))
+
+
+def top(
+    series: Sequence[Series], theme: Theme, *, title: str = "Latency", legend: bool = True, height: int = 260
+) -> alt.LayerChart:
+    """The latest tenth of the cycles, on a logarithmic axis of rarity: 90 %, 99 %, 99.9 %, ..."""
+    layers = _top(series, theme, title, legend=legend)
+    return axes.finish(layers, theme, height, _describe("The latest tenth of the completed cycles", series))
+
+
+def both(series: Sequence[Series], theme: Theme, *, title: str = "Latency") -> alt.VConcatChart:
+    """The whole curve, and below it its top enlarged, as one figure for print."""
+    return axes.stack(
+        [
+            ("All completed cycles", _whole(series, theme, title, legend=True), 200),
+            ("The latest tenth of them, enlarged", _top(series, theme, title, legend=True), 260),
+        ],
+        theme,
+        _describe("Cumulative curve, whole and its top enlarged", series),
+    )
+
+
+def _whole(series: Sequence[Series], theme: Theme, title: str, *, legend: bool) -> list[alt.Chart]:
     x_scale, ticks = axes.time_scale(_span(series))
     rows: list[dict[str, object]] = [
         {"run": one.run, "source": one.source, "at": max(at, 1), "share": round(share, 6)}
@@ -37,18 +62,10 @@ def whole(
         ),
     )
     x = alt.X("at:Q", scale=x_scale, axis=axes.time_axis(title, ticks, grid=True))
-    return axes.finish(
-        [_lines(rows, series, theme, legend=legend).encode(x=x, y=y)],
-        theme,
-        height,
-        _describe("Cumulative curve", series),
-    )
+    return [_lines(rows, series, theme, legend=legend).encode(x=x, y=y)]
 
 
-def top(
-    series: Sequence[Series], theme: Theme, *, title: str = "Latency", legend: bool = True, height: int = 260
-) -> alt.LayerChart:
-    """The latest tenth of the cycles, on a logarithmic axis of rarity: 90 %, 99 %, 99.9 %, ..."""
+def _top(series: Sequence[Series], theme: Theme, title: str, *, legend: bool) -> list[alt.Chart]:
     rows = [row for one in series for row in _tail_rows(one)]
     x_scale, ticks = axes.time_scale([float(str(row["at"])) for row in rows])
     rarest = min(float(str(row["later"])) for row in rows)
@@ -65,19 +82,18 @@ def top(
     x = alt.X("at:Q", scale=x_scale, axis=axes.time_axis(title, ticks, grid=True))
     lines = _lines(rows, series, theme, legend=legend).encode(x=x, y=y)
     runs = runs_of(series)
-    show = legend and len(runs) > 1
     points = (
         alt.Chart(alt.InlineData(values=[row for row in rows if row["last"]]))
         .mark_point(filled=True, size=52, opacity=1)
         .encode(
             x=x,
             y=y,
-            color=axes.run_color(runs, theme, legend=show),
-            shape=axes.run_shape(runs, legend=show),
+            color=axes.run_color(runs, theme, legend=legend and len(runs) > 1),
+            shape=axes.run_shape(runs, theme, legend=False),
             tooltip=[alt.Tooltip("run:N"), alt.Tooltip("source:N"), alt.Tooltip("words:N", title="largest")],
         )
     )
-    return axes.finish([lines, points], theme, height, _describe("The latest tenth of the cycles", series))
+    return [lines, points]
 
 
 def _lines(
@@ -95,7 +111,9 @@ def _lines(
                 "source:N",
                 title=None,
                 scale=dashes,
-                legend=alt.Legend(symbolStrokeColor=theme.muted) if legend and len(sources) > 1 else None,
+                legend=axes.legend_of(sources, theme, symbolStrokeColor=theme.muted)
+                if legend and len(sources) > 1
+                else None,
             ),
         )
     )

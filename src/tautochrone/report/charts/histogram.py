@@ -57,7 +57,7 @@ def chart(
     )
     line = base.mark_line(interpolate="step-after", strokeWidth=1.4, strokeJoin="round")
     return axes.finish(
-        [fill, line, *_maximum(series, binned, color, x_scale, y_scale, named=len(runs) > 1)],
+        [fill, line, *_maximum(series, binned, color, x_scale, y_scale)],
         theme,
         height,
         describe(series),
@@ -114,17 +114,15 @@ def _maximum(
     color: alt.Color,
     x_scale: alt.Scale,
     y_scale: alt.Scale,
-    *,
-    named: bool,
 ) -> list[alt.Chart]:
-    """A thin line down to each run's largest value, with the words at its top."""
+    """A thin line down to each run's largest value, with the words at its top; the colour tells the run."""
     layers = []
     for row, one in enumerate(sorted(series, key=lambda each: -each.maximum_ns)):
         point = {
             "run": one.run,
             "at": max(one.maximum_ns, 1),
             "count": int(binned[one.rank, one.source].count[-1]),
-            "label": (f"{one.run}: " if named else "") + f"max {duration(one.maximum_ns)}",
+            "label": f"max {duration(one.maximum_ns)}",
         }
         left = axes.place(max(one.maximum_ns, 1), x_scale) < _LEFT_PART
         top = alt.value(4 + _LABEL_PX * row)

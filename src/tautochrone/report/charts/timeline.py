@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import altair as alt
+import numpy as np
 
 from tautochrone.report.charts import axes
 from tautochrone.report.series import Series, runs_of
@@ -11,6 +12,16 @@ from tautochrone.report.theme import Theme
 from tautochrone.report.typeset import duration
 
 _HEADROOM = 2.0  # room above the highest value for its words
+_FAR_APART = 10.0  # runs whose usual values differ by more would press each other's bands flat
+
+
+def ranges(series: Sequence[Series]) -> dict[str, list[Series]]:
+    """With which series each run shares its axes: with all of them, so that runs can be compared; but only
+    with its own where their usual values are far apart, as those of a polling and a sleeping run are.
+    """
+    own = {run: [one for one in series if one.run == run] for run in runs_of(series)}
+    usual = [_usual_ns(part) for part in own.values()]
+    return own if max(usual) > _FAR_APART * min(usual) else {run: list(series) for run in own}
 
 
 def chart(
@@ -18,15 +29,30 @@ def chart(
     theme: Theme,
     *,
     within: Sequence[Series] = (),
+    range_of: Sequence[Series] = (),
     title: str = "latency",
     legend: bool = True,
     height: int = 150,
 ) -> alt.LayerChart:
-    """The envelope of ``series`` over seconds since the start; ``within`` share its axes and colours.
+    """The envelope of ``series`` over seconds since the start.
 
-    Every series must have an envelope.
+    ``within`` share its colours, ``range_of`` its axes. Every series must have an envelope.
     """
-    every = [one for one in (within or series) if one.envelope is not None]
+    layers = layers_of(series, theme, within=within, range_of=range_of, title=title, legend=legend)
+    return axes.finish(layers, theme, height, describe(series))
+
+
+def layers_of(
+    series: Sequence[Series],
+    theme: Theme,
+    *,
+    within: Sequence[Series] = (),
+    range_of: Sequence[Series] = (),
+    title: str = "latency",
+    legend: bool = True,
+) -> list[alt.Chart]:
+    """The layers of ``chart``, for a figure of several."""
+    every = [one for one in (range_of or within or series) if one.envelope is not None]
     runs = runs_of(within or series)
     y_scale, ticks = axes.time_scale(
         [
@@ -64,9 +90,7 @@ def chart(
     edge = base.mark_line(interpolate="step-after", strokeWidth=1, clip=True).encode(
         y=alt.Y("high:Q", scale=y_scale)
     )
-    return axes.finish(
-        [band, edge, *_worst(series, color, x, y_scale, last_s)], theme, height, describe(series)
-    )
+    return [band, edge, *_worst(series, color, x, y_scale, last_s)]
 
 
 def worst_so_far(
@@ -112,6 +136,12 @@ def describe(series: Sequence[Series]) -> str:
         for one in series
     ]
     return "Latency over time, least and largest of each stretch. " + "; ".join(parts) + "."
+
+
+def _usual_ns(series: Sequence[Series]) -> float:
+    """The middle of the least values of each stretch of time, which stalls do not move."""
+    least = [one.envelope.low_ns for one in series if one.envelope is not None]
+    return max(1.0, float(np.median(np.concatenate(least)))) if least else 1.0
 
 
 def _worst(

@@ -8,10 +8,12 @@ from tautochrone.report.typeset import duration, number
 from tautochrone.run.manifest import Manifest
 
 _UNKNOWN = "N/A"
+_UNREADABLE = "can't be told"
 _ORIGIN = "_found_by"  # "preemption_found_by" says where "preemption" was read
 _ACRONYMS = {
     "cpu": "CPU",
     "cpus": "CPUs",
+    "warmup": "warm-up",
     "rt": "RT",
     "smt": "SMT",
     "numa": "NUMA",
@@ -41,12 +43,16 @@ class Group:
 
 @dataclass(frozen=True)
 class Setting:
-    """What was asked for and what the system said afterwards."""
+    """What was asked for and what the system said afterwards.
+
+    What can't be read back is no difference: ``unknown`` then.
+    """
 
     name: str
     requested: str
     obtained: str
     differs: bool
+    unknown: bool
 
 
 @dataclass(frozen=True)
@@ -162,15 +168,19 @@ def _agreed(values: Sequence[str]) -> tuple[str, ...]:
 
 
 def _compare(requested: Mapping[str, Any], obtained: Mapping[str, Any]) -> tuple[Setting, ...]:
-    names = dict.fromkeys([*requested, *obtained])
     return tuple(
-        Setting(
-            words(name),
-            show(name, requested[name]) if name in requested else "not asked for",
-            show(name, obtained.get(name)),
-            name in requested and obtained.get(name) is not None and requested[name] != obtained[name],
-        )
-        for name in names
+        _setting(name, requested.get(name), obtained.get(name))
+        for name in dict.fromkeys([*requested, *obtained])
+    )
+
+
+def _setting(name: str, wanted: object, got: object) -> Setting:
+    return Setting(
+        name=words(name),
+        requested="" if wanted is None else show(name, wanted),
+        obtained=_UNREADABLE if got is None else show(name, got),
+        differs=wanted is not None and got is not None and wanted != got,
+        unknown=wanted is not None and got is None,
     )
 
 

@@ -9,12 +9,23 @@ from tautochrone.units import format_rate
 
 
 @dataclass(frozen=True)
+class Load:
+    """How one loop did beside one load."""
+
+    name: str
+    standing: str
+    mark: str
+    worst: str
+
+
+@dataclass(frozen=True)
 class Cell:
     """One loop: its standing in a word (``mark`` names the shape beside it) and what it rests on."""
 
     standing: str
     mark: str
     details: tuple[str, ...]
+    loads: tuple[Load, ...]
     sentence: str
 
 
@@ -28,9 +39,10 @@ class Rate:
 
 @dataclass(frozen=True)
 class Line:
-    """All loops of one CPU."""
+    """All loops of one CPU that ran in one way; how is said where the lines differ in it."""
 
     source: str
+    conditions: str
     cells: tuple[Cell | None, ...]
 
 
@@ -48,24 +60,25 @@ class Loops:
 def view(verdict: Verdict) -> Loops:
     """Lay a verdict out. A rate that was not judged for a CPU has no cell."""
     rates = sorted({loop.rate_hz for loop in verdict.loops})
-    sources = dict.fromkeys(loop.source for loop in verdict.loops)
+    lines: dict[tuple[str, str], list[LoopVerdict]] = {}
+    for loop in verdict.loops:
+        lines.setdefault((loop.source, loop.conditions), []).append(loop)
+    several = len({conditions for _, conditions in lines}) > 1
     return Loops(
         headline=micro(verdict.headline),
         rates=tuple(Rate(format_rate(rate).replace(" ", "\u00a0"), duration(1e9 / rate)) for rate in rates),
-        lines=tuple(
-            _line(source, [loop for loop in verdict.loops if loop.source == source], rates)
-            for source in sources
-        ),
+        lines=tuple(_line(loops, rates, named=several) for loops in lines.values()),
         sentences=tuple(micro(loop.sentence) for loop in verdict.loops),
         notes=tuple(micro(note) for note in verdict.notes),
     )
 
 
-def _line(source: str, loops: Sequence[LoopVerdict], rates: Sequence[float]) -> Line:
+def _line(loops: Sequence[LoopVerdict], rates: Sequence[float], *, named: bool) -> Line:
     by_rate = {loop.rate_hz: loop for loop in loops}
-    cpu = loops[0].cpu
+    first = loops[0]
     return Line(
-        source=source if cpu is None else f"CPU\u00a0{cpu}",
+        source=first.source if first.cpu is None else f"CPU\u00a0{first.cpu}",
+        conditions=micro(first.conditions) if named else "",
         cells=tuple(_cell(by_rate[rate]) if rate in by_rate else None for rate in rates),
     )
 
@@ -75,9 +88,14 @@ def _cell(loop: LoopVerdict) -> Cell:
     if loop.samples:
         left = f"{duration(loop.left_ns)} left" if loop.left_ns > 0 else "nothing left"
         details = [f"worst {duration(loop.worst_ns)}", left, *details]
+    loads = [
+        Load(name, standing, standing.replace(" ", "-"), f"worst {duration(worst_ns)}" if worst_ns else "")
+        for name, standing, worst_ns in loop.loads
+    ]
     return Cell(
         standing=loop.standing,
         mark=loop.standing.replace(" ", "-"),
         details=tuple(detail.replace(" ", "\u00a0") for detail in details),
+        loads=tuple(loads) if len(loads) > 1 else (),
         sentence=micro(loop.sentence),
     )

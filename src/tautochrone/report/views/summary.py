@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tautochrone.report.series import Series
 from tautochrone.report.typeset import number, percent
+from tautochrone.report.views import confidence, losses
 from tautochrone.statistics.summary import Quantile, Summary
 from tautochrone.units import format_us
 
@@ -33,20 +34,29 @@ class Line:
     deviation: str
     cells: tuple[Cell, ...]
     maximum: str
+    later: str
 
 
 @dataclass(frozen=True)
 class Table:
-    """The summary table: the quantiles' names and one line per source and run."""
+    """The summary table: the quantiles' names and one line per source and run.
+
+    ``assumes`` says what the last column rests on; it is empty where there is no such column.
+    """
 
     quantiles: tuple[str, ...]
     confidence: str
     lines: tuple[Line, ...]
     resolutions: tuple[str, ...]
+    losses: tuple[str, ...]
+    assumes: str
 
 
-def view(series: Sequence[Series]) -> Table:
-    """Lay the summaries out; series without a summary are left out."""
+def view(series: Sequence[Series], *, periodic: bool = True) -> Table:
+    """Lay the summaries out; series without a summary are left out.
+
+    How rare a value above the maximum is, is said of periodic experiments only.
+    """
     summaries = [(one, one.summary) for one in series if one.summary is not None]
     quantiles = summaries[0][1].quantiles if summaries else ()
     return Table(
@@ -54,6 +64,8 @@ def view(series: Sequence[Series]) -> Table:
         confidence=percent(quantiles[0].confidence) if quantiles else "",
         lines=tuple(_line(one, summary) for one, summary in summaries),
         resolutions=tuple(dict.fromkeys(summary.resolution for _, summary in summaries)),
+        losses=tuple(losses.caption([one for one, _ in summaries])),
+        assumes=confidence.ASSUMES if periodic else "",
     )
 
 
@@ -80,7 +92,13 @@ def _line(one: Series, summary: Summary) -> Line:
         deviation=format_us(summary.standard_deviation),
         cells=tuple(_cell(quantile) for quantile in summary.quantiles),
         maximum=format_us(summary.maximum),
+        later=_later(one),
     )
+
+
+def _later(one: Series) -> str:
+    rarity = confidence.one_in(one)
+    return "can't be said" if rarity is None else f"1\u00a0in\u00a0{number(rarity)}"
 
 
 def _cell(quantile: Quantile) -> Cell:

@@ -1,11 +1,11 @@
 """What to know before trusting the numbers: runs that ended early, warnings, the audit's findings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tautochrone.machine.audit import Finding
 from tautochrone.report.typeset import micro
-from tautochrone.run.manifest import Manifest
+from tautochrone.run.manifest import SEALED, Manifest
 
 _ENDINGS = {
     "interrupted": "was stopped early by a signal",
@@ -24,6 +24,15 @@ class Notice:
     advice: str
     runs: str
     source: str = ""
+
+
+def incomplete(manifests: Sequence[Manifest]) -> str:
+    """What a headline over these runs must begin with, so that nobody takes it for the whole; or nothing."""
+    if any(manifest.state != SEALED or manifest.damage for manifest in manifests):
+        return "From incomplete data"
+    if any(manifest.ended in _ENDINGS for manifest in manifests):
+        return "From a run that ended early"
+    return ""
 
 
 def endings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[str]:
@@ -59,17 +68,31 @@ def warnings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Notic
     ]
 
 
-def findings(found: Sequence[Finding], *levels: str) -> list[Notice]:
-    """The audit's findings of these levels."""
+def findings(found: Mapping[str, Sequence[Finding]], *levels: str) -> list[Notice]:
+    """The audits' findings of these levels; one that several machines share is said once.
+
+    Args:
+        found: the findings of each machine, by its name; the name is said where there are several.
+        levels: which to take, in this order.
+    """
+    where: dict[Finding, list[str]] = {}
+    for machine, own in found.items():
+        for finding in own:
+            where.setdefault(finding, []).append(machine)
     return [
         Notice(
             title=one.title,
             text=micro(f"{one.observed} {one.why}".strip() if level != "good" else one.observed),
             advice=micro(one.advice),
-            runs="" if one.certainty == "sure" else one.certainty,
+            runs="; ".join(
+                [
+                    *([one.certainty] if one.certainty != "sure" else []),
+                    *(machines if len(machines) < len(found) else []),
+                ]
+            ),
             source=one.source,
         )
         for level in levels
-        for one in found
+        for one, machines in where.items()
         if one.level == level
     ]

@@ -1,0 +1,180 @@
+"""What tables and sentences of the report say: names of runs, confidence, losses, settings, audits."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import streams
+from report_runs import FACTS, SAMPLES, idle_and_loaded, latencies, store_run
+from tautochrone.judgement.loops import judge_runs
+from tautochrone.judgement.verdict import LoopVerdict, Verdict
+from tautochrone.report import audits, evidence
+from tautochrone.report.conclusion import show_conclusion
+from tautochrone.report.labels import LONGEST, label_runs
+from tautochrone.report.views import confidence, environment, loops, losses, summary, warnings
+from tautochrone.run.folder import Run
+from tautochrone.run.recover import recover
+from tautochrone.run.store import Store
+
+FEW = np.array([5_000] * 10)
+
+
+def labels_of(folder: Path, *parameters: dict[str, Any], **options: Any) -> list[str]:
+    store = Store(folder)
+    return label_runs([store_run(store, [FEW], parameters=one, **options).manifest for one in parameters])
+
+
+def test_runs_are_told_apart_by_the_fewest_parameters_that_do(tmp_path: Path) -> None:
+    labels = labels_of(
+        tmp_path,
+        {"timer_slack_ns": 1, "priority": 20, "count": 1, "ring_rows": 1, "budget_ns": None},
+        {"timer_slack_ns": 50_000, "priority": 20, "count": 2, "ring_rows": 2, "budget_ns": 5},
+        {"timer_slack_ns": 900, "priority": 30, "count": 3, "ring_rows": 3, "budget_ns": None},
+    )
+
+    assert [label.replace("\u00a0", " ") for label in labels] == [
+        "timer slack 1 ns",
+        "timer slack 50 us".replace("us", "µs"),
+        "timer slack 900 ns",
+    ]
+
+
+def test_a_label_is_never_long(tmp_path: Path) -> None:
+    many = [{f"parameter_{name}": name == run for name in range(8)} for run in range(8)]
+
+    labels = labels_of(tmp_path, *many)
+
+    assert len(set(labels)) == 8
+    assert all(len(label) <= LONGEST for label in labels)
+    assert any(label.startswith("20") for label in labels)  # the run's id, shortened
+
+
+def test_a_typed_title_wins(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    typed = store_run(store, [FEW], title="isolated", command="tauto probe cyclic --title isolated")
+    other = store_run(store, [FEW], parameters={"priority": 20})
+
+    assert label_runs([typed.manifest]) == ["isolated"]
+    assert label_runs([typed.manifest, other.manifest])[0] == "isolated"
+
+
+def test_the_confidence_is_that_of_each_series_by_itself(tmp_path: Path) -> None:
+    runs = idle_and_loaded(tmp_path)
+    seen = evidence.gather(runs)
+
+    (sentence,) = confidence.view(seen.measured[0].series)
+    table = summary.view(seen.measured[0].series)
+
+    one_in = int(1 / (1 - 0.05 ** (1 / SAMPLES)))
+    assert f"at most 1 cycle in {one_in:,} starts later" in sentence
+    assert "by itself" in sentence
+    assert "independent" in sentence
+    assert {line.later.replace("\u00a0", " ") for line in table.lines} == {f"1 in {one_in:,}"}
+
+
+def test_missed_releases_leave_no_claim_about_the_rest(tmp_path: Path) -> None:
+    late = latencies(1, 4_000, 3_200_000)
+    series = (
+        evidence.gather([store_run(Store(tmp_path), [late, latencies(2, 4_000, 9_000)])]).measured[0].series
+    )
+
+    said = " ".join(confidence.view(series))
+    table = summary.view(series)
+
+    assert "cpu0: 3 of 3,003 releases were missed and have no sample here." in said
+    assert "at most 1 cycle" not in said
+    assert table.lines[0].later == "can't be said"
+    assert table.lines[1].later.startswith("1")
+    assert "flatter" in " ".join(table.losses)
+
+
+def test_dropped_samples_are_told_as_missed_ones_are(tmp_path: Path) -> None:
+    run = store_run(Store(tmp_path), [latencies(1, 4_000, 9_000)], dropped={0: 7})
+    (one,) = evidence.gather([run]).measured[0].series
+
+    assert losses.of(one) == "7 samples were dropped and are not here"
+    assert confidence.one_in(one) is None
+
+
+def test_a_setting_that_can_not_be_read_back_is_no_difference(tmp_path: Path) -> None:
+    process = {
+        "requested": {"memory_locked": True, "timer_slack_ns": 1, "wake_latency_limit_us": None},
+        "obtained": {"memory_locked": None, "timer_slack_ns": 50_000, "wake_latency_limit_us": None},
+    }
+    run = store_run(Store(tmp_path), [FEW], header_extra={"process": process})
+
+    shown = {one.name: one for one in environment.settings([run.manifest], ["x"])[0].settings}
+
+    assert (shown["memory locked"].unknown, shown["memory locked"].differs) == (True, False)
+    assert shown["memory locked"].obtained == "can't be told"
+    assert shown["memory locked"].requested == "yes"
+    assert shown["timer slack"].differs
+    assert shown["timer slack"].obtained == "50\u00a0µs"
+    assert not shown["wake latency limit"].unknown
+
+
+def test_each_machine_is_audited_and_a_shared_finding_is_said_once(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    kernel = {**FACTS["kernel"], "release": "6.1.0-generic", "preemption": "voluntary"}
+    real_time = store_run(store, [FEW])
+    again = store_run(store, [FEW])
+    generic = store_run(store, [FEW], facts={**FACTS, "kernel": kernel})
+
+    found = audits.audit_runs([run.manifest for run in (real_time, again, generic)])
+    told = warnings.findings(found, "warning", "note", "unknown", "good")
+
+    assert list(found) == ["Test bench, Linux 6.1.0-rt", "Test bench, Linux 6.1.0-generic"]
+    assert any("6.1.0-generic" in notice.runs for notice in told)
+    assert any(not notice.runs.startswith("Test bench") for notice in told)
+
+
+def test_an_incomplete_run_stands_in_the_headline(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with store.create("cyclic", "cut", {"load": "idle"}) as writer:
+        writer.append(streams.make_stream([latencies(1, 4_000, 50_000)], footer=False))
+    recover(store)
+    cut = store.open("latest")
+    early = store_run(store, [latencies(1, 4_000, 50_000)], ended="interrupted")
+    whole = store_run(store, [latencies(1, 4_000, 50_000)])
+
+    assert warnings.incomplete([whole.manifest]) == ""
+    assert warnings.incomplete([whole.manifest, early.manifest]) == "From a run that ended early"
+    assert warnings.incomplete([early.manifest, cut.manifest]) == "From incomplete data"
+
+
+@pytest.mark.parametrize(("ended", "said"), [("interrupted", True), ("complete", False)])
+def test_the_terminal_says_above_the_verdict_that_a_run_ended_early(
+    tmp_path: Path, ended: str, said: bool
+) -> None:
+    run: Run = store_run(Store(tmp_path), [latencies(1, 4_000, 50_000)], ended=ended)
+    verdict = judge_runs([run])
+    assert verdict is not None
+    console = Console(width=200)
+
+    with console.capture() as captured:
+        show_conclusion(console, [run], verdict, ())
+
+    before = captured.get().partition(verdict.headline)[0]
+    assert ("ended early" in before) is said
+    assert "every latency contains the cost of one reading" in captured.get()
+
+
+def test_loops_that_ran_in_different_ways_have_a_line_each() -> None:
+    loop = LoopVerdict(1000.0, "cpu0", 0, "holds", 40_000, 960_000, 10_000, "A loop.", "policy fifo 90")
+    other = replace(
+        loop,
+        standing="missed",
+        conditions="policy other",
+        loads=(("idle", "holds", 9), ("cpu", "missed", 99)),
+    )
+
+    shown = loops.view(Verdict("Headline.", (loop, other), ()))
+
+    assert [line.conditions for line in shown.lines] == ["policy fifo 90", "policy other"]
+    cells = [line.cells[0] for line in shown.lines]
+    assert [cell.standing for cell in cells if cell] == ["holds", "missed"]
+    assert [load.name for load in cells[1].loads] == ["idle", "cpu"] if cells[1] else False
