@@ -27,10 +27,9 @@ def main() -> None:
     cyclic.missing(cpu, options.seconds)
     cyclic.sizes()
     sys.stdout.flush()
-    subprocess.run(
-        [sys.executable, str(Path(__file__).parent / "seal.py"), "--samples", str(options.samples)],
-        check=True,
-    )
+    here = Path(__file__).parent
+    subprocess.run([sys.executable, str(here / "seal.py"), "--samples", str(options.samples)], check=True)
+    subprocess.run([sys.executable, str(here / "catalogue.py")], check=True)
 
 
 if __name__ == "__main__":

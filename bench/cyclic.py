@@ -1,5 +1,6 @@
 """CPU time per sample, releases served, samples missing from the output: ratios from one interleaved run."""
 
+import random
 import statistics
 import subprocess
 from collections.abc import Iterator
@@ -15,8 +16,9 @@ def _interleaved(
     tools: dict[str, Tool], period_us: int, seconds: float, cpu: int, rounds: int
 ) -> dict[str, list[Outcome]]:
     found: dict[str, list[Outcome]] = {name: [] for name in tools}
+    shuffled = random.Random(rounds)
     for _ in range(rounds):
-        for name, tool in tools.items():
+        for name, tool in shuffled.sample(list(tools.items()), len(tools)):
             try:
                 outcome = tool(period_us, seconds, cpu)
             except subprocess.CalledProcessError as error:

@@ -1,4 +1,8 @@
-"""The probe, cyclictest, jitterdebugger and stress-ng: each as a command, and what it says it did."""
+"""The probe, cyclictest, jitterdebugger and stress-ng: each as a command, and what it says it did.
+
+All are started on the CPU that they measure. cyclictest keeps its main thread there unless told otherwise, and
+where that thread runs changes the CPU time of a sample by a tenth; so the others' threads are kept there too.
+"""
 
 import json
 import re
@@ -46,8 +50,9 @@ Tool = Callable[[int, float, int], Outcome | None]
 """Arguments: period in us, seconds, CPU. None: the tool can't do this period."""
 
 
-def _run(command: list[str], stdout: Path | None = None) -> tuple[str, float]:
-    """Output and CPU time (seconds) of a command that must succeed."""
+def _run(command: list[str], cpu: int, stdout: Path | None = None) -> tuple[str, float]:
+    """Output and CPU time (seconds) of a command that must succeed, started on one CPU."""
+    command = ["taskset", "-c", str(cpu), *command]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     if stdout is None:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -69,7 +74,8 @@ def ours(wait: str = "sleep") -> Tool:
                     str(find_probe()), "cyclic", "--cpus", str(cpu), "--period", f"{period_us}us",
                     "--duration", f"{round(seconds * 1000)}ms", "--warmup", "0s", "--wait", wait,
                     "--policy", "fifo", "--priority", str(PRIORITY), "--out", str(out),
-                ]
+                ],
+                cpu,
             )  # fmt: skip
             in_stream, books = 0, {}
             header: dict[str, object] = {}
@@ -93,7 +99,8 @@ def cyclictest(period_us: int, seconds: float, cpu: int) -> Outcome:
             [
                 "cyclictest", "-m", "-q", "-t1", "-a", str(cpu), "-p", str(PRIORITY), "-i", str(period_us),
                 "-D", str(round(seconds)), "--default-system", f"--json={found}",
-            ]
+            ],
+            cpu,
         )  # fmt: skip
         cycles = int(json.loads(found.read_text())["thread"]["0"]["cycles"])
     released = round(seconds) * 1_000_000 // period_us
@@ -110,6 +117,7 @@ def cyclictest_samples(period_us: int, seconds: float, cpu: int) -> Outcome:
                 "cyclictest", "-m", "-v", "-t1", "-a", str(cpu), "-p", str(PRIORITY), "-i", str(period_us),
                 "-l", str(loops), "--default-system",
             ],
+            cpu,
             stdout=out,
         )  # fmt: skip
         lines = sum(1 for line in out.read_text().splitlines() if re.match(r"\s*0:\s*\d+:\s*-?\d+", line))
@@ -125,7 +133,8 @@ def jitterdebugger(period_us: int, seconds: float, cpu: int) -> Outcome:
             [
                 "jitterdebugger", "-i", str(period_us), "-l", str(loops), "-a", str(cpu), "-p", str(PRIORITY),
                 "-s", "-o", folder,
-            ]
+            ],
+            cpu,
         )  # fmt: skip
         elapsed_s = time.monotonic() - begin
         raw = Path(folder) / "samples.raw"
@@ -141,7 +150,8 @@ def stress_ng(period_us: int, seconds: float, cpu: int) -> Outcome:
             "stress-ng", "--cyclic", "1", "--cyclic-policy", "fifo", "--cyclic-prio", str(PRIORITY),
             "--cyclic-method", "clock_ns", "--cyclic-sleep", str(period_us * 1000), "--taskset", str(cpu),
             "-t", str(round(seconds)), "--metrics",
-        ]
+        ],
+        cpu,
     )  # fmt: skip
     found = re.search(r"metrc: \[\d+\] cyclic\s+(\d+)", text)
     ops = int(found[1]) if found else 0
