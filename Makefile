@@ -25,6 +25,7 @@ test: static ## every check: also sanitizers, clang, the static probe, slow test
 
 bench: ## compare with cyclictest, jitterdebugger and stress-ng; kept out of the tests
 	@scripts/setup bench
+	@scripts/test-probe musl
 	@$(bin)/python bench
 
 lock: setup-test ## write requirements/*.txt anew from pyproject.toml; UPGRADE=1 takes the newest versions

@@ -21,10 +21,13 @@ def main() -> None:
         f"Linux {os.uname().release}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.2f}, measuring on "
         f"CPU {cpu}"
     )
-    cyclic.cpu_time(cpu, options.seconds, options.rounds)
-    cyclic.served(cpu, options.seconds, min(3, options.rounds))
-    cyclic.spin_at_10_us(cpu, options.seconds, min(3, options.rounds))
-    cyclic.missing(cpu, options.seconds)
+    places = [cyclic.Place(cpu, cpu), cyclic.Place(cpu, min(os.sched_getaffinity(0)))]
+    for place in dict.fromkeys(places):
+        cyclic.cpu_time(place, options.seconds, options.rounds)
+        cyclic.served(place, options.seconds, min(3, options.rounds))
+    cyclic.served_awake(places[-1], options.seconds, min(3, options.rounds))
+    cyclic.spin_at_10_us(places[-1], options.seconds, min(3, options.rounds))
+    cyclic.missing(places[-1], options.seconds)
     cyclic.sizes()
     sys.stdout.flush()
     here = Path(__file__).parent

@@ -5,41 +5,53 @@ import statistics
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from peers import Outcome, Tool, binary_bytes, cyclictest, cyclictest_samples, jitterdebugger, ours, stress_ng
+
+
+@dataclass(frozen=True)
+class Place:
+    """The measured CPU, and the CPU of every other thread of the tool."""
+
+    cpu: int
+    home: int
+
+    def __str__(self) -> str:
+        return "on the measured CPU" if self.cpu == self.home else "on another CPU"
+
 
 THROTTLE = Path("/proc/sys/kernel/sched_rt_runtime_us")
 
 
 def _interleaved(
-    tools: dict[str, Tool], period_us: int, seconds: float, cpu: int, rounds: int
+    tools: dict[str, Tool], period_us: int, seconds: float, place: Place, rounds: int
 ) -> dict[str, list[Outcome]]:
     found: dict[str, list[Outcome]] = {name: [] for name in tools}
     shuffled = random.Random(rounds)
     for _ in range(rounds):
         for name, tool in shuffled.sample(list(tools.items()), len(tools)):
             try:
-                outcome = tool(period_us, seconds, cpu)
+                outcome = tool(period_us, seconds, place.cpu, place.home)
             except subprocess.CalledProcessError as error:
                 print(f"  {name} failed at {period_us} us: {error}")
                 continue
-            if outcome is not None:
-                found[name].append(outcome)
+            found[name].append(outcome)
     return found
 
 
-def cpu_time(cpu: int, seconds: float, rounds: int) -> None:
+def cpu_time(place: Place, seconds: float, rounds: int) -> None:
     """Goal: at most cyclictest's."""
-    print("\nCPU time per sample, whole process, median of the rounds (goal: at most cyclictest's)")
+    print(f"\nCPU time per sample, whole process, other threads {place} (goal: at most cyclictest's)")
     tools: dict[str, Tool] = {
         "tauto-probe": ours(),
-        "cyclictest": cyclictest,
+        "cyclictest": cyclictest(),
         "jitterdebugger": jitterdebugger,
         "stress-ng": stress_ng,
     }
     for period_us in (1000, 100):
-        found = _interleaved(tools, period_us, seconds, cpu, rounds)
+        found = _interleaved(tools, period_us, seconds, place, rounds)
         per_sample = {
             name: statistics.median(o.cpu_us_per_sample for o in some) for name, some in found.items() if some
         }
@@ -48,22 +60,37 @@ def cpu_time(cpu: int, seconds: float, rounds: int) -> None:
             print(f"  {period_us:5d} us  {name:15s} {value:7.2f} us  {value / base:5.2f} x cyclictest")
 
 
-def served(cpu: int, seconds: float, rounds: int) -> None:
+def served(place: Place, seconds: float, rounds: int) -> None:
     """Goal: at least cyclictest's share; with --wait spin 99 % at 10 us."""
-    print("\nReleases served (goal: at least cyclictest's share; every miss counted)")
+    print(f"\nReleases served, other threads {place} (goal: at least cyclictest's, every miss counted)")
     tools: dict[str, Tool] = {
         "tauto-probe": ours(),
-        "cyclictest": cyclictest,
+        "cyclictest": cyclictest(),
         "jitterdebugger": jitterdebugger,
         "stress-ng": stress_ng,
         "tauto-probe, spin": ours("spin"),
     }
     for period_us in (1000, 100, 50, 25, 20, 10):
-        found = _interleaved(tools, period_us, seconds, cpu, rounds)
+        found = _interleaved(tools, period_us, seconds, place, rounds)
         shares = {name: statistics.median(o.share for o in some) for name, some in found.items() if some}
         line = ", ".join(f"{name} {share:7.2%}" for name, share in shares.items())
         print(
             f"  {period_us:5d} us  {line}; ours/cyclictest {shares['tauto-probe'] / shares['cyclictest']:.3f}"
+        )
+
+
+def served_awake(place: Place, seconds: float, rounds: int) -> None:
+    """Goal as above, without the idle states, whose length varies from wake-up to wake-up."""
+    print(
+        "\nReleases served with idle CPUs held awake, as cyclictest does by itself (goal: at least its share)"
+    )
+    tools: dict[str, Tool] = {"tauto-probe": ours(awake=True), "cyclictest": cyclictest(awake=True)}
+    for period_us in (50, 25, 20, 10):
+        found = _interleaved(tools, period_us, seconds, place, rounds)
+        mine, theirs = (statistics.median(o.share for o in found[name]) for name in tools)
+        print(
+            f"  {period_us:5d} us  tauto-probe {mine:7.2%}, cyclictest {theirs:7.2%}; ratio "
+            f"{mine / theirs:.3f}"
         )
 
 
@@ -82,7 +109,7 @@ def _without_throttling() -> Iterator[bool]:
         THROTTLE.write_text(before)
 
 
-def spin_at_10_us(cpu: int, seconds: float, rounds: int) -> None:
+def spin_at_10_us(place: Place, seconds: float, rounds: int) -> None:
     """Goal: 99 % served where throttling does not bite."""
     with _without_throttling() as free:
         if not free:
@@ -90,12 +117,12 @@ def spin_at_10_us(cpu: int, seconds: float, rounds: int) -> None:
                 "\n--wait spin without RT throttling: N/A, sched_rt_runtime_us can't be written by this user"
             )
             return
-        found = _interleaved({"spin": ours("spin")}, 10, seconds, cpu, rounds)["spin"]
+        found = _interleaved({"spin": ours("spin")}, 10, seconds, place, rounds)["spin"]
         share = statistics.median(o.share for o in found)
         print(f"\n--wait spin at 10 us, RT throttling off: {share:.2%} served (goal: 99 %)")
 
 
-def missing(cpu: int, seconds: float) -> None:
+def missing(place: Place, seconds: float) -> None:
     """Goal: none."""
     print("\nSamples missing from the output, when every sample is asked for (goal: none)")
     tools: dict[str, Tool] = {
@@ -105,7 +132,7 @@ def missing(cpu: int, seconds: float) -> None:
         "stress-ng": stress_ng,
     }
     for period_us in (1000, 100, 20):
-        for name, some in _interleaved(tools, period_us, seconds, cpu, 1).items():
+        for name, some in _interleaved(tools, period_us, seconds, place, 1).items():
             for outcome in some:
                 lost = "N/A" if outcome.output is None else f"{outcome.served - outcome.output:8,d}"
                 print(f"  {period_us:5d} us  {name:18s} {lost} of {outcome.served:,}")
@@ -114,7 +141,7 @@ def missing(cpu: int, seconds: float) -> None:
 def sizes() -> None:
     """What is copied to a board."""
     print("\nProgram size in bytes, as built or installed, without symbols")
-    static = Path("build/musl/tauto-probe.stripped")
+    static = Path(__file__).parents[1] / "build/musl/probe/tauto-probe.stripped"
     if static.exists():
         print(f"  {'tauto-probe, static (needs nothing)':40s} {static.stat().st_size:10,d}")
     for name in ("cyclictest", "jitterdebugger", "stress-ng"):

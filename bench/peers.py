@@ -1,7 +1,8 @@
 """The probe, cyclictest, jitterdebugger and stress-ng: each as a command, and what it says it did.
 
-All are started on the CPU that they measure. cyclictest keeps its main thread there unless told otherwise, and
-where that thread runs changes the CPU time of a sample by a tenth; so the others' threads are kept there too.
+`home` is the CPU of all their other threads. It matters: cyclictest keeps its main thread, which wakes a
+hundred times a second, on the measured CPU unless told otherwise, and so keeps an idle CPU from falling
+asleep.
 """
 
 import json
@@ -46,13 +47,13 @@ class Outcome:
         return self.cpu_s * 1e6 / max(1, self.served)
 
 
-Tool = Callable[[int, float, int], Outcome | None]
-"""Arguments: period in us, seconds, CPU. None: the tool can't do this period."""
+Tool = Callable[[int, float, int, int], Outcome]
+"""Arguments: period in us, seconds, measured CPU, home CPU."""
 
 
-def _run(command: list[str], cpu: int, stdout: Path | None = None) -> tuple[str, float]:
-    """Output and CPU time (seconds) of a command that must succeed, started on one CPU."""
-    command = ["taskset", "-c", str(cpu), *command]
+def _run(command: list[str], home: int, stdout: Path | None = None) -> tuple[str, float]:
+    """Output and CPU time (seconds) of a command that must succeed, started on its home CPU."""
+    command = ["taskset", "-c", str(home), *command]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     if stdout is None:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -65,17 +66,20 @@ def _run(command: list[str], cpu: int, stdout: Path | None = None) -> tuple[str,
     return text, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def ours(wait: str = "sleep") -> Tool:
-    def measure(period_us: int, seconds: float, cpu: int) -> Outcome:
+def ours(wait: str = "sleep", *, awake: bool = False) -> Tool:
+    """`awake`: idle CPUs are held out of idle states, as cyclictest and jitterdebugger do by themselves."""
+    hold = ["--wake-latency-us", "0"] if awake else []
+
+    def measure(period_us: int, seconds: float, cpu: int, home: int) -> Outcome:
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "stream"
             _, cpu_s = _run(
                 [
                     str(find_probe()), "cyclic", "--cpus", str(cpu), "--period", f"{period_us}us",
                     "--duration", f"{round(seconds * 1000)}ms", "--warmup", "0s", "--wait", wait,
-                    "--policy", "fifo", "--priority", str(PRIORITY), "--out", str(out),
+                    "--policy", "fifo", "--priority", str(PRIORITY), "--out", str(out), *hold,
                 ],
-                cpu,
+                home,
             )  # fmt: skip
             in_stream, books = 0, {}
             header: dict[str, object] = {}
@@ -91,23 +95,29 @@ def ours(wait: str = "sleep") -> Tool:
     return measure
 
 
-def cyclictest(period_us: int, seconds: float, cpu: int) -> Outcome:
+def cyclictest(*, awake: bool = False) -> Tool:
     """Its own duration and count of cycles. It counts no skipped release: released is time / period."""
-    with tempfile.TemporaryDirectory() as folder:
-        found = Path(folder) / "result.json"
-        _, cpu_s = _run(
-            [
-                "cyclictest", "-m", "-q", "-t1", "-a", str(cpu), "-p", str(PRIORITY), "-i", str(period_us),
-                "-D", str(round(seconds)), "--default-system", f"--json={found}",
-            ],
-            cpu,
-        )  # fmt: skip
-        cycles = int(json.loads(found.read_text())["thread"]["0"]["cycles"])
-    released = round(seconds) * 1_000_000 // period_us
-    return Outcome(released, min(cycles, released), None, cpu_s)
+    tuning = [] if awake else ["--default-system"]
+
+    def measure(period_us: int, seconds: float, cpu: int, home: int) -> Outcome:
+        with tempfile.TemporaryDirectory() as folder:
+            found = Path(folder) / "result.json"
+            _, cpu_s = _run(
+                [
+                    "cyclictest", "-m", "-q", "-t1", "-a", str(cpu), "-p", str(PRIORITY), *tuning,
+                    "-i", str(period_us), "-D", str(round(seconds)),
+                    f"--mainaffinity={home}", f"--json={found}",
+                ],
+                home,
+            )  # fmt: skip
+            cycles = int(json.loads(found.read_text())["thread"]["0"]["cycles"])
+        released = round(seconds) * 1_000_000 // period_us
+        return Outcome(released, min(cycles, released), None, cpu_s)
+
+    return measure
 
 
-def cyclictest_samples(period_us: int, seconds: float, cpu: int) -> Outcome:
+def cyclictest_samples(period_us: int, seconds: float, cpu: int, home: int) -> Outcome:
     """Asked for every sample (-v)."""
     loops = round(seconds * 1e6 / period_us)
     with tempfile.TemporaryDirectory() as folder:
@@ -115,16 +125,16 @@ def cyclictest_samples(period_us: int, seconds: float, cpu: int) -> Outcome:
         _, cpu_s = _run(
             [
                 "cyclictest", "-m", "-v", "-t1", "-a", str(cpu), "-p", str(PRIORITY), "-i", str(period_us),
-                "-l", str(loops), "--default-system",
+                "-l", str(loops), "--default-system", f"--mainaffinity={home}",
             ],
-            cpu,
+            home,
             stdout=out,
         )  # fmt: skip
         lines = sum(1 for line in out.read_text().splitlines() if re.match(r"\s*0:\s*\d+:\s*-?\d+", line))
     return Outcome(loops, loops, lines, cpu_s)
 
 
-def jitterdebugger(period_us: int, seconds: float, cpu: int) -> Outcome:
+def jitterdebugger(period_us: int, seconds: float, cpu: int, home: int) -> Outcome:
     """Asked for a number of samples: what it skips shows as longer time."""
     loops = round(seconds * 1e6 / period_us)
     with tempfile.TemporaryDirectory() as folder:
@@ -134,7 +144,7 @@ def jitterdebugger(period_us: int, seconds: float, cpu: int) -> Outcome:
                 "jitterdebugger", "-i", str(period_us), "-l", str(loops), "-a", str(cpu), "-p", str(PRIORITY),
                 "-s", "-o", folder,
             ],
-            cpu,
+            home,
         )  # fmt: skip
         elapsed_s = time.monotonic() - begin
         raw = Path(folder) / "samples.raw"
@@ -143,7 +153,7 @@ def jitterdebugger(period_us: int, seconds: float, cpu: int) -> Outcome:
     return Outcome(released, loops, stored, cpu_s)
 
 
-def stress_ng(period_us: int, seconds: float, cpu: int) -> Outcome:
+def stress_ng(period_us: int, seconds: float, cpu: int, home: int) -> Outcome:
     """It sleeps for the period after each sample (a relative schedule), so that it serves fewer by design."""
     text, cpu_s = _run(
         [
@@ -151,7 +161,7 @@ def stress_ng(period_us: int, seconds: float, cpu: int) -> Outcome:
             "--cyclic-method", "clock_ns", "--cyclic-sleep", str(period_us * 1000), "--taskset", str(cpu),
             "-t", str(round(seconds)), "--metrics",
         ],
-        cpu,
+        home,
     )  # fmt: skip
     found = re.search(r"metrc: \[\d+\] cyclic\s+(\d+)", text)
     ops = int(found[1]) if found else 0
