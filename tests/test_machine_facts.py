@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from machine_trees import CONFIG, CPUINFO, REALTIME_PC, plant
+from tautochrone.errors import DamagedError
 from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
 from tautochrone.machine.facts import Facts, gather, observe
 from tautochrone.machine.tree import Tree
@@ -260,3 +261,18 @@ def test_this_machine_is_described() -> None:
     assert table["clock"]["resolution_ns"] >= 1
     kinds = {type(value) for facts in table.values() for value in facts.values()}
     assert kinds <= {str, int, float, bool, list, type(None)}
+
+
+def test_stored_facts_of_the_wrong_kind_are_damage_and_not_a_fault() -> None:
+    table = observe(Path("/")).to_table()
+    assert Facts.from_table(table).to_table() == table
+    for group, name, wrong in (
+        ("cpu", "online", 7),
+        ("kernel", "release", 6.1),
+        ("limits", "rtprio_soft", "many"),
+    ):
+        if name not in table[group]:
+            name = next(iter(table[group]))  # noqa: PLW2901 - any name of the group will do
+            wrong = {"not": "a fact"}  # noqa: PLW2901
+        with pytest.raises(DamagedError, match=f"{group}.{name}"):
+            Facts.from_table({**table, group: {**table[group], name: wrong}})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tautochrone.cli.options import JsonOption, StoreOption, open_store
+from tautochrone.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def list_runs(
     number: Annotated[
-        int | None, typer.Option("--number", "-n", min=1, help="Show only so many of the newest.")
+        int | None, typer.Option("--number", "-n", help="Show only so many of the newest.")
     ] = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
@@ -25,6 +26,8 @@ def list_runs(
     """List the runs, newest first."""
     from tautochrone.run.catalogue import catalogue
 
+    if number is not None and number < 1:
+        raise UsageError(f"--number {number}: there is nothing to show", "Give 1 or more.")
     place = open_store(store)
     entries = catalogue(place)[::-1][:number]
     if as_json:

@@ -25,17 +25,21 @@ def watching(cells: "tuple[Cell, ...]") -> "Iterator[Callable[[Cell], Watch]]":
     """
     from rich import progress as rich_progress
     from rich.console import Console
+    from rich.table import Column
 
     console = Console(stderr=True)
+    # The title takes what the numbers leave; a narrow terminal cuts it first.
+    rest_of_line = Column(ratio=1, no_wrap=True, overflow="ellipsis")
     whole_s = sum(cell.expected_s or 0.0 for cell in cells)
     bars = rich_progress.Progress(
-        rich_progress.TextColumn("{task.description}"),
-        rich_progress.BarColumn(bar_width=24),
+        rich_progress.BarColumn(bar_width=12),
         rich_progress.TextColumn("{task.percentage:>3.0f} %"),
         rich_progress.TimeRemainingColumn(compact=True),
         rich_progress.TextColumn("{task.fields[numbers]}"),
+        rich_progress.TextColumn("{task.description}", table_column=rest_of_line),
         console=console,
         transient=True,
+        expand=True,
         disable=not console.is_terminal or whole_s < _SHOWN_FROM_S,
     )
     before_s = 0.0

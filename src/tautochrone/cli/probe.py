@@ -15,7 +15,7 @@ app = typer.Typer(
 _Record = Annotated[str | None, typer.Option(metavar="raw|histogram", help="Every sample, or bins. [raw]")]
 _NoLock = Annotated[bool, typer.Option("--no-memory-lock", help="Measure with pageable memory.")]
 _Title = Annotated[str | None, typer.Option(help="What this run is, for people.")]
-_Count = Annotated[int | None, typer.Option(min=1, help="How many, for each source.")]
+_Count = Annotated[int | None, typer.Option(help="How many, for each source.")]
 
 
 @app.command("cyclic")
@@ -23,9 +23,7 @@ def cyclic(
     cpus: Annotated[str | None, typer.Option(help="0,2-3, all or any: one thread for each. [all]")] = None,
     period: Annotated[str | None, typer.Option(metavar="TIME", help="Between two releases. [1ms]")] = None,
     duration: Annotated[str | None, typer.Option(metavar="TIME", help="Of the recorded part. [10s]")] = None,
-    count: Annotated[
-        int | None, typer.Option(min=1, help="Releases per thread, instead of a duration.")
-    ] = None,
+    count: Annotated[int | None, typer.Option(help="Releases per thread, instead of a duration.")] = None,
     warmup: Annotated[
         str | None, typer.Option(metavar="TIME", help="Before that, not recorded. [100ms]")
     ] = None,
@@ -33,7 +31,7 @@ def cyclic(
         str | None, typer.Option(metavar="TIME", help="Start each thread so much later.")
     ] = None,
     policy: Annotated[str | None, typer.Option(metavar="fifo|rr|other|deadline", help="[fifo]")] = None,
-    priority: Annotated[int | None, typer.Option(min=0, help="The system's own number. [90]")] = None,
+    priority: Annotated[int | None, typer.Option(help="The system's own number. [90]")] = None,
     runtime: Annotated[str | None, typer.Option(metavar="TIME", help="Budget, policy deadline only.")] = None,
     overrun: Annotated[
         str | None, typer.Option(metavar="skip|replay|stop", help="What becomes of missed releases. [skip]")
@@ -45,11 +43,9 @@ def cyclic(
         str | None, typer.Option(metavar="TIME", help="Longest run without sleep. [2s]")
     ] = None,
     wake_latency_us: Annotated[
-        int | None, typer.Option(min=0, help="Hold idle CPUs to this wake-up latency. [not held]")
+        int | None, typer.Option(help="Hold idle CPUs to this wake-up latency. [not held]")
     ] = None,
-    ring: Annotated[
-        int | None, typer.Option(min=1, help="Rows kept in memory for each thread. [262144]")
-    ] = None,
+    ring: Annotated[int | None, typer.Option(help="Rows kept in memory for each thread. [262144]")] = None,
     drain: Annotated[
         str | None, typer.Option(metavar="live|at-end", help="When samples are written. [live]")
     ] = None,

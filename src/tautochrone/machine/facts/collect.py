@@ -4,8 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
+from tautochrone.errors import DamagedError
 from tautochrone.machine.facts.clock import ClockFacts, observe_clock
 from tautochrone.machine.facts.confinement import ConfinementFacts, observe_confinement
 from tautochrone.machine.facts.cpu import CpuFacts, observe_cpu
@@ -60,16 +62,41 @@ class Facts:
 
     @classmethod
     def from_table(cls, table: Mapping[str, Mapping[str, Any]]) -> "Facts":
-        """Facts as stored with a run. Unknown names are ignored, missing ones are None."""
+        """Facts as stored with a run. Unknown names are ignored, missing ones are None.
+
+        Raises:
+            DamagedError: a value is not of the kind that its name stands for.
+        """
         groups: dict[str, Any] = {}
         for group in fields(cls):
             kind: Any = group.default_factory
+            kinds = get_type_hints(kind)
             stored = table.get(group.name, {})
-            known = {item.name: stored[item.name] for item in fields(kind) if item.name in stored}
-            groups[group.name] = kind(
-                **{name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
-            )
+            known = {item.name: _as_stored(stored[item.name]) for item in fields(kind) if item.name in stored}
+            for name, value in known.items():
+                if not _is_of(value, kinds[name]):
+                    raise DamagedError(f"the fact {group.name}.{name} can't be {value!r}")
+            groups[group.name] = kind(**known)
         return cls(**groups)
+
+
+def _as_stored(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _is_of(value: Any, hint: Any) -> bool:
+    """Whether a value fits an annotation made of scalars, None and tuples of one scalar."""
+    allowed = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    for kind in allowed:
+        if get_origin(kind) is tuple:
+            if isinstance(value, tuple) and all(_is_of(item, get_args(kind)[0]) for item in value):
+                return True
+        elif kind is float:
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return True
+        elif isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
+            return True
+    return False
 
 
 def observe(root: Path = Path("/"), *, hostname: bool = False) -> Facts:
