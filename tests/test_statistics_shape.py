@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tautochrone.statistics.shape import coarsen, ecdf, ecdf_of_counts, envelope, histogram
+from tautochrone.statistics.shape import ecdf, ecdf_of_counts, envelope, histogram
 
 repeatable = settings(derandomize=True, deadline=None)
 any_values = st.lists(st.integers(-(2**62), 2**62) | st.integers(-50, 5_000), max_size=80)
@@ -47,17 +47,6 @@ def test_a_span_beyond_the_type_of_the_values_is_no_trouble(kind: type[np.intege
     assert (low[0], high[-1]) == (-(2**40), 2**40)
     assert count.sum() == 3
     assert count[low < 0].sum() == 0
-
-
-@repeatable
-@given(arrays, st.integers(1, 20))
-def test_coarser_bins_hold_the_same_samples(values: np.ndarray, bins: int) -> None:
-    fine = histogram(values, 200)
-    low, high, count = coarsen(*(np.concatenate([part, part]) for part in fine), bins)
-    assert count.sum() == 2 * len(values)
-    assert (count > 0).all()
-    for a, b, k in zip(low, high, count, strict=True):
-        assert 2 * ((values >= a) & (values <= b)).sum() == k
 
 
 @repeatable
@@ -107,7 +96,6 @@ def test_an_envelope_keeps_every_extreme_at_its_time(points: list[tuple[int, int
 def test_nothing_has_no_shape() -> None:
     nothing = np.empty(0, np.int64)
     assert [len(part) for part in histogram(nothing)] == [0, 0, 0]
-    assert [len(part) for part in coarsen(nothing, nothing, nothing)] == [0, 0, 0]
     assert [len(part) for part in ecdf(nothing)] == [0, 0]
     assert [len(part) for part in ecdf_of_counts(nothing, nothing, nothing)] == [0, 0]
     assert [len(part) for part in envelope(nothing, nothing)] == [0, 0, 0]

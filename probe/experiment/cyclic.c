@@ -135,13 +135,13 @@ static bool advance(struct worker *worker, struct position *position, int64_t wa
     if (wake_ns < position->scheduled_ns) {
         return true;
     }
-    if (position->release > 0) {
+    const bool was_recorded = position->release > 0; /* no warm-up */
+    if (was_recorded) {
         worker->source->counters.overruns++;
     }
     if (options->overrun == OVERRUN_REPLAY) {
         return true;
     }
-    const bool was_recorded = position->release > 0;
     skip_to_future(worker, position, wake_ns);
     if (options->overrun == OVERRUN_STOP && was_recorded) {
         atomic_store(&worker->recorder->overrun_stop, true);

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal
 
+from tautochrone.statistics.quantiles import exceedance_bound
 from tautochrone.units import format_duration, format_rate
 
 Standing = Literal["holds", "tight", "missed", "not shown"]
@@ -122,7 +123,7 @@ def wilks_share(samples: int, confidence: float = CONFIDENCE) -> float:
     The distribution-free tolerance limit of Wilks (Annals of Mathematical Statistics 12, 1941): the largest
     of n independent samples covers at least the share (1 - confidence)^(1/n).
     """
-    return float(1.0 - (1.0 - confidence) ** (1.0 / samples))
+    return exceedance_bound(samples, 0, confidence)
 
 
 def _identity(loop: MeasuredLoop) -> tuple[int, str, str, int, str]:

@@ -33,29 +33,6 @@ def histogram(
     return low, high, np.diff(reached, prepend=0)
 
 
-def coarsen(
-    low: Integers, high: Integers, count: Integers, bins: int = 200
-) -> tuple[Integers, Integers, Integers]:
-    """Merge the bins of a histogram into fewer, whole bins together, for a logarithmic axis.
-
-    Args:
-        low: smallest value of each bin, shape (n,).
-        high: largest value of each bin, shape (n,).
-        count: samples in each bin, shape (n,); in any order, a bin may come more than once.
-        bins: how many bins at most, about.
-
-    Returns:
-        As ``histogram``, without empty bins; the counts add up to the same.
-    """
-    low, high, count = _merged(low, high, count)
-    if not len(low):
-        return _no_bins()
-    group = np.searchsorted(_edges(int(low[0]), int(high[-1]), bins), low, side="right")
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    ends = np.append(starts[1:] - 1, len(low) - 1)
-    return low[starts], high[ends], np.add.reduceat(count, starts)
-
-
 def ecdf(values: Integers, points: int = 1000, top: int = 200) -> tuple[Integers, npt.NDArray[np.float64]]:
     """The share of samples that are at most a value, at some of the values.
 
