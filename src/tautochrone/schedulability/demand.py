@@ -1,0 +1,186 @@
+"""The processor demand test of EDF on one CPU, and what Linux asks before it admits SCHED_DEADLINE.
+
+Baruah, Rosier and Howell (1990): the jobs that are released and due within any stretch of length t must fit
+into it, ``h(t) + B(t) <= t``. Here t goes downward as in QPA (Zhang and Burns 2009), from the longest
+stretch that has to be looked at, jumping over those that the last value answers. Release jitter moves
+deadlines forward; B(t) is what work due later than t can block (Baker 1991).
+
+The test is exact for sporadic tasks and for periodic ones that start together, without blocking. With
+offsets, jitter or blocking a set that fails it may still be schedulable; one that passes always is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tautochrone.schedulability.blocking import sections_ns
+from tautochrone.schedulability.taskset import Task, TaskSet
+from tautochrone.schedulability.utilisation import compare_to_one, utilisation
+
+ADMITTED_SHARE = Fraction(95, 100)
+"""What Linux admits of each CPU: sched_rt_runtime_us / sched_rt_period_us, by default 950,000 / 1,000,000."""
+
+FAIR_SERVER_SHARE = Fraction(5, 100)
+"""What the fair server of Linux 6.12 and later takes of that: 50 ms in each second."""
+
+LEAST_BUDGET_NS = 1024
+"""Shorter budgets are refused (sched_setattr(2))."""
+
+MOST_STEPS = 1_000_000
+"""After so many stretches the test is given up."""
+
+
+@dataclass(frozen=True)
+class Demand:
+    """The answer for one CPU.
+
+    Args:
+        schedulable: None: given up, because it would take too long.
+        at_ns: the stretch that decides: where the demand is too large; None where none is, or where the tasks
+            ask for more than the whole CPU.
+        demand_ns: how much must be done within it.
+        checked: in how many stretches the demand was added up.
+    """
+
+    schedulable: bool | None
+    at_ns: int | None
+    demand_ns: int | None
+    checked: int
+
+
+@dataclass(frozen=True)
+class Admission:
+    """Whether Linux lets all tasks become SCHED_DEADLINE at once.
+
+    It only adds up budgets over periods. With more than one CPU it admits to all of them together, which
+    bounds how late a job can be, but promises no deadline.
+
+    Args:
+        share: the sum of the budgets over their periods.
+        limit: it may be at most this.
+        limit_fair: the same where the kernel (from 6.12 on) keeps a part of each CPU for ordinary threads.
+        cpus: that share the work.
+        refused: tasks that the kernel takes in no case, and why.
+    """
+
+    share: float
+    limit: float
+    limit_fair: float
+    cpus: int
+    refused: tuple[str, ...] = ()
+
+    @property
+    def admitted(self) -> bool:
+        """Whether all are let in, where nothing is kept for ordinary threads."""
+        return self.share <= self.limit and not self.refused
+
+
+def demand_ns(tasks: Sequence[Task], within_ns: int) -> int:
+    """What the tasks must get done in the worst stretch of this length: all jobs released and due in it."""
+    return sum(_jobs_due(task, within_ns) * task.execution_ns for task in tasks)
+
+
+def blocking_ns(part: TaskSet, within_ns: int) -> int:
+    """How long work that is due later can delay what is due in a stretch of this length."""
+    later = {task.name for task in part.tasks if task.deadline_ns > within_ns}
+    due = [task for task in part.tasks if task.deadline_ns - task.jitter_ns <= within_ns]
+    by_sections = sections_ns(part.sections, part.protocol, later, {task.name for task in due})
+    return by_sections + max((task.blocking_ns for task in due), default=0)
+
+
+def demand_test(part: TaskSet, most_steps: int = MOST_STEPS) -> Demand:
+    """Whether EDF meets every deadline of the tasks of one CPU.
+
+    Args:
+        part: what runs on this CPU (`TaskSet.on_cpu`).
+        most_steps: how many stretches to look at before giving up.
+    """
+    if compare_to_one(part.tasks) > 0:
+        return Demand(False, None, None, 0)
+    due_first = min(task.deadline_ns - task.jitter_ns for task in part.tasks)
+    if due_first <= 0:
+        return _beyond(part, 0, 1)  # jitter past the deadline: a job can be due when it is released
+    most_blocking = max(blocking_ns(part, task.deadline_ns - task.jitter_ns) for task in part.tasks)
+    longest = longest_stretch_ns(part)
+    stretch, checked = _due_before(part.tasks, longest + 1), 0
+    while stretch is not None and stretch >= due_first:
+        if checked >= most_steps:
+            return Demand(None, None, None, checked)
+        checked += 1
+        demand = demand_ns(part.tasks, stretch)
+        if demand + blocking_ns(part, stretch) > stretch:
+            return _beyond(part, stretch, checked)
+        # Between this and the stretch no demand can be larger, nor any blocking larger than the most.
+        next_one = demand + most_blocking
+        stretch = next_one if next_one < stretch else _due_before(part.tasks, stretch)
+    return Demand(True, None, None, checked)
+
+
+def longest_stretch_ns(part: TaskSet) -> int:
+    """No longer stretch need be looked at: beyond it the demand can't catch up with the time.
+
+    Below full utilisation the demand h(t) <= U t + sum of (T + J - D) U stays under t from some point on; at
+    full utilisation h(t) - t repeats with the hyperperiod.
+    """
+    total = utilisation(part.tasks)
+    longest_deadline = max(task.deadline_ns for task in part.tasks)
+    if total == 1:
+        return longest_deadline + part.hyperperiod_ns
+    most_blocking = max(blocking_ns(part, task.deadline_ns - task.jitter_ns) for task in part.tasks)
+    ahead = sum(
+        (
+            Fraction(
+                max(0, task.period_ns + task.jitter_ns - task.deadline_ns) * task.execution_ns, task.period_ns
+            )
+            for task in part.tasks
+        ),
+        Fraction(most_blocking),
+    )
+    return max(longest_deadline, int(ahead / (1 - total)) + 1)
+
+
+def admission(task_set: TaskSet, cpus: int | None = None) -> Admission:
+    """What the kernel's admission control answers.
+
+    Args:
+        task_set: under EDF; a task without a budget of its own is taken to ask for its execution time.
+        cpus: of the root domain; otherwise those that the set uses.
+    """
+    count = cpus if cpus is not None else len(task_set.cpus)
+    budgets = {task.name: task.runtime_ns or task.execution_ns for task in task_set.tasks}
+    share = sum((Fraction(budgets[task.name], task.period_ns) for task in task_set.tasks), Fraction(0))
+    refused = [
+        f"'{task.name}': its deadline is longer than its period"
+        for task in task_set.tasks
+        if task.deadline_ns > task.period_ns
+    ] + [
+        f"'{task.name}': its budget is shorter than 1,024 ns"
+        for task in task_set.tasks
+        if budgets[task.name] < LEAST_BUDGET_NS
+    ]
+    return Admission(
+        float(share),
+        float(ADMITTED_SHARE * count),
+        float((ADMITTED_SHARE - FAIR_SERVER_SHARE) * count),
+        count,
+        tuple(refused),
+    )
+
+
+def _jobs_due(task: Task, within_ns: int) -> int:
+    return max(0, (within_ns + task.jitter_ns - task.deadline_ns) // task.period_ns + 1)
+
+
+def _due_before(tasks: Sequence[Task], stretch_ns: int) -> int | None:
+    """The last instant before this one at which a job is due."""
+    last = [
+        task.deadline_ns - task.jitter_ns + (_jobs_due(task, stretch_ns - 1) - 1) * task.period_ns
+        for task in tasks
+        if _jobs_due(task, stretch_ns - 1) > 0
+    ]
+    return max(last, default=None)
+
+
+def _beyond(part: TaskSet, stretch_ns: int, checked: int) -> Demand:
+    needed = demand_ns(part.tasks, stretch_ns) + blocking_ns(part, stretch_ns)
+    return Demand(False, stretch_ns, needed, checked)

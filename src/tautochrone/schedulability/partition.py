@@ -1,0 +1,111 @@
+"""Which task on which CPU: a partition under which every CPU passes the exact test.
+
+Finding one is a hard problem (bin packing). The two usual heuristics are tried; where they find none, that
+is no proof that there is none, except where something is said that is.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from tautochrone.schedulability.taskset import Task, TaskSet
+from tautochrone.schedulability.utilisation import utilisation
+from tautochrone.schedulability.verdict import surely_schedulable
+
+Heuristic = Literal["first fit", "worst fit"]
+_Choose = Callable[[list[int], dict[int, list[Task]]], list[int]]
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A partition, or why there is none.
+
+    Args:
+        task_set: the set with its CPUs; None if none was found.
+        heuristic: which one found it.
+        impossible: why there can't be one; empty if none was found only.
+    """
+
+    task_set: TaskSet | None
+    heuristic: Heuristic | None
+    impossible: str = ""
+
+
+def find(task_set: TaskSet, cpus: int) -> Partition:
+    """Put the tasks on CPUs 0 to ``cpus`` - 1, whatever CPU they have now.
+
+    Tasks that share a resource stay together. Each group, the largest utilisation first, goes to the first
+    CPU that can take it; if that does not come out, to the one with the most room.
+
+    Args:
+        task_set: the tasks; priorities stay as they are.
+        cpus: how many there are, at least 1.
+    """
+    groups = _groups(task_set)
+    if utilisation(task_set.tasks) > cpus:
+        share = float(utilisation(task_set.tasks))
+        return Partition(None, None, f"the tasks ask for {share:.2f} CPUs, and there are {cpus}")
+    for group in groups:
+        if not surely_schedulable(_part(task_set, group, 0)):
+            names = " and ".join(f"'{task.name}'" for task in group)
+            together = " together, because they share a resource" if len(group) > 1 else ""
+            return Partition(None, None, f"{names} would miss a deadline alone on a CPU{together}")
+    choices: tuple[tuple[Heuristic, _Choose], ...] = (("first fit", _first), ("worst fit", _most_room))
+    for heuristic, choose in choices:
+        placed = _place(task_set, groups, cpus, choose)
+        if placed is not None:
+            tasks = tuple(replace(task, cpu=placed[task.name]) for task in task_set.tasks)
+            return Partition(replace(task_set, tasks=tasks), heuristic)
+    return Partition(None, None)
+
+
+def _place(task_set: TaskSet, groups: list[list[Task]], cpus: int, choose: _Choose) -> dict[str, int] | None:
+    held: dict[int, list[Task]] = {cpu: [] for cpu in range(cpus)}
+    for group in groups:
+        for cpu in choose(list(held), held):
+            if surely_schedulable(_part(task_set, held[cpu] + group, cpu)):
+                held[cpu] += group
+                break
+        else:
+            return None
+    return {task.name: cpu for cpu, tasks in held.items() for task in tasks}
+
+
+def _first(cpus: list[int], held: dict[int, list[Task]]) -> list[int]:  # noqa: ARG001 - a choice like the other
+    return cpus
+
+
+def _most_room(cpus: list[int], held: dict[int, list[Task]]) -> list[int]:
+    return sorted(cpus, key=lambda cpu: utilisation(held[cpu]))
+
+
+def _part(task_set: TaskSet, tasks: list[Task], cpu: int) -> TaskSet:
+    names = {task.name for task in tasks}
+    return replace(
+        task_set,
+        tasks=tuple(replace(task, cpu=cpu) for task in task_set.tasks if task.name in names),
+        sections=tuple(one for one in task_set.sections if one.task in names),
+    )
+
+
+def _groups(task_set: TaskSet) -> list[list[Task]]:
+    """Tasks that must be on one CPU, because they share a resource; the largest utilisation first."""
+    group_of = {task.name: {task.name} for task in task_set.tasks}
+    users: dict[str, str] = {}
+    for section in task_set.sections:
+        first = users.setdefault(section.resource, section.task)
+        joined = group_of[first] | group_of[section.task]
+        for name in joined:
+            group_of[name] = joined
+    seen: set[str] = set()
+    groups: list[list[Task]] = []
+    for task in task_set.tasks:
+        if task.name not in seen:
+            groups.append([one for one in task_set.tasks if one.name in group_of[task.name]])
+            seen |= group_of[task.name]
+    return sorted(groups, key=_share, reverse=True)
+
+
+def _share(group: list[Task]) -> Fraction:
+    return utilisation(group)

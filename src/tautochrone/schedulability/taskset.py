@@ -1,0 +1,93 @@
+"""A set of periodic tasks, as the analysis, the simulation and a measurement share it."""
+
+from dataclasses import dataclass
+from math import lcm
+from typing import Literal
+
+Policy = Literal["fixed", "edf"]
+Protocol = Literal["inheritance", "ceiling"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One periodic (or sporadic) task. Times are whole nanoseconds.
+
+    Args:
+        period_ns: between two releases; for a sporadic task the least time between them.
+        deadline_ns: relative to the release; it may be shorter or longer than the period.
+        execution_ns: worst-case execution time, without interruption.
+        priority: as SCHED_FIFO has it, larger is more urgent; None under EDF.
+        cpu: where it is pinned.
+        offset_ns: of its first release; the simulation keeps it, the response-time analysis ignores it.
+        jitter_ns: how late a release may come after the instant from which the deadline counts.
+        blocking_ns: by less urgent work, beyond what the set's critical sections account for.
+        runtime_ns: the budget of SCHED_DEADLINE; None means the execution time.
+    """
+
+    name: str
+    period_ns: int
+    deadline_ns: int
+    execution_ns: int
+    priority: int | None = None
+    cpu: int = 0
+    offset_ns: int = 0
+    jitter_ns: int = 0
+    blocking_ns: int = 0
+    runtime_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class CriticalSection:
+    """The longest time for which a task holds a resource, each time that it takes it."""
+
+    task: str
+    resource: str
+    duration_ns: int
+
+
+@dataclass(frozen=True)
+class TaskSet:
+    """Tasks under one policy; each runs on its own CPU only.
+
+    Args:
+        tasks: in the order of the file; names are unique.
+        policy: ``fixed`` priorities (every task has one), or ``edf``, the earliest deadline first.
+        sections: critical sections that delay more urgent tasks.
+        protocol: what bounds that delay: priority inheritance, or the priority ceiling (under EDF: Baker's
+            stack resource policy).
+        title: what people call the set.
+    """
+
+    tasks: tuple[Task, ...]
+    policy: Policy = "fixed"
+    sections: tuple[CriticalSection, ...] = ()
+    protocol: Protocol = "inheritance"
+    title: str = ""
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        """The CPUs that are used, in order."""
+        return tuple(sorted({task.cpu for task in self.tasks}))
+
+    @property
+    def hyperperiod_ns(self) -> int:
+        """The least common multiple of the periods."""
+        return lcm(*(task.period_ns for task in self.tasks))
+
+    def on_cpu(self, cpu: int) -> "TaskSet":
+        """The part of the set that runs on this CPU, with its critical sections."""
+        tasks = tuple(task for task in self.tasks if task.cpu == cpu)
+        names = {task.name for task in tasks}
+        sections = tuple(section for section in self.sections if section.task in names)
+        return TaskSet(tasks, self.policy, sections, self.protocol, self.title)
+
+    def task(self, name: str) -> Task:
+        """The task of this name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for task in self.tasks:
+            if task.name == name:
+                return task
+        raise KeyError(name)
