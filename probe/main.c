@@ -16,6 +16,13 @@ static int list_services(int argc, char **argv);
 
 static const struct command commands[] = {
     {"cyclic", "scheduling latency of periodic threads", experiment_cyclic},
+    {"period", "error of the period of a periodic task", experiment_period},
+    {"switch", "context switch: yield, and a mutex handed over", experiment_switch},
+    {"rhealstone", "the six times of the Rhealstone benchmark", experiment_rhealstone},
+    {"inversion", "which locks are open to priority inversion", experiment_inversion},
+    {"response", "response time of each way to wake or tell a task", experiment_response},
+    {"interrupt", "timer expiry to its handler, and to the task", experiment_interrupt},
+    {"taskset", "a set of periodic tasks that share CPUs", experiment_taskset},
     {"clock", "cost and resolution of each clock", experiment_clock},
     {"load", "a background load, bounded and self-ending", load_main},
     {"services", "what this system offers, and what it does not", list_services},

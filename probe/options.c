@@ -15,14 +15,14 @@ static const struct unit units[] = {
     {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"min", 60000000000}, {"h", 3600000000000},
 };
 
-/* Digits, at most one point with digits after it, and a unit; exact, in integers. */
-static bool read_duration(const char *text, int64_t *duration_ns)
+bool duration_read(const char *text, size_t length, int64_t *duration_ns)
 {
+    const char *const end = text + length;
     int64_t value = 0;
     int64_t divisor = 1;
     bool seen_point = false;
     const char *at = text;
-    for (; (*at >= '0' && *at <= '9') || (*at == '.' && !seen_point); at++) {
+    for (; at != end && ((*at >= '0' && *at <= '9') || (*at == '.' && !seen_point)); at++) {
         if (*at == '.') {
             seen_point = true;
             continue;
@@ -34,7 +34,7 @@ static bool read_duration(const char *text, int64_t *duration_ns)
         divisor *= seen_point ? 10 : 1;
     }
     for (size_t i = 0; i < sizeof units / sizeof units[0] && at != text; i++) {
-        if (strcmp(at, units[i].name) == 0) {
+        if (strlen(units[i].name) == (size_t)(end - at) && strncmp(at, units[i].name, (size_t)(end - at)) == 0) {
             if (value > INT64_MAX / units[i].ns || value * units[i].ns % divisor != 0) {
                 return false;
             }
@@ -89,7 +89,7 @@ static bool read_value(const struct option *option, const char *text)
     char choices[128];
     switch (option->kind) {
     case OPTION_DURATION:
-        if (!read_duration(text, option->target)) {
+        if (!duration_read(text, strlen(text), option->target)) {
             refuse(EXIT_USAGE, "--%s %s: not a duration. Write a number with its unit: 250us, 1ms, 10s, 2min.",
                    option->name, text);
             return false;
@@ -202,8 +202,12 @@ void options_print(const struct option *options, size_t count)
             break;
         }
         char left[160];
+        char usual[32] = "";
         format_text(left, sizeof left, "--%s %s", options[i].name, value);
-        print("  %-34s %s\n", left, options[i].help);
+        if (options[i].kind == OPTION_COUNT && strchr(options[i].help, '[') == NULL) { /* as it stands before reading */
+            format_text(usual, sizeof usual, " [%lld]", (long long)*(const int64_t *)options[i].target);
+        }
+        print("  %-34s %s%s\n", left, options[i].help, usual);
     }
 }
 

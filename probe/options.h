@@ -30,6 +30,10 @@ bool options_read(struct option *options, size_t count, int argc, char **argv, b
 bool options_given(const struct option *options, size_t count, const char *name);
 void options_print(const struct option *options, size_t count);
 
+/* The first `length` characters as a duration: digits, at most one point with digits after it, and a unit (250us, 1ms,
+ * 10s, 2min); exact, in integers. */
+bool duration_read(const char *text, size_t length, int64_t *duration_ns);
+
 enum { CPU_LIST_LIMIT = 1024 };
 struct cpu_list {
     int32_t cpus[CPU_LIST_LIMIT];

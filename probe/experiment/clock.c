@@ -13,16 +13,15 @@
 enum { DEFAULT_READINGS = 100000, LONGEST_NAME_LIST = 256 };
 
 static const struct column columns[] = {
-    {"first_ns", "a reading of the clock"},
-    {"second_ns", "the next reading of the same clock"},
+    {"first_ns", "a reading of the clock", NULL},
+    {"second_ns", "the next reading of the same clock", NULL},
 };
+static const struct measure step = {"step_ns", "difference of two consecutive readings", 0, 1};
 static const struct schema clock_schema = {
     .columns = columns,
     .column_count = 2,
-    .from = 0,
-    .to = 1,
-    .measure = "step_ns",
-    .measure_meaning = "difference of two consecutive readings",
+    .measures = &step,
+    .measure_count = 1,
 };
 
 struct clock_options {
@@ -76,7 +75,7 @@ static void measure_clock(struct source *source, size_t clock, int64_t count)
         }
     }
     source->counters.cpu_time_ns = os_thread_cpu_time_ns() - cpu_time_before_ns;
-    atomic_store_explicit(&source->finished, true, memory_order_release);
+    source_finish(source);
 }
 
 static int write_header(struct recorder *recorder, const struct clock_options *options, const size_t *clocks)
@@ -92,8 +91,7 @@ static int write_header(struct recorder *recorder, const struct clock_options *o
     for (uint32_t i = 0; i < recorder->source_count; i++) {
         const struct clock_calibration calibration = calibrate_clock(clocks[i]);
         json_open_object(&json, NULL);
-        json_integer(&json, "source", i);
-        json_text(&json, "name", recorder->sources[i].name);
+        recorder_source_to_json(recorder, &json, i);
         calibration_to_json(&json, "calibration", &calibration);
         json_close_object(&json);
     }

@@ -8,6 +8,8 @@
 enum { NS_PER_MS = 1000000 };
 static const int64_t ns_per_s = 1000000000;
 
+const char advice_for_ordinary_policy[] = "Or measure without real-time priority: --policy other.";
+
 struct conditions conditions_default(void)
 {
     return (struct conditions){.budget_ns = 2 * ns_per_s, .wake_latency_limit_us = -1};

@@ -20,11 +20,16 @@ struct conditions {
          "hold idle CPUs to this wake-up latency [not held]", false},                                                 \
         RECORDING_OPTIONS(&(target)->recording)
 
+/* Beside os_advice_for_policy(), where an experiment can also do without. */
+extern const char advice_for_ordinary_policy[];
+
 struct conditions conditions_default(void);
 /* False after telling what is wrong. */
 bool conditions_check(const struct conditions *conditions);
 /* Signals, watchdog, wake-up latency, memory lock. Returns an exit code; refusals are told. */
 int conditions_prepare(struct conditions *conditions);
+/* With so short a period, or a shorter one, a real-time thread takes nearly all of its CPU, also when it sleeps. */
+enum { PERIOD_WITHOUT_SLACK_NS = 20000 };
 /* For a real-time thread that will take nearly all of its CPU. */
 void conditions_warn_of_throttling(void);
 

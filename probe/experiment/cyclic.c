@@ -5,6 +5,7 @@
  */
 #include "experiment/cyclic_options.h"
 #include "experiment/experiment.h"
+#include "experiment/schedule.h"
 
 #include "message.h"
 #include "format.h"
@@ -19,20 +20,16 @@ static const int64_t ns_per_s = 1000000000;
  * a release that is far away. */
 enum { REST_MS = 4, LONGEST_SPIN_MS = 996, FAR_AWAY_MS = 2, SPIN_BEFORE_FAR_MS = 1 };
 
-/* With so short a period a thread takes nearly all of its CPU, also when it sleeps. */
-enum { PERIOD_WITHOUT_SLACK_NS = 20000 };
-
 static const struct column columns[] = {
-    {"scheduled_ns", "programmed release, start + k * period"},
-    {"wake_ns", "first time stamp taken by the woken thread"},
+    {"scheduled_ns", "programmed release, start + k * period", NULL},
+    {"wake_ns", "first time stamp taken by the woken thread", NULL},
 };
+static const struct measure latency = {"latency_ns", "scheduling latency", 0, 1};
 static const struct schema cyclic_schema = {
     .columns = columns,
     .column_count = 2,
-    .from = 0,
-    .to = 1,
-    .measure = "latency_ns",
-    .measure_meaning = "scheduling latency",
+    .measures = &latency,
+    .measure_count = 1,
 };
 
 struct worker {
@@ -46,10 +43,9 @@ struct worker {
     struct os_thread_obtained obtained;
 };
 
-/* Where the loop stands. Releases are numbered from -warmup; those below 0 are not recorded. */
+/* Where the loop stands. */
 struct position {
-    int64_t release;
-    int64_t scheduled_ns;
+    struct schedule schedule;
     int64_t rest_at_ns; /* INT64_MAX where no rest is due */
 };
 
@@ -67,22 +63,19 @@ static void plan_rest(const struct worker *worker, struct position *position, in
 /* Returns the first time stamp at or after the release; earlier only when the run is to stop. */
 static int64_t wait_for_release(const struct worker *worker, struct position *position)
 {
-    const int64_t scheduled_ns = position->scheduled_ns;
-    int64_t now;
-    if (worker->options->wait == WAIT_SPIN) {
-        if (scheduled_ns - os_now_ns() > (int64_t)FAR_AWAY_MS * NS_PER_MS) {
-            now = os_sleep_until_and_read(scheduled_ns - (int64_t)SPIN_BEFORE_FAR_MS * NS_PER_MS);
-            plan_rest(worker, position, now);
-        }
-        do {
-            now = os_now_ns();
-        } while (now < scheduled_ns && !recorder_stopping(worker->recorder));
-        return now;
+    if (worker->options->wait == WAIT_SLEEP) {
+        return schedule_wait(&position->schedule, worker->recorder);
+    }
+    const int64_t scheduled_ns = position->schedule.scheduled_ns;
+    int64_t now_ns;
+    if (scheduled_ns - os_now_ns() > (int64_t)FAR_AWAY_MS * NS_PER_MS) {
+        now_ns = os_sleep_until_and_read(scheduled_ns - (int64_t)SPIN_BEFORE_FAR_MS * NS_PER_MS);
+        plan_rest(worker, position, now_ns);
     }
     do {
-        now = os_sleep_until_and_read(scheduled_ns);
-    } while (now < scheduled_ns && !recorder_stopping(worker->recorder));
-    return now;
+        now_ns = os_now_ns();
+    } while (now_ns < scheduled_ns && !recorder_stopping(worker->recorder));
+    return now_ns;
 }
 
 static void record(struct source *source, int64_t scheduled_ns, int64_t wake_ns)
@@ -96,54 +89,26 @@ static void record(struct source *source, int64_t scheduled_ns, int64_t wake_ns)
     source->counters.completed++;
 }
 
-/* Go on to the first release after `now_ns`; those passed over are missed. Returns how many. */
-static uint64_t skip_to_future(const struct worker *worker, struct position *position, int64_t now_ns)
-{
-    const struct cyclic_options *const options = worker->options;
-    const int64_t behind = (now_ns - position->scheduled_ns) / options->period_ns + 1;
-    const int64_t left = options->count - position->release;
-    const int64_t passed = behind < left ? behind : left;
-    const int64_t warming = position->release < 0 ? -position->release : 0;
-    const uint64_t missed = passed > warming ? (uint64_t)(passed - warming) : 0;
-
-    position->release += passed;
-    position->scheduled_ns += passed * options->period_ns;
-    if (missed != 0) {
-        _Atomic uint64_t *const total = &worker->source->counters.missed;
-        atomic_store_explicit(total, atomic_load_explicit(total, memory_order_relaxed) + missed,
-                              memory_order_relaxed);
-    }
-    return missed;
-}
-
 static void rest(struct worker *worker, struct position *position)
 {
+    struct schedule *const schedule = &position->schedule;
     os_sleep_until(os_now_ns() + (int64_t)REST_MS * NS_PER_MS);
     const int64_t now_ns = os_now_ns();
-    if (now_ns >= position->scheduled_ns && position->release < worker->options->count) {
-        worker->source->counters.rested += skip_to_future(worker, position, now_ns);
+    if (now_ns >= schedule->scheduled_ns && schedule->release < schedule->count) {
+        worker->source->counters.rested += schedule_pass_over(schedule, worker->source, now_ns);
     }
     plan_rest(worker, position, now_ns);
 }
 
 /* What follows a release that was served at `wake_ns`. False when the run is to end here. */
-static bool advance(struct worker *worker, struct position *position, int64_t wake_ns)
+static bool advance(struct worker *worker, struct schedule *schedule, int64_t wake_ns)
 {
-    const struct cyclic_options *const options = worker->options;
-    position->release++;
-    position->scheduled_ns += options->period_ns;
-    if (wake_ns < position->scheduled_ns) {
+    const bool was_recorded = schedule->release >= 0;
+    if (schedule_advance(schedule, worker->source, wake_ns) || worker->options->overrun == OVERRUN_REPLAY) {
         return true;
     }
-    const bool was_recorded = position->release > 0; /* no warm-up */
-    if (was_recorded) {
-        worker->source->counters.overruns++;
-    }
-    if (options->overrun == OVERRUN_REPLAY) {
-        return true;
-    }
-    skip_to_future(worker, position, wake_ns);
-    if (options->overrun == OVERRUN_STOP && was_recorded) {
+    schedule_pass_over(schedule, worker->source, wake_ns);
+    if (worker->options->overrun == OVERRUN_STOP && was_recorded) {
         atomic_store(&worker->recorder->overrun_stop, true);
         atomic_store(&worker->recorder->stop, true);
         return false;
@@ -155,33 +120,30 @@ static void serve_releases(struct worker *worker)
 {
     const struct cyclic_options *const options = worker->options;
     struct position position = {
-        .release = -options->warmup,
-        .scheduled_ns = worker->first_release_ns,
+        .schedule =
+            schedule_from(worker->first_release_ns, options->period_ns, options->count, options->warmup),
         .rest_at_ns = INT64_MAX,
     };
+    struct schedule *const schedule = &position.schedule;
     plan_rest(worker, &position, os_now_ns());
-    while (position.release < options->count && !recorder_stopping(worker->recorder)) {
+    while (schedule_goes_on(schedule, worker->recorder)) {
         const int64_t wake_ns = wait_for_release(worker, &position);
-        if (wake_ns < position.scheduled_ns) {
+        if (wake_ns < schedule->scheduled_ns) {
             break; /* stopped before this release came: it does not count */
         }
-        if (position.release >= 0) {
-            record(worker->source, position.scheduled_ns, wake_ns);
+        if (schedule->release >= 0) {
+            record(worker->source, schedule->scheduled_ns, wake_ns);
         } else {
             worker->source->counters.warmup++;
         }
-        if (!advance(worker, &position, wake_ns)) {
+        if (!advance(worker, schedule, wake_ns)) {
             break;
         }
         if (wake_ns >= position.rest_at_ns) {
             rest(worker, &position);
         }
     }
-    const int64_t end_ns = os_now_ns();
-    if (position.release < options->count && end_ns >= position.scheduled_ns) {
-        skip_to_future(worker, &position, end_ns); /* a backlog that nobody will serve any more is missed */
-    }
-    worker->source->counters.released = position.release > 0 ? (uint64_t)position.release : 0;
+    schedule_close(schedule, worker->source);
 }
 
 static void work(void *argument)
@@ -193,7 +155,7 @@ static void work(void *argument)
     const int64_t cpu_time_before_ns = os_thread_cpu_time_ns();
     serve_releases(worker);
     worker->source->counters.cpu_time_ns = os_thread_cpu_time_ns() - cpu_time_before_ns;
-    atomic_store_explicit(&worker->source->finished, true, memory_order_release);
+    source_finish(worker->source);
 }
 
 static struct os_thread_attributes attributes_of(const struct cyclic_options *options, int32_t cpu)
@@ -220,8 +182,8 @@ static int refuse_thread(const struct cyclic_options *options, enum os_status st
                           "of the CPUs (taskset); a deadline thread must be free to run on all of its cpuset. %s",
                           os_advice_for_policy());
         }
-        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user. %s", policy,
-                      options->priority, os_advice_for_policy());
+        return refuse(EXIT_NOT_PERMITTED, "policy %s with priority %" PRId64 " is not permitted to this user. %s %s",
+                      policy, options->priority, os_advice_for_policy(), advice_for_ordinary_policy);
     case OS_INVALID:
         if (options->policy == OS_POLICY_DEADLINE) {
             return refuse(EXIT_USAGE, "the system does not take policy deadline with this period and runtime. Linux wants "
@@ -250,8 +212,7 @@ static int write_header(struct recorder *recorder, const struct cyclic_options *
     json_open_array(&json, "sources");
     for (uint32_t i = 0; i < recorder->source_count; i++) {
         json_open_object(&json, NULL);
-        json_integer(&json, "source", i);
-        json_text(&json, "name", recorder->sources[i].name);
+        recorder_source_to_json(recorder, &json, i);
         json_integer(&json, "start_ns", workers[i].first_release_ns + options->warmup * options->period_ns);
         const struct os_thread_attributes attributes = attributes_of(options, workers[i].cpu);
         requested_to_json(&json, &attributes);

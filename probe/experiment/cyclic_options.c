@@ -1,5 +1,6 @@
 #include "experiment/cyclic_options.h"
 
+#include "experiment/priority.h"
 #include "message.h"
 
 #include <string.h>
@@ -37,33 +38,6 @@ static bool choose_length(struct cyclic_options *options, int64_t duration_ns, i
     const int64_t most = INT64_MAX / 4 / options->period_ns;
     if (options->count > most || options->warmup > most || options->stagger_ns > INT64_MAX / 4 / CPU_LIST_LIMIT) {
         refuse(EXIT_USAGE, "the run would end after the clock does. Shorten --count, --duration, --warmup or --stagger.");
-        return false;
-    }
-    return true;
-}
-
-static bool choose_priority(struct cyclic_options *options, bool given)
-{
-    const enum os_policy policy = (enum os_policy)options->policy;
-    const int32_t levels = os_priority_levels(policy);
-    if (levels == 0) {
-        if (given) {
-            refuse(EXIT_USAGE, "--priority contradicts --policy %s, which has no priorities. Leave one out.",
-                   policies[options->policy]);
-            return false;
-        }
-        options->priority = 0;
-        return true;
-    }
-    if (!given) {
-        options->below_highest = levels > 10 ? 9 : 0;
-        options->priority = os_priority_to_native(policy, options->below_highest);
-        return true;
-    }
-    if (os_priority_from_native(policy, options->priority, &options->below_highest) != OS_OK) {
-        refuse(EXIT_USAGE, "--priority %lld: policy %s has %lld to %lld here.", (long long)options->priority,
-               policies[options->policy], (long long)os_priority_to_native(policy, levels - 1),
-               (long long)os_priority_to_native(policy, 0));
         return false;
     }
     return true;
@@ -134,7 +108,8 @@ bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, 
     }
     if (!choose_length(options, duration_ns, warmup_ns, options_given(table, count, "count"),
                        options_given(table, count, "duration")) ||
-        !choose_priority(options, options_given(table, count, "priority")) ||
+        !priority_choose((enum os_policy)options->policy, options_given(table, count, "priority"), 1,
+                         &options->priority, &options->below_highest) ||
         !check_deadline_policy(options, options_given(table, count, "cpus"),
                                options_given(table, count, "runtime"))) {
         return false;

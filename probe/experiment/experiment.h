@@ -5,5 +5,12 @@
 /* Each takes the words after its name and returns the exit code of the program. */
 int experiment_clock(int argc, char **argv);
 int experiment_cyclic(int argc, char **argv);
+int experiment_switch(int argc, char **argv);
+int experiment_rhealstone(int argc, char **argv);
+int experiment_inversion(int argc, char **argv);
+int experiment_period(int argc, char **argv);
+int experiment_response(int argc, char **argv);
+int experiment_interrupt(int argc, char **argv);
+int experiment_taskset(int argc, char **argv);
 
 #endif

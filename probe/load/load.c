@@ -3,14 +3,15 @@
 #include "message.h"
 #include "record/json.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOK_INTERVAL_MS = 20, NS_PER_MS = 1000000 };
+enum { LOOK_INTERVAL_MS = 20, NS_PER_MS = 1000000, TASKS_BELOW_HIGHEST = 19 };
 static const int64_t ns_per_s = 1000000000;
 static const int64_t longest_ns = 7LL * 24 * 3600 * 1000000000;
 
-static const struct load *const loads[] = {&load_cpu, &load_memory};
+static const struct load *const loads[] = {&load_cpu, &load_memory, &load_tasks};
 
 struct running_thread {
     struct load_thread base;
@@ -79,26 +80,45 @@ static const struct load *find_load(const char *name)
     return NULL;
 }
 
+static uint32_t threads_of(const struct load *load, const struct load_options *options)
+{
+    return load->real_time ? (uint32_t)options->tasks : options->cpus.count;
+}
+
+static int refuse_thread(const struct load_options *options, enum os_status status)
+{
+    if (status == OS_NOT_PERMITTED) { /* only real-time ones are refused */
+        return refuse(EXIT_NOT_PERMITTED, "policy fifo with priority %" PRId64 " is not permitted to this user. %s",
+                      options->priority, os_advice_for_policy());
+    }
+    return refuse(EXIT_FAILED, "a thread of the load can't be started: %s.", os_status_text(status));
+}
+
 static int run_threads(const struct load *load, const struct load_options *options, struct running_thread *threads)
 {
+    const uint32_t count = threads_of(load, options);
     const int64_t begin_ns = os_now_ns();
     uint32_t started = 0;
     int code = EXIT_MEASURED;
-    for (; started < options->cpus.count; started++) {
+    for (; started < count; started++) {
         struct running_thread *const running = &threads[started];
         running->load = load;
         running->base.options = options;
-        running->base.cpu = options->cpus.cpus[started];
+        running->base.cpu = options->cpus.cpus[started % options->cpus.count];
         running->base.until_ns = begin_ns + options->duration_ns;
         const struct os_thread_attributes attributes = {
-            .name = "tauto-load", .policy = OS_POLICY_OTHER, .cpu = running->base.cpu};
+            .name = "tauto-load",
+            .policy = load->real_time ? OS_POLICY_FIFO : OS_POLICY_OTHER,
+            .below_highest = options->below_highest,
+            .cpu = running->base.cpu,
+        };
         const enum os_status status = os_thread_create(&running->base.thread, &attributes, run, running);
         if (status != OS_OK) {
-            code = refuse(EXIT_FAILED, "a thread of the load can't be started: %s.", os_status_text(status));
+            code = refuse_thread(options, status);
             break;
         }
     }
-    const bool all_started = started == options->cpus.count;
+    const bool all_started = started == count;
     if (all_started) {
         say_running(load, started);
     }
@@ -126,14 +146,47 @@ static void print_help(const struct option *table, size_t count)
     options_print(table, count);
 }
 
+/* Below the usual priority of what is measured, and of its partners. */
+static int64_t usual_priority(void)
+{
+    const int32_t levels = os_priority_levels(OS_POLICY_FIFO);
+    const int32_t below = levels > TASKS_BELOW_HIGHEST ? TASKS_BELOW_HIGHEST : levels - 1;
+    return os_priority_to_native(OS_POLICY_FIFO, below);
+}
+
+static int check_options(const struct load *load, struct load_options *options)
+{
+    if (options->duration_ns > longest_ns) {
+        return refuse(EXIT_USAGE, "--duration of a load is a week at most.");
+    }
+    if (os_priority_from_native(OS_POLICY_FIFO, options->priority, &options->below_highest) != OS_OK) {
+        return refuse(EXIT_USAGE, "--priority %" PRId64 ": policy fifo has no such priority here.", options->priority);
+    }
+    if (load->real_time && options->cpus.cpus[0] == OS_CPU_ANY) {
+        return refuse(EXIT_USAGE, "--cpus any: the tasks of this load are pinned. Name their CPUs.");
+    }
+    return load->check != NULL ? load->check(options) : EXIT_MEASURED;
+}
+
 int load_main(int argc, char **argv)
 {
     const char *cpus_text = "all";
-    struct load_options options = {.duration_ns = 10 * ns_per_s, .bytes = 256LL * 1024 * 1024};
+    struct load_options options = {
+        .duration_ns = 10 * ns_per_s,
+        .bytes = 256LL * 1024 * 1024,
+        .tasks = 10,
+        .period_ns = 100000,
+        .work_ns = 4000,
+        .priority = usual_priority(),
+    };
     struct option table[] = {
-        {"cpus", OPTION_TEXT, &cpus_text, NULL, "0,2-3 or all: one thread on each [all]", false},
+        {"cpus", OPTION_TEXT, &cpus_text, NULL, "0,2-3 or all: one thread on each, or the tasks spread [all]", false},
         {"duration", OPTION_DURATION, &options.duration_ns, NULL, "then it ends by itself [10s]", false},
-        {"bytes", OPTION_COUNT, &options.bytes, NULL, "memory in all, for the memory load [268435456]", false},
+        {"bytes", OPTION_COUNT, &options.bytes, NULL, "memory in all, for the memory load", false},
+        {"tasks", OPTION_COUNT, &options.tasks, NULL, "how many in all, for the load tasks", false},
+        {"period", OPTION_DURATION, &options.period_ns, NULL, "of each task [100us]", false},
+        {"work", OPTION_DURATION, &options.work_ns, NULL, "of each task in each period [4us]", false},
+        {"priority", OPTION_COUNT, &options.priority, NULL, "of the tasks, policy fifo", false},
     };
     const size_t count = sizeof table / sizeof table[0];
     if (argc == 0 || strcmp(argv[0], "--help") == 0) {
@@ -152,14 +205,14 @@ int load_main(int argc, char **argv)
         print_help(table, count);
         return EXIT_MEASURED;
     }
-    if (options.duration_ns > longest_ns) {
-        return refuse(EXIT_USAGE, "--duration of a load is a week at most.");
+    int code = cpu_list_read(&options.cpus, cpus_text);
+    if (code == EXIT_MEASURED) {
+        code = check_options(load, &options);
     }
-    const int code = cpu_list_read(&options.cpus, cpus_text);
     if (code != EXIT_MEASURED) {
         return code;
     }
-    struct running_thread *const threads = calloc(options.cpus.count, sizeof *threads);
+    struct running_thread *const threads = calloc(threads_of(load, &options), sizeof *threads);
     if (threads == NULL || os_stop_listen() != OS_OK) {
         free(threads);
         return refuse(EXIT_FAILED, "the load can't be set up.");

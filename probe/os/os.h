@@ -44,9 +44,13 @@ enum os_service {
     OS_SERVICE_POLICY_DEADLINE,
     OS_SERVICE_AFFINITY,
     OS_SERVICE_ABSOLUTE_SLEEP,
+    OS_SERVICE_MUTEX,
     OS_SERVICE_MUTEX_INHERIT,
     OS_SERVICE_MUTEX_PROTECT,
     OS_SERVICE_SEMAPHORE,
+    OS_SERVICE_SPIN_LOCK,
+    OS_SERVICE_RW_LOCK,
+    OS_SERVICE_CONDITION,
     OS_SERVICE_FIFO,
     OS_SERVICE_MESSAGE_QUEUE,
     OS_SERVICE_YIELD,
@@ -138,6 +142,9 @@ enum os_status os_thread_join(struct os_thread *thread);
 int64_t os_thread_cpu_time_of(const struct os_thread *thread);
 /* Ends a sleep of the thread early, if it sleeps. */
 void os_thread_interrupt(struct os_thread *thread);
+/* Every thread of this process may run on any CPU from now on. For the end only: a thread whose CPU is held by more
+ * urgent ones could not even come to its end, and the process would stay with it. */
+void os_threads_unpin(void);
 /* OS_UNSUPPORTED on systems that have no such call (POSIX has none). */
 enum os_status os_thread_suspend(struct os_thread *thread);
 enum os_status os_thread_resume(struct os_thread *thread);
@@ -185,6 +192,32 @@ enum os_status os_semaphore_wait(struct os_semaphore *semaphore);
 /* OS_TIMED_OUT when nothing was posted within `timeout_ns`. */
 enum os_status os_semaphore_wait_for(struct os_semaphore *semaphore, int64_t timeout_ns);
 
+/* A lock whose waiters keep their CPU. Who spins above the owner on the owner's own CPU would never end, so that a wait
+ * is always bounded: OS_TIMED_OUT after `patience_ns` of trying. */
+struct os_spin_lock;
+enum os_status os_spin_lock_create(struct os_spin_lock **lock);
+void os_spin_lock_destroy(struct os_spin_lock *lock);
+enum os_status os_spin_lock_acquire(struct os_spin_lock *lock, int64_t patience_ns);
+enum os_status os_spin_lock_release(struct os_spin_lock *lock);
+
+/* Any number of readers, or one writer. */
+struct os_rw_lock;
+enum os_status os_rw_lock_create(struct os_rw_lock **lock);
+void os_rw_lock_destroy(struct os_rw_lock *lock);
+enum os_status os_rw_lock_read(struct os_rw_lock *lock);
+enum os_status os_rw_lock_write(struct os_rw_lock *lock);
+/* What the calling thread holds, whichever it is. */
+enum os_status os_rw_lock_release(struct os_rw_lock *lock);
+
+/* To wait for something that a mutex guards. */
+struct os_condition;
+enum os_status os_condition_create(struct os_condition **condition);
+void os_condition_destroy(struct os_condition *condition);
+/* The caller holds `mutex`; it is released while waiting, and held again on return. May return without a signal. */
+enum os_status os_condition_wait(struct os_condition *condition, struct os_mutex *mutex);
+/* Wakes one of those who wait, if there are any. */
+enum os_status os_condition_signal(struct os_condition *condition);
+
 /* ---- Queues ------------------------------------------------------------- */
 
 /* A stream of bytes between two threads of this process; leaves nothing behind in the system. */
@@ -208,6 +241,8 @@ enum os_status os_message_queue_receive(struct os_message_queue *queue, void *da
 enum os_status os_memory_lock(void);
 /* What the system says. */
 bool os_memory_is_locked(void);
+/* What the system could still give, INT64_MAX where it can't be told. */
+int64_t os_memory_available_bytes(void);
 /* Memory that is mapped, touched and zeroed now, so that a measuring thread never faults on it. */
 enum os_status os_memory_allocate(void **memory, size_t bytes);
 void os_memory_free(void *memory, size_t bytes);

@@ -19,7 +19,8 @@ static void samples_to_json(struct json *json, const char *name, const struct sc
     json_text(json, "name", name);
     json_open_array(json, "columns");
     for (uint32_t i = 0; i < schema->column_count; i++) {
-        column_to_json(json, schema->columns[i].name, "i64", "ns", schema->columns[i].meaning);
+        const struct column *const column = &schema->columns[i];
+        column_to_json(json, column->name, "i64", column->unit != NULL ? column->unit : "ns", column->meaning);
     }
     json_close_array(json);
     json_close_object(json);
@@ -48,13 +49,31 @@ static void measures_to_json(struct json *json, const struct recorder *recorder)
 {
     const struct schema *const schema = recorder->schema;
     json_open_array(json, "measures");
-    json_open_object(json, NULL);
-    json_text(json, "name", schema->measure);
-    json_text(json, "table", recorder->options.record == RECORD_RAW ? "samples" : "extremes");
-    json_text(json, "from", schema->columns[schema->from].name);
-    json_text(json, "to", schema->columns[schema->to].name);
-    json_text(json, "meaning", schema->measure_meaning);
-    json_close_object(json);
+    for (uint32_t i = 0; i < schema->measure_count; i++) {
+        const struct measure *const measure = &schema->measures[i];
+        json_open_object(json, NULL);
+        json_text(json, "name", measure->name);
+        json_text(json, "table", recorder->options.record == RECORD_RAW ? "samples" : "extremes");
+        json_text(json, "from", schema->columns[measure->from].name);
+        json_text(json, "to", schema->columns[measure->to].name);
+        json_text(json, "meaning", measure->meaning);
+        json_close_object(json);
+    }
+    json_close_array(json);
+}
+
+static void absences_to_json(struct json *json, const struct recorder *recorder)
+{
+    if (recorder->absent_count == 0) {
+        return;
+    }
+    json_open_array(json, "absent");
+    for (uint32_t i = 0; i < recorder->absent_count; i++) {
+        json_open_object(json, NULL);
+        json_text(json, "name", recorder->absent[i].name);
+        json_text(json, "why", recorder->absent[i].why);
+        json_close_object(json);
+    }
     json_close_array(json);
 }
 
@@ -101,6 +120,16 @@ void recorder_header_begin(const struct recorder *recorder, struct json *json, c
     epoch_to_json(json);
     tables_to_json(json, recorder);
     measures_to_json(json, recorder);
+    absences_to_json(json, recorder);
+}
+
+void recorder_source_to_json(const struct recorder *recorder, struct json *json, uint32_t source)
+{
+    json_integer(json, "source", source);
+    json_text(json, "name", recorder->sources[source].name);
+    if (recorder->sources[source].what != NULL) {
+        json_text(json, "what", recorder->sources[source].what);
+    }
 }
 
 static int refuse_output(const char *path, enum os_status status)
@@ -151,7 +180,7 @@ int recorder_header_end(struct recorder *recorder, struct json *json)
 
 const char *how_it_ended(const struct recorder *recorder)
 {
-    if (recorder->streaming && recorder->stream.failed) {
+    if ((recorder->streaming && recorder->stream.failed) || atomic_load(&recorder->failure) != NULL) {
         return "failed";
     }
     if (atomic_load(&recorder->overrun_stop)) {
@@ -214,6 +243,10 @@ void write_footer(struct recorder *recorder)
     json_begin(&json);
     json_open_object(&json, NULL);
     json_text(&json, "ended", how_it_ended(recorder));
+    const char *const failure = atomic_load(&recorder->failure);
+    if (failure != NULL) {
+        json_text(&json, "reason", failure);
+    }
     json_open_array(&json, "books");
     for (uint32_t i = 0; i < recorder->source_count; i++) {
         books_to_json(&json, recorder, i);

@@ -22,10 +22,10 @@ static void look_at_rows(struct recorder *recorder, uint16_t index, const int64_
 
     for (uint64_t i = 0; i < count; i++) {
         const int64_t *const row = rows + i * schema->column_count;
-        const int64_t value = row[schema->to] - row[schema->from];
-        if (!streams_raw) {
-            histogram_add(&source->histogram, value);
+        for (uint32_t m = 0; m < schema->measure_count && !streams_raw; m++) {
+            histogram_add(&source->histograms[m], row[schema->measures[m].to] - row[schema->measures[m].from]);
         }
+        const int64_t value = row[schema->measures[0].to] - row[schema->measures[0].from];
         if (value > source->worst_ns) {
             source->worst_ns = value;
             if (streams_extremes) {
@@ -91,20 +91,21 @@ void write_histograms(struct recorder *recorder)
         size_t used = 0;
         size_t at = 0;
         struct histogram_bin bin;
-        bool more = histogram_next(&recorder->sources[index].histogram, &at, &bin);
+        struct histogram *const histogram = &recorder->sources[index].histograms[0];
+        bool more = histogram_next(histogram, &at, &bin);
         while (more) {
             words[used] = bin.low;
             words[used + 1] = bin.high;
             words[used + 2] = (int64_t)bin.count;
             used += BIN_WORDS;
-            more = histogram_next(&recorder->sources[index].histogram, &at, &bin);
+            more = histogram_next(histogram, &at, &bin);
             if (!more || used == sizeof words / sizeof words[0]) {
                 stream_write_rows(&recorder->stream, TABLE_HISTOGRAM, (uint16_t)index, words,
                                   used * sizeof words[0]);
                 used = 0;
             }
         }
-        histogram_clear(&recorder->sources[index].histogram);
+        histogram_clear(histogram);
     }
 }
 
@@ -112,15 +113,23 @@ static void print_progress(const struct recorder *recorder)
 {
     uint64_t completed = 0;
     uint64_t missed = 0;
-    int64_t worst_ns = 0;
+    int64_t worst_ns = INT64_MIN;
     for (uint32_t i = 0; i < recorder->source_count; i++) {
         const struct source *const source = &recorder->sources[i];
         completed += source->recorded + source->dropped_told;
         missed += atomic_load_explicit(&source->counters.missed, memory_order_relaxed);
         worst_ns = source->worst_ns > worst_ns ? source->worst_ns : worst_ns;
     }
-    print_error("completed %" PRIu64 ", missed %" PRIu64 ", worst %" PRId64 ".%03d us\n", completed, missed,
-            worst_ns / 1000, (int)(worst_ns % 1000));
+    print_error("completed %" PRIu64, completed);
+    if (recorder->options.periodic) {
+        print_error(", missed %" PRIu64, missed);
+    }
+    if (worst_ns != INT64_MIN) {
+        char worst[US_TEXT_BYTES];
+        us_to_text(worst, worst_ns);
+        print_error(", worst %s us", worst);
+    }
+    print_error("\n");
 }
 
 void write_progress(struct recorder *recorder)

@@ -7,12 +7,15 @@
 #include <string.h>
 
 enum { DRAIN_INTERVAL_MS = 100, PROGRESS_INTERVAL_MS = 1000, HISTOGRAM_EVERY_PROGRESS = 10, NS_PER_MS = 1000000 };
+static const int64_t ns_per_s = 1000000000;
 
 static void free_sources(struct recorder *recorder)
 {
     for (uint32_t i = 0; i < recorder->source_count; i++) {
         ring_destroy(&recorder->sources[i].ring);
-        histogram_destroy(&recorder->sources[i].histogram);
+        for (uint32_t m = 0; m < recorder->schema->measure_count; m++) {
+            histogram_destroy(&recorder->sources[i].histograms[m]);
+        }
     }
     os_memory_free(recorder->sources, recorder->source_count * sizeof *recorder->sources);
 }
@@ -35,6 +38,14 @@ int recorder_open(struct recorder *recorder, const struct recorder_options *opti
     memset(recorder, 0, sizeof *recorder);
     recorder->options = *options;
     recorder->schema = schema;
+    if (options->record == RECORD_HISTOGRAM && schema->measure_count > 1) {
+        return refuse(EXIT_USAGE, "--record histogram keeps one measure, and this experiment has %u. Use --record raw.",
+                      schema->measure_count);
+    }
+    const uint64_t row_bytes = (uint64_t)schema->column_count * sizeof(int64_t) * source_count;
+    if (options->ring_rows > (uint64_t)os_memory_available_bytes() / row_bytes) {
+        return refuse_memory(options->ring_rows, source_count, OS_NO_MEMORY); /* before the system kills somebody */
+    }
     recorder->clock_before = calibrate_clock(0);
     void *memory = NULL;
     const enum os_status allocated = os_memory_allocate(&memory, source_count * sizeof *recorder->sources);
@@ -46,12 +57,12 @@ int recorder_open(struct recorder *recorder, const struct recorder_options *opti
     for (uint32_t i = 0; i < source_count; i++) {
         recorder->sources[i] = (struct source){.worst_ns = INT64_MIN, .last_ns = INT64_MIN};
     }
-    const bool needs_histogram = options->out == NULL || options->record == RECORD_HISTOGRAM;
+    const bool needs_histograms = options->out == NULL || options->record == RECORD_HISTOGRAM;
     for (uint32_t i = 0; i < source_count; i++) {
         struct source *const source = &recorder->sources[i];
         enum os_status status = ring_create(&source->ring, options->ring_rows, schema->column_count);
-        if (status == OS_OK && needs_histogram) {
-            status = histogram_create(&source->histogram);
+        for (uint32_t m = 0; m < schema->measure_count && status == OS_OK && needs_histograms; m++) {
+            status = histogram_create(&source->histograms[m]);
         }
         if (status != OS_OK) {
             free_sources(recorder);
@@ -59,6 +70,20 @@ int recorder_open(struct recorder *recorder, const struct recorder_options *opti
         }
     }
     return 0;
+}
+
+void recorder_add_absence(struct recorder *recorder, const char *name, const char *why)
+{
+    if (recorder->absent_count < ABSENCES_LIMIT) {
+        recorder->absent[recorder->absent_count++] = (struct absence){name, why};
+    }
+}
+
+void recorder_fail(struct recorder *recorder, const char *why)
+{
+    const char *none = NULL;
+    atomic_compare_exchange_strong(&recorder->failure, &none, why);
+    atomic_store(&recorder->stop, true);
 }
 
 static bool all_finished(const struct recorder *recorder)
@@ -81,10 +106,14 @@ static void drain_all(struct recorder *recorder)
     }
 }
 
-/* Sleeping threads are woken again and again: one may have been just about to sleep when the first call came. */
-static void end_sources(struct recorder *recorder)
+/* Sleeping threads are woken again and again: one may have been just about to sleep when the first call came. Who has
+ * not come to the end after a while is perhaps kept from running by others, on the CPU that it is bound to. */
+static void end_sources(struct recorder *recorder, int64_t asked_ns)
 {
     atomic_store(&recorder->stop, true);
+    if (os_now_ns() - asked_ns > ns_per_s || os_stop_requested() == OS_STOP_AT_ONCE) {
+        os_threads_unpin();
+    }
     for (uint32_t i = 0; i < recorder->source_count; i++) {
         struct source *const source = &recorder->sources[i];
         if (source->thread != NULL && !atomic_load_explicit(&source->finished, memory_order_acquire)) {
@@ -117,8 +146,11 @@ static bool watchdog_bites(struct recorder *recorder)
             continue;
         }
         const int64_t cpu_ns = os_thread_cpu_time_of(source->thread);
+        if (cpu_ns == INT64_MIN) { /* it ended just now, or can't be told */
+            continue;
+        }
         const int64_t idle_ns = (now_ns - source->busy_since_ns) - (cpu_ns - source->busy_cpu_ns);
-        if (cpu_ns == INT64_MIN || source->busy_since_ns == 0 || idle_ns > ASLEEP_NS) {
+        if (source->busy_since_ns == 0 || idle_ns > ASLEEP_NS) {
             source->busy_since_ns = now_ns;
             source->busy_cpu_ns = cpu_ns;
         } else if (now_ns - source->busy_since_ns > recorder->options.budget_ns) {
@@ -133,18 +165,18 @@ void recorder_run(struct recorder *recorder)
 {
     int64_t next_progress_ns = os_now_ns() + (int64_t)PROGRESS_INTERVAL_MS * NS_PER_MS;
     uint64_t progresses = 0;
-    bool told = false;
+    int64_t asked_ns = 0;
     while (!all_finished(recorder)) {
         os_sleep_until(os_now_ns() + (int64_t)DRAIN_INTERVAL_MS * NS_PER_MS);
         if (recorder->options.drain == DRAIN_LIVE) {
             drain_all(recorder);
         }
         if (recorder_stopping(recorder) || recorder->stream.failed || watchdog_bites(recorder)) {
-            if (!told) {
+            if (asked_ns == 0) {
                 write_stop_event(recorder);
-                told = true;
+                asked_ns = os_now_ns();
             }
-            end_sources(recorder);
+            end_sources(recorder, asked_ns);
         }
         if (os_now_ns() >= next_progress_ns) {
             tell_progress(recorder, ++progresses);

@@ -15,22 +15,38 @@
 
 #include <stdatomic.h>
 
+enum { MEASURES_LIMIT = 5, ABSENCES_LIMIT = 16 };
+
 enum record_mode { RECORD_RAW, RECORD_HISTOGRAM };
 enum drain_mode { DRAIN_LIVE, DRAIN_AT_END };
 
 struct column {
     const char *name;
     const char *meaning;
+    const char *unit; /* NULL: ns */
 };
 
-/* The rows of an experiment: columns of signed nanoseconds, and the interval it is about. */
+/* An interval that an experiment is about: column `to` minus column `from` of one row. */
+struct measure {
+    const char *name;
+    const char *meaning;
+    uint32_t from;
+    uint32_t to;
+};
+
+/* The rows of an experiment: columns of signed integers, and what is read from them. The first measure is the one
+ * that progress and histograms are about. */
 struct schema {
     const struct column *columns;
     uint32_t column_count;
-    uint32_t from;
-    uint32_t to;
-    const char *measure;
-    const char *measure_meaning;
+    uint32_t measure_count;
+    const struct measure *measures;
+};
+
+/* A row of the table that this system can't give. */
+struct absence {
+    const char *name;
+    const char *why;
 };
 
 /* Written by the source while it runs, final when it has finished. On cache lines of their own. */
@@ -45,14 +61,15 @@ struct counters {
 };
 
 struct source {
-    char name[32];
+    char name[48];
+    const char *what; /* in words for people, NULL where the name says it all */
     struct ring ring;
     struct counters counters;
     _Atomic bool finished;
     struct os_thread *thread; /* NULL where the caller itself is the source */
 
     /* The draining side only. */
-    _Alignas(CACHE_LINE_BYTES) struct histogram histogram;
+    _Alignas(CACHE_LINE_BYTES) struct histogram histograms[MEASURES_LIMIT];
     uint64_t recorded;
     uint64_t dropped_told;
     int64_t worst_ns;
@@ -76,11 +93,14 @@ struct recorder {
     const struct schema *schema;
     struct source *sources;
     uint32_t source_count;
+    struct absence absent[ABSENCES_LIMIT];
+    uint32_t absent_count;
     struct stream stream;
     bool streaming; /* the output is open */
     struct clock_calibration clock_before;
     _Atomic bool stop;           /* the sources heed this and os_stop_requested() */
     _Atomic bool overrun_stop;   /* why, when a source asked for the end itself */
+    _Atomic(const char *) failure; /* what went wrong in a source, in words; NULL where nothing did */
 };
 
 /* Calibrates the clock and allocates the rings. On failure prints what to do and returns the exit code of the
@@ -88,13 +108,18 @@ struct recorder {
 int recorder_open(struct recorder *recorder, const struct recorder_options *options, const struct schema *schema,
                   uint32_t source_count);
 
+/* What the table and the header say is not available here, and why. Before the header is begun. */
+void recorder_add_absence(struct recorder *recorder, const char *name, const char *why);
+
 /* Opens the output: after everything else that can be refused, so that a refusal leaves no file, and before the
  * schedule begins, because it can take its time. Returns as recorder_open. */
 int recorder_open_output(struct recorder *recorder);
 
 /* The header, in three steps: the common beginning, then the experiment adds "parameters", "sources", "process"
- * and what else it has, then the end, which writes it and the `started` event. Returns as recorder_open. */
+ * and what else it has, then the end, which writes it and the `started` event. Returns as recorder_open. In each
+ * source's object the first keys come from recorder_source_to_json: number, name and, where there is one, `what`. */
 void recorder_header_begin(const struct recorder *recorder, struct json *json, const char *experiment);
+void recorder_source_to_json(const struct recorder *recorder, struct json *json, uint32_t source);
 int recorder_header_end(struct recorder *recorder, struct json *json);
 
 /* Drains until every source has finished, a stop was requested, or the output failed; then waits for the sources. */
@@ -104,6 +129,15 @@ void recorder_run(struct recorder *recorder);
 int recorder_close(struct recorder *recorder);
 /* The same without a result, when nothing was measured. */
 void recorder_abandon(struct recorder *recorder);
+
+/* The source has finished. Its last act: nothing of it is touched by its own thread afterwards. */
+static inline void source_finish(struct source *source)
+{
+    atomic_store_explicit(&source->finished, true, memory_order_release);
+}
+
+/* Something went wrong in a source: the run ends, and its footer says `why`, text that stays. The first one counts. */
+void recorder_fail(struct recorder *recorder, const char *why);
 
 static inline bool recorder_stopping(const struct recorder *recorder)
 {

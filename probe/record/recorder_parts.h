@@ -17,6 +17,10 @@ void write_footer(struct recorder *recorder);
 /* "complete", or what ended the run early. */
 const char *how_it_ended(const struct recorder *recorder);
 
+enum { US_TEXT_BYTES = 32 };
+/* Microseconds with three decimals. */
+void us_to_text(char text[US_TEXT_BYTES], int64_t ns);
+
 /* False: it did not all go out. */
 bool print_table(const struct recorder *recorder);
 

@@ -301,7 +301,7 @@ const char *os_advice_for_policy(void)
 {
     return "Grant it with one of: sudo setcap cap_sys_nice+ep PATH-OF-tauto-probe; a line \"@realtime - rtprio "
            "99\" in /etc/security/limits.d/realtime.conf for a group you are in, then log in again; or run as root. "
-           "In a container: --cap-add SYS_NICE. Or measure without real-time priority: --policy other.";
+           "In a container: --cap-add SYS_NICE.";
 }
 
 const char *os_advice_for_memory_lock(void)

@@ -1,18 +1,14 @@
 /* Mutexes and semaphores: pthread_mutex(3), sem_overview(7). */
+#include "lock.h"
 #include "status.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { NS_PER_S = 1000000000 };
-
-struct os_mutex {
-    pthread_mutex_t native;
-};
+enum { NS_PER_S = 1000000000, LONGEST_SLICE_NS = 50000000 };
 
 struct os_semaphore {
     sem_t native;
@@ -121,15 +117,23 @@ enum os_status os_semaphore_wait(struct os_semaphore *semaphore)
     return OS_OK;
 }
 
-/* sem_timedwait counts on the wall clock; a step of that clock only shifts the time-out. */
+static int wait_until_wall_clock(struct os_semaphore *semaphore, int64_t until_ns)
+{
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S), .tv_nsec = (long)(until_ns % NS_PER_S)};
+    return sem_timedwait(&semaphore->native, &until) == 0 ? 0 : errno;
+}
+
+/* sem_timedwait counts on the wall clock, which may step. So it waits in short slices, and the monotonic clock decides
+ * when the time is over. */
 enum os_status os_semaphore_wait_for(struct os_semaphore *semaphore, int64_t timeout_ns)
 {
-    const int64_t until_ns = os_wall_clock_ns() + timeout_ns;
-    const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S), .tv_nsec = (long)(until_ns % NS_PER_S)};
-    while (sem_timedwait(&semaphore->native, &until) != 0) {
-        if (errno != EINTR) {
-            return os_status_from_errno(errno);
-        }
-    }
-    return OS_OK;
+    const int64_t end_ns = os_now_ns() + timeout_ns;
+    int error;
+    int64_t left_ns = timeout_ns;
+    do {
+        const int64_t slice_ns = left_ns < LONGEST_SLICE_NS ? left_ns : LONGEST_SLICE_NS;
+        error = wait_until_wall_clock(semaphore, os_wall_clock_ns() + slice_ns);
+        left_ns = end_ns - os_now_ns();
+    } while (error == EINTR || (error == ETIMEDOUT && left_ns > 0));
+    return os_status_from_errno(error);
 }

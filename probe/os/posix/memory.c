@@ -4,8 +4,11 @@
 #include "status.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum os_status os_memory_lock(void)
 {
@@ -15,6 +18,20 @@ enum os_status os_memory_lock(void)
 bool os_memory_is_locked(void)
 {
     return linux_locked_bytes() > 0;
+}
+
+/* MemAvailable of proc(5), in KiB. */
+int64_t os_memory_available_bytes(void)
+{
+    static const char key[] = "MemAvailable:";
+    char text[1024] = "";
+    const int file = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+    const ssize_t got = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    if (file >= 0) {
+        close(file);
+    }
+    const char *const line = got > 0 ? strstr(text, key) : NULL;
+    return line != NULL ? (int64_t)strtoll(line + sizeof key - 1, NULL, 10) * 1024 : INT64_MAX;
 }
 
 enum os_status os_memory_allocate(void **memory, size_t bytes)

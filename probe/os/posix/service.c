@@ -11,9 +11,13 @@ static const char *const names[OS_SERVICE_COUNT] = {
     [OS_SERVICE_POLICY_DEADLINE] = "policy deadline",
     [OS_SERVICE_AFFINITY] = "affinity",
     [OS_SERVICE_ABSOLUTE_SLEEP] = "absolute sleep",
+    [OS_SERVICE_MUTEX] = "mutex",
     [OS_SERVICE_MUTEX_INHERIT] = "mutex with priority inheritance",
     [OS_SERVICE_MUTEX_PROTECT] = "mutex with priority ceiling",
     [OS_SERVICE_SEMAPHORE] = "semaphore",
+    [OS_SERVICE_SPIN_LOCK] = "spin lock",
+    [OS_SERVICE_RW_LOCK] = "read-write lock",
+    [OS_SERVICE_CONDITION] = "condition variable",
     [OS_SERVICE_FIFO] = "fifo",
     [OS_SERVICE_MESSAGE_QUEUE] = "message queue",
     [OS_SERVICE_YIELD] = "yield",
@@ -57,6 +61,16 @@ static enum os_status try_mutex(enum os_mutex_protocol protocol)
     return status;
 }
 
+static enum os_status try_spin_lock(void)
+{
+    struct os_spin_lock *lock;
+    const enum os_status status = os_spin_lock_create(&lock);
+    if (status == OS_OK) {
+        os_spin_lock_destroy(lock);
+    }
+    return status;
+}
+
 static enum os_status try_message_queue(void)
 {
     struct os_message_queue *queue;
@@ -79,6 +93,12 @@ static struct os_answer answer(enum os_status status, const char *how_to_get_it)
     }
 }
 
+/* For an option of POSIX that a C library may leave out: `lacks` says that it did. */
+static struct os_answer answer_of_library(enum os_status status, const char *lacks)
+{
+    return status == OS_UNSUPPORTED ? (struct os_answer){OS_ABSENT, lacks} : answer(status, "");
+}
+
 struct os_answer os_service_available(enum os_service service)
 {
     switch (service) {
@@ -89,9 +109,12 @@ struct os_answer os_service_available(enum os_service service)
     case OS_SERVICE_POLICY_DEADLINE:
         return answer(try_policy(OS_POLICY_DEADLINE), os_advice_for_policy());
     case OS_SERVICE_MUTEX_INHERIT:
-        return answer(try_mutex(OS_MUTEX_INHERIT), "");
+        return answer_of_library(try_mutex(OS_MUTEX_INHERIT),
+                                 "this C library, or the kernel, has no mutex with priority inheritance");
     case OS_SERVICE_MUTEX_PROTECT:
-        return answer(try_mutex(OS_MUTEX_PROTECT), "");
+        return answer_of_library(try_mutex(OS_MUTEX_PROTECT), "this C library has no mutex with a priority ceiling");
+    case OS_SERVICE_SPIN_LOCK:
+        return answer_of_library(try_spin_lock(), "this C library has no spin lock");
     case OS_SERVICE_MESSAGE_QUEUE:
         return answer(try_message_queue(), "Message queues are denied here; see mq_overview(7).");
     case OS_SERVICE_SUSPEND_RESUME:

@@ -13,6 +13,9 @@
 enum { DEFAULT_STACK_BYTES = 256 * 1024 };
 static const int64_t start_patience_ns = 10000000000;
 
+/* Whoever comes first decides: the thread that it runs, or its creator that nobody waits for it any more. */
+enum standing { STANDING_AWAITED, STANDING_STARTED, STANDING_ABANDONED };
+
 struct os_thread {
     pthread_t handle;
     struct os_thread_attributes attributes;
@@ -20,7 +23,7 @@ struct os_thread {
     void *argument;
     struct os_semaphore *started;
     enum os_status start_status;
-    _Atomic bool abandoned; /* nobody waits for it any more */
+    atomic_int standing; /* enum standing */
 };
 
 const char *os_policy_name(enum os_policy policy)
@@ -93,8 +96,10 @@ static void *start(void *argument)
         thread->start_status =
             linux_thread_set_deadline(wanted->runtime_ns, wanted->deadline_ns, wanted->period_ns);
     }
-    const bool runs = thread->start_status == OS_OK && !atomic_load(&thread->abandoned);
-    os_semaphore_post(thread->started);
+    int awaited = STANDING_AWAITED;
+    const bool is_awaited = atomic_compare_exchange_strong(&thread->standing, &awaited, STANDING_STARTED);
+    const bool runs = thread->start_status == OS_OK && is_awaited;
+    os_semaphore_post(thread->started); /* a creator that waits may free everything as soon as it has joined */
     if (runs) {
         thread->entry(thread->argument);
     }
@@ -162,8 +167,9 @@ enum os_status os_thread_create(struct os_thread **thread, const struct os_threa
     }
     if (status == OS_OK) {
         status = os_semaphore_wait_for(made->started, start_patience_ns);
-        if (status != OS_OK) {
-            atomic_store(&made->abandoned, true);
+        int awaited = STANDING_AWAITED;
+        if (status != OS_OK && atomic_compare_exchange_strong(&made->standing, &awaited, STANDING_ABANDONED)) {
+            os_threads_unpin();  /* so that it can come to its end elsewhere */
             return OS_TIMED_OUT; /* it still refers to `made`, whenever it comes to run */
         }
         status = made->start_status;

@@ -1,0 +1,159 @@
+/* What all channels share: the table of kinds, the messages' memory, the first message. */
+#include "channel_kinds.h"
+
+#include "status.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct channel_kind *const kinds[OS_CHANNEL_KIND_COUNT] = {
+    [OS_CHANNEL_SEMAPHORE] = &channel_semaphore,
+    [OS_CHANNEL_FIFO] = &channel_fifo,
+    [OS_CHANNEL_PIPE] = &channel_pipe,
+    [OS_CHANNEL_MESSAGE_QUEUE] = &channel_message_queue,
+    [OS_CHANNEL_UNIX] = &channel_unix,
+    [OS_CHANNEL_UDP] = &channel_udp,
+    [OS_CHANNEL_EVENTFD] = &channel_eventfd,
+    [OS_CHANNEL_FUTEX] = &channel_futex,
+    [OS_CHANNEL_SIGNAL] = &channel_signal,
+    [OS_CHANNEL_CONDITION] = &channel_condition,
+};
+
+const char *os_channel_name(enum os_channel_kind kind)
+{
+    return kinds[kind]->name;
+}
+
+const char *os_channel_what(enum os_channel_kind kind)
+{
+    return kinds[kind]->what;
+}
+
+bool os_channel_carries_data(enum os_channel_kind kind)
+{
+    return kinds[kind]->most_bytes != NULL;
+}
+
+size_t os_channel_most_bytes(enum os_channel_kind kind, const char **how_to_raise)
+{
+    *how_to_raise = "";
+    return kinds[kind]->most_bytes != NULL ? kinds[kind]->most_bytes(how_to_raise) : 0;
+}
+
+enum os_status channel_failure(int error)
+{
+    switch (error) {
+    case EMSGSIZE:
+        return OS_INVALID;
+    case EAGAIN: /* the receive time-out of a socket */
+        return OS_TIMED_OUT;
+    default:
+        return os_status_from_errno(error);
+    }
+}
+
+void channel_ends_close(struct os_channel *channel)
+{
+    struct channel_ends *const ends = (struct channel_ends *)channel;
+    if (ends->in >= 0) {
+        close(ends->in);
+    }
+    if (ends->out >= 0 && ends->out != ends->in) {
+        close(ends->out);
+    }
+}
+
+size_t channel_read_limit(const char *path, size_t otherwise)
+{
+    char text[32];
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return otherwise;
+    }
+    const ssize_t got = read(file, text, sizeof text - 1);
+    close(file);
+    size_t value = 0;
+    ssize_t at = 0;
+    for (; at < got && text[at] >= '0' && text[at] <= '9'; at++) {
+        value = value * 10 + (size_t)(text[at] - '0');
+    }
+    return at > 0 ? value : otherwise;
+}
+
+/* Touched by writing, so that no measuring thread faults on them. */
+static enum os_status allocate_messages(struct os_channel *channel)
+{
+    channel->outgoing = malloc(channel->message_bytes);
+    channel->incoming = malloc(channel->message_bytes);
+    if (channel->outgoing == NULL || channel->incoming == NULL) {
+        return OS_NO_MEMORY;
+    }
+    memset(channel->outgoing, 0, channel->message_bytes);
+    memset(channel->incoming, 0, channel->message_bytes);
+    return OS_OK;
+}
+
+static void free_channel(struct os_channel *channel)
+{
+    free(channel->outgoing);
+    free(channel->incoming);
+    free(channel);
+}
+
+static enum os_status try_out(struct os_channel *channel)
+{
+    const enum os_status status = channel->send(channel);
+    return status == OS_OK ? channel->receive(channel) : status;
+}
+
+enum os_status os_channel_create(struct os_channel **channel, enum os_channel_kind kind, size_t message_bytes,
+                                 const char **why)
+{
+    const struct channel_kind *const wanted = kinds[kind];
+    struct os_channel *const made = calloc(1, wanted->size);
+    *why = "";
+    if (made == NULL) {
+        *why = os_status_text(OS_NO_MEMORY);
+        return OS_NO_MEMORY;
+    }
+    made->kind = kind;
+    enum os_status status = OS_OK;
+    if (wanted->most_bytes != NULL) {
+        made->message_bytes = message_bytes;
+        status = allocate_messages(made);
+    }
+    if (status == OS_OK) {
+        status = wanted->open(made, why);
+        if (status == OS_OK && wanted->bind_receiver == NULL) {
+            status = try_out(made);
+        }
+        if (status != OS_OK) {
+            wanted->close(made);
+        }
+    }
+    if (status != OS_OK) {
+        free_channel(made);
+        *why = **why != '\0' ? *why : os_status_text(status);
+        return status;
+    }
+    *channel = made;
+    return OS_OK;
+}
+
+void os_channel_destroy(struct os_channel *channel)
+{
+    if (channel != NULL) {
+        kinds[channel->kind]->close(channel);
+        free_channel(channel);
+    }
+}
+
+void os_channel_bind_receiver(struct os_channel *channel)
+{
+    if (kinds[channel->kind]->bind_receiver != NULL) {
+        kinds[channel->kind]->bind_receiver(channel);
+    }
+}

@@ -1,0 +1,126 @@
+/*
+ * In C the programs would be:
+ *
+ *     at start:   if (event->softexpires == cell->expiry_ns) cell->timer = event->hrtimer;
+ *     at expiry:  if (event->hrtimer == cell->timer) { cell->handler_ns = event->now; cell->timer = 0; }
+ *
+ * They are written out in the kernel's instructions (BPF instruction set, RFC 9669), because where a field of the
+ * event lies is known only when the program runs.
+ */
+#define _GNU_SOURCE /* syscall */
+#include "timer_trace_bpf.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* From linux/bpf.h, which not every C library brings along. */
+enum { BPF_MAP_CREATE = 0, BPF_PROG_LOAD = 5 };
+enum { BPF_MAP_TYPE_ARRAY = 2, BPF_F_MMAPABLE = 1 << 10, BPF_PROG_TYPE_TRACEPOINT = 5, BPF_PSEUDO_MAP_VALUE = 2 };
+
+struct map_attributes { /* the beginning of union bpf_attr; the kernel takes the rest for 0 */
+    uint32_t map_type;
+    uint32_t key_size;
+    uint32_t value_size;
+    uint32_t max_entries;
+    uint32_t map_flags;
+};
+
+struct program_attributes {
+    uint32_t program_type;
+    uint32_t instruction_count;
+    uint64_t instructions;
+    uint64_t license;
+    uint32_t log_level;
+    uint32_t log_size;
+    uint64_t log_buffer;
+    uint32_t kernel_version;
+    uint32_t flags;
+};
+
+struct instruction {
+    uint8_t code;
+    uint8_t to : 4;
+    uint8_t from : 4;
+    int16_t offset;
+    int32_t immediate;
+};
+_Static_assert(sizeof(struct instruction) == 8, "an instruction has 64 bits");
+
+enum code {
+    LOAD_4 = 0x61,          /* to = *(u32 *)(from + offset) */
+    LOAD_8 = 0x79,          /* to = *(u64 *)(from + offset) */
+    STORE_8 = 0x7b,         /* *(u64 *)(to + offset) = from */
+    LOAD_CONSTANT_8 = 0x18, /* takes two instructions */
+    SET = 0xb7,             /* to = immediate */
+    SKIP_IF_UNEQUAL = 0x5d, /* to != from: `offset` instructions */
+    END = 0x95,
+};
+enum { RESULT = 0, EVENT = 1, SEEN = 2, WANTED = 3, CELL = 4 }; /* registers; the second holds the event at the start */
+
+static struct instruction load(const struct trace_field *field, uint8_t to)
+{
+    return (struct instruction){
+        .code = field->bytes == sizeof(uint64_t) ? LOAD_8 : LOAD_4, .to = to, .from = EVENT, .offset = (int16_t)field->offset};
+}
+
+static int call(int command, const void *attributes, size_t bytes)
+{
+    return (int)syscall(SYS_bpf, command, attributes, bytes);
+}
+
+static int load_program(const struct instruction *instructions, size_t count)
+{
+    const struct program_attributes attributes = {
+        .program_type = BPF_PROG_TYPE_TRACEPOINT,
+        .instruction_count = (uint32_t)count,
+        .instructions = (uint64_t)(uintptr_t)instructions,
+        .license = (uint64_t)(uintptr_t) "MIT", /* it calls none of the kernel's functions */
+    };
+    return call(BPF_PROG_LOAD, &attributes, sizeof attributes);
+}
+
+int timer_bpf_create_map(void)
+{
+    const struct map_attributes attributes = {
+        .map_type = BPF_MAP_TYPE_ARRAY,
+        .key_size = sizeof(uint32_t),
+        .value_size = sizeof(struct timer_cell),
+        .max_entries = 1,
+        .map_flags = BPF_F_MMAPABLE,
+    };
+    return call(BPF_MAP_CREATE, &attributes, sizeof attributes);
+}
+
+int timer_bpf_load_start(int map, const struct trace_event *start)
+{
+    const struct instruction program[] = {
+        {.code = LOAD_CONSTANT_8, .to = CELL, .from = BPF_PSEUDO_MAP_VALUE, .immediate = map},
+        {0},
+        load(&start->time, SEEN),
+        {.code = LOAD_8, .to = WANTED, .from = CELL, .offset = offsetof(struct timer_cell, expiry_ns)},
+        {.code = SKIP_IF_UNEQUAL, .to = SEEN, .from = WANTED, .offset = 2},
+        load(&start->timer, SEEN),
+        {.code = STORE_8, .to = CELL, .from = SEEN, .offset = offsetof(struct timer_cell, timer)},
+        {.code = SET, .to = RESULT, .immediate = 0}, /* 0: perf has nothing to do */
+        {.code = END},
+    };
+    return load_program(program, sizeof program / sizeof program[0]);
+}
+
+int timer_bpf_load_expire(int map, const struct trace_event *expire)
+{
+    const struct instruction program[] = {
+        {.code = LOAD_CONSTANT_8, .to = CELL, .from = BPF_PSEUDO_MAP_VALUE, .immediate = map},
+        {0},
+        load(&expire->timer, SEEN),
+        {.code = LOAD_8, .to = WANTED, .from = CELL, .offset = offsetof(struct timer_cell, timer)},
+        {.code = SET, .to = RESULT, .immediate = 0},
+        {.code = SKIP_IF_UNEQUAL, .to = SEEN, .from = WANTED, .offset = 3},
+        load(&expire->time, SEEN),
+        {.code = STORE_8, .to = CELL, .from = SEEN, .offset = offsetof(struct timer_cell, handler_ns)},
+        {.code = STORE_8, .to = CELL, .from = RESULT, .offset = offsetof(struct timer_cell, timer)},
+        {.code = END},
+    };
+    return load_program(program, sizeof program / sizeof program[0]);
+}
