@@ -33,7 +33,7 @@ lock: setup-test ## write requirements/*.txt anew from pyproject.toml; UPGRADE=1
 
 clean: ## remove everything that was made here
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
+	find src tests bench scripts -name __pycache__ -prune -exec rm -rf {} +
 
 setup-test:
 	@scripts/setup test

@@ -1,0 +1,1 @@
+"""Draws the timing diagrams of the documentation: a description (TOML) becomes a picture (SVG)."""
