@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import cyclic
+import interrupt
+import response
 
 
 def main() -> None:
@@ -28,6 +30,8 @@ def main() -> None:
     cyclic.served_awake(places[-1], options.seconds, min(3, options.rounds))
     cyclic.spin_at_10_us(places[-1], options.seconds, min(3, options.rounds))
     cyclic.missing(places[-1], options.seconds)
+    response.latency(cpu, min(os.sched_getaffinity(0)), options.seconds, options.rounds)
+    interrupt.handler_cost(cpu, options.seconds, options.rounds)
     cyclic.sizes()
     sys.stdout.flush()
     here = Path(__file__).parent

@@ -93,12 +93,20 @@ def test_the_first_answer_measures_judges_and_reports(tmp_path: Path) -> None:
     report = Path(answered.stdout.partition("Report: ")[2].splitlines()[0])
     assert "A 1 kHz loop on CPU" in report.read_text()
     runs = Store(tmp_path).runs()
-    assert [run.manifest.experiment for run in runs] == ["clock", "cyclic", "cyclic", "cyclic"]
-    assert [run.manifest.conditions["load"] for run in runs] == ["idle", "idle", "cpu+memory", "cpu+memory"]
-    for run in runs[2:]:
+    experiments = [run.manifest.experiment for run in runs]
+    assert experiments[:4] == ["clock", "cyclic", "cyclic", "cyclic"]
+    loads = [run.manifest.conditions["load"] for run in runs]
+    assert loads[:4] == ["idle", "idle", "cpu+memory", "cpu+memory"]
+    assert set(loads[4:]) <= {"idle"}
+    for run in runs[2:4]:
         assert all(report["operations"] > 0 for report in run.manifest.conditions["load_reports"])
     for run in runs:
         assert all(not book.problems() for book in run.manifest.books)
+    if policy_options() == ["--policy", "fifo"]:
+        assert experiments[4:] == ["switch", "response", "inversion"]
+        (row,) = [line for line in answered.stdout.splitlines() if "Waiting for an inheriting mutex" in line]
+        assert "Safe from priority inversion" in row
+        assert "N/A" not in row
 
 
 @pytest.mark.slow
@@ -166,10 +174,14 @@ def test_a_first_answer_without_permission_goes_on_with_what_is_permitted(
     assert f"sudo setcap {lacking}+ep {probe}" in answered.stdout
     assert "--policy" not in answered.stdout
     assert "PATH-OF" not in answered.stdout
+    mechanisms = ["switch", "response", "inversion"] if policy == "fifo" else []
     runs = Store(tmp_path).runs()
-    assert [run.manifest.experiment for run in runs] == ["clock", "cyclic", "cyclic", "cyclic"]
-    assert [run.manifest.parameters["policy"] for run in runs[1:]] == [policy] * 3
-    assert [run.manifest.parameters["memory_lock"] for run in runs] == [is_locked] * 4
+    assert [run.manifest.experiment for run in runs] == ["clock", "cyclic", "cyclic", "cyclic", *mechanisms]
+    assert [run.manifest.parameters["policy"] for run in runs[1:]] == [policy] * (len(runs) - 1)
+    assert [run.manifest.parameters["memory_lock"] for run in runs] == [is_locked] * len(runs)
+    (row,) = [line for line in answered.stdout.splitlines() if line.startswith(" Waiting for a plain mutex")]
+    assert ("N/A" in row) == (policy != "fifo")
+    assert "is not permitted to this user" in row or policy == "fifo"
 
 
 def test_an_interrupt_seals_what_was_measured(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -392,3 +393,25 @@ def test_a_long_histogram_is_written_in_parts_that_add_up(tmp_path: Path) -> Non
     assert (low[1:] > high[:-1]).all()
     stored = sum(batch.num_rows for batch in run.batches())
     assert stored > len(low)  # some bins stand there twice
+
+
+@pytest.mark.slow
+def test_a_stop_comes_through_while_a_more_urgent_thread_holds_the_cpu() -> None:
+    if "fifo" not in policy_options():
+        skip_or_fail("real-time priority is not permitted, so nothing can be starved")
+    spin = "import time\nend = time.monotonic() + 20\nwhile time.monotonic() < end: pass"
+    running = subprocess.Popen(
+        [str(find_probe()), "cyclic", "--cpus", a_cpu(), "--duration", "60s", "--out", "-"],
+        stdout=subprocess.DEVNULL,
+    )
+    time.sleep(0.5)
+    hog = subprocess.Popen(["chrt", "--fifo", "95", "taskset", "-c", a_cpu(), sys.executable, "-c", spin])
+    try:
+        time.sleep(0.5)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(timeout=10) == 0  # well before the hog ends by itself
+    finally:
+        hog.kill()
+        hog.wait()
+        running.kill()
+        running.wait()

@@ -267,6 +267,20 @@ def test_export_to_csv_ends_quietly_when_the_reader_goes(store: Path) -> None:
     assert said.stderr == ""
 
 
+def test_show_ends_quietly_when_the_reader_goes_before_the_first_line(store: Path) -> None:
+    said = subprocess.run(
+        ["bash", "-c", '"$0" "$@" | true; echo ${PIPESTATUS[0]}', *COMMAND, "show", "latest"],
+        env={**os.environ, "TAUTO_STORE": str(store)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    assert said.stdout.strip() == "141"
+    assert said.stderr == ""
+
+
 def test_parquet_is_not_written_to_a_terminal(store: Path) -> None:
     assert "Name a file with --out" in on_terminal(store, "export", "latest", "--parquet")
 

@@ -11,17 +11,16 @@ import typer
 
 from tautochrone.cli.ending import INTERRUPTED
 from tautochrone.cli.options import StoreOption, open_store
-from tautochrone.errors import StoreError, UsageError
+from tautochrone.errors import NotPermittedError, StoreError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Any
 
     from rich.console import Console
 
+    from tautochrone.cli.batch import Batch
     from tautochrone.plan.cell import Cell
-    from tautochrone.run.folder import Run
-    from tautochrone.run.store import Store
 
 
 _FEWEST_S, _MOST_S = 2.0, 3600.0
@@ -37,16 +36,18 @@ def answer(
     open_it: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
     store: StoreOption = None,
 ) -> None:
-    """Measure this machine for about a minute: clock, scheduling latency idle and under load, a verdict."""
+    """Measure this machine for about a minute: latency idle and under load, mechanisms, a verdict."""
     if not _FEWEST_S <= seconds <= _MOST_S:
         raise UsageError(
             f"--seconds {seconds:g}: the measuring must last from {_FEWEST_S:g} to {_MOST_S:g} seconds",
             "Leave it out for 50 seconds.",
         )
     if out is not None:
-        _see_that_it_can_be_written(out)
+        see_that_it_can_be_written(out)
 
+    from tautochrone.cli.batch import run_batch
     from tautochrone.judgement.loops import judge_runs
+    from tautochrone.judgement.mechanisms import EXPERIMENTS, mechanisms
     from tautochrone.machine.audit import audit_facts
     from tautochrone.machine.facts import Facts, gather
     from tautochrone.report import page, terminal
@@ -56,21 +57,23 @@ def answer(
     console = terminal.make_console()
     facts = gather()
     findings = audit_facts(Facts.from_table(facts))
-    _introduce(console, facts)
+    introduce(console, facts)
+    # The verdict is about the loops: a mechanism that can't be measured here must not stand in its way.
     cells = _permitted_cells(console, seconds)
-    runs = _run_cells(cells, place, facts)
-    was_stopped = len(runs) < len(cells) or runs[-1].manifest.ended == "interrupted"
-    if was_stopped:
-        console.print(_what_is_missing(cells, runs), highlight=False, style="bold yellow")
+    batch = run_batch(cells, place, facts, lambda cell: cell.experiment in EXPERIMENTS)
+    runs = batch.runs
+    if batch.stopped:
+        console.print(_what_is_missing(batch), highlight=False, style="bold yellow")
     if not runs:
         raise typer.Exit(INTERRUPTED)
     verdict = judge_runs(runs)
-    show_conclusion(console, runs, verdict, findings)
+    costs = mechanisms(runs, _why_lacking(batch))
+    show_conclusion(console, runs, verdict, findings, costs)
     # Last, so that a page that can't be made costs nothing else.
     path = out if out is not None else place.path / f"report-{runs[0].manifest.id.partition('-')[0]}.html"
-    page.render(runs, verdict, findings, out=path)
+    page.render(runs, verdict, findings, costs, out=path)
     console.print(f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False)
-    if was_stopped:
+    if batch.stopped:
         raise typer.Exit(INTERRUPTED)
     if open_it:
         import webbrowser
@@ -78,8 +81,8 @@ def answer(
         webbrowser.open(path.resolve().as_uri())
 
 
-def _see_that_it_can_be_written(report: Path) -> None:
-    """Before measuring for a minute.
+def see_that_it_can_be_written(report: Path) -> None:
+    """Before measuring for minutes.
 
     Raises:
         StoreError: it can't.
@@ -95,62 +98,34 @@ def _see_that_it_can_be_written(report: Path) -> None:
         )
 
 
+def _why_lacking(batch: Batch) -> dict[str, str]:
+    """Why an experiment was not measured, by its name; how to be permitted was told at the beginning."""
+    told = {
+        one.cell.experiment: one.what
+        if isinstance(one.error, NotPermittedError)
+        else f"{one.what} {one.error.advice}".rstrip()
+        for one in batch.lacking
+    }
+    stopped = {cell.experiment: "It was stopped before this." for cell in batch.not_begun}
+    return {**stopped, **told}
+
+
 def _permitted_cells(console: Console, seconds: float) -> tuple[Cell, ...]:
     """What to measure: with ordinary priority, or with pageable memory, where more is not permitted."""
-    from tautochrone.cli.permission import Permission, is_permitted
+    from tautochrone.cli.permission import find_permission
     from tautochrone.plan.first_answer import first_answer
     from tautochrone.target.local import find_probe
 
-    command = ("tauto", *sys.argv[1:])
-    probe = find_probe()
-    wanted = first_answer(seconds, command=command)
-    if is_permitted(probe, wanted):
-        return wanted
-    permission = Permission(
-        priority=is_permitted(probe, first_answer(seconds, memory_lock=False)),
-        memory_lock=is_permitted(probe, first_answer(seconds, policy="other")),
-    )
-    instead = {
-        (
-            False,
-            False,
-        ): "with ordinary priority and pageable memory: the numbers below are those of an ordinary "
-        "program, not of a real-time one",
-        (False, True): "with ordinary priority: the numbers below are those of an ordinary program, not of a "
-        "real-time one",
-        (True, False): "with pageable memory: a page that is not in memory shows as latency",
-    }.get((permission.priority, permission.memory_lock))
-    if instead is None:
-        return wanted  # each alone is permitted; let the probe say what stands against both
-    console.print(
-        permission.refusal(probe, instead), style="yellow", highlight=False, markup=False, soft_wrap=True
-    )
+    permission, refusal = find_permission(find_probe())
+    if refusal:
+        console.print(refusal, style="yellow", highlight=False, markup=False, soft_wrap=True)
     policy = "fifo" if permission.priority else "other"
-    return first_answer(seconds, policy, command, memory_lock=permission.memory_lock)
+    return first_answer(seconds, policy, ("tauto", *sys.argv[1:]), memory_lock=permission.memory_lock)
 
 
-def _run_cells(cells: tuple[Cell, ...], store: Store, facts: Mapping[str, Any]) -> list[Run]:
-    """The runs in the order of their cells; fewer, if Ctrl-C came."""
-    from tautochrone.cli.live import watching
-    from tautochrone.plan.execute import run_cell
-    from tautochrone.target.local import LocalTarget
-
-    target = LocalTarget()
-    runs: list[Run] = []
-    with watching(cells) as begin:
-        for cell in cells:
-            try:
-                runs.append(run_cell(cell, store, target, facts, begin(cell)))
-            except KeyboardInterrupt:  # between two runs; within one it ends the probe, and the run is kept
-                break
-            if runs[-1].manifest.ended == "interrupted":
-                break
-    return runs
-
-
-def _what_is_missing(cells: Sequence[Cell], runs: Sequence[Run]) -> str:
-    missing = "; ".join(cell.title for cell in cells[len(runs) :])
-    partly = "; ".join(run.manifest.title for run in runs if run.manifest.ended == "interrupted")
+def _what_is_missing(batch: Batch) -> str:
+    missing = "; ".join(cell.title for cell in batch.not_begun)
+    partly = "; ".join(run.manifest.title for run in batch.runs if run.manifest.ended == "interrupted")
     words = ["\nStopped early."]
     if partly:
         words.append(f"Measured in part only: {partly}.")
@@ -159,7 +134,8 @@ def _what_is_missing(cells: Sequence[Cell], runs: Sequence[Run]) -> str:
     return " ".join([*words, "What follows says nothing about these." if missing else ""]).rstrip()
 
 
-def _introduce(console: Console, facts: Mapping[str, Any]) -> None:
+def introduce(console: Console, facts: Mapping[str, Any]) -> None:
+    """Say what is going to be measured on."""
     cpu, kernel, clock = facts["cpu"], facts["kernel"], facts["clock"]
     virtual, container = facts["confinement"].get("hypervisor"), facts["confinement"].get("container")
     place = next((name for name in (virtual, container) if name not in (None, "none")), None)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from tautochrone.cli import probe
+from tautochrone.cli.analyse import analyse
 from tautochrone.cli.answer import answer
 from tautochrone.cli.doctor import doctor
 from tautochrone.cli.ending import run_to_exit_code
@@ -23,7 +24,8 @@ from tautochrone.cli.show import show
 
 _EXIT_CODES = (
     "Exit codes: 0 done, 1 failed while measuring, 2 usage, 3 not permitted, 4 store or output, 5 damaged, "
-    "6 found by doctor --fail-on, 70 a fault in tauto, 130 stopped by Ctrl-C, 141 nobody reads the output."
+    "6 found by doctor --fail-on or analyse --fail, 70 a fault in tauto, 130 stopped by Ctrl-C, "
+    "141 nobody reads the output."
 )
 
 app = typer.Typer(
@@ -71,6 +73,7 @@ app.command("figure")(figure)
 app.command("export")(export)
 app.command("recover")(recover)
 app.command("doctor")(doctor)
+app.command("analyse")(analyse)
 app.add_typer(probe.app, name="probe", callback=_use_store)
 
 

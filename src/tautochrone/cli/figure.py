@@ -1,27 +1,27 @@
 """``tauto figure``: one chart as a file."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tautochrone.cli.options import RunsArgument, StoreOption, open_runs
-from tautochrone.errors import UsageError
-
-
-class Kind(StrEnum):
-    """What a figure shows."""
-
-    histogram = "histogram"
-    cumulative = "cumulative"
-    time = "time"
-    cpus = "cpus"
 
 
 def figure(
     run: RunsArgument,
-    kind: Annotated[Kind, typer.Option("--kind", "-k", help="What to draw.")] = Kind.histogram,
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--kind",
+            "-k",
+            metavar="histogram|cumulative|time|cpus|…",
+            help="What to draw; an experiment has more kinds of its own, 'list' tells them. [histogram]",
+        ),
+    ] = "histogram",
+    measure: Annotated[
+        str | None, typer.Option("--measure", "-m", help="Which measure, where a run has several.")
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -41,10 +41,12 @@ def figure(
         drawing.format_of(out)
     runs = open_runs(store, run)
     seen = evidence.gather(runs)
-    if not seen.measured:
-        raise UsageError("There is no sample to draw", "Look at the run with `tauto show`.")
-    path = out if out is not None else Path(f"{kind.value}-{runs[0].manifest.id}.svg")
-    drawing.save(drawing.draw(seen.measured[0], kind.value), path)
-    for sentence in drawing.left_out(seen, seen.measured[0], kind.value):
+    if kind == "list":
+        typer.echo("\n".join(drawing.kinds(seen)))
+        return
+    drawn, measured = drawing.draw_kind(seen, kind, measure)
+    path = out if out is not None else Path(f"{kind}-{runs[0].manifest.id}.svg")
+    drawing.save(drawn, path)
+    for sentence in drawing.left_out(seen, measured, kind):
         typer.echo(sentence, err=True)
     typer.echo(path.resolve())

@@ -48,6 +48,42 @@ class Permission:
         )
 
 
+def find_permission(probe: Path) -> tuple[Permission, str]:
+    """What is permitted, and, where that is not all, words about what is missing and what happens instead.
+
+    Where each alone is permitted and both together are not, all is taken as permitted: the probe says in its
+    own words what stands against it.
+    """
+    if is_permitted(probe, _trial("fifo", memory_lock=True)):
+        return Permission(True, True), ""
+    permission = Permission(
+        priority=is_permitted(probe, _trial("fifo", memory_lock=False)),
+        memory_lock=is_permitted(probe, _trial("other", memory_lock=True)),
+    )
+    instead = {
+        (
+            False,
+            False,
+        ): "with ordinary priority and pageable memory: the numbers below are those of an ordinary "
+        "program, not of a real-time one",
+        (False, True): "with ordinary priority: the numbers below are those of an ordinary program, not of a "
+        "real-time one",
+        (True, False): "with pageable memory: a page that is not in memory shows as latency",
+    }.get((permission.priority, permission.memory_lock))
+    return permission, permission.refusal(probe, instead) if instead else ""
+
+
+def _trial(policy: str, *, memory_lock: bool) -> tuple[Cell, ...]:
+    """What both the first answer and all experiments begin with."""
+    from tautochrone.plan.first_answer import first_answer
+
+    return tuple(
+        cell
+        for cell in first_answer(2, policy, memory_lock=memory_lock)
+        if cell.experiment in ("clock", "cyclic")
+    )
+
+
 def is_permitted(probe: Path, cells: Iterable[Cell]) -> bool:
     """Whether the probe may do what these cells ask for. It starts its threads and ends before it measures.
 

@@ -28,12 +28,7 @@ def show(
     if as_json:
         typer.echo(json.dumps(_as_json(seen), indent=2, ensure_ascii=False))
         return
-    terminal.show_run(
-        terminal.make_console(),
-        opened.manifest,
-        {measured.meaning: measured.series for measured in seen.measured},
-        intervals=intervals,
-    )
+    terminal.show_run(terminal.make_console(), opened.manifest, seen, intervals=intervals)
 
 
 def _as_json(seen: Any) -> dict[str, Any]:
@@ -57,13 +52,20 @@ def _as_json(seen: Any) -> dict[str, Any]:
                 "meaning": measured.meaning,
                 "unit": "ns",
                 "sources": [
-                    {"name": one.source, "summary": asdict(one.summary), "worst_at_s": one.worst_at_s}
+                    {
+                        "name": one.source,
+                        **({"what": one.what} if one.what else {}),
+                        "summary": asdict(one.summary),
+                        "worst_at_s": one.worst_at_s,
+                    }
                     for one in measured.series
                     if one.summary is not None
                 ],
             }
             for measured in seen.measured
         ],
+        "absent": manifest.header.get("absent", []),
+        "tables": [asdict(grid) for presented in seen.presented.values() for grid in presented.grids()],
         "warnings": [asdict(warning) for warning in manifest.warnings],
         "damage": manifest.damage,
     }

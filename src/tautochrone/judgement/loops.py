@@ -5,26 +5,36 @@ from typing import Any
 
 from tautochrone.judgement.verdict import MeasuredLoop, Verdict, judge
 from tautochrone.run.folder import Run
+from tautochrone.run.layout import LATENCY, periods_ns
 
 
 def judge_runs(runs: Iterable[Run]) -> Verdict | None:
-    """The verdict over all periodic runs, or None if there is none among them."""
+    """The verdict over all runs that are about a control loop, or None if there is none among them."""
     loops = [loop for run in runs for loop in measured_loops(run)]
     return judge(loops) if loops else None
 
 
+def is_about_a_loop(header: Mapping[str, Any]) -> bool:
+    """Whether a run tells how late the cycles of a loop begin: periodic, and that is what it is about first.
+
+    An error of the period, a response time or an interrupt latency says nothing of that kind by itself.
+    """
+    measures = header.get("measures") or [{}]
+    return bool(periods_ns(header)) and measures[0].get("name") == LATENCY
+
+
 def measured_loops(run: Run) -> list[MeasuredLoop]:
-    """Each source of a periodic run; empty for an experiment that has no period."""
+    """Each source of a run that is about a control loop; empty for all others."""
     manifest = run.manifest
-    period_ns = manifest.header.get("schedule", {}).get("period_ns")
-    if not period_ns:
+    if not is_about_a_loop(manifest.header):
         return []
+    periods = periods_ns(manifest.header)
     worst_ns = {one.source: one.maximum_ns for one in manifest.extremes if one.measure == run.measures[0]}
     sources = {source["source"]: source for source in manifest.header.get("sources", ())}
     rested = {book["source"]: book.get("rested", 0) for book in (manifest.footer or {}).get("books", ())}
     return [
         MeasuredLoop(
-            period_ns=period_ns,
+            period_ns=periods[book.source],
             source=book.name,
             cpu=sources.get(book.source, {}).get("obtained", {}).get("cpu"),
             load=str(manifest.conditions.get("load", "not known")),
@@ -38,6 +48,7 @@ def measured_loops(run: Run) -> list[MeasuredLoop]:
             where=_where(manifest.facts),
         )
         for book in manifest.books
+        if book.source in periods
     ]
 
 

@@ -6,12 +6,14 @@ Pure functions over what the probe said, its header and footer, and what the loa
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tautochrone.run.layout import periods_ns
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.units import format_duration
 
 _FEWEST_CPU_SHARE = 0.05
 _THROTTLE_MARGIN = 0.9
 _RULER_CHANGE = 2.0
+_MOST_NAMES = 3
 REAL_TIME = ("fifo", "rr")
 
 
@@ -54,22 +56,33 @@ def cautions_of_stream(header: Mapping[str, Any], footer: Mapping[str, Any] | No
 
 
 def _not_obtained(header: Mapping[str, Any]) -> list[RunWarning]:
-    found = []
+    differing: dict[tuple[str, str, str], list[str]] = {}
     pairs = [("the process", header.get("process", {}))]
-    pairs += [(str(source.get("name")), source) for source in header.get("sources", ())]
+    for source in header.get("sources", ()):
+        name = str(source.get("name"))
+        pairs.append((name, source))
+        pairs += [(f"{name}, thread {one.get('role')}", one) for one in source.get("partners", ())]
     for who, pair in pairs:
         requested, obtained = pair.get("requested", {}), pair.get("obtained", {})
         for name, wanted in requested.items():
             if wanted is not None and obtained.get(name) not in (wanted, None):
-                found.append(
-                    RunWarning(
-                        "not-obtained",
-                        f"{who}: {_words(name)} was asked to be {_show(wanted)}, but the system says "
-                        f"{_show(obtained[name])}",
-                        "The numbers hold for what was obtained.",
-                    )
-                )
-    return found
+                key = (_words(name), _show(wanted), _show(obtained[name]))
+                differing.setdefault(key, []).append(who)
+    return [
+        RunWarning(
+            "not-obtained",
+            f"{_names(who)}: {name} was asked to be {wanted}, but the system says {got}",
+            "The numbers hold for what was obtained.",
+        )
+        for (name, wanted, got), who in differing.items()
+    ]
+
+
+def _names(who: Sequence[str]) -> str:
+    """All of a few, the first of many."""
+    if len(who) <= _MOST_NAMES:
+        return "; ".join(who)
+    return f"{who[0]} and {len(who) - 1} more"
 
 
 def _words(name: str) -> str:
@@ -84,14 +97,14 @@ def _throttling(header: Mapping[str, Any], footer: Mapping[str, Any]) -> list[Ru
     """RT throttling can bite when a real-time thread uses nearly the share that the system grants."""
     obtained = header.get("process", {}).get("obtained", {})
     runtime_ns, window_ns = obtained.get("rt_runtime_ns"), obtained.get("rt_period_ns")
-    period_ns = header.get("schedule", {}).get("period_ns")
-    if runtime_ns is None or window_ns is None or runtime_ns < 0 or runtime_ns >= window_ns or not period_ns:
+    periods = periods_ns(header)
+    if runtime_ns is None or window_ns is None or runtime_ns < 0 or runtime_ns >= window_ns or not periods:
         return []
     granted = runtime_ns / window_ns
-    policies = {source["source"]: source["obtained"]["policy"] for source in header.get("sources", ())}
+    policies = {one["source"]: one.get("obtained", {}).get("policy") for one in header.get("sources", ())}
     for book in footer.get("books", ()):
         releases = book.get("released", 0) + book.get("warmup", 0)  # its CPU time is that of both
-        lasted_ns = releases * period_ns
+        lasted_ns = releases * periods.get(book["source"], 0)
         used = book.get("cpu_time_ns", 0) / lasted_ns if lasted_ns else 0.0
         if policies.get(book["source"]) in REAL_TIME and used > _THROTTLE_MARGIN * granted:
             share = f"{format_duration(runtime_ns)} in every {format_duration(window_ns)}"

@@ -1,6 +1,8 @@
 """A cell: one experiment with its parameters, under one load."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Cell:
         load: what runs beside it.
         expected_s: how long the measuring takes, to show progress; None if that can't be told.
         command: what a person typed to get it; kept with the run.
+        conditions: what else is known about it before it runs; kept with the run, so as JSON has it.
+        instead: what can be measured where this can't, in a list of cells.
     """
 
     experiment: str
@@ -38,3 +42,5 @@ class Cell:
     load: Load = IDLE
     expected_s: float | None = None
     command: tuple[str, ...] = field(default=())
+    conditions: Mapping[str, Any] = field(default_factory=dict)
+    instead: "Cell | None" = None

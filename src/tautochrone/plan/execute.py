@@ -38,6 +38,10 @@ class Progress:
 Watch = Callable[[Progress], None]
 
 
+class NothingMeasuredError(MeasuringError):
+    """The probe ended before it began to measure: what was asked for is not to be had here."""
+
+
 def run_cell(
     cell: Cell, store: Store, target: Target, facts: Mapping[str, Any], watch: Watch = lambda _: None
 ) -> Run:
@@ -52,6 +56,7 @@ def run_cell(
 
     Raises:
         UsageError, NotPermittedError: the probe refused; nothing is left in the store.
+        NothingMeasuredError: it ended before it began to measure; nothing is left in the store.
         MeasuringError: the probe or the load failed; what was whole is kept in the store.
         StoreError: the store can't be written.
     """
@@ -62,6 +67,7 @@ def run_cell(
             "load": cell.load.name,
             "target": target.name,
             **({"command": " ".join(cell.command)} if cell.command else {}),
+            **cell.conditions,
         },
         facts=dict(facts),
         parameters={},
@@ -77,7 +83,7 @@ def run_cell(
             raise _refusal(end)
         if not header:
             writer.discard()
-            raise MeasuringError(f"the probe failed: {_last_words(end)}")
+            raise NothingMeasuredError(f"the probe failed: {_last_words(end)}")
         cautions = [
             *cautions_of_probe(end.messages),
             *cautions_of_loads(reports),

@@ -1,4 +1,4 @@
-"""What `tauto` alone measures: the ruler, then a control loop at two rates, idle and beside a load."""
+"""What `tauto` alone measures: the ruler, a control loop at two rates, idle and beside a load, mechanisms."""
 
 from tautochrone.plan.cell import IDLE, Cell, Load
 
@@ -19,7 +19,7 @@ def first_answer(
     """The cells of the first answer.
 
     Args:
-        seconds: for all the measuring: two fifths for 1 kHz idle, two for 1 kHz loaded, one for 10 kHz.
+        seconds: for the loops: two fifths for 1 kHz idle, two for 1 kHz loaded, one for 10 kHz.
         policy: of the measuring threads; "other" where real-time priority is not permitted.
         command: what a person typed to get them.
         memory_lock: False where locked memory is not permitted.
@@ -39,4 +39,38 @@ def first_answer(
         loop("1ms", slow_ms, "1 kHz, idle", IDLE),
         loop("1ms", slow_ms, f"1 kHz, load {load.name}", load),
         loop("100us", fast_ms, f"10 kHz, load {load.name}", load),
+        *_mechanisms(command, pageable),
+    )
+
+
+def _mechanisms(command: tuple[str, ...], pageable: tuple[str, ...]) -> tuple[Cell, ...]:
+    """About a second each: what `judgement.mechanisms` makes its lines of. They need real-time priority."""
+    return (
+        Cell(
+            "switch",
+            ("--place", "same", "--mutex", "none", "--count", "2000", *pageable),
+            "context switch",
+            IDLE,
+            0.5,
+            command,
+        ),
+        Cell(
+            "response",
+            (
+                *("--mechanisms", "semaphore", "--period", "1ms"),
+                *("--repetitions", "20", "--count", "20", "--warmup", "5", *pageable),
+            ),
+            "semaphore",
+            IDLE,
+            1.2,
+            command,
+        ),
+        Cell(
+            "inversion",
+            ("--count", "3", "--warmup", "0", "--patience", "25ms", *pageable),
+            "priority inversion",
+            IDLE,
+            1.5,
+            command,
+        ),
     )

@@ -7,7 +7,7 @@ import altair as alt
 
 from tautochrone.report.charts import cpus, cumulative, histogram, timeline
 from tautochrone.report.evidence import Measured
-from tautochrone.report.series import Series, merge, runs_of, sources_of
+from tautochrone.report.series import Series, is_signed, merge, runs_of, sources_of
 from tautochrone.report.theme import DASHES, PAGE
 from tautochrone.report.typeset import duration, number
 from tautochrone.report.views import losses
@@ -16,6 +16,7 @@ TOGETHER = "all sources together"
 _MOST_SOURCES = 4  # more than these are put together, or their lines could not be told apart
 _MOST_PANELS = 12
 _ENVELOPE = "Each stretch of time shows its least and its largest value; no extreme is left out."
+_SIGNED = "There are values below 0: the axis of time is linear close to 0 and logarithmic to both sides."
 _OWN_RANGES = "The runs are too far apart for one scale: each has its own."
 _GLYPHS = {
     "median": "M11 1.500a4.500 4.500 0 1 1 0 9a4.500 4.500 0 1 1 0-9z",
@@ -55,8 +56,9 @@ class Figure:
 
 def compose(measured: Measured, prefix: str) -> list[Figure]:
     """The figures of one measure; their panels' ids begin with ``prefix``."""
-    if not measured.periodic:
-        return [_one_panel_each(measured, prefix)]
+    if not measured.loop:
+        several = len(sources_of(measured.series)) > _MOST_PANELS
+        return [_cpus(measured, prefix) if several else _one_panel_each(measured, prefix)]
     figures = [_histogram(measured, prefix), _cumulative(measured, prefix)]
     if any(one.envelope is not None for one in measured.series):
         figures.append(_timeline(measured, prefix))
@@ -92,6 +94,7 @@ def _histogram(measured: Measured, prefix: str) -> Figure:
     caption = (
         f"All {number(total)} samples; nothing is cut off at either end. Both axes are logarithmic, so that "
         "a single late cycle shows beside thousands that were in time.",
+        *_to_both_sides(series),
         *losses.caption(measured.series),
     )
     return Figure("How often each value occurred", tuple(panels), caption)
@@ -99,8 +102,10 @@ def _histogram(measured: Measured, prefix: str) -> Figure:
 
 def _one_panel_each(measured: Measured, prefix: str) -> Figure:
     """For experiments without a period, such as the readings of each clock."""
-    stepped = [one for one in measured.series if one.maximum_ns > 0]
-    still = [one.source for one in measured.series if one.maximum_ns <= 0]
+    still = [one.source for one in measured.series if _is_always_0(one)]
+    stepped = [one for one in measured.series if not _is_always_0(one)]
+    if not stepped:
+        return Figure("How often each value occurred", (), (f"Always 0: {', '.join(still)}.",))
     sources = sources_of(stepped)
     panels = [
         Panel(
@@ -117,10 +122,21 @@ def _one_panel_each(measured: Measured, prefix: str) -> Figure:
         )
         for index, source in enumerate(sources)
     ]
-    caption = [f"All {number(sum(one.count for one in stepped))} values; both axes are logarithmic."]
+    caption = [
+        f"All {number(sum(one.count for one in stepped))} values; both axes are logarithmic.",
+        *_to_both_sides(stepped),
+    ]
     if still:
         caption.append(f"Always 0, so not on a logarithmic axis: {', '.join(still)}.")
     return Figure("How often each value occurred", tuple(panels), tuple(caption))
+
+
+def _is_always_0(one: Series) -> bool:
+    return one.maximum_ns == 0 and int(one.bins.low_ns.min()) == 0
+
+
+def _to_both_sides(series: Sequence[Series]) -> tuple[str, ...]:
+    return (_SIGNED,) if is_signed(series) else ()
 
 
 def _cumulative(measured: Measured, prefix: str) -> Figure:

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tautochrone.judgement.mechanisms import EXPERIMENTS, Mechanism
 from tautochrone.judgement.verdict import Verdict
 from tautochrone.machine.audit import Finding
 from tautochrone.report.typeset import plain
@@ -17,17 +18,23 @@ from tautochrone.units import format_duration, format_rate
 
 _STYLES = {"holds": "green", "tight": "yellow", "missed": "bold red", "not shown": "dim"}
 _FINDINGS_SHOWN = 4
+_MEANING_BESIDE = 128  # columns of a terminal that the meaning of a mechanism needs to stand in its line
 
 
 def show_conclusion(
-    console: Console, runs: Sequence[Run], verdict: Verdict | None, findings: Sequence[Finding]
+    console: Console,
+    runs: Sequence[Run],
+    verdict: Verdict | None,
+    findings: Sequence[Finding],
+    mechanisms: Sequence[Mechanism] = (),
 ) -> None:
-    """Print verdict, clock, warnings of the runs and the most important findings of the audit."""
+    """Print verdict, mechanisms, clock, warnings of the runs and the audit's most important findings."""
     if verdict is None:
         console.print("\nNo periodic run ended, so there is no verdict.")
     else:
         _show_incomplete(console, [run.manifest for run in runs])
         _show_verdict(console, verdict)
+    _show_mechanisms(console, mechanisms)
     _show_clock(console, runs)
     _show_warnings(console, runs)
     _show_findings(console, findings)
@@ -68,6 +75,35 @@ def _show_verdict(console: Console, verdict: Verdict) -> None:
         console.print(Text(note, style="dim"))
 
 
+def _show_mechanisms(console: Console, mechanisms: Sequence[Mechanism]) -> None:
+    if not mechanisms:
+        return
+    console.print(Text("\nMechanisms", style="bold"))
+    beside = console.width >= _MEANING_BESIDE
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("what", no_wrap=True)
+    table.add_column("typical", justify="right", no_wrap=True)
+    table.add_column("worst", justify="right", no_wrap=True)
+    if beside:
+        table.add_column("what it means")
+    for one in mechanisms:
+        row = [Text(one.what), Text(_time(one.typical_ns)), Text(_time(one.worst_ns))]
+        table.add_row(*row, *([_meaning(one)] if beside else []))
+    console.print(table)
+    for meaning in [] if beside else dict.fromkeys(_meaning(one).plain for one in mechanisms):
+        of = [one for one in mechanisms if _meaning(one).plain == meaning]
+        said = Text.assemble(("; ".join(one.what for one in of), ""), ": ", _meaning(of[0]))
+        console.print(said)
+
+
+def _meaning(one: Mechanism) -> Text:
+    return Text(one.why_not or one.meaning, style="dim" if one.why_not else "yellow" if one.warns else "")
+
+
+def _time(ns: int | None) -> str:
+    return "N/A" if ns is None else format_duration(ns)
+
+
 def _show_clock(console: Console, runs: Sequence[Run]) -> None:
     clock = runs[0].manifest.header.get("clock", {}) if runs else {}
     if clock:
@@ -81,7 +117,13 @@ def _show_clock(console: Console, runs: Sequence[Run]) -> None:
 
 
 def _show_warnings(console: Console, runs: Sequence[Run]) -> None:
-    warnings = dict.fromkeys(warning for run in runs for warning in run.manifest.warnings)
+    # Those about a mechanism stand with its run: the verdict does not rest on it.
+    warnings = dict.fromkeys(
+        warning
+        for run in runs
+        if run.manifest.experiment not in EXPERIMENTS
+        for warning in run.manifest.warnings
+    )
     for warning in warnings:
         console.print(Text.assemble(("warning: ", "bold yellow"), warning.text))
         if warning.advice:

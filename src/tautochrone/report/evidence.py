@@ -1,21 +1,29 @@
-"""From runs to what charts and tables show: the only place of the report that reads samples.
+"""From runs to what charts and tables show: beside presentations, the only place that reads samples.
 
 Each source is read and reduced by itself, so that a run of 100 million samples needs the memory of
 its largest source, not of all.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tautochrone.judgement.loops import is_about_a_loop
 from tautochrone.report.labels import label_runs
+from tautochrone.report.presentations import Grid, Presentation, presentation_of
 from tautochrone.report.series import Bins, Curve, Envelope, Maxima, Series
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Extremes, Manifest
 from tautochrone.statistics import shape
 from tautochrone.statistics.summary import Summary, summarise, summarise_counts
+
+if TYPE_CHECKING:
+    from tautochrone.report.composition import Figure
 
 _BUCKETS = 400
 _BINS = 4_000  # much finer than any chart, whose bins are sums of these
@@ -23,13 +31,16 @@ _BINS = 4_000  # much finer than any chart, whose bins are sums of these
 
 @dataclass(frozen=True)
 class Measured:
-    """One measure of one experiment, over all runs that have it."""
+    """One measure of one experiment, over all runs that have it.
+
+    ``loop``: whether it tells how late the cycles of a control loop begin.
+    """
 
     experiment: str
     measure: str
     meaning: str
     series: tuple[Series, ...]
-    periodic: bool = True
+    loop: bool = True
 
     @property
     def title(self) -> str:
@@ -39,16 +50,41 @@ class Measured:
     @property
     def heading(self) -> str:
         """The title, with the experiment's name where the meaning alone does not tell it."""
-        return self.title if self.periodic else f"{self.experiment.capitalize()}: {self.meaning}"
+        return self.title if self.loop else f"{self.experiment.capitalize()}: {self.meaning}"
+
+
+@dataclass(frozen=True)
+class Presented:
+    """All runs of one experiment, with what presents them. A run without a sample is left out."""
+
+    presentation: Presentation
+    runs: tuple[Run, ...]
+    labels: tuple[str, ...]
+
+    def grids(self) -> list[Grid]:
+        """Its tables."""
+        return self.presentation.grids(self.runs, self.labels)
+
+    def figures(self, prefix: str) -> list[Figure]:
+        """Its figures; their panels' ids begin with ``prefix``."""
+        return self.presentation.figures(self.runs, self.labels, prefix)
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Runs beside each other: manifests and labels in the same order, and what was measured."""
+    """Runs beside each other: manifests and labels in the same order, and what was measured.
+
+    ``presented``: by experiment, what it shows beyond the general summary.
+    """
 
     manifests: tuple[Manifest, ...]
     labels: tuple[str, ...]
     measured: tuple[Measured, ...]
+    presented: Mapping[str, Presented] = field(default_factory=dict)
+
+    def of(self, experiment: str) -> list[Measured]:
+        """The measures of one experiment, the one it is about first."""
+        return [one for one in self.measured if one.experiment == experiment]
 
 
 def gather(runs: Sequence[Run]) -> Evidence:
@@ -65,13 +101,30 @@ def gather(runs: Sequence[Run]) -> Evidence:
             key = (run.manifest.experiment, name)
             meanings.setdefault(key, str(measure.get("meaning") or name))
             found.setdefault(key, []).extend(_series(run, label, rank, name))
-    periodic = {manifest.experiment for manifest in manifests if manifest.header.get("schedule")}
+    loops = {manifest.experiment for manifest in manifests if is_about_a_loop(manifest.header)}
     measured = [
-        Measured(*key, meanings[key], tuple(series), periodic=key[0] in periodic)
+        Measured(*key, meanings[key], tuple(series), loop=key[0] in loops)
         for key, series in found.items()
         if series
     ]
-    return Evidence(manifests, labels, tuple(sorted(measured, key=lambda one: not one.periodic)))
+    return Evidence(
+        manifests, labels, tuple(sorted(measured, key=lambda one: not one.loop)), _presented(runs, labels)
+    )
+
+
+def _presented(runs: Sequence[Run], labels: Sequence[str]) -> dict[str, Presented]:
+    found = {}
+    for experiment in dict.fromkeys(run.manifest.experiment for run in runs):
+        presentation = presentation_of(experiment)
+        own = [
+            (run, label)
+            for run, label in zip(runs, labels, strict=True)
+            if run.manifest.experiment == experiment and any(book.recorded for book in run.manifest.books)
+        ]
+        if presentation is not None and own:
+            said = tuple(label if len(own) > 1 else "" for _, label in own)
+            found[experiment] = Presented(presentation, tuple(run for run, _ in own), said)
+    return found
 
 
 def rank_runs(manifests: Sequence[Manifest]) -> list[int]:
@@ -82,9 +135,8 @@ def rank_runs(manifests: Sequence[Manifest]) -> list[int]:
 
 def _series(run: Run, label: str, rank: int, measure: str) -> Iterator[Series]:
     header = run.manifest.header
-    sources = header.get("sources", [])
-    start_ns = min((s["start_ns"] for s in sources if s.get("start_ns") is not None), default=None)
-    for source in sources:
+    start_ns = start_of(run.manifest)
+    for source in header.get("sources", []):
         number, name = int(source["source"]), str(source.get("name", source["source"]))
         extreme = next(
             (one for one in run.manifest.extremes if one.source == number and one.measure == measure), None
@@ -114,7 +166,21 @@ def _series(run: Run, label: str, rank: int, measure: str) -> Iterator[Series]:
             released=book.released if book else None,
             missed=book.missed if book else None,
             dropped=book.dropped if book else None,
+            what=str(source.get("what") or ""),
         )
+
+
+def start_of(manifest: Manifest) -> int | None:
+    """When a run began, on the stream's clock: its first source's start, or else when threads were let go.
+
+    None where neither is known, and where each source has a clock of its own.
+    """
+    sources = manifest.header.get("sources", [])
+    starts = [source["start_ns"] for source in sources if source.get("start_ns") is not None]
+    if starts or any(source.get("calibration") for source in sources):
+        return min(starts, default=None)
+    told = (event.get("time_ns") for event in manifest.events if event.get("event") == "started")
+    return next((at for at in told if isinstance(at, int)), None)
 
 
 @dataclass(frozen=True)

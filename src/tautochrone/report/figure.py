@@ -1,37 +1,145 @@
 """One chart as a file for a paper or a slide: SVG, PNG or PDF."""
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import altair as alt
 
 from tautochrone.errors import StoreError, UsageError
 from tautochrone.report import composition
 from tautochrone.report.charts import axes, cpus, cumulative, histogram, timeline
-from tautochrone.report.evidence import Evidence, Measured
+from tautochrone.report.charts.key import specification
+from tautochrone.report.composition import Panel, Sign
+from tautochrone.report.evidence import Evidence, Measured, Presented
 from tautochrone.report.series import Series, merge
-from tautochrone.report.theme import PAPER
+from tautochrone.report.theme import PAGE, PAPER
 
-Kind = Literal["histogram", "cumulative", "time", "cpus"]
+GENERAL = ("histogram", "cumulative", "time", "cpus")
+"""The kinds of figure that every measure has."""
+
 FORMATS = ("svg", "png", "pdf")
 _PNG_SCALE = 3.0  # 640 px wide at 3: 300 dots per inch at 6.4 inches
+_PREFIX = "f"
+Specification = dict[str, Any]
+"""A Vega-Lite chart as JSON."""
+
+_Drawn = tuple[list[Panel], tuple[Sign, ...]]
+"""Panels and their key."""
 
 
-def draw(measured: Measured, kind: Kind) -> alt.TopLevelMixin:
-    """The chart of this kind, at publication size."""
+def kinds(seen: Evidence) -> list[str]:
+    """Every kind of figure that these runs have: the general ones, then those of what presents them."""
+    of_experiments = [kind for one in seen.presented.values() for kind in _presented_kinds(one)]
+    return list(dict.fromkeys([*GENERAL, *of_experiments]))
+
+
+def choose(seen: Evidence, measure: str | None = None) -> Measured:
+    """The measure to draw: the one of this name, or else the first; of a loop, if there is one.
+
+    Raises:
+        UsageError: there is no such measure, or no sample at all.
+    """
+    if not seen.measured:
+        raise UsageError("There is no sample to draw", "Look at the run with `tauto show`.")
+    if measure is None:
+        return seen.measured[0]
+    for one in seen.measured:
+        if one.measure == measure:
+            return one
+    names = ", ".join(dict.fromkeys(one.measure for one in seen.measured))
+    raise UsageError(f"No run here has a measure '{measure}'", f"There is: {names}.")
+
+
+def draw_kind(seen: Evidence, kind: str, measure: str | None = None) -> tuple[Specification, Measured]:
+    """The figure of this kind at publication size, and what it is about.
+
+    Args:
+        kind: one of `kinds`.
+        measure: which measure a general kind shows; None for the first.
+
+    Raises:
+        UsageError: there is no such kind, no such measure, or no sample.
+    """
+    if kind in GENERAL:
+        measured = choose(seen, measure)
+        return draw(measured, kind).to_dict(), measured
+    for experiment, presented in seen.presented.items():
+        found = _presented_kinds(presented).get(kind)
+        if found is not None:
+            return _stacked(*found), seen.of(experiment)[0]
+    raise UsageError(f"There is no figure '{kind}' of this", f"Choose from {', '.join(kinds(seen))}.")
+
+
+def draw(measured: Measured, kind: str) -> alt.TopLevelMixin:
+    """The chart of a general kind, at publication size."""
     series = composition.few(measured.series)
     title = measured.title
     drawers: dict[str, Callable[[], alt.TopLevelMixin]] = {
         "histogram": lambda: histogram.chart(_per_run(series), PAPER, title=title, height=300),
-        "cumulative": lambda: cumulative.both(series, PAPER, title=title),
+        "cumulative": lambda: cumulative.both(series, PAPER, title=title, counted=_counted(measured)),
         "time": lambda: _time(measured),
         "cpus": lambda: cpus.chart(measured.series, PAPER, title=title),
     }
     return drawers[kind]()
 
 
-def left_out(seen: Evidence, measured: Measured, kind: Kind) -> list[str]:
+def _counted(measured: Measured) -> str:
+    return cumulative.LATE if measured.loop else cumulative.LARGE
+
+
+def _presented_kinds(presented: Presented) -> dict[str, _Drawn]:
+    """What can be asked for: each panel, and all whose names differ in a number only."""
+    groups: dict[str, _Drawn] = {}
+    alone: dict[str, _Drawn] = {}
+    for figure in presented.figures(_PREFIX):
+        for panel in figure.panels:
+            name = panel.id.removeprefix(f"{_PREFIX}-")
+            together = name.rstrip("0123456789").rstrip("-") or name
+            groups.setdefault(together, ([], figure.key))[0].append(panel)
+            alone[name] = [panel], figure.key
+    single = {panels[0].id for panels, _ in groups.values() if len(panels) == 1}
+    return {**groups, **{name: drawn for name, drawn in alone.items() if drawn[0][0].id not in single}}
+
+
+def _stacked(panels: Sequence[Panel], signs: Sequence[Sign]) -> Specification:
+    """Panels of a page below each other and below their key, in the colours and the size of paper."""
+    charts = [_for_paper(panel.chart.to_dict()) for panel in panels]
+    if len(charts) == 1 and not signs:
+        return charts[0]
+    common: Specification = {
+        key: charts[0][key] for key in ("$schema", "config", "padding") if key in charts[0]
+    }
+    for panel, chart in zip(panels, charts, strict=True):
+        for key in ("$schema", "config", "padding", "autosize"):
+            chart.pop(key, None)
+        common["datasets"] = {**common.get("datasets", {}), **chart.pop("datasets", {})}
+        if panel.title and len(panels) > 1:
+            chart["title"] = panel.title
+    scales = {"scale": dict.fromkeys(("x", "y", "color", "shape", "strokeDash"), "independent")}
+    if signs:
+        charts.insert(0, specification(signs, PAPER, int(PAPER.width)))
+    return {**common, "vconcat": charts, "spacing": 24, "resolve": scales}
+
+
+def _for_paper(chart: Specification) -> Specification:
+    """The same chart with the page's colours, which are CSS variables, replaced, and a width of its own."""
+    text = json.dumps(chart)
+    for name in ("ink", "muted", "line", "grid"):
+        text = text.replace(getattr(PAGE, name), getattr(PAPER, name))
+    for on_page, on_paper in zip(PAGE.series, PAPER.series, strict=True):
+        text = text.replace(on_page, on_paper)
+    drawn: Specification = json.loads(text)
+    drawn["config"] = {**drawn.get("config", {}), "background": PAPER.background}
+    if drawn.get("width") == PAGE.width:
+        drawn["width"] = PAPER.width
+    if isinstance(drawn.get("autosize"), dict):
+        drawn["autosize"] = "pad"
+    return drawn
+
+
+def left_out(seen: Evidence, measured: Measured, kind: str) -> list[str]:
     """One sentence for each run that is not in the figure, and why."""
     sentences = []
     with_time = [one for one in measured.series if one.envelope is not None]
@@ -52,7 +160,7 @@ def left_out(seen: Evidence, measured: Measured, kind: Kind) -> list[str]:
     return sentences
 
 
-def save(chart: alt.TopLevelMixin, out: Path) -> Path:
+def save(chart: alt.TopLevelMixin | Specification, out: Path) -> Path:
     """Write the chart in the format that the name of ``out`` ends with.
 
     Raises:
@@ -83,19 +191,17 @@ def format_of(out: Path) -> str:
     return ending
 
 
-def encode(chart: alt.TopLevelMixin, format: str) -> bytes:  # noqa: A002 - the word people know it by
+def encode(chart: alt.TopLevelMixin | Specification, format: str) -> bytes:  # noqa: A002 - the word people know it by
     """The chart's bytes as svg, png or pdf. Nothing is fetched from anywhere."""
     import vl_convert
 
-    specification = chart.to_dict()
+    content = chart if isinstance(chart, dict) else chart.to_dict()
     if format == "svg":
-        text = vl_convert.vegalite_to_svg(specification, allowed_base_urls=[])
+        text = vl_convert.vegalite_to_svg(content, allowed_base_urls=[])
         return text.encode()
     if format == "png":
-        return bytes(
-            vl_convert.vegalite_to_png(specification, scale=_PNG_SCALE, ppi=72, allowed_base_urls=[])
-        )
-    return bytes(vl_convert.vegalite_to_pdf(specification, allowed_base_urls=[]))
+        return bytes(vl_convert.vegalite_to_png(content, scale=_PNG_SCALE, ppi=72, allowed_base_urls=[]))
+    return bytes(vl_convert.vegalite_to_pdf(content, allowed_base_urls=[]))
 
 
 def _per_run(series: Sequence[Series]) -> Sequence[Series]:

@@ -117,7 +117,7 @@ def _traits(manifest: Manifest) -> dict[str, str]:
     traits |= {
         name: f"{words(name)} {show(name, value)}"
         for name, value in {**conditions, **parameters}.items()
-        if value is not None and name not in _IMPLIED
+        if value is not None and name not in _IMPLIED and not isinstance(value, Mapping)
     }
     return traits
 

@@ -15,26 +15,26 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tautochrone.errors import StoreError, UsageError
+from tautochrone.judgement.mechanisms import Mechanism
 from tautochrone.judgement.verdict import Verdict
 from tautochrone.machine.audit import Finding
-from tautochrone.report import composition, evidence
+from tautochrone.report import evidence
 from tautochrone.report.evidence import Evidence, rank_runs
-from tautochrone.report.series import runs_of
-from tautochrone.report.typeset import duration, number, plural
-from tautochrone.report.views import books, confidence, environment, loops, summary, warnings
+from tautochrone.report.sections import sections
+from tautochrone.report.typeset import duration, micro, number, plural
+from tautochrone.report.views import (
+    books,
+    confidence,
+    environment,
+    loops,
+    warnings,
+)
 from tautochrone.run.folder import Run
+from tautochrone.run.layout import periods_ns
 from tautochrone.run.manifest import Manifest
 
+_MOST_PERIODS = 4
 Findings = Sequence[Finding] | Mapping[str, Sequence[Finding]]
-
-
-@dataclass(frozen=True)
-class _Group:
-    title: str
-    figures: list[composition.Figure]
-    table: summary.Table
-    key: list[tuple[int, str]]
-    calibrations: list[environment.Clock]
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,23 @@ class _RunLine:
     id: str
 
 
-def render(runs: Sequence[Run], verdict: Verdict | None, findings: Findings = (), *, out: Path) -> Path:
+def render(
+    runs: Sequence[Run],
+    verdict: Verdict | None,
+    findings: Findings = (),
+    mechanisms: Sequence[Mechanism] = (),
+    lacking: Sequence[tuple[str, str]] = (),
+    *,
+    out: Path,
+) -> Path:
     """Write one report about ``runs`` to ``out``.
 
     Args:
         runs: sealed or recovered runs, in the order in which they shall stand.
         verdict: what was judged from them, or None.
         findings: the audit of the machine they ran on, or of each machine by its name.
+        mechanisms: what mechanisms cost, one line each.
+        lacking: what was to be measured and was not, each with the reason.
         out: the HTML file; its folder must exist.
 
     Returns:
@@ -67,7 +77,7 @@ def render(runs: Sequence[Run], verdict: Verdict | None, findings: Findings = ()
     """
     if not runs:
         raise UsageError("There is no run to report on", "Name a run; `tauto list` shows them.")
-    return write(page(evidence.gather(runs), verdict, findings), out)
+    return write(page(evidence.gather(runs), verdict, findings, mechanisms, lacking), out)
 
 
 def write(html: str, out: Path) -> Path:
@@ -81,27 +91,24 @@ def write(html: str, out: Path) -> Path:
     return out
 
 
-def page(seen: Evidence, verdict: Verdict | None, findings: Findings = ()) -> str:
+def page(
+    seen: Evidence,
+    verdict: Verdict | None,
+    findings: Findings = (),
+    mechanisms: Sequence[Mechanism] = (),
+    lacking: Sequence[tuple[str, str]] = (),
+) -> str:
     """The HTML text of a report."""
     audits = findings if isinstance(findings, Mapping) else {"": findings}
-    groups = [
-        _Group(
-            one.heading,
-            composition.compose(one, f"m{index}"),
-            summary.view(one.series, periodic=one.periodic),
-            list(enumerate(runs_of(one.series))),
-            environment.calibrations([m for m in seen.manifests if m.experiment == one.experiment]),
-        )
-        for index, one in enumerate(seen.measured)
-    ]
+    groups = list(sections(seen))
     specifications = {
         panel.id: panel.chart.to_dict()
         for group in groups
-        for figure in group.figures
+        for figure in [*group.figures, *(one for part in group.parts for one in part.figures)]
         for panel in figure.panels
     }
     laid_out = loops.view(verdict) if verdict is not None else None
-    latencies = [one for group in seen.measured[:1] for one in group.series if group.periodic]
+    latencies = [one for group in seen.measured[:1] for one in group.series if group.loop]
     manifests, labels = seen.manifests, seen.labels
     template = _templates().get_template("report.html.j2")
     return template.render(
@@ -112,6 +119,8 @@ def page(seen: Evidence, verdict: Verdict | None, findings: Findings = ()) -> st
         loops=laid_out,
         no_verdict="No loop was judged here. The numbers below stand for themselves.",
         confidence=confidence.view(latencies),
+        mechanisms=[_mechanism_line(one) for one in mechanisms],
+        lacking=lacking,
         endings=warnings.endings(manifests, labels),
         incomplete=warnings.incomplete(manifests),
         machines=len(audits),
@@ -134,6 +143,21 @@ def page(seen: Evidence, verdict: Verdict | None, findings: Findings = ()) -> st
         bundle=Markup(_bundle()) if specifications else "",
         specifications=Markup(_embedded(specifications)),
     )
+
+
+@dataclass(frozen=True)
+class _MechanismLine:
+    what: str
+    typical: str
+    worst: str
+    meaning: str
+    mark: str
+
+
+def _mechanism_line(one: Mechanism) -> _MechanismLine:
+    mark = "not-shown" if one.why_not else "tight" if one.warns else ""
+    words = micro(one.why_not or one.meaning)
+    return _MechanismLine(one.what, duration(one.typical_ns), duration(one.worst_ns), words, mark)
 
 
 def _templates() -> Environment:
@@ -210,8 +234,12 @@ def _run_lines(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[_Ru
 
 
 def _experiment(manifest: Manifest) -> str:
-    period_ns = (manifest.header.get("schedule") or {}).get("period_ns")
-    return f"{manifest.experiment}, each {duration(period_ns)}" if period_ns else manifest.experiment
+    periods = sorted(set(periods_ns(manifest.header).values()))
+    if not periods:
+        return manifest.experiment
+    if len(periods) > _MOST_PERIODS:
+        return f"{manifest.experiment}, each {duration(periods[0])} to {duration(periods[-1])}"
+    return f"{manifest.experiment}, each {', '.join(duration(one) for one in periods)}"
 
 
 def _conditions(manifest: Manifest) -> str:

@@ -51,6 +51,7 @@ class Maxima:
 class Series:
     """One source of one run, or several sources of it together (then without a summary).
 
+    ``what`` says in words what the source is, where its name does not.
     ``released``, ``missed`` and ``dropped`` are those of the books; None if they are not counted.
     """
 
@@ -69,6 +70,7 @@ class Series:
     released: int | None = None
     missed: int | None = None
     dropped: int | None = None
+    what: str = ""
 
     @property
     def lost(self) -> int:
@@ -84,6 +86,20 @@ def runs_of(series: Sequence[Series]) -> list[str]:
 def sources_of(series: Sequence[Series]) -> list[str]:
     """The sources' names, in the order in which they come first."""
     return list(dict.fromkeys(one.source for one in series))
+
+
+def usual_size_ns(series: Sequence[Series]) -> float:
+    """The median of the values' sizes, whatever their sign, as the bins tell it; at least 1."""
+    sizes = np.concatenate([np.minimum(np.abs(one.bins.low_ns), np.abs(one.bins.high_ns)) for one in series])
+    counts = np.concatenate([one.bins.count for one in series])
+    order = np.argsort(sizes)
+    reached = np.cumsum(counts[order])
+    return max(1.0, float(sizes[order][np.searchsorted(reached, reached[-1] / 2)]))
+
+
+def is_signed(series: Sequence[Series]) -> bool:
+    """Whether a value lies below 0."""
+    return any(int(one.bins.low_ns.min()) < 0 for one in series)
 
 
 def merge(series: Sequence[Series], source: str) -> list[Series]:

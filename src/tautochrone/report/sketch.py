@@ -7,7 +7,7 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from tautochrone.report.series import Bins, Series
+from tautochrone.report.series import Bins, Floats, Series, usual_size_ns
 from tautochrone.units import format_duration
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -16,11 +16,14 @@ _BLOCKS = " ▁▂▃▄▅▆▇█"
 def sketch(series: Sequence[Series], width: int) -> Table:
     """One line per series on a common logarithmic axis of ``width`` characters.
 
-    The height of a character is the logarithm of its count; a single sample is already visible.
+    With values below 0 the axis is logarithmic to both sides of 0. The height of a character is the logarithm
+    of its count; a single sample is already visible.
     """
-    low = max(1, min(int(one.bins.low_ns[0]) for one in series))
+    least = min(int(one.bins.low_ns[0]) for one in series)
+    knee = usual_size_ns(series) if least < 0 else 0.0
+    low = least if knee else max(1, least)
     high = max(low + 1, *(one.maximum_ns for one in series))
-    counts = [_columns(one.bins, low, high, width) for one in series]
+    counts = [_columns(one.bins, low, high, width, knee) for one in series]
     most = max(max(line) for line in counts)
     table = Table.grid(padding=(0, 1))
     table.add_column(no_wrap=True)
@@ -34,8 +37,12 @@ def sketch(series: Sequence[Series], width: int) -> Table:
     return table
 
 
-def _columns(bins: Bins, low: int, high: int, width: int) -> list[int]:
-    at = np.log(np.clip(bins.low_ns, low, high) / low) / math.log(high / low) * (width - 1)
+def _columns(bins: Bins, low: int, high: int, width: int, knee: float) -> list[int]:
+    def bent(values: Floats) -> Floats:
+        return np.sign(values) * np.log1p(np.abs(values) / knee) if knee else np.log(values)
+
+    start, end = bent(np.array([low, high], np.float64))
+    at = (bent(np.clip(bins.low_ns, low, high).astype(np.float64)) - start) / (end - start) * (width - 1)
     return [int(count) for count in np.bincount(at.astype(np.int64), weights=bins.count, minlength=width)]
 
 

@@ -12,10 +12,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from tautochrone.report.evidence import Evidence, Measured
+from tautochrone.report.presentations import Grid
 from tautochrone.report.series import Series
 from tautochrone.report.sketch import sketch
 from tautochrone.report.typeset import number, plain
-from tautochrone.report.views import environment, losses
+from tautochrone.report.views import absences, environment, grids, losses
+from tautochrone.report.views.absences import Absent
 from tautochrone.report.views.summary import interval, quantile_name
 from tautochrone.report.views.warnings import endings
 from tautochrone.run.manifest import Books, Manifest
@@ -24,6 +27,11 @@ from tautochrone.units import format_duration, format_us
 _PIPE_WIDTH = 10_000
 _ROWS_NEED = 128  # columns of a terminal that one line per source needs
 _SOURCES_PER_TABLE_WIDTH = 16
+_MOST_COLUMNS, _MOST_SKETCHED = 8, 12
+_EXPLANATION = 24  # characters that words about a source need at least
+_SKETCH_SCALE, _NARROWEST_SKETCH = 26, 16
+_GAP = 2
+_FEW = ("completed", "missed", "min", "mean", "median", "max")
 _NOT_SETTINGS = {"command", "load", "ring_rows"}  # told elsewhere, or of no consequence
 _USUAL = {  # what goes without saying
     "stagger_ns": 0,
@@ -39,26 +47,64 @@ _TOO_FEW = "too few"
 _UNKNOWN = "N/A"
 
 
+class _Console(Console):
+    """One that lets the command end as it ends everywhere when nobody reads any more."""
+
+    def on_broken_pipe(self) -> None:
+        """Tell whoever runs the command; rich would end it here, with a code of its own.
+
+        Raises:
+            BrokenPipeError: always.
+        """
+        raise BrokenPipeError
+
+
 def make_console() -> Console:
     """Standard output: in colour on a terminal; in a pipe plain, and wide enough that no line is broken."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=_PIPE_WIDTH, no_color=True)
+    console = _Console(highlight=False)
+    return console if console.is_terminal else _Console(highlight=False, width=_PIPE_WIDTH, no_color=True)
 
 
-def show_run(
-    console: Console, manifest: Manifest, measures: Mapping[str, Sequence[Series]], *, intervals: bool = False
-) -> None:
-    """Print one run; ``measures`` are the series of each measure, by what it means."""
+def show_run(console: Console, manifest: Manifest, seen: Evidence, *, intervals: bool = False) -> None:
+    """Print one run: what presents its experiment first, then each measure.
+
+    Args:
+        seen: the evidence of this run alone.
+        intervals: show the confidence interval of each quantile.
+    """
     for part in _head(manifest):
         console.print(part, soft_wrap=not console.is_terminal)
-    for meaning, series in measures.items():
-        for part in _measure(console, manifest, meaning, series, intervals=intervals):
+    for experiment in seen.presented.values():
+        for grid in experiment.grids():
+            for part in show_grid(console, grid):
+                console.print(part)
+    presented = bool(seen.presented)
+    for measured in seen.measured:
+        for part in _measure(console, manifest, measured, intervals=intervals, presented=presented):
             console.print(part)
-    if not measures:
+    if not seen.measured:
         console.print("\nNo sample was recorded.")
+    absent = absences.view([manifest], [""])
+    if absent and not presented:
+        for one in absent:
+            console.print(Text(absences.sentence(one), style="dim"), soft_wrap=not console.is_terminal)
     console.print()
-    for part in [*_settings(manifest), *_books(manifest), *_warnings(manifest)]:
+    for part in [*_settings(manifest), *_books(manifest, seen), *_warnings(manifest)]:
         console.print(part, soft_wrap=not console.is_terminal)
+
+
+def show_grid(console: Console, grid: Grid) -> Iterator[RenderableType]:
+    """A presentation's table; one below the other where it is too wide for the terminal."""
+    for part in grids.split(grid, console.width) if console.is_terminal else [grid]:
+        if part.title:
+            yield Text(f"\n{part.title}", style="bold")
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+        for name, right in zip(part.columns, grids.numeric(part), strict=True):
+            table.add_column(name, justify="right" if right else "left", overflow="fold", vertical="bottom")
+        for row in part.rows:
+            table.add_row(*(Text(cell) for cell in row))
+        yield table
+        yield from (Text(note, style="dim") for note in part.notes)
 
 
 def _head(manifest: Manifest) -> Iterator[RenderableType]:
@@ -82,33 +128,84 @@ def _settings(manifest: Manifest) -> Iterator[RenderableType]:
 
 
 def _measure(
-    console: Console, manifest: Manifest, meaning: str, series: Sequence[Series], *, intervals: bool
+    console: Console, manifest: Manifest, measured: Measured, *, intervals: bool, presented: bool
 ) -> Iterator[RenderableType]:
     books = {book.name: book for book in manifest.books}
-    rows = not console.is_terminal or (console.width >= _ROWS_NEED and not intervals)
-    yield Text(f"\n{meaning[:1].upper()}{meaning[1:]} in us", style="bold")
-    if rows:
-        yield _one_line_per_source(series, books, intervals=intervals)
-    else:
-        per_table = max(1, (console.width - 18) // (28 if intervals else _SOURCES_PER_TABLE_WIDTH))
+    series = measured.series
+    absent = [] if presented else absences.view([manifest], [""])
+    yield Text(f"\n{measured.title} in us", style="bold")
+    if not console.is_terminal or (console.width >= _ROWS_NEED and not intervals):
+        yield _one_line_per_source(series, books, absent, intervals=intervals, room=_room(console))
+        yield from _too_few(series)
+    elif intervals or (len(series) <= _MOST_COLUMNS and not presented):
+        per_table = _per_table(console, series, intervals=intervals)
         for start in range(0, len(series), per_table):
             yield _one_column_per_source(series[start : start + per_table], books, intervals=intervals)
+        yield from _too_few(series)
+    else:
+        yield few_numbers(series, books, absent)
     yield from (Text(plain(sentence), style="bold yellow") for sentence in losses.caption(series))
-    yield from _too_few(series)
-    if console.is_terminal and console.encoding.lower().startswith("utf"):
-        yield Padding(sketch(series, width=min(60, console.width - 34)), (1, 0, 0, 0))
+    if _has_sketch(console, series, presented=presented):
+        width = min(60, console.width - _SKETCH_SCALE - max(len(one.source) for one in series))
+        if width >= _NARROWEST_SKETCH:
+            yield Padding(sketch(series, width=width), (1, 0, 0, 0))
+
+
+def _room(console: Console) -> int:
+    """Characters for words after the numbers of a line; none in a pipe, whose last column is a number."""
+    return console.width - _ROWS_NEED if console.is_terminal else 0
+
+
+def _per_table(console: Console, series: Sequence[Series], *, intervals: bool) -> int:
+    widest = max(len(one.source) for one in series) + _GAP
+    least = _SOURCES_PER_TABLE_WIDTH + (12 if intervals else 0)
+    return max(1, (console.width - 18) // max(least, widest))
+
+
+def _has_sketch(console: Console, series: Sequence[Series], *, presented: bool) -> bool:
+    few = len(series) <= _MOST_SKETCHED and not presented
+    return few and console.is_terminal and console.encoding.lower().startswith("utf")
+
+
+def few_numbers(
+    series: Sequence[Series], books: Mapping[str, Books], absent: Sequence[Absent]
+) -> RenderableType:
+    """One line per source that fits 80 columns: for many sources."""
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    table.add_column("source", overflow="fold")
+    lines = [_entries(one, books.get(one.source), intervals=False) for one in series]
+    chosen = [{name: text for name, text in line if name in _FEW} for line in lines]
+    names = [name for name in _FEW if any(line.get(name, _UNKNOWN) != _UNKNOWN for line in chosen)]
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    for one, line in zip(series, chosen, strict=True):
+        table.add_row(one.source, *(line.get(name, _UNKNOWN) for name in names))
+    for lacking in absent:
+        table.add_row(lacking.name, *([_UNKNOWN] * len(names)))
+    return table
 
 
 def _one_line_per_source(
-    series: Sequence[Series], books: Mapping[str, Books], *, intervals: bool
+    series: Sequence[Series],
+    books: Mapping[str, Books],
+    absent: Sequence[Absent],
+    *,
+    intervals: bool,
+    room: int,
 ) -> RenderableType:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    """``room``: characters for what each source is in words, if there is any."""
+    explained = room >= _EXPLANATION and any(one.what for one in series)
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     table.add_column("source", no_wrap=True)
     lines = [dict(_entries(one, books.get(one.source), intervals=intervals)) for one in series]
     for name in lines[0] if lines else ():
         table.add_column(name, justify="right", no_wrap=True)
+    if explained:
+        table.add_column("what", overflow="fold", style="dim")
     for one, line in zip(series, lines, strict=True):
-        table.add_row(one.source, *line.values())
+        table.add_row(one.source, *line.values(), *([one.what] if explained else []))
+    for lacking in absent:
+        table.add_row(lacking.name, *([_UNKNOWN] * len(lines[0] if lines else ())))
     return table
 
 
@@ -159,7 +256,7 @@ def _too_few(series: Sequence[Series]) -> Iterator[RenderableType]:
         yield Text(f"{_TOO_FEW}: {words} samples", style="dim")
 
 
-def _books(manifest: Manifest) -> Iterator[RenderableType]:
+def _books(manifest: Manifest, seen: Evidence) -> Iterator[RenderableType]:
     problems = [problem for book in manifest.books for problem in book.problems()]
     if problems:
         yield Text("The books do not balance:", style="bold red")
@@ -172,21 +269,20 @@ def _books(manifest: Manifest) -> Iterator[RenderableType]:
         }
         words = ", ".join(f"{name.replace('warmup', 'warm-up')} {count:,}" for name, count in totals.items())
         yield Text(f"The books balance: {words}.")
-    for extreme in manifest.extremes:
-        start_ns = _start_ns(manifest)
-        if extreme.maximum_at_ns is not None and start_ns is not None and extreme.count:
-            name = next(
-                (book.name for book in manifest.books if book.source == extreme.source), str(extreme.source)
-            )
-            after_s = (extreme.maximum_at_ns - start_ns) / 1e9
+    yield from _worst(seen)
+
+
+def _worst(seen: Evidence) -> Iterator[RenderableType]:
+    """Of the first measure: the worst of each source, or, of many, of all of them."""
+    for measured in seen.measured[:1]:
+        dated = [one for one in measured.series if one.worst_at_s is not None]
+        if len(dated) > _MOST_COLUMNS:
+            dated = [max(dated, key=lambda one: one.maximum_ns)]
+        for one in dated:
             yield Text(
-                f"Worst of {name}: {format_duration(extreme.maximum_ns)}, {after_s:,.3f} s after the start."
+                f"Worst of {one.source}: {format_duration(one.maximum_ns)}, "
+                f"{one.worst_at_s:,.3f} s after the start."
             )
-
-
-def _start_ns(manifest: Manifest) -> int | None:
-    starts = [source.get("start_ns") for source in manifest.header.get("sources", [])]
-    return min((start for start in starts if start is not None), default=None)
 
 
 def _warnings(manifest: Manifest) -> Iterator[RenderableType]:

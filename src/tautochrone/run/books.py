@@ -1,7 +1,7 @@
 """The books of a run: read from the footer and checked, or rebuilt from the rows when there is no footer."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,7 +40,7 @@ def books_of(footer: Mapping[str, Any], names: Mapping[int, str]) -> tuple[Books
 
 
 def problems(
-    books: Sequence[Books], counted: Mapping[int, int], names: Mapping[int, str], is_periodic: bool
+    books: Sequence[Books], counted: Mapping[int, int], names: Mapping[int, str], periodic: Container[int]
 ) -> list[str]:
     """What is wrong with the books, in words; empty when they balance with themselves and with the data.
 
@@ -48,13 +48,13 @@ def problems(
         books: as the footer states them.
         counted: samples found in the stream, by source.
         names: the sources of the header.
-        is_periodic: whether the experiment has a schedule, so that releases must be counted.
+        periodic: the sources that have a period, so that releases must be counted.
     """
     found = []
     for book in books:
         found += book.problems()
-        if is_periodic and (book.released is None or book.missed is None):
-            found.append(f"{book.name}: a periodic experiment, but releases and misses are not counted")
+        if book.source in periodic and (book.released is None or book.missed is None):
+            found.append(f"{book.name}: it has a period, but releases and misses are not counted")
         in_stream = counted.get(book.source, 0)
         if book.recorded != in_stream:
             gap = in_stream - book.recorded
@@ -72,8 +72,10 @@ def rebuilt(
     names: Mapping[int, str],
     tallies: Mapping[int, Tally],
     dropped: Mapping[int, int],
-    period: int | None,
+    periods_ns: Mapping[int, int],
     seen: Mapping[int, Mapping[str, Any]],
+    *,
+    overruns_seen: bool = True,
 ) -> tuple[Books, ...]:
     """The books as far as a stream without a footer tells. What it does not tell stays None.
 
@@ -83,15 +85,22 @@ def rebuilt(
         names: the sources of the header.
         tallies: what went by of the samples, by source.
         dropped: rows that ``dropped`` events own up to, by source.
-        period: the period of the releases in ns, or None.
+        periods_ns: the period of the releases by source; sources without one are left out.
         seen: the last ``progress`` by source.
+        overruns_seen: whether the tallies could tell overruns.
     """
-    return tuple(
+    books = (
         _rebuilt(
-            source, name, tallies.get(source, Tally()), dropped.get(source, 0), period, seen.get(source, {})
+            source,
+            name,
+            tallies.get(source, Tally()),
+            dropped.get(source, 0),
+            periods_ns.get(source),
+            seen.get(source, {}),
         )
         for source, name in names.items()
     )
+    return tuple(book if overruns_seen else replace(book, overruns=None) for book in books)
 
 
 def _rebuilt(

@@ -144,6 +144,36 @@ class Run:
         layout, known = self._measure(measure)
         return gather(self.path / layout.file, known.start, self._sizes(known, source), np.int64)[0]
 
+    def column(self, name: str, source: int) -> Integers:
+        """Any column of one source's rows as it was recorded, shape (n,), int64, in the order of ``values``.
+
+        Also a measure's ``to``, which the file does not keep: it is given back as ``from`` plus the measure.
+
+        Args:
+            name: a column of the stream's table of samples.
+            source: of which source.
+
+        Raises:
+            UsageError: there is no such column or source, or the run kept a histogram.
+            DamagedError: the samples can't be read.
+        """
+        layout = next((one for one in self._layouts() if one.name == SAMPLES), None)
+        if self.is_histogram or layout is None:
+            raise UsageError(
+                f"Run {self.id} kept a histogram, not single samples", "Record raw to have them."
+            )
+        self._needs_source(source)
+        sizes = {book.source: book.recorded for book in self.manifest.books if book.source == source}
+        if name in layout.kept:
+            return gather(self.path / layout.file, name, sizes, np.int64)[0]
+        for measure in layout.measures:
+            if measure.end == name:
+                end = self.column(measure.start, source).astype(np.int64)
+                end += gather(self.path / layout.file, measure.name, sizes, np.int64)[0]
+                return end
+        known = ", ".join(layout.dtype.names or ())
+        raise UsageError(f"Run {self.id} has no column '{name}'", f"It has: {known}.")
+
     def histogram(self, source: int | None = None) -> tuple[Integers, Integers, Integers]:
         """The bins of a histogram run, ascending: lowest value, highest (both included), count, each (n,).
 

@@ -67,6 +67,11 @@ class Intake:
                     known.first_start_ns, known.last_start_ns = tally.first_start_ns, tally.last_start_ns
         return merged
 
+    @property
+    def overruns_seen(self) -> bool:
+        """Whether the tallies can tell which samples began a period late or later."""
+        return all(writer.layout.lateness is not None for writer in self.writers)
+
     def extremes(self) -> tuple[Extremes, ...]:
         """Smallest and largest value by source and measure, where there are samples.
 

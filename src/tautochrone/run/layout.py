@@ -7,7 +7,7 @@ value is a small number where an instant is a large one.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ from tautochrone.errors import DamagedError
 
 SOURCE = "source"
 SAMPLES, HISTOGRAM, EXTREMES = "samples", "histogram", "extremes"
+LATENCY = "latency_ns"
+"""The measure that tells how late a release was served, in every periodic experiment."""
+
 HISTOGRAM_COLUMNS = ("low_ns", "high_ns", "count")
 
 _TABLE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -43,7 +46,9 @@ class TableLayout:
         kept: the stream's columns that the file has too.
         measures: the columns that the file has instead of the others.
         notes: unit and meaning by column.
-        period_ns: between two releases; None for an experiment without a schedule.
+        periods_ns: between two releases, by source; empty for an experiment without a schedule.
+        lateness: the measure from a release to its start, which tells overruns; of a histogram, what its bins
+            are of, if that is it; otherwise None.
     """
 
     name: str
@@ -52,7 +57,8 @@ class TableLayout:
     kept: tuple[str, ...]
     measures: tuple[Measure, ...]
     notes: dict[str, dict[str, str]]
-    period_ns: int | None = None
+    periods_ns: Mapping[int, int] = field(default_factory=dict)
+    lateness: str | None = None
 
     def check(self, rows: npt.NDArray[np.void]) -> None:
         """See that every measure of these rows fits 64 bits.
@@ -71,11 +77,19 @@ class TableLayout:
                 raise DamagedError(f"a value of {measure.name} does not fit 64 bits")
 
 
-def period_ns(header: Mapping[str, Any]) -> int | None:
-    """The period of the releases, or None for an experiment without a schedule."""
+def periods_ns(header: Mapping[str, Any]) -> dict[int, int]:
+    """The period of each source's releases: its own, or else that of the schedule.
+
+    A source without one is left out; an experiment without a schedule has none at all.
+    """
     schedule = header.get("schedule")
-    period = schedule.get("period_ns") if isinstance(schedule, dict) else None
-    return period if isinstance(period, int) and period > 0 else None
+    common = schedule.get("period_ns") if isinstance(schedule, dict) else None
+    found = {}
+    for source in header.get("sources", ()):
+        period = source.get("period_ns", common)
+        if isinstance(period, int) and period > 0:
+            found[int(source["source"])] = period
+    return found
 
 
 def is_histogram(header: Mapping[str, Any]) -> bool:
@@ -125,7 +139,14 @@ def _layout(header: Mapping[str, Any], index: int, measures: list[Any]) -> Table
     }
     notes |= {measure.name: {"unit": "ns", "meaning": measure.meaning} for measure in own}
     file = f"{SAMPLES if name == HISTOGRAM else name}.parquet"
-    return TableLayout(name, file, dtype, kept, own, notes, period_ns(header))
+    return TableLayout(name, file, dtype, kept, own, notes, periods_ns(header), _lateness(name, measures))
+
+
+def _lateness(table: str, measures: list[Any]) -> str | None:
+    """`LATENCY`, or where no measure is called so, the first one, which the experiment is about."""
+    names = [str(one.get("name")) for one in measures if isinstance(one, dict)]
+    lateness = LATENCY if LATENCY in names else next(iter(names), None)
+    return lateness if table != HISTOGRAM or names[:1] == [lateness] else None
 
 
 def _belongs(measure: Any, table: str) -> bool:

@@ -15,7 +15,7 @@ from tautochrone.errors import DamagedError
 from tautochrone.run import files
 from tautochrone.run.books import problems, rebuilt
 from tautochrone.run.intake import Intake
-from tautochrone.run.layout import is_histogram, period_ns
+from tautochrone.run.layout import is_histogram, periods_ns
 from tautochrone.run.manifest import MEASURING, RECOVERED, SCHEMA, SEALED, Books, Manifest
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.units import format_duration
@@ -71,7 +71,8 @@ def _manifest(name: str, draft: Manifest | None, intake: Intake, ended_hint: str
     draft = draft or _substitute(name, intake.header)
     books = _books(intake)
     parameters = intake.header.get("parameters")
-    warnings = (*draft.warnings, *_warnings(intake, books))
+    told_why = any("samples were dropped" in warning.text for warning in draft.warnings)
+    warnings = (*draft.warnings, *_warnings(intake, books, told_why=told_why))
     return replace(
         draft,
         state=SEALED if intake.missing is None else RECOVERED,
@@ -89,11 +90,18 @@ def _manifest(name: str, draft: Manifest | None, intake: Intake, ended_hint: str
 
 def _books(intake: Intake) -> tuple[Books, ...]:
     tallies = intake.tallies()
-    period = period_ns(intake.header)
+    periods = periods_ns(intake.header)
     if intake.books is None:
-        return rebuilt(intake.names, tallies, intake.dropped, period, intake.progress)
+        return rebuilt(
+            intake.names,
+            tallies,
+            intake.dropped,
+            periods,
+            intake.progress,
+            overruns_seen=intake.overruns_seen,
+        )
     counted = {source: tally.samples for source, tally in tallies.items()}
-    if found := problems(intake.books, counted, intake.names, is_periodic=period is not None):
+    if found := problems(intake.books, counted, intake.names, periodic=periods):
         raise DamagedError(
             "The books do not balance: " + "; ".join(found),
             "The raw stream is kept as it is. Measure again; if it comes back, the probe has a fault.",
@@ -101,17 +109,24 @@ def _books(intake: Intake) -> tuple[Books, ...]:
     return intake.books
 
 
-def _warnings(intake: Intake, books: tuple[Books, ...]) -> Iterator[RunWarning]:
+def _warnings(intake: Intake, books: tuple[Books, ...], *, told_why: bool) -> Iterator[RunWarning]:
+    """``told_why``: the probe has said why it dropped samples; otherwise its buffer was full."""
     if intake.missing is not None:
         lost = f"The run is not complete: {intake.missing}."
         if intake.footer is None and is_histogram(intake.header):
             lost += " What its histogram held since it was last written, ten seconds at most, is lost."
             lost += "".join(_last_sign(intake.names[k], seen) for k, seen in sorted(intake.progress.items()))
-        if intake.footer is None and period_ns(intake.header) is not None:
+        if intake.footer is None and periods_ns(intake.header):
             lost += " Misses and overruns are those that are known of; there may have been more."
         yield RunWarning("cut-off", lost, "What is here is whole. Measure again for the rest.")
     for book in books:
-        if book.dropped:
+        if book.dropped and told_why:
+            yield RunWarning(
+                "dropped",
+                f"{book.dropped:,} samples of {book.name} were taken but lost; another warning says why.",
+                "Quantiles and maximum do not know these samples.",
+            )
+        elif book.dropped:
             yield RunWarning(
                 "dropped",
                 f"{book.dropped:,} samples of {book.name} were taken but lost, because the buffer was full.",

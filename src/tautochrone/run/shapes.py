@@ -27,15 +27,16 @@ def check_header(header: Mapping[str, Any]) -> None:
     for source in _objects(header, "sources", "header"):
         what = f"source {source.get('source')!r} of the header"
         _counts(source, ("source",), what, needed=True)
-        _counts(source, ("start_ns",), what)
-        _texts(source, ("name",), what)
-        for name in ("requested", "obtained", "calibration"):
-            _object(source, name, what)
-        for name in ("requested", "obtained"):
-            _counts(source.get(name), ("cpu",), what)
-            _texts(source.get(name) or {}, ("policy",), what)
+        _counts(source, ("start_ns", "period_ns"), what)
+        _texts(source, ("name", "what"), what)
+        _object(source, "calibration", what)
+        _check_thread(source, what)
+        for partner in _objects(source, "partners", what):
+            _check_thread(partner, f"a partner of {what}")
         if source.get("calibration"):
             check_clock(source["calibration"], what)
+    for absent in _objects(header, "absent", "header"):
+        _texts(absent, ("name", "why"), "an absent row of the header", needed=True)
     for table in _objects(header, "tables", "header"):
         _texts(table, ("name",), "a table of the header", needed=True)
         for column in _objects(table, "columns", "a table of the header"):
@@ -43,8 +44,17 @@ def check_header(header: Mapping[str, Any]) -> None:
     for measure in _objects(header, "measures", "header"):
         _texts(measure, ("name", "table", "from", "to"), "a measure of the header", needed=True)
         _texts(measure, ("meaning",), "a measure of the header")
-    if "schedule" in header and not header.get("measures"):
+    periodic = "schedule" in header or any("period_ns" in source for source in header.get("sources", ()))
+    if periodic and not header.get("measures"):
         raise DamagedError("the header has a schedule, but no measure")
+
+
+def _check_thread(thread: Mapping[str, Any], what: str) -> None:
+    _texts(thread, ("role",), what)
+    for name in ("requested", "obtained"):
+        _object(thread, name, what)
+        _counts(thread.get(name), ("cpu",), what)
+        _texts(thread.get(name) or {}, ("policy",), what)
 
 
 def check_footer(footer: Mapping[str, Any]) -> None:

@@ -17,9 +17,9 @@ class Tally:
     Attributes:
         samples: rows; in a histogram the sum of its counts.
         lowest: lower edge of the lowest bin that holds a sample, histograms only.
-        first_start_ns: the first measure's ``from`` in the first row.
+        first_start_ns: the ``from`` of the lateness (or of the first measure) in the first row.
         last_start_ns: the same in the last row.
-        overruns: samples of the first measure that took a period or longer; 0 without a schedule.
+        overruns: samples that began a period late or later; 0 without a schedule or where that is not seen.
         extremes: smallest and largest value by measure.
     """
 
@@ -77,18 +77,18 @@ def count(tallies: dict[int, Tally], layout: TableLayout, block: Block) -> None:
         own = np.flatnonzero(block.sources == source)
         if layout.name == HISTOGRAM:
             bins = np.concatenate([block.rows[starts[k] :][: block.lengths[k]] for k in own])
-            _count_bins(tally, bins, layout.period_ns)
+            _count_bins(tally, bins, layout.periods_ns.get(source) if layout.lateness else None)
             continue
         samples = int(block.lengths[own].sum())
         tally.samples += samples
-        for position, measure in enumerate(layout.measures):
+        for measure in layout.measures:
             instants, values = block.rows[measure.start], block.values[measure.name]
-            if position == 0:
+            if measure.name == layout.lateness:
                 if tally.first_start_ns is None:
                     tally.first_start_ns = int(instants[starts[own[0]]])
                 tally.last_start_ns = int(instants[starts[own[-1]] + block.lengths[own[-1]] - 1])
-                if layout.period_ns is not None:
-                    tally.overruns += _late(block, own, values, ranges[measure.name][1], layout.period_ns)
+                if (period_ns := layout.periods_ns.get(source)) is not None:
+                    tally.overruns += _late(block, own, values, ranges[measure.name][1], period_ns)
             lowest, highest = ranges[measure.name]
             top = own[np.argmax(highest[own])]
             at = starts[top] + np.argmax(values[starts[top] :][: block.lengths[top]])

@@ -10,13 +10,15 @@ from tautochrone.report.theme import SHAPES, Theme
 
 # Labels carry their unit, so that an axis from nanoseconds to seconds needs no exponent.
 _TIME_LABEL = (
-    "datum.value < 1e3 ? format(datum.value, '~r') + ' ns' : "
-    "datum.value < 1e6 ? format(datum.value / 1e3, '~r') + ' µs' : "
-    "datum.value < 1e9 ? format(datum.value / 1e6, '~r') + ' ms' : "
+    "datum.value == 0 ? '0' : "
+    "abs(datum.value) < 1e3 ? format(datum.value, '~r') + ' ns' : "
+    "abs(datum.value) < 1e6 ? format(datum.value / 1e3, '~r') + ' µs' : "
+    "abs(datum.value) < 1e9 ? format(datum.value / 1e6, '~r') + ' ms' : "
     "format(datum.value / 1e9, '~r') + ' s'"
 )
 _FINE_DECADES = 2.4
 _COARSE_DECADES = 3.5
+_SIGNED_SPAN, _WIDEST_SIGNED_SPAN = 1e3, 1e4  # from the bend of a signed scale to its largest value
 _PADDING = {"left": 4, "top": 4, "right": 12, "bottom": 4}
 _PAGE_PX, _SYMBOL_PX, _LETTER_PX = 640, 50, 7
 
@@ -45,9 +47,18 @@ def time_ticks(low_ns: float, high_ns: float, *, sparse: bool = False) -> list[i
     return [tick for tick in ticks if below <= tick <= above]
 
 
-def time_scale(values_ns: Iterable[float], *, sparse: bool = False) -> tuple[alt.Scale, list[int]]:
-    """A logarithmic scale of time, in nanoseconds, that holds every value, and its ticks."""
-    held = [value for value in values_ns if value > 0] or [1]
+def time_scale(
+    values_ns: Iterable[float], *, sparse: bool = False, knee_ns: float | None = None
+) -> tuple[alt.Scale, list[int]]:
+    """A logarithmic scale of time, in nanoseconds, that holds every value, and its ticks.
+
+    With negative values it is linear around 0 and logarithmic to both sides. ``knee_ns`` is where it bends: a
+    usual size of the values; otherwise it is taken from the largest of them.
+    """
+    values = list(values_ns)
+    if min(values, default=0) < 0:
+        return _signed_scale(min(values), max(values), knee_ns)
+    held = [value for value in values if value > 0] or [1]
     ticks = time_ticks(min(held), max(held), sparse=sparse)
     # 6 % of room past the largest value, so that its mark is not cut by the edge.
     high = max(ticks[-1] if ticks[-1] <= max(held) * 2 else 0, max(held) * 1.06)
@@ -56,10 +67,34 @@ def time_scale(values_ns: Iterable[float], *, sparse: bool = False) -> tuple[alt
     return alt.Scale(type="log", domain=[low, high], nice=False), [t for t in ticks if low <= t <= high]
 
 
+def _signed_scale(low_ns: float, high_ns: float, knee_ns: float | None) -> tuple[alt.Scale, list[int]]:
+    largest = max(abs(low_ns), abs(high_ns))
+    knee = knee_ns if knee_ns is not None else largest / _SIGNED_SPAN
+    knee = 10.0 ** math.floor(math.log10(min(max(knee, largest / _WIDEST_SIGNED_SPAN, 1), max(largest, 1))))
+    first, last = round(math.log10(knee)), max(math.ceil(math.log10(largest)), 1)
+    steps = (1,) if last - first > 1 else (1, 2, 5)
+    sizes = [step * 10**power for power in range(first, last + 1) for step in steps]
+    low, high = min(low_ns, 0) * 1.1 - knee / 10, max(high_ns, 0) * 1.1 + knee / 10
+    ticks = sorted({0, *sizes, *(-size for size in sizes)})
+    scale = alt.Scale(type="symlog", constant=knee, domain=[low, high], nice=False)
+    return scale, [tick for tick in ticks if low <= tick <= high]
+
+
+def standing(value_ns: float, scale: alt.Scale) -> float:
+    """The value as a scale of ``time_scale`` can show it: where it is logarithmic, 0 stands at 1 ns."""
+    return value_ns if scale["type"] == "symlog" else max(value_ns, 1)
+
+
 def place(value_ns: float, scale: alt.Scale) -> float:
     """Where a value stands on a scale of ``time_scale``: 0 at its left end, 1 at its right end."""
-    low, high = scale["domain"]
-    return math.log(value_ns / low) / math.log(high / low)
+    low, high = (_bent(end, scale) for end in scale["domain"])
+    return (_bent(value_ns, scale) - low) / (high - low)
+
+
+def _bent(value_ns: float, scale: alt.Scale) -> float:
+    if scale["type"] == "log":
+        return math.log(value_ns)
+    return math.copysign(math.log1p(abs(value_ns) / scale["constant"]), value_ns)
 
 
 def time_axis(title: str, ticks: Sequence[int], *, grid: bool = False) -> alt.Axis:

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 import altair as alt
 
 from tautochrone.report.charts import axes
-from tautochrone.report.series import Series, runs_of, sources_of
+from tautochrone.report.series import Series, is_signed, runs_of, sources_of, usual_size_ns
 from tautochrone.report.theme import Theme
 from tautochrone.report.typeset import duration, percent
 
 _ROW_PX, _GAP_PX = 22, 16
 _SHOWN = (0.5, 0.99, 0.999)
 _SHAPES = {"median": "circle", "99 %": "square", "99.9 %": "diamond", "max": "triangle-right"}
+_LEAST = {"min": "triangle-left"}  # where values lie on both sides of 0
 
 
 def chart(
@@ -20,8 +21,11 @@ def chart(
     """One line of points per source and run. Every series must have a summary; a quantile for which
     there are too few samples has no point."""
     runs, sources = runs_of(series), sources_of(series)
-    rows = [row for one in series for row in _points(one)]
-    x_scale, ticks = axes.time_scale([float(str(row["at"])) for row in rows])
+    signed = is_signed(series)
+    shapes = {**(_LEAST if signed else {}), **_SHAPES}
+    rows = [row for one in series for row in _points(one, signed=signed)]
+    x_scale, ticks = axes.time_scale([float(str(row["at"])) for row in rows], knee_ns=usual_size_ns(series))
+    rows = [row | {"at": axes.standing(float(str(row["at"])), x_scale)} for row in rows]
     y = alt.Y(
         "source:N",
         sort=sources,
@@ -43,7 +47,7 @@ def chart(
         shape=alt.Shape(
             "what:N",
             title=None,
-            scale=alt.Scale(domain=list(_SHAPES), range=list(_SHAPES.values())),
+            scale=alt.Scale(domain=list(shapes), range=list(shapes.values())),
             legend=alt.Legend(symbolFillColor=theme.muted, symbolStrokeColor=theme.muted) if legend else None,
         ),
         tooltip=[
@@ -60,21 +64,24 @@ def chart(
 def describe(series: Sequence[Series]) -> str:
     """The chart in words, for people who can't see it."""
     parts = [
-        f"{one.source}, {one.run}: " + ", ".join(f"{row['what']} {row['words']}" for row in _points(one))
+        f"{one.source}, {one.run}: "
+        + ", ".join(f"{row['what']} {row['words']}" for row in _points(one, signed=is_signed(series)))
         for one in series
     ]
     return "Median, rare quantiles and maximum per source. " + "; ".join(parts) + "."
 
 
-def _points(one: Series) -> list[dict[str, object]]:
+def _points(one: Series, *, signed: bool) -> list[dict[str, object]]:
     assert one.summary is not None, "the per-CPU chart needs a summary of each series"
     held = {quantile.q: quantile.value for quantile in one.summary.quantiles}
     named: list[tuple[str, int | None]] = [
         ("median" if q == 0.5 else percent(q).replace("\u00a0", " "), held.get(q)) for q in _SHOWN
     ]
     named.append(("max", one.summary.maximum))
+    if signed:
+        named.insert(0, ("min", one.summary.minimum))
     return [
-        {"run": one.run, "source": one.source, "what": what, "at": max(value, 1), "words": duration(value)}
+        {"run": one.run, "source": one.source, "what": what, "at": value, "words": duration(value)}
         for what, value in named
         if value is not None
     ]

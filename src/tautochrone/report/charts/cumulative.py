@@ -11,70 +11,90 @@ import altair as alt
 import numpy as np
 
 from tautochrone.report.charts import axes
-from tautochrone.report.series import Curve, Integers, Series, runs_of, sources_of
+from tautochrone.report.series import Curve, Integers, Series, is_signed, runs_of, sources_of, usual_size_ns
 from tautochrone.report.theme import DASHES, Theme
 from tautochrone.report.typeset import duration
 
 _POINTS = 400
+LATE, LARGE = "cycles at most so late", "samples at most so large"
+"""What the curve counts: of a loop's latency, and of any other measure."""
+
 _TOP = 0.1  # the enlarged panel begins here: the latest tenth of the cycles
 
 
 def whole(
-    series: Sequence[Series], theme: Theme, *, title: str = "Latency", legend: bool = True, height: int = 260
+    series: Sequence[Series],
+    theme: Theme,
+    *,
+    title: str = "Latency",
+    legend: bool = True,
+    height: int = 260,
+    counted: str = LATE,
 ) -> alt.LayerChart:
     """The cumulative curve from 0 to 100 %."""
-    layers = _whole(series, theme, title, legend=legend)
+    layers = _whole(series, theme, title, counted, legend=legend)
     return axes.finish(layers, theme, height, _describe("Cumulative curve", series))
 
 
 def top(
-    series: Sequence[Series], theme: Theme, *, title: str = "Latency", legend: bool = True, height: int = 260
+    series: Sequence[Series],
+    theme: Theme,
+    *,
+    title: str = "Latency",
+    legend: bool = True,
+    height: int = 260,
+    counted: str = LATE,
 ) -> alt.LayerChart:
     """The latest tenth of the cycles, on a logarithmic axis of rarity: 90 %, 99 %, 99.9 %, ..."""
-    layers = _top(series, theme, title, legend=legend)
+    layers = _top(series, theme, title, counted, legend=legend)
     return axes.finish(layers, theme, height, _describe("The latest tenth of the completed cycles", series))
 
 
-def both(series: Sequence[Series], theme: Theme, *, title: str = "Latency") -> alt.VConcatChart:
+def both(
+    series: Sequence[Series], theme: Theme, *, title: str = "Latency", counted: str = LATE
+) -> alt.VConcatChart:
     """The whole curve, and below it its top enlarged, as one figure for print."""
     return axes.stack(
         [
-            ("All completed cycles", _whole(series, theme, title, legend=True), 200),
-            ("The latest tenth of them, enlarged", _top(series, theme, title, legend=True), 260),
+            ("All completed cycles", _whole(series, theme, title, counted, legend=True), 200),
+            ("The latest tenth of them, enlarged", _top(series, theme, title, counted, legend=True), 260),
         ],
         theme,
         _describe("Cumulative curve, whole and its top enlarged", series),
     )
 
 
-def _whole(series: Sequence[Series], theme: Theme, title: str, *, legend: bool) -> list[alt.Chart]:
-    x_scale, ticks = axes.time_scale(_span(series))
+def _whole(
+    series: Sequence[Series], theme: Theme, title: str, counted: str, *, legend: bool
+) -> list[alt.Chart]:
+    x_scale, ticks = axes.time_scale(_span(series), knee_ns=usual_size_ns(series))
     rows: list[dict[str, object]] = [
-        {"run": one.run, "source": one.source, "at": max(at, 1), "share": round(share, 6)}
+        {"run": one.run, "source": one.source, "at": axes.standing(at, x_scale), "share": round(share, 6)}
         for one in series
         for at, share in _thin(one.curve)
     ]
     y = alt.Y(
         "share:Q",
         scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(
-            title="cycles at most so late", labelExpr="format(datum.value * 100, 'd') + ' %'", tickCount=5
-        ),
+        axis=alt.Axis(title=counted, labelExpr="format(datum.value * 100, 'd') + ' %'", tickCount=5),
     )
     x = alt.X("at:Q", scale=x_scale, axis=axes.time_axis(title, ticks, grid=True))
     return [_lines(rows, series, theme, legend=legend).encode(x=x, y=y)]
 
 
-def _top(series: Sequence[Series], theme: Theme, title: str, *, legend: bool) -> list[alt.Chart]:
+def _top(
+    series: Sequence[Series], theme: Theme, title: str, counted: str, *, legend: bool
+) -> list[alt.Chart]:
     rows = [row for one in series for row in _tail_rows(one)]
-    x_scale, ticks = axes.time_scale([float(str(row["at"])) for row in rows])
+    x_scale, ticks = axes.time_scale([float(str(row["at"])) for row in rows], knee_ns=usual_size_ns(series))
+    rows = [row | {"at": axes.standing(float(str(row["at"])), x_scale)} for row in rows]
     rarest = min(float(str(row["later"])) for row in rows)
     decades = max(2, math.ceil(-math.log10(rarest) - 1e-9))
     y = alt.Y(
         "later:Q",
         scale=alt.Scale(type="log", domain=[min(10.0**-decades, rarest), _TOP], nice=False, reverse=True),
         axis=alt.Axis(
-            title="cycles at most so late",
+            title=counted,
             values=[10.0**-power for power in range(1, decades + 1)],
             labelExpr="format((1 - datum.value) * 100, '~f') + ' %'",
         ),
@@ -146,7 +166,7 @@ def _tail_rows(one: Series) -> list[dict[str, object]]:
         {
             "run": one.run,
             "source": one.source,
-            "at": max(at, 1),
+            "at": at,
             "later": float(f"{share:.5g}"),
             "last": index == len(points) - 1,
             "words": duration(at),
@@ -156,7 +176,12 @@ def _tail_rows(one: Series) -> list[dict[str, object]]:
 
 
 def _span(series: Sequence[Series]) -> list[float]:
-    return [float(v) for one in series for v in (max(1, int(one.curve.value_ns[0])), one.maximum_ns)]
+    least = -math.inf if is_signed(series) else 1.0
+    return [v for one in series for v in (max(least, float(one.curve.value_ns[0])), float(one.maximum_ns))]
+
+
+def _knee_ns(series: Sequence[Series]) -> float:
+    return usual_size_ns(series)
 
 
 def _describe(kind: str, series: Sequence[Series]) -> str:

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from tautochrone.report.charts import axes
-from tautochrone.report.series import Bins, Integers, Series, runs_of
+from tautochrone.report.series import Bins, Integers, Series, is_signed, runs_of, usual_size_ns
 from tautochrone.report.theme import Theme
 from tautochrone.report.typeset import duration, number
 
@@ -34,15 +34,18 @@ def chart(
     edges = display_edges(every)
     binned = {(one.rank, one.source): display_bins(one.bins, edges) for one in every}
     most = max(int(bins.count.max()) for bins in binned.values())
+    signed = is_signed(every)
     x_scale, ticks = axes.time_scale(
-        [max(1, int(bins.low_ns[0])) for bins in binned.values()] + [one.maximum_ns for one in every]
+        [int(bins.low_ns[0]) if signed else max(1, int(bins.low_ns[0])) for bins in binned.values()]
+        + [one.maximum_ns for one in every],
+        knee_ns=usual_size_ns(every),
     )
     # Room above the bins for one line of words per run.
     room = (most / _FLOOR) ** ((_LABEL_PX * len(runs) + 6) / (height - _LABEL_PX * len(runs)))
     y_scale = alt.Scale(type="log", domain=[_FLOOR, most * room], nice=False, clamp=True)
 
     steps = [
-        {"run": one.run, "at": max(at, 1), "count": max(count, _FLOOR)}
+        {"run": one.run, "at": axes.standing(at, x_scale), "count": max(count, _FLOOR)}
         for one in series
         for at, count in outline(binned[one.rank, one.source])
     ]
@@ -74,12 +77,26 @@ def describe(series: Sequence[Series]) -> str:
 
 
 def display_edges(series: Sequence[Series]) -> Integers:
-    """Lower edges, in whole ns, of bins of equal width on a logarithmic axis over ``series``; shape (m,)."""
+    """Lower edges, in whole ns, of bins of equal width on a logarithmic axis over ``series``; shape (m,).
+
+    With values below 0 the axis is logarithmic to both sides from a usual size of the values.
+    """
+    if is_signed(series):
+        return _signed_edges(series)
     low = max(1, min(int(one.bins.low_ns[0]) for one in series))
     high = max(low + 1, *(one.maximum_ns for one in series))
     first, last = np.floor(np.log10(low) * _BINS_PER_DECADE), np.ceil(np.log10(high) * _BINS_PER_DECADE) + 1
     edges = np.ceil(10 ** (np.arange(first, last + 1) / _BINS_PER_DECADE)).astype(np.int64)
     return np.unique(np.concatenate([[np.iinfo(np.int64).min], edges[edges > low], [low]]))
+
+
+def _signed_edges(series: Sequence[Series]) -> Integers:
+    knee = 10 ** np.floor(np.log10(usual_size_ns(series)))
+    reach = max(*(-int(one.bins.low_ns.min()) for one in series), *(one.maximum_ns for one in series))
+    steps = np.arange(1, np.ceil(np.log1p(reach / knee) / np.log(10) * _BINS_PER_DECADE) + 2)
+    sizes = np.ceil(knee * np.expm1(steps / _BINS_PER_DECADE * np.log(10)))
+    edges = np.concatenate([-sizes, [0], sizes + 1]).astype(np.int64)
+    return np.unique(np.concatenate([[np.iinfo(np.int64).min], edges]))
 
 
 def display_bins(bins: Bins, edges: Integers) -> Bins:
@@ -120,11 +137,11 @@ def _maximum(
     for row, one in enumerate(sorted(series, key=lambda each: -each.maximum_ns)):
         point = {
             "run": one.run,
-            "at": max(one.maximum_ns, 1),
+            "at": axes.standing(one.maximum_ns, x_scale),
             "count": int(binned[one.rank, one.source].count[-1]),
             "label": f"max {duration(one.maximum_ns)}",
         }
-        left = axes.place(max(one.maximum_ns, 1), x_scale) < _LEFT_PART
+        left = axes.place(axes.standing(one.maximum_ns, x_scale), x_scale) < _LEFT_PART
         top = alt.value(4 + _LABEL_PX * row)
         base = alt.Chart(alt.InlineData(values=[point])).encode(x=alt.X("at:Q", scale=x_scale), color=color)
         layers += [

@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from tautochrone.report.charts import axes
-from tautochrone.report.series import Series, runs_of
+from tautochrone.report.series import Series, is_signed, runs_of, usual_size_ns
 from tautochrone.report.theme import Theme
 from tautochrone.report.typeset import duration
 
@@ -54,15 +54,7 @@ def layers_of(
     """The layers of ``chart``, for a figure of several."""
     every = [one for one in (range_of or within or series) if one.envelope is not None]
     runs = runs_of(within or series)
-    y_scale, ticks = axes.time_scale(
-        [
-            float(v)
-            for one in every
-            if one.envelope
-            for v in (one.envelope.low_ns.clip(1).min(), one.envelope.high_ns.max() * _HEADROOM)
-        ],
-        sparse=True,
-    )
+    y_scale, ticks = axes.time_scale(_reach(every), sparse=True, knee_ns=usual_size_ns(every))
     color = axes.run_color(runs, theme, legend=legend and len(runs) > 1)
     last_s = max(float(one.envelope.time_s[-1]) for one in every if one.envelope)
     x = alt.X(
@@ -71,7 +63,12 @@ def layers_of(
         axis=alt.Axis(title="time since the start (s)", tickCount=6, format="~r", labelFlush=True),
     )
     rows = [
-        {"run": one.run, "t": round(t, 4), "low": max(low, 1), "high": max(high, 1)}
+        {
+            "run": one.run,
+            "t": round(t, 4),
+            "low": axes.standing(low, y_scale),
+            "high": axes.standing(high, y_scale),
+        }
         for one in series
         if one.envelope
         for t, low, high in zip(
@@ -109,13 +106,16 @@ def worst_so_far(
             "line": f"{one.rank}-{one.source}",
             "source": one.source,
             "t": round(t, 4),
-            "high": max(v, 1),
+            "high": v,
         }
         for one in series
         if one.maxima
         for t, v in zip(one.maxima.time_s.tolist(), one.maxima.value_ns.tolist(), strict=True)
     ]
-    y_scale, ticks = axes.time_scale([float(str(row["high"])) for row in rows], sparse=True)
+    y_scale, ticks = axes.time_scale(
+        [float(str(row["high"])) for row in rows], sparse=True, knee_ns=usual_size_ns(series)
+    )
+    rows = [row | {"high": axes.standing(float(str(row["high"])), y_scale)} for row in rows]
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X("t:Q", axis=alt.Axis(title="time since the start (s)", tickCount=6, format="~r")),
         y=alt.Y("high:Q", scale=y_scale, axis=axes.time_axis(f"{title}, worst so far", ticks, grid=True)),
@@ -138,10 +138,22 @@ def describe(series: Sequence[Series]) -> str:
     return "Latency over time, least and largest of each stretch. " + "; ".join(parts) + "."
 
 
+def _reach(series: Sequence[Series]) -> list[float]:
+    """What the axis must hold: every value, and room above the highest for its words."""
+    signed = is_signed(series)
+    ends: list[float] = []
+    for one in series:
+        if one.envelope is not None:
+            least = float(one.envelope.low_ns.min() if signed else one.envelope.low_ns.clip(1).min())
+            ends.append(least)
+            ends.append(float(one.envelope.high_ns.max()) * _HEADROOM)
+    return ends
+
+
 def _usual_ns(series: Sequence[Series]) -> float:
-    """The middle of the least values of each stretch of time, which stalls do not move."""
+    """The middle of the sizes of the least values of each stretch of time, which stalls do not move."""
     least = [one.envelope.low_ns for one in series if one.envelope is not None]
-    return max(1.0, float(np.median(np.concatenate(least)))) if least else 1.0
+    return max(1.0, float(np.median(np.abs(np.concatenate(least))))) if least else 1.0
 
 
 def _worst(
@@ -154,7 +166,7 @@ def _worst(
         point = {
             "run": one.run,
             "t": one.worst_at_s,
-            "high": max(one.maximum_ns, 1),
+            "high": axes.standing(one.maximum_ns, y_scale),
             "label": f"{duration(one.maximum_ns)} at {one.worst_at_s:,.2f} s",
         }
         base = alt.Chart(alt.InlineData(values=[point])).encode(

@@ -87,11 +87,16 @@ def parameters(manifests: Sequence[Manifest]) -> list[Row]:
 
 
 def settings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Settings]:
-    """Requested beside obtained: first the process, then each source."""
+    """Requested beside obtained: first the process, then each source, and the threads that met with it."""
     found = []
     for manifest, label in zip(manifests, labels, strict=True):
         parts = [("process", manifest.header.get("process") or {})]
-        parts += [(str(s.get("name", s.get("source"))), s) for s in manifest.header.get("sources", [])]
+        for source in manifest.header.get("sources", []):
+            name = str(source.get("name", source.get("source")))
+            partners = source.get("partners") or []
+            role = f", {source['role']}" if partners and source.get("role") else ""
+            parts.append((f"{name}{role}", source))
+            parts += [(f"{name}, {one.get('role') or 'partner'}", one) for one in partners]
         for who, part in parts:
             compared = _compare(part.get("requested") or {}, part.get("obtained") or {})
             if compared:

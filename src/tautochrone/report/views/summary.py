@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from tautochrone.report.series import Series
 from tautochrone.report.typeset import number, percent
 from tautochrone.report.views import confidence, losses
+from tautochrone.report.views.absences import Absent
 from tautochrone.statistics.summary import Quantile, Summary
 from tautochrone.units import format_us
 
@@ -35,6 +36,7 @@ class Line:
     cells: tuple[Cell, ...]
     maximum: str
     later: str
+    what: str
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,14 @@ class Table:
     resolutions: tuple[str, ...]
     losses: tuple[str, ...]
     assumes: str
+    absent: tuple[Absent, ...]
 
 
-def view(series: Sequence[Series], *, periodic: bool = True) -> Table:
+def view(series: Sequence[Series], *, loop: bool = True, absent: Sequence[Absent] = ()) -> Table:
     """Lay the summaries out; series without a summary are left out.
 
-    How rare a value above the maximum is, is said of periodic experiments only.
+    How rare a value above the maximum is, is said of the cycles of loops only. ``absent`` are the rows that
+    a system could not give.
     """
     summaries = [(one, one.summary) for one in series if one.summary is not None]
     quantiles = summaries[0][1].quantiles if summaries else ()
@@ -65,7 +69,8 @@ def view(series: Sequence[Series], *, periodic: bool = True) -> Table:
         lines=tuple(_line(one, summary) for one, summary in summaries),
         resolutions=tuple(dict.fromkeys(summary.resolution for _, summary in summaries)),
         losses=tuple(losses.caption([one for one, _ in summaries])),
-        assumes=confidence.ASSUMES if periodic else "",
+        assumes=confidence.ASSUMES if loop else "",
+        absent=tuple(absent),
     )
 
 
@@ -93,6 +98,7 @@ def _line(one: Series, summary: Summary) -> Line:
         cells=tuple(_cell(quantile) for quantile in summary.quantiles),
         maximum=format_us(summary.maximum),
         later=_later(one),
+        what=one.what,
     )
 
 

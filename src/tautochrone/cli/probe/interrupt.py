@@ -1,0 +1,183 @@
+"""`tauto probe interrupt`: interrupt latency and preemption latency."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tautochrone.cli.options import JsonOption, StoreOption
+from tautochrone.cli.probe.common import (
+    Budget,
+    Drain,
+    NoMemoryLock,
+    Priority,
+    Record,
+    Ring,
+    Title,
+    WakeLatency,
+    Warmup,
+    arguments,
+    measure,
+    seconds,
+)
+
+if TYPE_CHECKING:
+    from tautochrone.run.folder import Run
+
+_BOTH = "both"
+_RATE, _DURATION, _WARMUP = 100, "10s", 10
+
+
+def verb(
+    rate: Annotated[int | None, typer.Option(metavar="HZ", help=f"Releases in a second. [{_RATE}]")] = None,
+    period: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Between two releases, instead of a rate. [10ms]")
+    ] = None,
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help=f"Of the recorded part. [{_DURATION}]")
+    ] = None,
+    count: Annotated[int | None, typer.Option(help="Releases, instead of a duration.")] = None,
+    limit: Annotated[
+        str, typer.Option(metavar="TIME", help="The requirement: the task starts in less than this.")
+    ] = "500us",
+    load: Annotated[
+        str,
+        typer.Option(
+            "--load", metavar="idle|cpu+memory|both", help="What runs beside it; both: one run of each."
+        ),
+    ] = "idle",
+    without_handler: Annotated[
+        bool, typer.Option("--without-handler", help="The preemption latency alone.")
+    ] = False,
+    bins: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the counts in the paper's bins there, as CSV."),
+    ] = None,
+    cpu: Annotated[str | None, typer.Option(help="The CPU it runs on. [the first]")] = None,
+    policy: Annotated[str | None, typer.Option(metavar="fifo|rr|other", help="[fifo]")] = None,
+    priority: Priority = None,
+    warmup: Warmup = None,
+    budget: Budget = None,
+    wake_latency_us: WakeLatency = None,
+    ring: Ring = None,
+    drain: Drain = None,
+    record: Record = None,
+    no_memory_lock: NoMemoryLock = False,
+    title: Title = None,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """From a timer's expiry to the first code of its handler, and of the task (laurich2004).
+
+    Root, or the capabilities CAP_PERFMON and CAP_BPF, are needed to see the handler; --without-handler needs
+    neither. A 99.999 % threshold rests on 368,887 samples: a little over an hour at 100 Hz.
+    """
+    from tautochrone.units import parse_duration_ns
+
+    limit_ns = parse_duration_ns(limit)
+    _check_before_measuring(limit_ns, bins, load, as_json, without_handler, record)
+    given = {
+        "--rate": rate, "--period": period, "--duration": duration, "--count": count,
+        "--without-handler": without_handler, "--cpu": cpu, "--policy": policy, "--priority": priority,
+        "--warmup": warmup, "--budget": budget, "--wake-latency-us": wake_latency_us, "--ring": ring,
+        "--drain": drain, "--record": record,
+    }  # fmt: skip
+    period_s = seconds(period, "10ms") if period else 1 / max(1, rate or _RATE)
+    releases = (count * period_s if count else seconds(duration, _DURATION)) + (warmup or _WARMUP) * period_s
+    loads = ("idle", "cpu+memory") if load == _BOTH else (load,)
+    for one in loads:
+        measure(
+            "interrupt",
+            arguments(given, no_memory_lock),
+            _title(title, one, len(loads)),
+            one,
+            releases,
+            store,
+            as_json,
+            {"limit_ns": limit_ns},
+        )
+    runs = _just_measured(len(loads), store)
+    if len(runs) > 1:
+        _show_together(runs)
+    if bins is not None:
+        _write_bins(runs, bins)
+
+
+def _title(typed: str | None, load: str, loads: int) -> str:
+    if typed is None:
+        return f"interrupt and preemption latency, {load}"
+    return f"{typed}, {load}" if loads > 1 else typed
+
+
+def _check_before_measuring(
+    limit_ns: int, bins: Path | None, load: str, as_json: bool, without_handler: bool, record: str | None
+) -> None:
+    from tautochrone.errors import StoreError, UsageError
+
+    if limit_ns == 0:
+        raise UsageError("--limit: nothing starts in less than no time", "Give a time, such as 500us.")
+    if load == _BOTH and as_json:
+        raise UsageError(
+            "--json describes one run, and --load both makes two",
+            "Leave it out, and then type: tauto show latest --json, and the same with latest~1.",
+        )
+    if record == "histogram" and not without_handler:
+        raise UsageError(
+            "--record histogram keeps one measure, and there are three", "Use raw, or --without-handler."
+        )
+    if bins is not None and record == "histogram":
+        raise UsageError("--bins counts samples, and --record histogram keeps none", "Leave one of them out.")
+    if bins is not None and not bins.resolve().parent.is_dir():
+        raise StoreError(f"Can't write {bins}: there is no folder {bins.resolve().parent}", "Make it first.")
+
+
+def _just_measured(count: int, store: Path | None) -> list[Run]:
+    """The last runs of this very command, in the order in which they were measured."""
+    from tautochrone.cli.options import open_store
+
+    command = " ".join(("tauto", *sys.argv[1:]))
+    own = [one for one in open_store(store).runs() if one.manifest.conditions.get("command") == command]
+    return own[-count:]
+
+
+def _show_together(runs: list[Run]) -> None:
+    from tautochrone.report import evidence, terminal
+
+    console = terminal.make_console()
+    console.print("\nBoth together", style="bold")
+    for presented in evidence.gather(runs).presented.values():
+        for grid in presented.grids():
+            for part in terminal.show_grid(console, grid):
+                console.print(part)
+
+
+def _write_bins(runs: list[Run], out: Path) -> None:
+    """One line per bin: load, measure, low_ns, high_ns (not included), count; what lies outside last."""
+    from tautochrone.errors import StoreError
+    from tautochrone.judgement.interrupt import INTERRUPT, PREEMPTION, judge_interrupt
+
+    lines = ["load,measure,low_ns,high_ns,count"]
+    for run in runs:
+        judged = judge_interrupt(run)
+        for name, latency in ((INTERRUPT, judged.interrupt), (PREEMPTION, judged.preemption)):
+            if latency is None or latency.bins is None:
+                continue
+            held = latency.bins
+            edges = range(0, held.end_ns, held.width_ns)
+            lines += [
+                f"{judged.load},{name},{low},{low + held.width_ns},{count}"
+                for low, count in zip(edges, held.count.tolist(), strict=True)
+            ]
+            lines.append(f"{judged.load},{name},{held.end_ns},,{held.past}")
+            if held.below:
+                lines.append(f"{judged.load},{name},,0,{held.below}")
+    try:
+        out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise StoreError(
+            f"Can't write {out}: {error.strerror}", "Choose another place for --bins."
+        ) from error
+    print(f"Counts in the paper's bins: {out}", file=sys.stderr)

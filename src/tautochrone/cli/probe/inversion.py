@@ -1,0 +1,78 @@
+"""`tauto probe inversion`: which locks are open to priority inversion."""
+
+from typing import Annotated
+
+import typer
+
+from tautochrone.cli.options import JsonOption, StoreOption
+from tautochrone.cli.probe.common import (
+    Budget,
+    Drain,
+    LoadName,
+    NoMemoryLock,
+    Policy,
+    Priority,
+    Ring,
+    Title,
+    WakeLatency,
+    arguments,
+    measure,
+    seconds,
+)
+
+_LOCKS = 10
+
+
+def verb(
+    critical: Annotated[
+        str | None, typer.Option(metavar="TIME", help="CPU time of the critical section. [1ms]")
+    ] = None,
+    middle: Annotated[
+        str | None, typer.Option(metavar="TIME", help="CPU time of the middle task. [20ms]")
+    ] = None,
+    patience: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Longest spin for a spin lock. [100ms]")
+    ] = None,
+    cpus: Annotated[
+        str | None,
+        typer.Option(metavar="A[,B]", help="The CPU; a second one for --place different. [the first]"),
+    ] = None,
+    place: Annotated[
+        str | None,
+        typer.Option(metavar="same|different|both", help="High on the CPU of the others, on another. [same]"),
+    ] = None,
+    policy: Policy = None,
+    priority: Priority = None,
+    count: Annotated[int | None, typer.Option(help="Repetitions for each lock. [10]")] = None,
+    warmup: Annotated[int | None, typer.Option(help="Repetitions before those, not recorded. [1]")] = None,
+    budget: Budget = None,
+    wake_latency_us: WakeLatency = None,
+    ring: Ring = None,
+    drain: Drain = None,
+    no_memory_lock: NoMemoryLock = False,
+    load: LoadName = "idle",
+    title: Title = None,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Which locks are open to priority inversion: how long an urgent thread waits for each (garre2014)."""
+    given = {
+        "--critical": critical, "--middle": middle, "--patience": patience, "--cpus": cpus, "--place": place,
+        "--policy": policy, "--priority": priority, "--count": count, "--warmup": warmup, "--budget": budget,
+        "--wake-latency-us": wake_latency_us, "--ring": ring, "--drain": drain,
+    }  # fmt: skip
+    one_lock_s = seconds(critical, "1ms") + seconds(middle, "20ms")
+    spins_s = 0.0 if place == "different" else seconds(patience, "100ms")
+    places = 2 if place == "both" else 1
+    repeated = (10 if count is None else count) + (1 if warmup is None else warmup)
+    pauses = 2  # each is followed by a pause of its own length
+    expected_s = pauses * repeated * (places * _LOCKS * one_lock_s + spins_s)
+    measure(
+        "inversion",
+        arguments(given, no_memory_lock),
+        title or f"priority inversion, {load}",
+        load,
+        expected_s,
+        store,
+        as_json,
+    )

@@ -1,0 +1,108 @@
+"""`tauto probe rhealstone`: the components of the Rhealstone benchmark, and its figure."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tautochrone.cli.options import JsonOption, StoreOption
+from tautochrone.cli.probe.common import (
+    Budget,
+    Count,
+    Drain,
+    LoadName,
+    NoMemoryLock,
+    Place,
+    Policy,
+    Priority,
+    Record,
+    Ring,
+    StageCpus,
+    Title,
+    WakeLatency,
+    Warmup,
+    arguments,
+    measure,
+)
+
+_COUNT, _WARMUP, _SECONDS_EACH = 10_000, 256, 350e-6
+
+
+def verb(
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="W,W,W,W,W,W",
+            help="For an application's own figure: of task switch, preemption, interrupt latency, semaphore "
+            "shuffle, deadlock breaking, message latency.",
+        ),
+    ] = None,
+    interrupt: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN", help="Take the interrupt latency from this run of tauto probe interrupt."
+        ),
+    ] = None,
+    message_bytes: Annotated[int | None, typer.Option(help="Of one message. [1024]")] = None,
+    cpus: StageCpus = None,
+    place: Place = None,
+    policy: Policy = None,
+    priority: Priority = None,
+    count: Count = None,
+    warmup: Warmup = None,
+    budget: Budget = None,
+    wake_latency_us: WakeLatency = None,
+    ring: Ring = None,
+    drain: Drain = None,
+    record: Record = None,
+    no_memory_lock: NoMemoryLock = False,
+    load: LoadName = "idle",
+    title: Title = None,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Rhealstone: task switch, preemption, semaphore, deadlock and message times (garre2014)."""
+    _check_before_measuring(weights, interrupt, store)
+    given = {
+        "--message-bytes": message_bytes, "--cpus": cpus, "--place": place, "--policy": policy,
+        "--priority": priority, "--count": count, "--warmup": warmup, "--budget": budget,
+        "--wake-latency-us": wake_latency_us, "--ring": ring, "--drain": drain, "--record": record,
+    }  # fmt: skip
+    samples = (count or _COUNT) + (_WARMUP if warmup is None else warmup)
+    measure(
+        "rhealstone",
+        arguments(given, no_memory_lock),
+        title or f"Rhealstone, {load}",
+        load,
+        samples * _SECONDS_EACH,
+        store,
+        as_json,
+    )
+
+
+def _check_before_measuring(weights: str | None, interrupt: str | None, store: Path | None) -> None:
+    """Both are read again from the stored command, whenever the run is shown.
+
+    Raises:
+        UsageError: the weights are none, or the run is not one of interrupts, or not named by its id.
+        StoreError: there is no such run.
+    """
+    from tautochrone.cli.options import open_store
+    from tautochrone.errors import UsageError
+    from tautochrone.judgement.rhealstone import INTERRUPT_MEASURE, read_weights
+
+    if weights is not None:
+        read_weights(weights)
+    if interrupt is None:
+        return
+    run = open_store(store).open(interrupt)
+    if INTERRUPT_MEASURE not in run.measures:
+        raise UsageError(
+            f"--interrupt {interrupt}: this is a run of {run.manifest.experiment}",
+            "Give the id of a run of tauto probe interrupt.",
+        )
+    if run.id != interrupt:
+        raise UsageError(
+            f"--interrupt {interrupt}: the name is kept with the new run, and must mean the same run later",
+            f"Give its whole id: {run.id}.",
+        )

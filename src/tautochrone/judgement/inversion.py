@@ -1,0 +1,219 @@
+"""Is a lock open to priority inversion? Read from the order of instants, never from a length of time.
+
+A low thread holds a lock that a high one wants; a middle one is made ready meanwhile (Figure 2 of
+garre2014; ``probe/experiment/inversion.c`` says who does what). The lock is open to inversion if the middle
+thread did all of its work inside the time for which high was kept waiting: how long high waits is then up to
+a thread that has nothing to do with the lock. It is just as open if high waits in a way that keeps low from
+ever running.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from tautochrone.run.folder import Run
+
+Instants = npt.NDArray[np.int64]
+Standing = Literal["open", "safe", "not shown"]
+Story = Literal["inverted", "endless", "inherited", "ceiling", "impatient", "early", "late", "shared"]
+
+INVERTED: Story = "inverted"
+"""Middle did all of its work while high waited."""
+ENDLESS: Story = "endless"
+"""High gave up: low never came to run, because high itself kept the CPU."""
+INHERITED: Story = "inherited"
+"""High waited for low only: low was served before middle."""
+CEILING: Story = "ceiling"
+"""Low counted as high from the moment it had the lock: high came to run after the release, then middle."""
+IMPATIENT: Story = "impatient"
+"""High gave up though low came to run meanwhile: it would have had the lock at some time."""
+EARLY: Story = "early"
+"""Middle had done its work before high asked, so low was not held up for high's sake: nothing is shown."""
+LATE: Story = "late"
+"""High came to run after the release for another reason: it never had to wait, so nothing is shown."""
+SHARED: Story = "shared"
+"""High had the lock before low gave it back: this is no lock."""
+
+_OPEN, _SAFE = (INVERTED, ENDLESS), (INHERITED, CEILING)
+_BOUNDS: dict[Story, str] = {
+    ENDLESS: "nothing",
+    INVERTED: "middle task",
+    INHERITED: "critical section",
+    CEILING: "critical section",
+}
+_WHY_NOT: dict[Story, str] = {
+    IMPATIENT: "the high thread gave up although the low one came to run: give it more --patience",
+    EARLY: "the middle thread had done its work before the high one asked for the lock",
+    LATE: "the lock was free again before the high thread came to ask for it",
+    SHARED: "the high thread had it before the low one gave it back, so it did not lock",
+}
+
+
+@dataclass(frozen=True)
+class Repetitions:
+    """The instants of each repetition, in ns on the stream's clock; shape (n,) each, int64.
+
+    Attributes:
+        taken_ns: low has the lock.
+        ready_ns: low makes high ready.
+        requested_ns: high asks for the lock.
+        middle_began_ns: middle begins to work.
+        middle_ended_ns: middle has done its work.
+        released_ns: low gives the lock back.
+        obtained_ns: high has it, or gives up.
+        gave_up: 1 where high gave up, else 0.
+    """
+
+    taken_ns: Instants
+    ready_ns: Instants
+    requested_ns: Instants
+    middle_began_ns: Instants
+    middle_ended_ns: Instants
+    released_ns: Instants
+    obtained_ns: Instants
+    gave_up: Instants
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.ready_ns)
+
+    @property
+    def blocking_ns(self) -> Instants:
+        """From when high was ready until it had the lock, or gave up."""
+        return self.obtained_ns - self.ready_ns
+
+
+@dataclass(frozen=True)
+class LockVerdict:
+    """What is said about one lock, with the threads on certain CPUs.
+
+    Attributes:
+        lock: its name.
+        where: the CPU of all three threads, or "cpu0 to cpu1": that of low and middle, and that of high.
+        stories: what happened in each repetition.
+        blocking_ns: how long high was kept waiting in each, shape (n,).
+    """
+
+    lock: str
+    where: str
+    stories: tuple[Story, ...]
+    blocking_ns: Instants
+
+    @property
+    def standing(self) -> Standing:
+        """Open if it was seen open once; safe if the scenario came about and it never was."""
+        if self.times_open:
+            return "open"
+        return "safe" if any(story in _SAFE for story in self.stories) else "not shown"
+
+    @property
+    def times_open(self) -> int:
+        """In how many repetitions it was open to inversion."""
+        return sum(story in _OPEN for story in self.stories)
+
+    @property
+    def times_shown(self) -> int:
+        """In how many repetitions the scenario came about."""
+        return sum(story in _BOUNDS for story in self.stories)
+
+    @property
+    def endless(self) -> bool:
+        """Whether high gave up because it would never have had the lock."""
+        return ENDLESS in self.stories
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether high gave up, why ever: such times are what it waited, not what it would take."""
+        return self.endless or IMPATIENT in self.stories
+
+    @property
+    def bound(self) -> str | None:
+        """What limits the wait, at its worst; None if nothing is shown."""
+        return next((words for story, words in _BOUNDS.items() if story in self.stories), None)
+
+    @property
+    def why_not_shown(self) -> str | None:
+        """Why nothing is said, or is said of a part of the repetitions only; None if all of them count."""
+        if not self.stories:
+            return "nothing was recorded"
+        found = [words for story, words in _WHY_NOT.items() if story in self.stories]
+        return "; ".join(found) or None
+
+    @property
+    def median_ns(self) -> int | None:
+        """The median time for which high was kept waiting; None without repetitions."""
+        return int(np.median(self.blocking_ns)) if len(self.blocking_ns) else None
+
+    @property
+    def worst_ns(self) -> int | None:
+        """The longest time for which high was kept waiting; None without repetitions."""
+        return int(self.blocking_ns.max()) if len(self.blocking_ns) else None
+
+
+def stories(seen: Repetitions) -> tuple[Story, ...]:
+    """What happened in each repetition, from the order of its instants."""
+    gave_up = seen.gave_up != 0
+    held = seen.requested_ns < seen.released_ns  # low still had the lock when high asked for it
+    # Low makes high ready before middle: on one CPU middle can't begin before high gives up.
+    endless = gave_up & held & (seen.middle_began_ns > seen.obtained_ns)
+    shared = seen.obtained_ns < seen.released_ns
+    inside = (seen.middle_began_ns > seen.ready_ns) & (seen.middle_ended_ns <= seen.obtained_ns)
+    early = seen.middle_ended_ns <= seen.requested_ns  # only where high has another CPU
+    # Middle was ready long before the release, so that it did not begin means that low came first.
+    middle_waited = seen.middle_began_ns >= seen.released_ns
+    conditions = [endless, gave_up, shared, held & early, held & inside, held, middle_waited]
+    names: list[Story] = [ENDLESS, IMPATIENT, SHARED, EARLY, INVERTED, INHERITED, CEILING]
+    found = np.select(conditions, np.arange(len(names)), default=len(names))
+    return tuple([*names, LATE][at] for at in found)
+
+
+def judge(name: str, seen: Repetitions) -> LockVerdict:
+    """What the repetitions say about a lock, named as the probe names it: ``plain mutex, cpu0``."""
+    lock, mark, cpus = name.rpartition(", cpu")
+    return LockVerdict(lock or name, f"cpu{cpus}" if mark else "", stories(seen), seen.blocking_ns)
+
+
+def repetitions(run: Run, source: int) -> Repetitions:
+    """The instants of one lock of a run of the experiment `inversion`.
+
+    Raises:
+        UsageError: the run kept a histogram, or is of another experiment.
+        DamagedError: the samples can't be read.
+    """
+    return Repetitions(*(run.column(field.name, source).astype(np.int64) for field in fields(Repetitions)))
+
+
+def judge_run(run: Run) -> tuple[LockVerdict, ...]:
+    """A verdict for each lock of a run; none if it kept a histogram, which has no instants.
+
+    Raises:
+        DamagedError: the samples can't be read.
+    """
+    if run.is_histogram:
+        return ()
+    return tuple(judge(name, repetitions(run, source)) for source, name in run.sources.items())
+
+
+def headline(verdicts: Sequence[LockVerdict]) -> str:
+    """Which locks are safe, in one line. A lock that stands alike on all CPUs is named once."""
+    standings: dict[str, set[Standing]] = {}
+    for one in verdicts:
+        standings.setdefault(one.lock, set()).add(one.standing)
+    groups: dict[Standing, list[str]] = {"safe": [], "open": [], "not shown": []}
+    for one in verdicts:
+        name = one.lock if len(standings[one.lock]) == 1 else f"{one.lock} ({one.where})"
+        if name not in groups[one.standing]:
+            groups[one.standing].append(name)
+    if not groups["safe"] and not groups["open"]:
+        return "Whether these locks are open to priority inversion was not shown."
+    safe = f"Safe from priority inversion: {', '.join(groups['safe'])}."
+    parts = [safe if groups["safe"] else "No lock measured here is safe from priority inversion."]
+    parts += [f"Open to it: {', '.join(groups['open'])}."] if groups["open"] else []
+    parts += [f"Not shown: {', '.join(groups['not shown'])}."] if groups["not shown"] else []
+    return " ".join(parts)

@@ -1,0 +1,78 @@
+"""The rows of an experiment of stages: which is which, and what each one's samples say."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tautochrone.run.folder import Run
+from tautochrone.statistics.summary import Summary, summarise, summarise_counts
+
+DURATION = "duration_ns"
+_NAME = re.compile(r"(?P<row>.+), cpu(?P<cpu>\d+)(?: to cpu(?P<other>\d+))?")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One source of a run: what it measured, where, and the summary of its samples.
+
+    Attributes:
+        name: without the CPUs, such as "hand-over none".
+        across: it went from one CPU to another.
+        source: its number in the run.
+        summary: None if it has no samples, as after a stop before its turn.
+    """
+
+    name: str
+    across: bool
+    source: int
+    summary: Summary | None
+
+    def beside(self, run: str) -> str:
+        """The name, and on a second line where it was and in which run, if that has to be said."""
+        second = ", ".join(part for part in ("across CPUs" if self.across else "", run) if part)
+        return f"{self.name}\n{second}" if second else self.name
+
+    @property
+    def label(self) -> str:
+        """The name, and where it matters that two CPUs took part."""
+        return f"{self.name}, across CPUs" if self.across else self.name
+
+
+@dataclass(frozen=True)
+class Published:
+    """A number that a paper printed, in ns, for one system on one machine."""
+
+    paper: str
+    system: str
+    machine: str
+    year: int
+    values_ns: dict[str, float]
+    """By row."""
+
+
+def rows_of(run: Run, measure: str = DURATION) -> Iterator[Row]:
+    """The rows of a run in the order in which they were measured."""
+    for source, name in run.sources.items():
+        match = _NAME.fullmatch(name)
+        yield Row(
+            match["row"] if match else name,
+            bool(match and match["other"]),
+            source,
+            _summary(run, measure, source),
+        )
+
+
+def absent_rows(run: Run) -> dict[str, str]:
+    """Name and reason of the rows that this system could not give."""
+    return {str(one["name"]): str(one["why"]) for one in run.manifest.header.get("absent", ())}
+
+
+def _summary(run: Run, measure: str, source: int) -> Summary | None:
+    if run.count(measure, source) == 0:
+        return None
+    if not run.is_histogram:
+        return summarise(run.values(measure, source), in_place=True)
+    maximum = next(
+        one.maximum_ns for one in run.manifest.extremes if (one.source, one.measure) == (source, measure)
+    )
+    return summarise_counts(*run.histogram(source), maximum)

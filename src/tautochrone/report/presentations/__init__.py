@@ -1,0 +1,40 @@
+"""What experiments show beyond the general summary, by the experiment's name."""
+
+from importlib import import_module
+from typing import cast
+
+from tautochrone.report.presentations.presentation import Grid, Presentation
+
+__all__ = ["Grid", "Presentation", "presentation_of", "title_of"]
+
+# Imported when they are asked for: each brings its mathematics along.
+_CLASSES = {
+    "switch": "SwitchPresentation",
+    "rhealstone": "RhealstonePresentation",
+    "inversion": "InversionPresentation",
+    "period": "PeriodPresentation",
+    "response": "ResponsePresentation",
+    "interrupt": "InterruptPresentation",
+    "taskset": "TasksetPresentation",
+}
+_TITLES = {
+    "switch": "Context switch",
+    "inversion": "Priority inversion",
+    "period": "Error of the period",
+    "response": "Response time",
+    "interrupt": "Interrupt and preemption latency",
+    "taskset": "Task set",
+}
+
+
+def title_of(experiment: str) -> str:
+    """What an experiment is called above what presents it."""
+    return _TITLES.get(experiment, experiment.capitalize())
+
+
+def presentation_of(experiment: str) -> Presentation | None:
+    """The presentation of an experiment; None where the general summary says all."""
+    if experiment not in _CLASSES:
+        return None
+    module = import_module(f"{__name__}.{experiment}")
+    return cast("Presentation", getattr(module, _CLASSES[experiment])())

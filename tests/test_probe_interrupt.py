@@ -1,0 +1,346 @@
+"""The probe's interrupt experiment on the real machine, and what the lab makes of it."""
+
+import csv
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, skip_or_fail, tauto
+from tautochrone.judgement.interrupt import INTERRUPT, PREEMPTION, SWITCH, Requirement, judge_interrupt
+from tautochrone.report.presentations.interrupt import InterruptPresentation
+from tautochrone.run.folder import Run
+from tautochrone.run.store import Store
+from tautochrone.target.local import find_probe
+
+NOBODY = 65534
+
+
+@pytest.fixture(scope="module")
+def handler() -> None:
+    """The handler's time stamp can be had here."""
+    ended = probe("interrupt", "--cpu", a_cpu(), *policy_options(), "--period", "1ms", "--count", "5")
+    if ended.returncode:
+        skip_or_fail(f"the timer's handler can't be seen here: {ended.stderr.strip()}")
+
+
+def start(*arguments: str, policy: list[str] | None = None) -> subprocess.Popen[bytes]:
+    chosen = policy_options() if policy is None else policy
+    command = [str(find_probe()), "interrupt", "--cpu", a_cpu(), *chosen, "--out", "-", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def measure(store: Path, *arguments: str, end_by: int | None = None) -> Run:
+    process = start(*arguments)
+    try:
+        if end_by is not None:
+            time.sleep(0.7)
+            process.send_signal(end_by)
+        stream, _ = process.communicate(timeout=PATIENCE_S)
+    finally:
+        process.kill()
+    return sealed(stream, store)
+
+
+def check_books(run: Run) -> None:
+    (books,) = run.manifest.books
+    assert books.released == books.completed + (books.missed or 0)
+    assert books.completed == books.recorded + (books.dropped or 0)
+    assert all(len(run.values(measure)) == books.recorded for measure in run.measures)
+
+
+def as_nobody(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """The probe as a user who may nothing: another one, where the tests run as root."""
+    other = NOBODY if os.geteuid() == 0 else None
+    groups: list[int] | None = [] if other is not None else None
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are closed to others
+        Path(folder).chmod(0o755)
+        copy = shutil.copy(find_probe(), folder)
+        Path(copy).chmod(0o755)
+        command = [copy, "interrupt", "--policy", "other", "--no-memory-lock", *arguments]
+        return subprocess.run(
+            command, capture_output=True, timeout=PATIENCE_S, check=False, user=other, group=other,
+            extra_groups=groups,
+        )  # fmt: skip
+
+
+@pytest.mark.usefixtures("handler")
+def test_the_handler_runs_between_the_timer_and_the_task(tmp_path: Path) -> None:
+    run = measure(tmp_path, "--rate", "1000", "--count", "500", "--warmup", "7")
+    check_books(run)
+    (books,) = run.manifest.books
+    assert (books.released, books.warmup) == (500, 7)
+    assert books.recorded > 400  # a kernel may keep some handlers to itself, not most
+    interrupt, preemption = run.values(INTERRUPT), run.values(PREEMPTION)
+    assert interrupt.min() >= 0
+    assert (interrupt <= preemption).all()
+    assert (run.values(SWITCH) == preemption - interrupt).all()
+    scheduled = run.column("scheduled_ns", 0)
+    assert (np.diff(scheduled) % 1_000_000 == 0).all()
+    assert (run.column("handler_ns", 0) == scheduled + interrupt).all()
+    assert (run.column("wake_ns", 0) == scheduled + preemption).all()
+
+
+@pytest.mark.usefixtures("handler")
+def test_the_preemption_latency_is_of_the_size_of_the_scheduling_latency(tmp_path: Path) -> None:
+    """Both are from a release to the first time stamp of its thread; the medians of several short runs."""
+    ours, cyclic = [], []
+    for k in range(3):
+        ours.append(
+            np.median(measure(tmp_path / f"i{k}", "--rate", "1000", "--count", "400").values(PREEMPTION))
+        )
+        command = [
+            str(find_probe()),
+            "cyclic",
+            "--cpus",
+            a_cpu(),
+            *policy_options(),
+            "--count",
+            "400",
+            "--out",
+            "-",
+        ]
+        stream = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=True).stdout
+        cyclic.append(np.median(sealed(stream, tmp_path / f"c{k}").values()))
+    assert 0.2 < np.median(ours) / np.median(cyclic) < 5
+
+
+SPIN = """
+import os, sys, time
+os.sched_setaffinity(0, {int(sys.argv[1])})
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(95))
+for _ in range(25):
+    until = time.monotonic() + 0.006
+    while time.monotonic() < until: pass
+    time.sleep(0.03)
+"""
+
+
+@pytest.mark.usefixtures("handler")
+def test_a_more_urgent_task_shows_in_the_preemption_latency_and_not_in_the_interrupt_latency(
+    tmp_path: Path,
+) -> None:
+    if "fifo" not in policy_options():
+        skip_or_fail("needs real-time priority, which this user may not have")
+    process = start("--rate", "500", "--duration", "1500ms")
+    time.sleep(0.3)
+    burst = subprocess.run(
+        [sys.executable, "-c", SPIN, a_cpu()], timeout=PATIENCE_S, check=False, capture_output=True, text=True
+    )
+    stream, _ = process.communicate(timeout=PATIENCE_S)
+    assert burst.returncode == 0, burst.stderr
+    run = sealed(stream, tmp_path)
+    check_books(run)
+    interrupt, preemption = run.values(INTERRUPT), run.values(PREEMPTION)
+    held_up = preemption > 2_000_000  # a third of what a burst lasts, and a whole period
+    assert held_up.sum() >= 8
+    assert np.median(interrupt[held_up]) < 0.25 * np.median(preemption[held_up])
+    assert (run.manifest.books[0].missed or 0) >= 8  # releases during a burst are passed over
+
+
+@pytest.mark.usefixtures("handler")
+def test_a_full_ring_drops_and_counts(tmp_path: Path) -> None:
+    run = measure(tmp_path, "--rate", "5000", "--count", "3000", "--ring", "8")
+    check_books(run)
+    (books,) = run.manifest.books
+    assert (books.dropped or 0) > 0
+    told = sum(event["rows"] for event in run.manifest.events if event["event"] == "dropped")
+    assert told == books.dropped
+
+
+@pytest.mark.usefixtures("handler")
+def test_a_signal_ends_the_run_early_and_keeps_what_was_measured(tmp_path: Path) -> None:
+    run = measure(tmp_path, "--rate", "500", "--duration", "60s", end_by=signal.SIGINT)
+    check_books(run)
+    assert run.manifest.ended == "interrupted"
+    assert 20 < run.manifest.books[0].completed < 10_000
+
+
+@pytest.mark.usefixtures("handler")
+def test_nothing_is_mounted_for_anybody_to_see() -> None:
+    before = Path("/proc/self/mountinfo").read_text()
+    process = start("--rate", "100", "--duration", "60s")
+    try:
+        time.sleep(0.6)
+        assert process.poll() is None
+        assert Path("/proc/self/mountinfo").read_text() == before
+        assert Path(f"/proc/{process.pid}/mountinfo").read_text() == before
+        names = [path.read_text().strip() for path in Path(f"/proc/{process.pid}/task").glob("*/comm")]
+        assert "tauto-actor" in names
+        assert "tauto-tracefs" not in names
+    finally:
+        process.kill()
+        process.communicate()
+    assert Path("/proc/self/mountinfo").read_text() == before
+
+
+def test_who_may_not_is_told_what_to_enable() -> None:
+    if os.geteuid() != 0 and probe("interrupt", "--policy", "other", "--count", "3").returncode == 0:
+        pytest.skip("this user may see the handler, and has nobody else to be")
+    ended = as_nobody("--count", "3")
+    assert ended.returncode == 3, ended.stderr
+    (line,) = ended.stderr.decode().splitlines()
+    for words in ("CAP_PERFMON", "CAP_BPF", "tracefs", "--without-handler"):
+        assert words in line
+    assert ended.stdout == b""
+
+
+def test_without_the_handler_anybody_may_measure_the_preemption_latency(tmp_path: Path) -> None:
+    ended = as_nobody("--without-handler", "--count", "60", "--period", "1ms", "--out", "-")
+    assert ended.returncode == 0, ended.stderr
+    run = sealed(ended.stdout, tmp_path)
+    check_books(run)
+    assert run.measures == (PREEMPTION,)
+    assert run.values().min() >= 0
+    judged = judge_interrupt(run)
+    assert judged.interrupt is None
+    assert judged.switch is None
+    assert set(judged.absent) == {"interrupt latency (t1)", "context switch (t2 - t1)"}
+    preemption, requirement = InterruptPresentation().grids([run], [""])
+    assert "t2" in preemption.title
+    assert any(note.startswith("N/A, interrupt latency") for note in requirement.notes)
+
+
+REFUSALS = {
+    "two rates": (["--rate", "100", "--period", "10ms"], "contradict"),
+    "two lengths": (["--count", "5", "--duration", "1s"], "contradict"),
+    "no rate": (["--rate", "0"], "--period"),
+    "faster than there is": (["--rate", "2000000"], "1us"),
+    "no period": (["--period", "0s"], "1us"),
+    "shorter than a period": (["--duration", "1ms"], "Lengthen"),
+    "a histogram of three": (["--record", "histogram"], "--record raw"),
+    "unknown option": (["--fast"], "--help"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_a_refusal_is_one_line_that_says_what_to_do(name: str) -> None:
+    arguments, words = REFUSALS[name]
+    ended = probe("interrupt", *policy_options(), *arguments)
+    if name == "a histogram of three" and ended.returncode in (1, 3):
+        skip_or_fail(ended.stderr)
+    assert ended.returncode == 2
+    assert words in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+    assert ended.stdout == ""
+
+
+def test_a_requirement_is_met_as_surely_as_the_samples_allow() -> None:
+    met = Requirement(500_000, samples=299, late=0, missed=0, dropped=0, largest_ns=95_600)
+    assert met.standing == "met"
+    # 1 - 0.05 ** (1 / 299) = 0.00997: the rule of three
+    assert met.sentence == (
+        "Less than 500 us: met in all 299 samples; the latest start was 95.6 us late. "
+        "With 95 % confidence at most 1 start in 100 comes too late."
+    )
+    few = Requirement(500_000, samples=3, late=0, missed=0, dropped=0, largest_ns=1_000)
+    assert few.standing == "met"
+    assert "say next to nothing" in few.sentence
+
+
+def test_dropped_samples_weaken_what_is_said() -> None:
+    whole = Requirement(500_000, samples=1000, late=0, missed=0, dropped=0, largest_ns=1_000)
+    lacking = Requirement(500_000, samples=997, late=0, missed=0, dropped=3, largest_ns=1_000)
+    assert lacking.standing == "met"
+    assert whole.share is not None
+    assert lacking.share is not None
+    assert 2 * whole.share < lacking.share < 0.01
+    assert "3 samples were dropped, here taken for late." in lacking.sentence
+
+
+def test_a_requirement_is_not_met_by_one_late_start_or_one_that_was_passed_over() -> None:
+    late = Requirement(500_000, samples=1000, late=2, missed=0, dropped=0, largest_ns=612_000)
+    assert late.standing == "not met"
+    assert "2 of 1,000 starts came too late, the latest by 612 us" in late.sentence
+    missed = Requirement(500_000, samples=1000, late=0, missed=1, dropped=0, largest_ns=4_000)
+    assert missed.standing == "not met"
+    assert "1 release was passed over" in missed.sentence
+
+
+def test_what_is_not_known_is_not_shown_to_hold() -> None:
+    assert Requirement(500_000, 0, 0, 0, 0, None).standing == "not shown"
+    cut_off = Requirement(500_000, 1000, 0, None, 0, 4_000)
+    assert cut_off.standing == "not shown"
+    assert "cut off" in cut_off.sentence
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """`--load both`, once for all that look at it."""
+    folder = tmp_path_factory.mktemp("both")
+    permitted = policy_options()
+    ended = tauto(
+        "probe", "interrupt", "--rate", "500", "--duration", "700ms", "--load", "both", "--limit", "20ms",
+        "--cpu", a_cpu(), *permitted, "--bins", str(folder / "bins.csv"), store=folder / "store",
+    )  # fmt: skip
+    if ended.returncode == 3:
+        skip_or_fail(ended.stderr)
+    assert ended.returncode == 0, ended.stderr
+    return folder, ended.stdout
+
+
+@pytest.mark.slow
+def test_idle_and_loaded_stand_side_by_side_as_in_the_paper(both: tuple[Path, str]) -> None:
+    folder, said = both
+    runs = Store(folder / "store").runs()
+    assert [run.manifest.conditions["load"] for run in runs] == ["idle", "cpu+memory"]
+    assert all(run.manifest.conditions["limit_ns"] == 20_000_000 for run in runs)
+    together = said.partition("Both together")[2]
+    assert "maximum, unloaded" in together
+    assert "maximum, loaded" in together
+    assert together.count("Less than 20 ms: ") == 2
+    interrupt, preemption, switch, requirement = InterruptPresentation().grids(runs, ["idle", "loaded"])
+    assert len(interrupt.rows) == len(preemption.rows) == 1  # one system, one loop
+    for grid, measure in ((interrupt, INTERRUPT), (preemption, PREEMPTION)):
+        maxima = [f"{run.values(measure).max() / 1e3:,.3f}" for run in runs]
+        assert grid.rows[0][1:] == (*maxima, "too few", "too few")
+    assert len(switch.rows) == len(requirement.rows) == 2
+
+
+@pytest.mark.slow
+def test_the_papers_bins_hold_every_sample(both: tuple[Path, str]) -> None:
+    folder, _ = both
+    counted: dict[tuple[str, str], int] = defaultdict(int)
+    lines: dict[tuple[str, str], int] = defaultdict(int)
+    with (folder / "bins.csv").open() as file:
+        for row in csv.DictReader(file):
+            counted[row["load"], row["measure"]] += int(row["count"])
+            lines[row["load"], row["measure"]] += 1
+    for run in Store(folder / "store").runs():
+        load = run.manifest.conditions["load"]
+        for measure, bins in ((INTERRUPT, 2_000), (PREEMPTION, 2_500)):
+            assert counted[load, measure] == len(run.values(measure))
+            assert lines[load, measure] == bins + 1  # and one for what lies past the last
+
+
+@pytest.mark.slow
+def test_the_curves_of_both_runs_are_on_one_chart(both: tuple[Path, str]) -> None:
+    folder, _ = both
+    runs = Store(folder / "store").runs()
+    (figure,) = InterruptPresentation().figures(runs, ["idle", "loaded"], "x")
+    assert [panel.id for panel in figure.panels] == ["x-curves", "x-top"]
+    text = figure.panels[0].chart.to_json()
+    for words in ("idle", "loaded", "interrupt latency (t1)", "preemption latency (t2)", "requirement 20"):
+        assert words in text
+
+
+def test_a_requirement_of_nothing_is_refused_before_measuring(tmp_path: Path) -> None:
+    for arguments, words in (
+        (["--limit", "0ns"], "--limit"),
+        (["--limit", "soon"], "not a duration"),
+        (["--load", "both", "--json"], "two"),
+        (["--record", "histogram"], "three"),
+        (["--bins", str(tmp_path / "none" / "bins.csv")], "no folder"),
+    ):
+        ended = tauto("probe", "interrupt", *arguments, store=tmp_path)
+        assert ended.returncode in (2, 4), ended.stderr
+        assert words in ended.stderr
+    assert Store(tmp_path).runs() == []

@@ -1,0 +1,442 @@
+"""Response time of each mechanism, measured by the real probe; the load of periodic tasks."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from real import (
+    PATIENCE_S,
+    children,
+    policy_options,
+    probe,
+    sealed,
+    skip_or_fail,
+    start_tauto,
+    tauto,
+    wait_until,
+)
+from tautochrone.errors import UsageError
+from tautochrone.plan.loads import lower_tasks
+from tautochrone.report.presentations.response import ResponsePresentation
+from tautochrone.run.folder import Run
+from tautochrone.run.store import Store
+from tautochrone.statistics.repetitions import repetitions
+from tautochrone.target.local import find_probe
+
+MECHANISMS = (
+    "semaphore", "fifo", "pipe", "message-queue", "unix", "udp", "eventfd", "futex", "signal", "condition",
+)  # fmt: skip
+WITH_DATA = "fifo,pipe,message-queue,unix,udp,condition"
+ALLOWED = sorted(os.sched_getaffinity(0))
+PLACES = 2 if len(ALLOWED) > 1 else 1
+REAL_TIME = "fifo" in policy_options()
+
+
+def measured(store: Path, *arguments: str) -> Run:
+    ended = subprocess.run(
+        [str(find_probe()), "response", *arguments, *policy_options(), "--out", "-"],
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return sealed(ended.stdout, store)
+
+
+def present(run: Run) -> list[str]:
+    """The mechanisms that this system has; the others must be told with their reason."""
+    absent = {one["name"]: one["why"] for one in run.manifest.header.get("absent", [])}
+    assert all(absent.values())
+    return [name for name in MECHANISMS if name not in absent]
+
+
+def needs_two_cpus() -> None:
+    if len(ALLOWED) < 2:
+        skip_or_fail("needs two CPUs")
+
+
+def needs_real_time() -> None:
+    if not REAL_TIME:
+        skip_or_fail("needs real-time priority, which this user may not have")
+
+
+@pytest.fixture(scope="module")
+def periodic(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return measured(
+        tmp_path_factory.mktemp("periodic"), "--period", "1ms", "--repetitions", "4", "--count", "10"
+    )
+
+
+@pytest.fixture(scope="module")
+def back_to_back(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return measured(
+        tmp_path_factory.mktemp("fast"),
+        "--period",
+        "0s",
+        "--repetitions",
+        "5",
+        "--count",
+        "40",
+        "--warmup",
+        "3",
+    )
+
+
+def test_every_mechanism_has_its_rows_and_its_books(periodic: Run) -> None:
+    rows = periodic.manifest.header["parameters"]["rows"]
+    assert [row["mechanism"] for row in rows] == [name for name in present(periodic) for _ in range(PLACES)]
+    assert len(periodic.sources) == len(rows)
+    for book in periodic.manifest.books:
+        assert book.released == 40
+        assert book.completed + (book.missed or 0) == 40
+        assert book.recorded == book.completed
+        assert book.warmup == 4 * 10
+
+
+def test_same_and_different_cpus_are_rows_of_their_own_and_their_threads_are_there(periodic: Run) -> None:
+    needs_two_cpus()
+    near, far = ALLOWED[:2]
+    rows = periodic.manifest.header["parameters"]["rows"]
+    for row, source in zip(rows, periodic.manifest.header["sources"], strict=True):
+        (task_2,) = source["partners"]
+        across = row["place"] == "different"
+        assert source["name"].endswith(f"cpu{near} to cpu{far}" if across else f"cpu{near}")
+        assert source["obtained"]["cpu"] == near
+        assert task_2["obtained"]["cpu"] == (far if across else near)
+    assert {row["place"] for row in rows} == {"same", "different"}
+
+
+@pytest.mark.parametrize("which", ["periodic", "back_to_back"])
+def test_the_stamps_of_an_exchange_stand_in_their_order(which: str, request: pytest.FixtureRequest) -> None:
+    run: Run = request.getfixturevalue(which)
+    for source in run.sources:
+        before, after, received, answered = (
+            run.column(f"{name}_ns", source) for name in ("before", "after", "received", "answered")
+        )
+        assert len(before) > 0
+        assert (before <= after).all()
+        assert (before <= received).all()
+        assert (received <= answered).all()
+        assert (after <= answered).all()
+        assert (before[1:] >= answered[:-1]).all()
+        assert (run.values("round_trip_ns", source) >= run.values("one_way_ns", source)).all()
+
+
+def test_each_repetition_has_its_exchanges(back_to_back: Run) -> None:
+    for source, book in zip(back_to_back.sources, back_to_back.manifest.books, strict=True):
+        assert (book.completed, book.released) == (5 * 40, None)
+        assert (np.bincount(back_to_back.column("repetition", source)) == 40).all()
+        assert back_to_back.count("one_way_ns", source) == 5 * 40
+    assert "scheduled_ns" not in back_to_back.schema().names
+
+
+def test_a_release_is_served_at_its_instant(periodic: Run) -> None:
+    for source in periodic.sources:
+        scheduled = periodic.column("scheduled_ns", source)
+        assert (np.diff(scheduled) % 1_000_000 == 0).all()
+        assert (periodic.column("before_ns", source) >= scheduled).all()
+
+
+def test_rows_never_overlap_in_time(back_to_back: Run) -> None:
+    spans = [
+        (back_to_back.column("before_ns", source)[0], back_to_back.column("answered_ns", source)[-1])
+        for source in back_to_back.sources
+    ]
+    assert all(first[1] < second[0] for first, second in pairwise(spans))
+
+
+def test_a_more_urgent_waiter_on_the_same_cpu_runs_before_the_send_returns(tmp_path: Path) -> None:
+    needs_real_time()
+    few = ("--place", "same", "--period", "0s", "--repetitions", "2", "--count", "50")
+    names = ("--mechanisms", "semaphore,message-queue,futex")
+    above = measured(tmp_path / "above", *few, *names)
+    below = measured(tmp_path / "below", *few, *names, "--waiter", "below")
+    for source in above.sources:
+        assert (above.values("koh_semaphore_ns", source) < 0).mean() > 0.9
+        assert (below.values("koh_semaphore_ns", source) > 0).mean() > 0.9
+    for run, difference in ((above, 1), (below, -1)):
+        for source in run.manifest.header["sources"]:
+            own, partner = source["obtained"]["priority"], source["partners"][0]["obtained"]["priority"]
+            assert partner - own == difference
+
+
+def test_a_waiting_task_sleeps(tmp_path: Path) -> None:
+    run = measured(
+        tmp_path, "--mechanisms", "semaphore,udp", "--place", "same", "--period", "10ms",
+        "--repetitions", "1", "--count", "20", "--warmup", "0",
+    )  # fmt: skip
+    assert run.manifest.footer is not None
+    for book in run.manifest.footer["books"]:
+        assert book["cpu_time_ns"] < 0.5 * 20 * 10_000_000
+
+
+def test_rehearsals_are_counted_as_warm_up(tmp_path: Path) -> None:
+    run = measured(
+        tmp_path, "--mechanisms", "semaphore", "--place", "same", "--period", "2ms", "--repetitions", "2",
+        "--count", "20", "--warmup", "1", "--rehearse",
+    )  # fmt: skip
+    (book,) = run.manifest.books
+    assert book.released == 40
+    assert book.warmup == 2 + book.completed
+
+
+@pytest.mark.parametrize("period", ["20ms", "0s"])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path, mechanism: str, period: str) -> None:
+    running = subprocess.Popen(
+        [
+            *(str(find_probe()), "response", "--mechanisms", mechanism, "--period", period),
+            *("--repetitions", "100000", "--count", "1000", *policy_options(), "--out", "-"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(0.2)
+    running.send_signal(signal.SIGINT)
+    begin = time.monotonic()
+    stream, told = running.communicate(timeout=PATIENCE_S)
+    if running.returncode == 1 and b"none of --mechanisms" in told:
+        pytest.skip(told.decode())  # told with its reason: this system has none
+    assert time.monotonic() - begin < 5
+    run = sealed(stream, tmp_path)
+    assert run.manifest.ended == "interrupted"
+    first, *later = run.manifest.books
+    assert 0 < first.completed < 100_000_000
+    assert all(book.completed == 0 for book in later)
+
+
+def test_the_largest_message_goes_through_and_a_larger_one_is_refused_with_the_limit(tmp_path: Path) -> None:
+    run = measured(
+        tmp_path, "--mechanisms", "message-queue", "--place", "same", "--repetitions", "2", "--count", "5",
+        "--bytes", Path("/proc/sys/fs/mqueue/msgsize_max").read_text().strip(), "--period", "1ms",
+    )  # fmt: skip
+    assert run.manifest.books[0].completed > 0
+    refused = probe("response", "--mechanisms", "pipe,udp", "--bytes", "65508")
+    assert refused.returncode == 2
+    assert "udp takes at most 65507" in refused.stderr
+    large = measured(
+        tmp_path / "large", "--mechanisms", "unix,pipe,fifo,condition,udp", "--bytes", "40000",
+        "--period", "0s", "--repetitions", "2", "--count", "10",
+    )  # fmt: skip
+    assert all(book.completed == 20 for book in large.manifest.books)
+    small = measured(
+        tmp_path / "small", "--mechanisms", "unix,pipe,fifo,condition,udp", "--bytes", "1",
+        "--period", "0s", "--repetitions", "2", "--count", "100",
+    )  # fmt: skip
+    same = [source for source, name in large.sources.items() if " to " not in name]
+    for source in same:  # copying 40 KB twice takes longer than copying a byte
+        assert np.median(large.values("one_way_ns", source)) > np.median(small.values("one_way_ns", source))
+
+
+REFUSALS = {
+    "unknown mechanism": (["--mechanisms", "telepathy"], "choose from semaphore"),
+    "empty mechanism": (["--mechanisms", "fifo,"], "choose from semaphore"),
+    "named twice": (["--mechanisms", "fifo,pipe,fifo"], "twice"),
+    "too short a period": (["--period", "10ns"], "between 1us and 1h"),
+    "no message at all": (["--bytes", "0"], "between 1 and"),
+    "data for what only wakes": (["--mechanisms", "futex,signal", "--bytes", "16"], "only wake"),
+    "no repetition": (["--repetitions", "0"], "--repetitions"),
+    "too many": (["--repetitions", "1000000", "--count", "1000000"], "at most"),
+    "waiter without priorities": (["--policy", "other", "--waiter", "above"], "contradicts"),
+    "no priority below": (["--priority", "1"], "needs one below"),
+    "two placements on one CPU": (["--cpus", str(ALLOWED[0]), "--place", "different"], "two CPUs"),
+    "a histogram of several measures": (["--record", "histogram"], "--record raw"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_a_refusal_says_what_to_do(name: str) -> None:
+    arguments, words = REFUSALS[name]
+    ended = probe("response", *arguments)
+    assert ended.returncode == 2
+    assert words in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_nothing_is_left_in_the_system(tmp_path: Path) -> None:
+    """The folder of the FIFOs is empty; queues and processes are looked at when the session ends."""
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    command = [str(find_probe()), "response", "--mechanisms", "fifo,message-queue", "--period", "0s"]
+    subprocess.run(
+        [*command, "--repetitions", "20", "--count", "2", *policy_options()],
+        env=environment,
+        capture_output=True,
+        check=True,
+    )
+    assert list(tmp_path.iterdir()) == []
+    killed = subprocess.Popen(
+        [*command, "--repetitions", "100", "--count", "100000", *policy_options()],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    )
+    time.sleep(0.5)
+    killed.kill()
+    killed.wait(PATIENCE_S)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_message_without_an_answer_is_counted_and_the_run_goes_on(tmp_path: Path) -> None:
+    """Task 2 of a UDP row is kept from running for longer than a second by something more urgent."""
+    needs_real_time()
+    needs_two_cpus()
+    near, far = ALLOWED[:2]
+    busy = (
+        f"import os, time; os.sched_setaffinity(0, {{{far}}})\n"
+        "os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(95))\n"
+        "until = time.monotonic() + 1.8\n"
+        "while time.monotonic() < until: pass"
+    )
+    running = subprocess.Popen(
+        [
+            *(str(find_probe()), "response", "--mechanisms", "udp", "--place", "different"),
+            *("--cpus", f"{near},{far}", "--repetitions", "2", "--count", "200", "--out", "-"),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(0.5)
+    subprocess.run([sys.executable, "-c", busy], check=True, timeout=PATIENCE_S)
+    stream, told = running.communicate(timeout=PATIENCE_S)
+    assert running.returncode == 0
+    assert b"no answer within a second: 1" in told
+    (book,) = sealed(stream, tmp_path).manifest.books
+    assert book.released == 400
+    assert book.completed + (book.missed or 0) == 400
+    assert (book.missed or 0) > 100
+
+
+def test_alone_it_prints_a_block_for_each_measure() -> None:
+    ended = probe(
+        "response", "--mechanisms", "semaphore", "--repetitions", "2", "--count", "5", *policy_options()
+    )
+    assert ended.returncode == 0
+    for words in ("from before the send to the receiver", "to the answer", "(koh2013, 3.2)"):
+        assert words in ended.stdout
+    lines = [line for line in ended.stdout.splitlines() if line.startswith("semaphore, cpu")]
+    assert len(lines) == 4 * PLACES
+
+
+def test_the_lab_shows_the_spread_between_repetitions(back_to_back: Run) -> None:
+    spread, *koh = ResponsePresentation().grids([back_to_back], [""])
+    assert len(spread.rows) == len(back_to_back.sources)
+    assert len(koh) == PLACES
+    for row, source in zip(spread.rows, back_to_back.sources, strict=True):
+        seen = repetitions(
+            back_to_back.values("one_way_ns", source), back_to_back.column("repetition", source)
+        )
+        assert seen is not None
+        assert seen.count == 5
+        assert row[2] == f"{seen.mean / 1e3:,.3f}"
+        assert row[6] == f"{seen.worst / 1e3:,.3f}"
+
+
+def test_several_runs_stand_side_by_side_and_placements_are_never_mixed(
+    periodic: Run, back_to_back: Run
+) -> None:
+    presentation = ResponsePresentation()
+    grids = presentation.grids([periodic, back_to_back], ["periodic", "fast"])
+    beside = [grid for grid in grids if grid.columns == ("", "periodic", "fast")]
+    assert len(beside) == 2 * PLACES
+    assert all(len(grid.rows) == len(present(periodic)) for grid in beside)
+    (same, *_) = [grid for grid in grids if "koh2013" in grid.title]
+    assert [row[:2] for row in same.rows] == [("periodic", "1 ms"), ("fast", "none")]
+    for figure in presentation.figures([periodic, back_to_back], ["periodic", "fast"], "f"):
+        assert [panel.title for panel in figure.panels] == ["periodic", "fast"]
+
+
+@pytest.mark.slow
+def test_the_verb_measures_stores_and_shows_it(tmp_path: Path) -> None:
+    options = ("--repetitions", "3", "--count", "10", "--period", "1ms", *policy_options())
+    ended = tauto(
+        "probe", "response", "--mechanisms", "semaphore,fifo,message-queue", *options, store=tmp_path
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "Response time in us" in ended.stdout
+    assert "koh2013" in ended.stdout
+    drawn = tauto("figure", "latest", "--kind", "one-way", "--out", str(tmp_path / "one.svg"), store=tmp_path)
+    assert drawn.returncode == 0, drawn.stderr
+    assert "message-queue" in (tmp_path / "one.svg").read_text()
+
+
+@pytest.mark.slow
+def test_the_load_of_tasks_runs_on_the_measured_cpus_and_ends_with_the_run(tmp_path: Path) -> None:
+    needs_real_time()
+    running = start_tauto(
+        *("probe", "response", "--load", "tasks", "--mechanisms", "semaphore", "--place", "same"),
+        *("--cpus", str(ALLOWED[-1]), "--repetitions", "2", "--count", "50", "--period", "10ms"),
+        store=tmp_path,
+    )
+    seen: set[tuple[str, str]] = set()
+
+    def looked() -> bool:
+        for pid in children(running.pid):
+            for task in Path(f"/proc/{pid}/task").glob("*"):
+                try:
+                    if (task / "comm").read_text().strip() != "tauto-load":
+                        continue
+                    status = (task / "status").read_text()
+                    fields = (task / "stat").read_text().rpartition(")")[2].split()
+                except OSError:
+                    continue
+                seen.add((status.partition("Cpus_allowed_list:")[2].split()[0], fields[37]))
+        return running.poll() is not None or bool(seen)
+
+    wait_until(looked, "the load's threads run")
+    output, errors = running.communicate(timeout=PATIENCE_S)
+    assert running.returncode == 0, errors
+    assert seen == {(str(ALLOWED[-1]), "80")}  # pinned there, FIFO 80: below 89 and 90
+    (run,) = Store(tmp_path).runs()
+    (report,) = run.manifest.conditions["load_reports"]
+    assert report["operations"] > 0
+    assert "tasks" in output
+
+
+def test_the_load_lies_below_what_is_measured() -> None:
+    load = lower_tasks([0, 2], 50)
+    assert [part[:3] for part in load.parts] == [("tasks", "--cpus", "0"), ("tasks", "--cpus", "2")]
+    assert all(part[part.index("--priority") + 1] == "40" for part in load.parts)
+    assert lower_tasks([0], 3).parts[0][6] == "1"
+    with pytest.raises(UsageError, match="leaves none"):
+        lower_tasks([0], 2)
+
+
+def test_the_load_of_tasks_is_bounded_and_does_its_work() -> None:
+    needs_real_time()
+    with Path("/dev/zero").open() as endless:  # it ends when its standard input does
+        ended = subprocess.run(
+            [*(str(find_probe()), "load", "tasks", "--cpus", str(ALLOWED[-1]), "--duration", "1s"),
+             *("--work", "8us")],
+            stdin=endless, capture_output=True, text=True, timeout=PATIENCE_S, check=True,
+        )  # fmt: skip
+    running, report = (json.loads(line) for line in ended.stdout.splitlines())
+    assert (running["event"], running["threads"]) == ("running", 10)
+    assert report["operations"] > 1000
+    assert report["cpu_time_ns"] < 0.9 * report["elapsed_ns"]
+
+
+LOAD_REFUSALS = {
+    "nearly the whole CPU": (["--tasks", "24", "--cpus", str(ALLOWED[0])], "leave time for everything else"),
+    "no task": (["--tasks", "0"], "--tasks"),
+    "work past the period": (["--work", "1ms"], "--work"),
+    "a period too short": (["--period", "1us"], "between 10us and 1s"),
+    "a priority that does not exist": (["--priority", "1000"], "no such priority"),
+    "not pinned": (["--cpus", "any"], "pinned"),
+}
+
+
+@pytest.mark.parametrize("name", LOAD_REFUSALS)
+def test_a_load_that_harms_is_refused(name: str) -> None:
+    arguments, words = LOAD_REFUSALS[name]
+    ended = probe("load", "tasks", *arguments)
+    assert ended.returncode == 2
+    assert words in ended.stderr
+    assert ended.stdout == ""

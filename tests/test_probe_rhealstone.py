@@ -1,0 +1,246 @@
+"""The Rhealstone components, measured by the real probe."""
+
+import os
+import signal
+import subprocess
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from real import PATIENCE_S, a_cpu, only_run, policy_options, probe, sealed, skip_or_fail, tauto
+from streams import make_stream
+from tautochrone.judgement.rhealstone import COMPONENTS, INTERRUPT_MEASURE, judge_rhealstone
+from tautochrone.judgement.rows import DURATION, rows_of
+from tautochrone.report.presentations.rhealstone import RhealstonePresentation
+from tautochrone.run.folder import Run
+from tautochrone.run.store import Store
+from tautochrone.target.local import find_probe
+
+ON_ONE_CPU = [
+    "task switch", "preemption", "semaphore shuffle", "deadlock breaking", "message latency", "datagram",
+]  # fmt: skip
+ACROSS = ["semaphore shuffle, across CPUs", "message latency, across CPUs", "datagram, across CPUs"]
+
+
+@pytest.fixture(autouse=True)
+def _with_priorities() -> None:
+    if "fifo" not in policy_options():
+        skip_or_fail("Rhealstone needs three priorities: policy fifo is not permitted to this user")
+
+
+def two_cpus() -> str:
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        skip_or_fail("needs two CPUs")
+    return f"{cpus[0]},{cpus[1]}"
+
+
+def measured(store: Path, *arguments: str) -> Run:
+    ended = subprocess.run(
+        [str(find_probe()), "rhealstone", *arguments, "--out", "-"],
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=True,
+    )
+    return sealed(ended.stdout, store)
+
+
+def by_name(run: Run) -> dict[str, int]:
+    return {row.label: row.source for row in rows_of(run)}
+
+
+def median(run: Run, row: str) -> float:
+    return float(np.median(run.values(DURATION, by_name(run)[row])))
+
+
+def test_every_row_has_its_samples_and_none_runs_beside_another(tmp_path: Path) -> None:
+    run = measured(tmp_path, "--count", "500", "--cpus", two_cpus())
+    assert sorted(by_name(run)) == sorted([*ON_ONE_CPU, *ACROSS])
+    assert all((book.completed, book.recorded, book.dropped) == (500, 500, 0) for book in run.manifest.books)
+    assert [one["name"] for one in run.manifest.header["absent"]] == ["interrupt latency"]
+    assert run.values().min() >= 0
+    spans = [(run.instants(source).min(), run.column("after_ns", source).max()) for source in run.sources]
+    assert all(before[1] < after[0] for before, after in pairwise(spans))
+
+
+def test_the_tasks_of_a_row_take_turns(tmp_path: Path) -> None:
+    run = measured(tmp_path, "--count", "800", "--cpus", two_cpus())
+    for source in run.sources:
+        before, after = run.column("before_ns", source), run.column("after_ns", source)
+        assert (before[1:] >= after[:-1]).all()
+        assert (run.column("attempts", source) >= 1).all()
+
+
+def test_what_contains_more_takes_longer(tmp_path: Path) -> None:
+    """Breaking a deadlock takes two switches; a message is with its receiver before its sender goes on."""
+    run = measured(tmp_path, "--count", "1500", "--place", "same", "--cpus", a_cpu())
+    assert median(run, "deadlock breaking") > 1.3 * median(run, "preemption")
+    assert median(run, "datagram") > median(run, "message latency")
+
+
+def test_the_middle_task_stands_between_the_two_of_the_deadlock(tmp_path: Path) -> None:
+    run = measured(tmp_path, "--count", "30", "--place", "same", "--cpus", a_cpu(), "--priority", "50")
+    source = run.manifest.header["sources"][by_name(run)["deadlock breaking"]]
+    priorities = {partner["role"]: partner["obtained"]["priority"] for partner in source["partners"]}
+    assert (source["role"], source["obtained"]["priority"]) == ("high", 50)
+    assert priorities == {"middle": 49, "low": 48}
+    assert {partner["obtained"]["cpu"] for partner in source["partners"]} == {int(a_cpu())}
+
+
+def test_large_messages_carry_more_in_the_same_time(tmp_path: Path) -> None:
+    options = ("--count", "600", "--place", "same", "--cpus", a_cpu())
+    small = judge_rhealstone(measured(tmp_path / "small", *options, "--message-bytes", "8"))
+    large = judge_rhealstone(measured(tmp_path / "large", *options, "--message-bytes", "4096"))
+    assert (small.message_bytes, large.message_bytes) == (8, 4096)
+    assert small.throughput_kb_s is not None
+    assert large.throughput_kb_s is not None
+    assert large.throughput_kb_s > 10 * small.throughput_kb_s
+    assert small.datagram is not None
+    assert small.throughput_kb_s == pytest.approx(8 * 1e6 / small.datagram.mean)
+
+
+REFUSALS = {
+    "no priorities": (["--policy", "other"], "Use fifo or rr"),
+    "no room for three": (["--priority", "2"], "3 priorities"),
+    "no room for its number": (["--message-bytes", "7"], "between 8 and"),
+    "two places on one CPU": (["--place", "different", "--cpus", a_cpu()], "--cpus 0,1"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_a_refusal_says_what_to_do(name: str) -> None:
+    arguments, words = REFUSALS[name]
+    ended = probe("rhealstone", *arguments)
+    assert ended.returncode == 2
+    assert words in ended.stderr
+    assert ended.stdout == ""
+
+
+def test_a_queue_that_the_system_does_not_grant_is_refused_with_its_size() -> None:
+    command = ["prlimit", "--msgqueue=1000", str(find_probe()), "rhealstone", "--message-bytes", "2048"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert ended.returncode == 2
+    for words in ("--message-bytes 2048", "mq_overview(7)"):
+        assert words in ended.stderr
+
+
+def test_one_cpu_leaves_out_what_needs_two_and_says_so(tmp_path: Path) -> None:
+    run = measured(tmp_path, "--count", "50", "--cpus", a_cpu())
+    assert list(by_name(run)) == ON_ONE_CPU
+    assert "rows across two CPUs" in {one["name"] for one in run.manifest.header["absent"]}
+
+
+def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
+    running = subprocess.Popen(
+        [str(find_probe()), "rhealstone", "--count", "20000", "--cpus", two_cpus(), "--out", "-"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        time.sleep(0.9)
+        running.send_signal(signal.SIGINT)
+        stream, _ = running.communicate(timeout=PATIENCE_S)
+    finally:
+        running.kill()
+    run = sealed(stream, tmp_path)
+    counts = [book.recorded for book in run.manifest.books]
+    assert run.manifest.ended == "interrupted"
+    assert counts[0] > 0
+    assert counts[-1] == 0
+    judged = judge_rhealstone(run)
+    assert judged.components[-1].why == "the run ended before its turn"
+    assert judged.objective.per_second is None
+    RhealstonePresentation().grids([run], [""])
+    RhealstonePresentation().figures([run], [""], "x")
+
+
+def test_a_histogram_keeps_every_sample_of_every_row(tmp_path: Path) -> None:
+    run = measured(tmp_path, "--count", "400", "--place", "same", "--record", "histogram")
+    assert all(int(run.histogram(source)[2].sum()) == 400 for source in run.sources)
+    assert judge_rhealstone(run).objective.partial_per_second is not None
+
+
+def test_the_verb_prints_both_tables_and_no_figure_of_six_without_interrupts(tmp_path: Path) -> None:
+    ended = tauto(
+        "probe", "rhealstone", "--count", "200", "--place", "same", "--weights", "1,2,0,1,1,4", store=tmp_path
+    )
+    assert ended.returncode == 0, ended.stderr
+    run = only_run(tmp_path)
+    judged = judge_rhealstone(run)
+    (garre, components, value) = RhealstonePresentation().grids([run], [""])
+    for grid in (garre, components, value):
+        assert grid.title in ended.stdout
+    held = {one.name: one.summary for one in judged.components}
+    preemption = held["preemption"]
+    assert preemption is not None
+    assert [row[2] for row in garre.rows] == [f"{preemption.maximum:,}", f"{round(preemption.mean):,}"]
+    said = {row[0]: row[1] for row in value.rows}
+    assert said["objective"] == "N/A"
+    assert judged.objective.missing == ("interrupt latency",)
+    assert judged.objective.partial_per_second is not None
+    assert (
+        said["objective, of five components only"] == f"{round(judged.objective.partial_per_second):,} per s"
+    )
+    assert judged.weighted is not None
+    assert judged.weighted.per_second is not None  # the component that is missing has no weight
+    assert any("tauto probe interrupt" in note for note in components.notes)
+
+
+def interrupt_run(store: Path, latencies_ns: list[int]) -> Run:
+    measure = {
+        "name": INTERRUPT_MEASURE, "table": "samples", "from": "scheduled_ns", "to": "wake_ns",
+        "meaning": "timer expiry to its handler",
+    }  # fmt: skip
+    stream = make_stream([latencies_ns], experiment="interrupt", header_extra={"measures": [measure]})
+    with Store(store).create("interrupt", "interrupts") as writer:
+        writer.append(stream)
+        return writer.seal()
+
+
+def test_with_a_run_of_interrupts_the_figure_has_six_components(tmp_path: Path) -> None:
+    interrupts = interrupt_run(tmp_path, [1000, 3000])
+    ended = tauto(
+        "probe",
+        "rhealstone",
+        "--count",
+        "100",
+        "--place",
+        "same",
+        "--interrupt",
+        interrupts.id,
+        store=tmp_path,
+    )
+    assert ended.returncode == 0, ended.stderr
+    (run,) = [one for one in Store(tmp_path).runs() if one.manifest.experiment == "rhealstone"]
+    judged = judge_rhealstone(run)
+    means = [one.summary.mean for one in judged.components if one.summary is not None]
+    assert len(means) == len(COMPONENTS)
+    assert means[2] == 2000.0
+    assert judged.objective.per_second == pytest.approx(6e9 / sum(means))
+    assert "of five components" not in ended.stdout
+
+
+def test_what_the_figure_needs_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
+    interrupts = interrupt_run(tmp_path, [1000])
+    for options, words in (
+        (("--weights", "1,2,3"), "six numbers"),
+        (("--weights", "1,1,1,1,1,fast"), "six numbers"),
+        (("--weights", "0,0,0,0,0,0"), "six numbers"),
+        (("--interrupt", "latest"), interrupts.id),
+    ):
+        ended = tauto("probe", "rhealstone", *options, store=tmp_path)
+        assert ended.returncode == 2, ended.stderr
+        assert words in ended.stderr
+    assert len(Store(tmp_path).runs()) == 1
+
+
+def test_the_figure_sets_each_row_beside_the_published_ones(tmp_path: Path) -> None:
+    run = measured(tmp_path, "--count", "400", "--place", "same", "--cpus", a_cpu())
+    (figure,) = RhealstonePresentation().figures([run], [""], "rhealstone")
+    titles = [panel.title for panel in figure.panels]
+    assert titles == ["task switch", "preemption", "IPC (semaphore shuffle)", "the others"]
+    assert "Xenomai 2.6.2.1 (2014)" in str(figure.panels[0].chart.to_dict())
+    assert "Xenomai" not in str(figure.panels[3].chart.to_dict())
