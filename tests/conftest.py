@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from real import FORKS
+
 _MARK = "TAUTO_TEST_SESSION"
 _PATIENCE_S = 15.0
 
@@ -22,6 +24,7 @@ def nothing_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     ]  # every process that a test starts has it, whoever its parent is
     before = _kernel_objects()
     yield
+    FORKS.stop()
     if outer is None:
         del os.environ[_MARK]
     else:

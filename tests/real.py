@@ -10,6 +10,7 @@ from typing import NoReturn
 
 import pytest
 
+from forks import Forks
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe
@@ -18,15 +19,11 @@ TAUTO = [sys.executable, "-c", "from tautochrone.cli.app import main; main()"]
 PATIENCE_S = 60.0
 
 
+FORKS = Forks()
+
+
 def tauto(*arguments: str, store: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*TAUTO, *arguments],
-        env=os.environ | {"TAUTO_STORE": str(store)},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
+    return FORKS.run(list(arguments), os.environ | {"TAUTO_STORE": str(store)}, PATIENCE_S)
 
 
 def start_tauto(*arguments: str, store: Path) -> subprocess.Popen[str]:

@@ -2,13 +2,20 @@
 
 import json
 import subprocess
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from real import tauto
+from tautochrone.report.analysis import show
+from tautochrone.schedulability.analysis import analyse as analyse_set
+from tautochrone.schedulability.read import read
+from tautochrone.schedulability.timeline import simulate
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "delgado2020.toml"
+ROBOT = EXAMPLE.with_name("robot.toml")
 FAILING = """
 [[task]]
 name = "control"
@@ -156,3 +163,24 @@ def test_a_figure_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     done = analyse(tmp_path, EXAMPLE, "--figure", tmp_path / "no" / "a.svg")
     assert done.returncode == 4
     assert "--figure" in done.stderr
+
+
+def test_on_a_terminal_of_80_columns_no_number_is_cut() -> None:
+    """What is given and what is found stand in tables of their own where one would be too wide."""
+    shown = shown_on_a_terminal(ROBOT, columns=80)
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    heads = [line.split() for line in shown.splitlines() if line.startswith("task ")]
+    assert ["task", "priority", "C", "T", "D", "O", "B"] in heads
+    assert ["task", "R", "slack", "C", "at", "most", "verdict"] in heads
+    wide = shown_on_a_terminal(ROBOT, columns=200).splitlines()
+    assert sum(line.startswith("task ") for line in wide) == 2, "one table for each CPU"
+
+
+def shown_on_a_terminal(tasks: Path, columns: int) -> str:
+    task_set = read(tasks)
+    timeline = simulate(task_set)
+    text = StringIO()
+    console = Console(file=text, width=columns, force_terminal=True, color_system=None)
+    show(console, analyse_set(task_set), timeline, timeline)
+    return text.getvalue()

@@ -19,6 +19,10 @@ def fault(): raise ValueError("seven")
 def interrupted(): raise KeyboardInterrupt
 def flood():
     while True: print("x" * 1000)
+def table_on_stdout(stderr=False):
+    from tautochrone.report.console import make_console
+    while True: make_console(stderr=stderr).print("x" * 1000)
+def table_on_stderr(): table_on_stdout(stderr=True)
 def full_elsewhere(): raise OSError(28, "No space left on device")
 def peer_is_gone(): raise BrokenPipeError(32, "Broken pipe")
 
@@ -54,6 +58,7 @@ def test_help_names_every_verb() -> None:
         assert f"\n  {verb} " in listed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["doctor"], ["--help"]])
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_full_device_is_told_as_such(arguments: list[str], unbuffered: str, tmp_path: Path) -> None:
@@ -176,6 +181,33 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         program.stdout.close()
         assert program.stderr.read() == b""
         assert program.wait(timeout=30) == 141
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_reader_that_goes_away_from_a_table_is_no_error_either(stream: str) -> None:
+    """Rich writes it, and would end the command by itself, with nowhere in place of the output."""
+    command = [sys.executable, "-c", FAILING, f"table_on_{stream}"]
+    stdout, stderr = subprocess.PIPE, subprocess.DEVNULL
+    if stream == "stderr":
+        stdout, stderr = stderr, stdout
+    with subprocess.Popen(command, stdout=stdout, stderr=stderr) as program:
+        output = program.stdout or program.stderr
+        assert output is not None
+        output.read(10)
+        output.close()
+        assert program.wait(timeout=30) == 141
+
+
+@pytest.mark.parametrize("experiment", ["cyclic", "switch", "taskset", "all"])
+def test_the_list_of_experiments_cuts_no_words(experiment: str) -> None:
+    (line,) = (
+        line
+        for line in run_tauto("probe", "--help").stdout.splitlines()
+        if line.startswith(f"  {experiment} ")
+    )
+    assert line.endswith(".")
+    assert not line.endswith("...")
+    assert len(line) <= 80
 
 
 def test_a_broken_pipe_that_is_not_our_output_is_not_hidden(tmp_path: Path) -> None:

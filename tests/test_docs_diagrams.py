@@ -198,6 +198,7 @@ def test_every_picture_that_a_page_shows_exists() -> None:
     assert missing == []
 
 
+@pytest.mark.slow
 def test_a_stale_drawing_is_found_and_mended(tmp_path: Path) -> None:
     description = tmp_path / "cyclic.toml"
     description.write_text((DOCS / "diagrams" / "cyclic.toml").read_text())

@@ -214,6 +214,7 @@ def test_a_killed_probe_leaves_a_run_of_its_whole_frames(tmp_path: Path) -> None
     assert "cut off" in shown.stdout
 
 
+@pytest.mark.slow
 def test_a_killed_lab_takes_its_probe_along_and_its_run_is_recovered(tmp_path: Path) -> None:
     lab, probe = start_measuring(tmp_path, "--duration", "100s")
     lab.kill()

@@ -3,14 +3,22 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tautochrone.judgement.taskset import Jobs, Outcome, assess, periods_ns, spread, standing_of, verdict
-from tautochrone.judgement.taskset_run import CONDITION, as_condition, expected_of, measured_jobs, start_ns
+from tautochrone.judgement.taskset_run import (
+    CONDITION,
+    as_condition,
+    expected_of,
+    measured_jobs,
+    outcomes_of,
+    start_ns,
+)
 from tautochrone.run.folder import Run
-from tautochrone.run.manifest import SCHEMA, Manifest
+from tautochrone.run.manifest import SCHEMA, Books, Manifest
 from tautochrone.schedulability.analysis import analyse
 from tautochrone.schedulability.read import parse
 from tautochrone.schedulability.taskset import Task
@@ -117,6 +125,14 @@ def test_what_an_early_end_cuts_off_is_no_miss() -> None:
     within = outcome((0, 0, 3.0), (2, 0, 3.0), missed=2, early=True)
     assert (within.missed, within.cut_off) == (1, 1)
     assert outcome((0, 0, 3.0), (1, 0, 3.0), missed=1).missed == 1  # the same of a run that went to its end
+
+
+def test_an_early_end_does_not_excuse_releases_whose_deadline_had_passed() -> None:
+    starved = outcome((0, 0, 3.0), (1, 0, 3.0), missed=50, early=True)
+    assert (starved.missed, starved.cut_off, starved.standing) == (49, 1, "missed")
+    long = replace(TASK, deadline_ns=25 * MS)  # three releases may await their deadlines at once
+    seen = assess(long, jobs((0, 0, 3.0), missed=3, early=True))
+    assert (seen.missed, seen.cut_off, seen.standing) == (0, 3, "met")
 
 
 def test_lost_samples_are_not_taken_for_missed_releases() -> None:
@@ -229,3 +245,25 @@ def test_the_common_start_lies_before_every_offset() -> None:
     )
     assert start_ns(run_with({}, [first, second])) == 7 * MS
     assert measured_jobs(run_with({}, [first, second]), 0, MS) == []
+
+
+@pytest.mark.parametrize(("footer", "standing"), [({}, "met"), (None, "not shown")])
+def test_a_run_without_a_footer_does_not_say_that_nothing_was_missed(
+    footer: dict[str, str] | None, standing: str
+) -> None:
+    """Its books are rebuilt from the rows, and no row tells of releases after the last one."""
+    source = {"source": 0, "name": "loop", "period_ns": 10 * MS, "execution_ns": 3 * MS, "start_ns": 0}
+    columns = {"scheduled_ns": 0, "start_ns": MS, "end_ns": 4 * MS, "executed_ns": 3 * MS}
+    run = SimpleNamespace(
+        is_histogram=False,
+        manifest=SimpleNamespace(
+            conditions={},
+            header={"sources": [source]},
+            books=(Books(0, "loop", 1, 1, released=1, missed=0, dropped=0, overruns=0),),
+            footer=footer,
+            ended="complete" if footer is not None else None,
+        ),
+        column=lambda name, _source: np.array([columns[name]]),
+    )
+    (seen,) = outcomes_of(run)  # type: ignore[arg-type]
+    assert seen.standing == standing

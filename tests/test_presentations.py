@@ -189,6 +189,7 @@ def test_only_runs_about_a_loop_are_judged(tmp_path: Path) -> None:
     assert len(verdict.loops) == 1
 
 
+@pytest.mark.slow
 def test_absent_rows_are_na_in_every_table_with_the_reason(tmp_path: Path) -> None:
     run = many_rows(tmp_path, count=3)
 
@@ -202,6 +203,7 @@ def test_absent_rows_are_na_in_every_table_with_the_reason(tmp_path: Path) -> No
     assert html.count("POSIX has no such call") == len(BOTH_WAYS)
 
 
+@pytest.mark.slow
 def test_what_a_source_is_stands_where_there_is_room(tmp_path: Path) -> None:
     run = many_rows(tmp_path, count=3)
 

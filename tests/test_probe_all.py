@@ -84,6 +84,7 @@ def test_a_load_runs_beside_every_experiment() -> None:
     assert all(cell.load == load and load.name in cell.title for cell in suite(True, load))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quick", [True, False])
 @pytest.mark.parametrize("memory_lock", [True, False])
 def test_the_probe_takes_every_cell(quick: bool, memory_lock: bool) -> None:

@@ -56,6 +56,7 @@ def test_instants_lie_on_the_absolute_schedule(tmp_path: Path) -> None:
     assert run.instants(0)[0] >= start_ns
 
 
+@pytest.mark.slow
 def test_skip_counts_the_releases_that_a_stall_covers_and_keeps_one_long_sample(tmp_path: Path) -> None:
     run = measure(tmp_path, "--duration", "2s", "--overrun", "skip", stall=True)
     (books,) = run.manifest.books
@@ -72,6 +73,7 @@ def test_skip_counts_the_releases_that_a_stall_covers_and_keeps_one_long_sample(
     assert 0.1e9 < extreme.maximum_at_ns - start_ns < 1.9e9
 
 
+@pytest.mark.slow
 def test_replay_serves_the_whole_backlog_late(tmp_path: Path) -> None:
     run = measure(tmp_path, "--duration", "2s", "--overrun", "replay", stall=True)
     (books,) = run.manifest.books
@@ -83,6 +85,7 @@ def test_replay_serves_the_whole_backlog_late(tmp_path: Path) -> None:
     assert (books.overruns or 0) >= 0.8 * STALL_S * 1000
 
 
+@pytest.mark.slow
 def test_stop_ends_at_the_first_overrun_and_counts_what_it_missed(tmp_path: Path) -> None:
     run = measure(tmp_path, "--duration", "20s", "--overrun", "stop", stall=True)
     (books,) = run.manifest.books
@@ -107,6 +110,7 @@ def test_a_signal_ends_a_sleep_that_would_last_long(tmp_path: Path) -> None:
     assert run.manifest.books[0].released == 1
 
 
+@pytest.mark.slow
 def test_a_full_ring_drops_and_counts(tmp_path: Path) -> None:
     run = measure(tmp_path, "--period", "200us", "--count", "4000", "--ring", "16")
     (books,) = run.manifest.books
@@ -127,12 +131,14 @@ def test_a_histogram_keeps_every_sample_and_the_exact_maximum(tmp_path: Path) ->
     assert maxima[-1] > 0.8 * STALL_S * 1e9
 
 
+@pytest.mark.slow
 def test_writing_only_at_the_end_loses_nothing(tmp_path: Path) -> None:
     run = measure(tmp_path, "--count", "3000", "--period", "200us", "--drain", "at-end")
     assert run.manifest.books[0].dropped == 0
     assert len(run.values()) == run.manifest.books[0].completed
 
 
+@pytest.mark.slow
 def test_a_spinning_thread_rests_counts_its_rests_and_serves_the_others(tmp_path: Path) -> None:
     run = measure(tmp_path, "--wait", "spin", "--period", "100us", "--duration", "2500ms")
     (books,) = run.manifest.books
@@ -170,6 +176,7 @@ def test_the_watchdog_ends_a_thread_that_never_sleeps() -> None:
     assert "watchdog" in ended.stderr
 
 
+@pytest.mark.slow
 def test_alone_it_prints_a_table() -> None:
     ended = probe("cyclic", "--cpus", a_cpu(), *policy_options(), "--count", "1500")
     assert ended.returncode == 0
@@ -273,6 +280,7 @@ def test_an_isolated_cpu_can_be_chosen() -> None:
     assert f"cpu{isolated} " not in by_itself.stdout
 
 
+@pytest.mark.slow
 def test_a_reader_that_comes_late_costs_no_release(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -319,6 +327,7 @@ def test_a_backlog_that_is_never_served_is_missed(tmp_path: Path) -> None:
     assert lasted_ns >= 0.9 * (last_served_ns - start_ns)
 
 
+@pytest.mark.slow
 def test_writing_at_the_end_writes_nothing_before(tmp_path: Path) -> None:
     out = tmp_path / "stream"
     process = subprocess.Popen(
@@ -332,6 +341,7 @@ def test_writing_at_the_end_writes_nothing_before(tmp_path: Path) -> None:
     assert run.manifest.books[0].dropped == 0
 
 
+@pytest.mark.slow
 def test_spinning_towards_a_far_release_does_not_hold_the_cpu(tmp_path: Path) -> None:
     run = measure(tmp_path, "--wait", "spin", "--period", "700ms", "--count", "3", "--warmup", "0s")
     assert run.manifest.ended == "complete"
@@ -339,6 +349,7 @@ def test_spinning_towards_a_far_release_does_not_hold_the_cpu(tmp_path: Path) ->
     assert book["cpu_time_ns"] < 0.5 * 2 * 700_000_000
 
 
+@pytest.mark.slow
 def test_a_run_started_with_nohup_outlives_the_terminal(tmp_path: Path) -> None:
     process = subprocess.Popen(
         ["nohup", str(find_probe()), "cyclic", "--cpus", a_cpu(), *policy_options(), "--count", "1500",
@@ -351,6 +362,7 @@ def test_a_run_started_with_nohup_outlives_the_terminal(tmp_path: Path) -> None:
     assert sealed(stream, tmp_path).manifest.ended == "complete"
 
 
+@pytest.mark.slow
 def test_a_second_interrupt_gives_up_a_reader_that_hangs() -> None:
     process = subprocess.Popen(
         [str(find_probe()), "cyclic", *policy_options(), "--period", "50us", "--duration", "60s",

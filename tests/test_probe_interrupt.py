@@ -89,6 +89,7 @@ def test_the_handler_runs_between_the_timer_and_the_task(tmp_path: Path) -> None
     assert (run.column("wake_ns", 0) == scheduled + preemption).all()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("handler")
 def test_the_preemption_latency_is_of_the_size_of_the_scheduling_latency(tmp_path: Path) -> None:
     """Both are from a release to the first time stamp of its thread; the medians of several short runs."""
@@ -124,6 +125,7 @@ for _ in range(25):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("handler")
 def test_a_more_urgent_task_shows_in_the_preemption_latency_and_not_in_the_interrupt_latency(
     tmp_path: Path,
@@ -146,6 +148,7 @@ def test_a_more_urgent_task_shows_in_the_preemption_latency_and_not_in_the_inter
     assert (run.manifest.books[0].missed or 0) >= 8  # releases during a burst are passed over
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("handler")
 def test_a_full_ring_drops_and_counts(tmp_path: Path) -> None:
     run = measure(tmp_path, "--rate", "5000", "--count", "3000", "--ring", "8")

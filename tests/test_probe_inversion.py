@@ -164,6 +164,7 @@ def test_the_cpu_belongs_to_others_for_as_long_after_each_repetition(run: Run) -
             assert next_begun - ended >= 0.9 * (ended - begun)
 
 
+@pytest.mark.slow
 def test_an_ordinary_thread_on_that_cpu_stays_responsive() -> None:
     cpu = int(a_cpu())
     before = os.sched_getaffinity(0)
@@ -185,6 +186,7 @@ def test_an_ordinary_thread_on_that_cpu_stays_responsive() -> None:
         process.kill()
 
 
+@pytest.mark.slow
 def test_with_high_on_another_cpu_a_spin_ends_but_is_inverted(tmp_path: Path) -> None:
     if len(os.sched_getaffinity(0)) < 2:
         skip_or_fail("needs two CPUs")
@@ -205,6 +207,7 @@ def test_with_high_on_another_cpu_a_spin_ends_but_is_inverted(tmp_path: Path) ->
     assert "low and middle are on the first" in " ".join(grid.notes)
 
 
+@pytest.mark.slow
 def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
     running = subprocess.Popen(command("--count", "12"), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
     time.sleep(0.9)  # a lock takes half a second
@@ -308,6 +311,7 @@ def test_a_call_that_fails_ends_the_run_as_failed_with_the_reason(tmp_path: Path
     assert recorded["condition variable"] == 0
 
 
+@pytest.mark.slow
 def test_progress_tells_no_misses_where_there_is_no_schedule() -> None:
     ended = probe("inversion", "--cpus", a_cpu(), "--count", "3", "--progress")
     assert ended.returncode == 0

@@ -130,6 +130,19 @@ def test_the_stamps_of_an_exchange_stand_in_their_order(which: str, request: pyt
         assert (run.values("round_trip_ns", source) >= run.values("one_way_ns", source)).all()
 
 
+@pytest.mark.parametrize("period", ["0s", "1ms"])
+def test_no_answer_of_one_repetition_is_taken_for_one_of_the_next(tmp_path: Path, period: str) -> None:
+    needs_two_cpus()
+    run = measured(
+        tmp_path, "--mechanisms", "signal,semaphore", "--place", "different", "--period", period,
+        "--repetitions", "20", "--count", "3", "--warmup", "0",
+    )  # fmt: skip
+    for source in run.sources:
+        received = run.column("received_ns", source)
+        assert (received >= run.column("before_ns", source)).all()
+        assert (received <= run.column("answered_ns", source)).all()
+
+
 def test_each_repetition_has_its_exchanges(back_to_back: Run) -> None:
     for source, book in zip(back_to_back.sources, back_to_back.manifest.books, strict=True):
         assert (book.completed, book.released) == (5 * 40, None)
@@ -140,8 +153,11 @@ def test_each_repetition_has_its_exchanges(back_to_back: Run) -> None:
 
 def test_a_release_is_served_at_its_instant(periodic: Run) -> None:
     for source in periodic.sources:
-        scheduled = periodic.column("scheduled_ns", source)
-        assert (np.diff(scheduled) % 1_000_000 == 0).all()
+        scheduled, repetition = (periodic.column(name, source) for name in ("scheduled_ns", "repetition"))
+        same = np.diff(repetition) == 0  # each repetition has a start of its own
+        assert same.any()
+        assert (np.diff(scheduled)[same] % 1_000_000 == 0).all()
+        assert (np.diff(scheduled) >= 1_000_000).all()
         assert (periodic.column("before_ns", source) >= scheduled).all()
 
 
@@ -188,6 +204,7 @@ def test_rehearsals_are_counted_as_warm_up(tmp_path: Path) -> None:
     assert book.warmup == 2 + book.completed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("period", ["20ms", "0s"])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path, mechanism: str, period: str) -> None:
@@ -261,6 +278,7 @@ def test_a_refusal_says_what_to_do(name: str) -> None:
     assert len(ended.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_nothing_is_left_in_the_system(tmp_path: Path) -> None:
     """The folder of the FIFOs is empty; queues and processes are looked at when the session ends."""
     environment = os.environ | {"TMPDIR": str(tmp_path)}
@@ -281,6 +299,28 @@ def test_nothing_is_left_in_the_system(tmp_path: Path) -> None:
     killed.kill()
     killed.wait(PATIENCE_S)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_probe_left_is_taken_away_by_the_next_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    left = tmp_path / f"tautochrone-fifo-{ended.pid}-abcdef"
+    in_use = tmp_path / f"tautochrone-fifo-{os.getpid()}-abcdef"
+    victim = tmp_path / "victim"
+    trap = tmp_path / f"tautochrone-fifo-{ended.pid}-trapped"
+    for folder in (left, in_use, victim):
+        folder.mkdir()
+        os.mkfifo(folder / "fifo")
+    trap.symlink_to(victim)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    run = measured(tmp_path / "store", "--mechanisms", "fifo", "--period", "0s", "--repetitions", "2")
+    assert len(run.sources) == PLACES
+    assert not left.exists()
+    assert (in_use / "fifo").is_fifo()
+    assert (victim / "fifo").is_fifo()
+    assert {one.name for one in tmp_path.iterdir()} == {in_use.name, victim.name, trap.name, "store"}
 
 
 @pytest.mark.slow
@@ -409,6 +449,7 @@ def test_the_load_lies_below_what_is_measured() -> None:
         lower_tasks([0], 2)
 
 
+@pytest.mark.slow
 def test_the_load_of_tasks_is_bounded_and_does_its_work() -> None:
     needs_real_time()
     with Path("/dev/zero").open() as endless:  # it ends when its standard input does

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from preload import environment_with
 from real import PATIENCE_S, a_cpu, only_run, policy_options, probe, sealed, skip_or_fail, tauto
 from streams import make_stream
 from tautochrone.judgement.rhealstone import COMPONENTS, INTERRUPT_MEASURE, judge_rhealstone
@@ -133,6 +134,45 @@ def test_one_cpu_leaves_out_what_needs_two_and_says_so(tmp_path: Path) -> None:
     assert "rows across two CPUs" in {one["name"] for one in run.manifest.header["absent"]}
 
 
+ONE_SEND_FAILS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <mqueue.h>
+static int calls;
+int mq_send(mqd_t queue, const char *data, size_t bytes, unsigned int priority)
+{
+    int (*real)(mqd_t, const char *, size_t, unsigned int) =
+        (int (*)(mqd_t, const char *, size_t, unsigned int))dlsym(RTLD_NEXT, "mq_send");
+    if (++calls == FAILS) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return real(queue, data, bytes, priority);
+}
+"""
+
+
+@pytest.mark.parametrize("at", [400, 1400])  # message latency; datagram
+def test_a_message_that_the_system_refuses_ends_the_run_and_leaves_nobody_waiting(
+    tmp_path: Path, at: int
+) -> None:
+    ended = subprocess.run(
+        [str(find_probe()), "rhealstone", "--place", "same", "--count", "800", "--out", "-"],
+        env=environment_with(f"#define FAILS {at}\n{ONE_SEND_FAILS}", tmp_path),
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert ended.returncode == 1, ended.stderr
+    assert b"memory or another resource is used up" in ended.stderr
+    run = sealed(ended.stdout, tmp_path / "store")
+    assert run.manifest.ended == "failed"
+    recorded = {row.name: row.summary for row in rows_of(run)}
+    assert recorded["message latency"] is not None
+
+
+@pytest.mark.slow
 def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
     running = subprocess.Popen(
         [str(find_probe()), "rhealstone", "--count", "20000", "--cpus", two_cpus(), "--out", "-"],

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from preload import environment_with
 from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, skip_or_fail
 from tautochrone.judgement.rows import DURATION, rows_of
 from tautochrone.judgement.switching import judge_switching
@@ -153,6 +154,24 @@ def test_without_permission_it_says_how_to_get_it(tmp_path: Path) -> None:
     assert "policy fifo with priority 90 is not permitted" in ended.stderr
     assert "cap_sys_nice" in ended.stderr
     assert not out.exists()
+
+
+def test_a_yield_that_does_not_yield_is_given_up_and_the_stream_says_so(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [str(find_probe()), "switch", "--place", "same", "--count", "300", "--out", "-"],
+        env=environment_with("int sched_yield(void) { return 0; }\n", tmp_path),
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert b"given up" in ended.stderr
+    run = sealed(ended.stdout, tmp_path / "store")
+    (event,) = [event for event in run.manifest.events if event["event"] == "given-up"]
+    assert event["source"] == by_name(run)["yield"]
+    assert (event["samples"], event["attempts"]) == (0, 1000)
+    recorded = [book.recorded for book in run.manifest.books]
+    assert recorded == [0] + [300] * (len(recorded) - 1)
 
 
 def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:

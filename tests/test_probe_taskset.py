@@ -122,6 +122,7 @@ def test_the_less_urgent_wait_for_the_more_urgent(paper: Run) -> None:
     assert run_ns[2] > 1.5 * 4 * MS  # preempted by more than half of its own time
 
 
+@pytest.mark.slow
 def test_a_less_urgent_task_does_not_delay_a_more_urgent_one(tmp_path: Path) -> None:
     needs_real_time()
     hog_ns = 6 * MS
@@ -132,6 +133,7 @@ def test_a_less_urgent_task_does_not_delay_a_more_urgent_one(tmp_path: Path) -> 
     assert float(np.median(run.values("response_ns", 0))) < hog_ns / 4
 
 
+@pytest.mark.slow
 def test_twice_the_execution_time_takes_twice_the_cpu_time(tmp_path: Path) -> None:
     run = measure(
         tmp_path, f"one:10ms:-:2ms:{URGENT}:{CPU},two:20ms:-:4ms:{LOW}:{CPU}", "--duration", "600ms"
@@ -140,6 +142,7 @@ def test_twice_the_execution_time_takes_twice_the_cpu_time(tmp_path: Path) -> No
     assert 1.6 < two / one < 2.4
 
 
+@pytest.mark.slow
 def test_the_clocks_work_is_cut_short_by_preemption_and_the_calibrated_is_not(tmp_path: Path) -> None:
     needs_real_time()
     # After 0.5 ms 'long' has to wait for 0.7 ms, and when it goes on its millisecond is over.
@@ -161,6 +164,7 @@ def test_the_same_work_is_calibrated_before_and_after(paper: Run) -> None:
     assert 0.4 < after["median_ns"] / before["median_ns"] < 2.5
 
 
+@pytest.mark.slow
 def test_a_set_that_cannot_fit_is_refused_or_seen_to_miss(tmp_path: Path) -> None:
     tasks = f"full:4ms:-:3ms:{URGENT}:{CPU},starved:10ms:-:5ms:{LOW}:{CPU}"
     refused = probe("taskset", "--tasks", tasks, *policy_options())
@@ -176,6 +180,7 @@ def test_a_set_that_cannot_fit_is_refused_or_seen_to_miss(tmp_path: Path) -> Non
     assert "ended after their deadline" in late[0]
 
 
+@pytest.mark.slow
 def test_a_backlog_is_skipped_or_served(tmp_path: Path) -> None:
     """A deadline past the period: while 'long' runs, three releases of 'short' come."""
     needs_real_time()
@@ -209,6 +214,7 @@ def test_a_signal_ends_the_run_and_keeps_what_was_measured(tmp_path: Path) -> No
         assert book.completed + (book.missed or 0) == book.released
 
 
+@pytest.mark.slow
 def test_a_stop_is_heeded_in_the_middle_of_a_long_job(tmp_path: Path) -> None:
     tasks = f"long:10s:-:1900ms:{URGENT}:{CPU}"
     begun = time.monotonic()
@@ -247,6 +253,7 @@ def deadline_run(store: Path, tasks: str, *arguments: str) -> Run:
     return sealed(ended.stdout, store)
 
 
+@pytest.mark.slow
 def test_deadline_tasks_have_their_budgets_and_keep_their_books(tmp_path: Path) -> None:
     tasks = "a:5ms:-:500us:-:any,b:10ms:8ms:1ms:-:any,c:20ms:-:2ms:-:any:0s:4ms"
     run = deadline_run(tmp_path, tasks, "--duration", "600ms", "--runtime-margin", "300us")
@@ -439,6 +446,7 @@ def test_figures_show_the_schedule_and_every_task(paper: Run) -> None:
     assert ("analysis 11.6" in limits) == REAL_TIME
 
 
+@pytest.mark.slow
 def test_a_run_that_was_cut_off_at_once_is_shown_without_jobs(tmp_path: Path) -> None:
     run = measure(
         tmp_path, f"slow:9s:-:1500ms:{URGENT}:{CPU}", "--duration", "9s", end_by=signal.SIGINT, after_s=0.5

@@ -11,9 +11,10 @@ import pytest
 from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.report import composition, evidence
 from tautochrone.report.charts import axes, cumulative, histogram, timeline
+from tautochrone.report.charts import errors as periods
 from tautochrone.report.evidence import Measured
 from tautochrone.report.series import Bins, Envelope, Series, merge
-from tautochrone.report.theme import PAPER
+from tautochrone.report.theme import PAGE, PAPER
 from tautochrone.run.store import Store
 
 
@@ -176,3 +177,12 @@ def test_many_sources_are_put_together(measured: Measured) -> None:
     many = [Series(**{**vars(one), "source": f"cpu{i}"}) for i in range(5) for one in few[:1]]
 
     assert [one.source for one in composition.few(many)] == [composition.TOGETHER]
+
+
+def test_the_errors_of_a_period_have_the_colour_of_their_run() -> None:
+    points = periods.thin(np.array([-5_000, 0, 7_000]), 10)
+    assert points is not None
+    chart = periods.chart(points, PAGE, reach_ns=points.reach_ns, rank=1).to_dict()
+    drawn = json.dumps(chart["layer"])
+    assert PAGE.series[1] in drawn
+    assert PAGE.series[0] not in drawn

@@ -127,6 +127,7 @@ def test_every_chart_is_drawn_without_error_and_nothing_overflows(
     seen.page.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
 def test_the_verdict_stands_above_the_fold(browser: Browser, report: Path, size: tuple[int, int]) -> None:
     seen = look(browser, report, size)
@@ -141,11 +142,13 @@ def test_the_verdict_stands_above_the_fold(browser: Browser, report: Path, size:
     seen.page.close()
 
 
+@pytest.mark.slow
 def test_standing_is_told_by_word_and_shape(laptop: Page) -> None:
     assert laptop.locator(".standing").all_inner_texts() == ["holds", "holds"]
     assert laptop.locator(".standing .mark use").first.get_attribute("href") == "#mark-holds"
 
 
+@pytest.mark.slow
 def test_dark_and_print_have_readable_contrast(browser: Browser, report: Path) -> None:
     brightness = """selector => {
         const style = getComputedStyle(document.querySelector(selector));
@@ -166,6 +169,7 @@ def test_dark_and_print_have_readable_contrast(browser: Browser, report: Path) -
     dark.page.close()
 
 
+@pytest.mark.slow
 def test_tables_fit_the_width_of_a_sheet(browser: Browser, report: Path) -> None:
     seen = look(browser, report)
     seen.page.emulate_media(media="print")
@@ -201,6 +205,7 @@ def test_the_data_beside_the_bundle_is_small(report: Path) -> None:
     assert len(data) < 1_000_000
 
 
+@pytest.mark.slow
 def test_words_of_a_run_can_not_break_out_of_the_page(browser: Browser, tmp_path: Path) -> None:
     evil = "</script><script>document.title='broken'</script><b>"
     run = store_run(Store(tmp_path / "s"), [latencies(1, 4_000, 50_000)], load=evil, title=evil)
@@ -239,6 +244,7 @@ def test_a_run_without_samples_says_so_in_words(browser: Browser, tmp_path: Path
     seen.page.close()
 
 
+@pytest.mark.slow
 def test_a_histogram_run_is_drawn_without_a_chart_over_time(browser: Browser, tmp_path: Path) -> None:
     run = store_run(Store(tmp_path / "s"), [latencies(1, 4_000, 50_000)], histogram=True)
 
@@ -251,6 +257,7 @@ def test_a_histogram_run_is_drawn_without_a_chart_over_time(browser: Browser, tm
     seen.page.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [0, 2**62])
 def test_a_single_sample_is_drawn_whatever_its_value(browser: Browser, tmp_path: Path, value: int) -> None:
     run = store_run(Store(tmp_path / "s"), [np.array([value])], overrun="replay")
@@ -262,6 +269,7 @@ def test_a_single_sample_is_drawn_whatever_its_value(browser: Browser, tmp_path:
     seen.page.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
 @pytest.mark.parametrize("count", [2, 4])
 def test_runs_with_different_parameters_fit_the_page(
@@ -295,6 +303,7 @@ def test_runs_with_different_parameters_fit_the_page(
     seen.page.close()
 
 
+@pytest.mark.slow
 def test_many_cpus_are_drawn_together(browser: Browser, tmp_path: Path) -> None:
     sources = [latencies(seed, 4_000, 50_000 + seed)[:400] for seed in range(16)]
     run = store_run(Store(tmp_path / "s"), sources)

@@ -253,6 +253,7 @@ def test_export_needs_exactly_one_format(store: Path) -> None:
         assert "--csv, --parquet and --json" in said.stderr
 
 
+@pytest.mark.slow
 def test_export_to_csv_ends_quietly_when_the_reader_goes(store: Path) -> None:
     said = subprocess.run(
         ["sh", "-c", '"$0" "$@" | head -n 1', *COMMAND, "export", "latest", "--csv"],
@@ -267,6 +268,7 @@ def test_export_to_csv_ends_quietly_when_the_reader_goes(store: Path) -> None:
     assert said.stderr == ""
 
 
+@pytest.mark.slow
 def test_show_ends_quietly_when_the_reader_goes_before_the_first_line(store: Path) -> None:
     said = subprocess.run(
         ["bash", "-c", '"$0" "$@" | true; echo ${PIPESTATUS[0]}', *COMMAND, "show", "latest"],

@@ -178,7 +178,16 @@ def test_a_partition_is_found_and_every_cpu_passes() -> None:
 def test_where_there_can_be_no_partition_that_is_said_and_why() -> None:
     assert "2.10 CPUs" in partition.find(edf((10, 10, 7), (10, 10, 7), (10, 10, 7)), 2).impossible
     blocked = TaskSet((Task("a", 10, 5, 3, blocking_ns=3),), "edf")
-    assert "'a' would miss" in partition.find(blocked, 8).impossible
+    assert "'a' would fail" in partition.find(blocked, 8).impossible
+
+
+def test_what_could_not_be_found_out_is_not_called_impossible() -> None:
+    """b is in time below a, but following it to its end takes more steps than a search has."""
+    tasks = (Task("a", 1000, 1000, 999, 2), Task("b", 10**15, 10**15, 5 * 10**11, 1))
+    slow = fixed(*tasks, sections=[CriticalSection("a", "bus", 1), CriticalSection("b", "bus", 1)])
+    assert analyse(slow).schedulable
+    found = partition.find(slow, 1)
+    assert (found.task_set, found.impossible) == (None, "")
 
 
 def test_where_none_is_found_that_is_no_proof() -> None:

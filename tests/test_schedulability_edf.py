@@ -66,6 +66,16 @@ def test_work_that_is_due_at_the_same_time_is_not_blocked_by_itself() -> None:
     assert [blocking_ns(task_set, stretch) for stretch in (4, 5, 8, 9)] == [0, 3, 3, 0]
 
 
+def test_a_ceiling_keeps_off_a_late_release_that_does_not_use_the_resource() -> None:
+    """y has the higher level, so its ceiling holds x back; x, if released 8 late, is due before it."""
+    tasks = (Task("x", 20, 10, 2, jitter_ns=8), Task("y", 20, 5, 4))
+    section = (CriticalSection("y", "private", 4),)
+    assert blocking_ns(TaskSet(tasks, "edf", section, "ceiling"), 2) == 4
+    assert blocking_ns(TaskSet(tasks, "edf", section, "inheritance"), 2) == 0
+    punctual = (replace(tasks[0], deadline_ns=2, jitter_ns=0), tasks[1])
+    assert blocking_ns(TaskSet(punctual, "edf", section, "ceiling"), 2) == 0
+
+
 def _naive(task_set: TaskSet) -> bool:
     """Every stretch, one by one."""
     if utilisation(task_set.tasks) > 1:
@@ -130,6 +140,14 @@ def test_linux_admits_95_percent_of_each_cpu_and_less_beside_the_fair_server() -
     assert (asked.share, asked.limit, asked.limit_fair, asked.cpus) == (1.8, 1.9, 1.8, 2)
     budget = replace(tasks[0], runtime_ns=1_000_000)
     assert not admission(TaskSet((budget,), "edf")).admitted
+
+
+def test_linux_refuses_periods_outside_its_limits() -> None:
+    """sched_deadline_period_min_us and _max_us, which both belong to what is let in."""
+    periods = (100_000, 99_999, 4_194_304_000, 4_194_304_001)
+    asked = admission(TaskSet(tuple(Task(f"t{at}", one, one, 2000) for at, one in enumerate(periods)), "edf"))
+    assert not asked.admitted
+    assert [reason.partition(":")[0] for reason in asked.refused] == ["'t1'", "'t3'"]
 
 
 def test_linux_refuses_a_deadline_beyond_the_period_and_a_tiny_budget() -> None:

@@ -22,7 +22,7 @@ def responses(task_set: TaskSet) -> list[int | None]:
 @pytest.mark.parametrize(
     ("task_set", "expected"),
     [
-        # Delgado, You and Choi (2020), section V, table 6
+        # Delgado and Choi (2020), section V, table 6
         (by_order((10, 10, 3), (20, 20, 5), (40, 40, 10)), [3, 8, 29]),
         # Burns and Wellings, Real-Time Systems and Programming Languages, response-time analysis
         (by_order((7, 7, 3), (12, 12, 3), (20, 20, 5)), [3, 6, 20]),

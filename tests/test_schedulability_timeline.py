@@ -88,6 +88,14 @@ def test_a_hyperperiod_that_is_too_long_gets_a_shorter_window_that_says_so(longe
     assert timeline.until_ns > 1000
 
 
+def test_a_schedule_of_more_than_the_whole_cpu_is_never_all_that_happens() -> None:
+    """No deadline is missed within a hyperperiod, but the backlog grows until they all are."""
+    timeline = simulate(by_order((10, 100, 6), (10, 100, 6)))
+    assert timeline.missed() == ()
+    assert not timeline.complete
+    assert simulate(by_order((10, 100, 6), (10, 100, 6)), 1000).missed()
+
+
 def test_a_cut_schedule_forgets_what_comes_later() -> None:
     cut = simulate(DELGADO).until(12)
     assert {part.end_ns <= 12 for part in cut.slices} == {True}

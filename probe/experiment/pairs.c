@@ -106,6 +106,8 @@ void yield_first(struct stage *stage)
     pair_begin(pair, stage);
     os_semaphore_wait(pair->taken); /* `second` is there */
     for (bool goes_on = true; goes_on;) {
+        /* What `second` read while `first` rested was no switch between the two. */
+        pair->last_before_ns = atomic_load_explicit(&pair->before_ns, memory_order_relaxed);
         os_semaphore_post(pair->turn); /* makes `second` ready; it has no higher priority, so it does not run yet */
         for (int i = 0; i < PAIR_ROUND && goes_on; i++) {
             os_yield();
@@ -135,7 +137,23 @@ void yield_second(struct stage *stage)
     }
 }
 
-void pair_warn(const struct pair *pair, const struct stage *stage)
+/* The run may still end as `complete`: so the stream itself says that this row did not. */
+static void write_given_up(const struct stages *set, uint32_t index, uint64_t samples)
+{
+    struct json json;
+    json_begin(&json);
+    json_open_object(&json, NULL);
+    json_text(&json, "event", "given-up");
+    json_integer(&json, "time_ns", os_now_ns());
+    json_integer(&json, "source", index);
+    json_unsigned(&json, "samples", samples);
+    json_integer(&json, "attempts", PAIR_ATTEMPTS_LIMIT);
+    json_close_object(&json);
+    stream_write_json(&set->recorder->stream, FRAME_EVENT, &json); /* its failure is told at the end */
+    json_free(&json);
+}
+
+static void warn_of_pair(const struct pair *pair, const struct stage *stage)
 {
     const uint64_t samples = pair->samples > 0 ? (uint64_t)pair->samples : 0;
     if (pair->gave_up) {
@@ -145,5 +163,16 @@ void pair_warn(const struct pair *pair, const struct stage *stage)
         warn("%s: in %" PRIu64 " attempts the threads did not meet; they are not among the %" PRIu64 " samples. "
              "Other work on these CPUs can be the reason.",
              stage->name, pair->voids, samples);
+    }
+}
+
+void pairs_tell(const struct stages *set)
+{
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct pair *const pair = set->stages[i].context;
+        warn_of_pair(pair, &set->stages[i]);
+        if (pair->gave_up && set->recorder->streaming) {
+            write_given_up(set, i, pair->samples > 0 ? (uint64_t)pair->samples : 0);
+        }
     }
 }

@@ -75,7 +75,8 @@ void pair_rest(int64_t i);
 void yield_first(struct stage *stage);
 void yield_second(struct stage *stage);
 
-/* Tells of rows whose samples are doubtful: many attempts in vain, or given up. */
-void pair_warn(const struct pair *pair, const struct stage *stage);
+/* Tells of rows whose samples are doubtful: many attempts in vain, or given up, which is an event of the stream as
+ * well. For struct stages, where the context of each stage begins with a pair. */
+void pairs_tell(const struct stages *set);
 
 #endif

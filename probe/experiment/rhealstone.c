@@ -234,13 +234,7 @@ static int measure(struct bench *bench)
     if (stage_options_lack_different(&bench->options.stage)) {
         stages_lack(&bench->set, "rows across two CPUs", no_second_cpu);
     }
-    if (code == EXIT_MEASURED) {
-        code = stages_measure(&bench->set);
-    }
-    for (uint32_t i = 0; i < bench->set.count && code == EXIT_MEASURED; i++) {
-        pair_warn(&bench->rows[i].pair, &bench->stages[i]);
-    }
-    return code;
+    return code == EXIT_MEASURED ? stages_measure(&bench->set) : code;
 }
 
 static bool read_options(struct rhealstone_options *options, int argc, char **argv, int *code)
@@ -278,6 +272,7 @@ int experiment_rhealstone(int argc, char **argv)
         .options = &bench.options.stage,
         .parameters = parameters_to_json,
         .given = &bench.options,
+        .tell = pairs_tell,
         .stages = bench.stages,
     };
     code = measure(&bench);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { TRY_AGAIN_NS = 1000000 };
+
 static void number_message(const struct meeting *meeting, int64_t number)
 {
     memcpy(meeting->sent, &number, sizeof number);
@@ -17,6 +19,19 @@ static enum os_status check_message(const struct meeting *meeting, enum os_statu
     int64_t received;
     memcpy(&received, meeting->received, sizeof received);
     return received == number && bytes == meeting->message_bytes ? OS_OK : OS_FAILED;
+}
+
+/* The receiver waits for this very message and can't be told otherwise, so a send that the system refused (memory that
+ * is short) ends the run and is still tried until it is through. */
+static void get_it_through(struct stage *stage, enum os_status status)
+{
+    struct meeting *const meeting = stage->context;
+    while (status != OS_OK) {
+        stage_fail(stage, status);
+        os_sleep_until(os_now_ns() + TRY_AGAIN_NS);
+        pair_stamp(&meeting->pair);
+        status = os_message_queue_send(meeting->queue, meeting->sent, meeting->message_bytes);
+    }
 }
 
 void message_receiver(struct stage *stage)
@@ -48,10 +63,7 @@ void message_sender(struct stage *stage)
         number_message(meeting, number);
         pair_give_turn(pair);
         pair_stamp(pair);
-        const enum os_status status = os_message_queue_send(meeting->queue, meeting->sent, meeting->message_bytes);
-        if (status != OS_OK) {
-            stage_fail(stage, status);
-        }
+        get_it_through(stage, os_message_queue_send(meeting->queue, meeting->sent, meeting->message_bytes));
         goes_on = pair_wait_taken(pair);
         pair_rest(number);
     }
@@ -70,15 +82,13 @@ void datagram_sender(struct stage *stage)
         const int64_t before_ns = os_now_ns();
         const enum os_status status = os_message_queue_send(meeting->queue, meeting->sent, meeting->message_bytes);
         const int64_t after_ns = os_now_ns();
-        if (status != OS_OK) {
-            stage_fail(stage, status);
-        }
+        get_it_through(stage, status);
         const bool through = pair->apart || atomic_load_explicit(&meeting->taken, memory_order_acquire) == number + 1;
-        goes_on = pair_take_row(pair, stage, through, before_ns, after_ns);
+        goes_on = pair_take_row(pair, stage, through && status == OS_OK, before_ns, after_ns);
         pair_rest(number);
     }
     number_message(meeting, -1);
-    (void)os_message_queue_send(meeting->queue, meeting->sent, meeting->message_bytes);
+    get_it_through(stage, os_message_queue_send(meeting->queue, meeting->sent, meeting->message_bytes));
 }
 
 void datagram_receiver(struct stage *stage)

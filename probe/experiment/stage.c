@@ -300,6 +300,9 @@ int stages_measure(struct stages *set)
     describe_sources(set);
     code = run_stages(set);
     if (code == EXIT_MEASURED) {
+        if (set->tell != NULL) {
+            set->tell(set);
+        }
         code = tell_failures(set);
         const int closed = recorder_close(&recorder);
         code = code != EXIT_MEASURED ? code : closed;

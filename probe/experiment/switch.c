@@ -155,11 +155,7 @@ static int measure(struct bench *bench)
                                    "for no priority inheritance.",
                       os_status_text(status));
     }
-    const int code = stages_measure(&bench->set);
-    for (uint32_t i = 0; i < bench->set.count && code == EXIT_MEASURED; i++) {
-        pair_warn(&bench->rows[i].pair, &bench->stages[i]);
-    }
-    return code;
+    return stages_measure(&bench->set);
 }
 
 int experiment_switch(int argc, char **argv)
@@ -185,6 +181,7 @@ int experiment_switch(int argc, char **argv)
         .options = &bench.options.stage,
         .parameters = parameters_to_json,
         .given = &bench.options,
+        .tell = pairs_tell,
         .stages = bench.stages,
     };
     code = measure(&bench);

@@ -3,7 +3,8 @@
  * them look alike, so that a measuring loop makes one indirect call into code that knows its mechanism.
  *
  * At most two messages may be under way in a channel. Nothing of a channel is left in the system when it is destroyed,
- * or when the process ends, however it ends.
+ * or when the process ends. (Killed in the very moment in which a FIFO or message queue is made, it may leave a name:
+ * the FIFO's goes when the next process makes one.)
  */
 #ifndef TAUTO_OS_CHANNEL_H
 #define TAUTO_OS_CHANNEL_H

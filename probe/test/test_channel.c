@@ -143,6 +143,36 @@ static void two_messages_can_be_under_way(void **state)
     }
 }
 
+static void send_late(void *argument)
+{
+    struct two_ways *const ways = argument;
+    os_sleep_until(os_now_ns() + 3LL * MS);
+    ways->received = 1;
+    ways->status = os_channel_send(ways->back);
+}
+
+/* A thread's pending signal, for one, outlives the channel that it was sent through. */
+static void a_new_channel_knows_nothing_of_the_one_before(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < OS_CHANNEL_KIND_COUNT; kind++) {
+        struct two_ways ways;
+        struct os_thread *thread = NULL;
+        if (!make(&ways, (enum os_channel_kind)kind, 8)) {
+            continue;
+        }
+        assert_int_equal(os_channel_send(ways.back), OS_OK); /* to us, and never received */
+        destroy(&ways);
+        assert_true(make(&ways, (enum os_channel_kind)kind, 8));
+        assert_int_equal(os_thread_create(&thread, &ordinary, send_late, &ways), OS_OK);
+        assert_int_equal(os_channel_receive(ways.back), OS_OK);
+        assert_int_equal(ways.received, 1);
+        assert_int_equal(os_thread_join(thread), OS_OK);
+        assert_int_equal(ways.status, OS_OK);
+        destroy(&ways);
+    }
+}
+
 static void wait_for_nothing(void *argument)
 {
     struct two_ways *const ways = argument;
@@ -192,5 +222,6 @@ static void many_channels_one_after_the_other_leave_nothing_behind(void **state)
 TESTS(cmocka_unit_test(every_kind_wakes_and_carries_what_it_was_given),
       cmocka_unit_test(the_largest_message_arrives_whole_and_a_larger_one_is_refused),
       cmocka_unit_test(two_messages_can_be_under_way),
+      cmocka_unit_test(a_new_channel_knows_nothing_of_the_one_before),
       cmocka_unit_test(a_receiver_that_waits_in_vain_can_be_interrupted),
       cmocka_unit_test(many_channels_one_after_the_other_leave_nothing_behind))

@@ -5,10 +5,14 @@
 #include "format.h"
 #include "status.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,6 +99,8 @@ static enum os_status open_pipe(struct os_channel *channel, const char **why)
     return begin(ends, why);
 }
 
+static const char folder_begins[] = "tautochrone-fifo-"; /* then its maker's number */
+
 /* Opened without waiting for the other end, then made to block. */
 static enum os_status open_both_ends(struct channel_ends *ends, const char *path)
 {
@@ -108,12 +114,51 @@ static enum os_status open_both_ends(struct channel_ends *ends, const char *path
     return OS_OK;
 }
 
+/* Never through a symbolic link, and never somebody else's: that may be a trap for root. */
+static void remove_left_over(const char *path)
+{
+    struct stat about;
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0) {
+        return;
+    }
+    if (fstat(folder, &about) == 0 && about.st_uid == geteuid()) {
+        unlinkat(folder, "fifo", 0);
+        rmdir(path);
+    }
+    close(folder);
+}
+
+/* Who is killed between making the two names and removing them leaves them behind: the next process takes those away
+ * whose maker is no more. */
+static void remove_left_overs(const char *parent)
+{
+    DIR *const names = opendir(parent);
+    const size_t begin = sizeof folder_begins - 1;
+    for (const struct dirent *entry = NULL; names != NULL && (entry = readdir(names)) != NULL;) {
+        const bool ours = strncmp(entry->d_name, folder_begins, begin) == 0;
+        const long maker = ours ? strtol(entry->d_name + begin, NULL, 10) : 0;
+        if (maker > 0 && kill((pid_t)maker, 0) != 0 && errno == ESRCH) {
+            char path[PATH_MAX];
+            format_text(path, sizeof path, "%s/%s", parent, entry->d_name);
+            remove_left_over(path);
+        }
+    }
+    if (names != NULL) {
+        closedir(names);
+    }
+}
+
 static enum os_status make_fifo_in(struct channel_ends *ends, const char *parent)
 {
+    static atomic_flag cleaned = ATOMIC_FLAG_INIT;
     char folder[PATH_MAX];
     char path[PATH_MAX];
-    if (format_text(folder, sizeof folder, "%s/tautochrone-XXXXXX", parent) + 8 > sizeof path) {
+    if (format_text(folder, sizeof folder, "%s/%s%ld-XXXXXX", parent, folder_begins, (long)getpid()) + 8 > sizeof path) {
         return OS_INVALID;
+    }
+    if (!atomic_flag_test_and_set(&cleaned)) {
+        remove_left_overs(parent);
     }
     if (mkdtemp(folder) == NULL) {
         return os_status_from_errno(errno);

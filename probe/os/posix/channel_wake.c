@@ -9,6 +9,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef __linux__
@@ -194,12 +195,16 @@ static enum os_status signal_open(struct os_channel *channel, const char **why)
     return OS_OK;
 }
 
+/* What an earlier channel's sender sent last may still be pending: it belongs to the thread, not to the channel. */
 static void signal_bind_receiver(struct os_channel *channel)
 {
+    static const struct timespec at_once = {0};
     sigset_t blocked;
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGUSR2);
     pthread_sigmask(SIG_BLOCK, &blocked, NULL);
+    while (sigtimedwait(&blocked, NULL, &at_once) == SIGUSR2) {
+    }
     ((struct channel_of_signal *)channel)->receiver = pthread_self();
 }
 

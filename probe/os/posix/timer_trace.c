@@ -11,8 +11,8 @@
  * A program runs at its event on every CPU, so that it does not matter which one the kernel chose for the timer.
  * Everything ends with the process, whichever way it ends.
  *
- * (Samples in the ring of perf_event_open(2) would need no program. But that ring has to be read, has somebody woken now
- * and then, and on a kernel that we tried took no sample while the CPU was idle, when most timers expire.)
+ * (Samples in the ring of perf_event_open(2) would need no program. But that ring has to be read, and has somebody woken
+ * now and then.)
  */
 #define _GNU_SOURCE /* syscall */
 #include "os/timer_trace.h"
@@ -73,8 +73,11 @@ static struct os_answer why_not(int error)
     switch (error) {
     case EPERM:
     case EACCES:
-        return (struct os_answer){OS_DENIED, "the kernel does not let this user listen to its timers. Run as root, or give "
-                                             "tauto-probe the capabilities CAP_PERFMON and CAP_BPF"};
+        return (struct os_answer){
+            OS_DENIED, "the kernel does not let this user listen to its timers. Run as root, or (Linux 5.8 and later) give "
+                       "tauto-probe the capabilities CAP_PERFMON and CAP_BPF. Where root is refused, a container "
+                       "(seccomp), a locked down kernel (/sys/kernel/security/lockdown) or, before Linux 5.11, the limit "
+                       "on locked memory (ulimit -l) is in the way"};
     case ENOSYS:
     case ENOENT:
     case EINVAL:
@@ -151,7 +154,8 @@ static struct os_answer why_no_formats(enum os_status status)
         return (struct os_answer){
             OS_DENIED, "this user may not read what the kernel's timer events look like. Run as root; or let root mount "
                        "tracefs for your group (mount -t tracefs -o gid=GROUP,mode=750 tracefs /sys/kernel/tracing) "
-                       "and give tauto-probe the capabilities CAP_PERFMON and CAP_BPF"};
+                       "and give tauto-probe the capabilities CAP_PERFMON and CAP_BPF. Where root is refused, it is in a "
+                       "container without CAP_SYS_ADMIN, or the kernel is locked down (/sys/kernel/security/lockdown)"};
     case OS_UNSUPPORTED:
         return absent("this kernel has no timer events, or /sys is not mounted. It needs CONFIG_EVENT_TRACING");
     case OS_FAILED:

@@ -10,7 +10,9 @@
 #define _GNU_SOURCE /* syscall */
 #include "timer_trace_bpf.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -64,9 +66,25 @@ static struct instruction load(const struct trace_field *field, uint8_t to)
         .code = field->bytes == sizeof(uint64_t) ? LOAD_8 : LOAD_4, .to = to, .from = EVENT, .offset = (int16_t)field->offset};
 }
 
+/* Before Linux 5.11 maps and programs of all of a user's processes count as locked memory, also root's. Whether it may
+ * be raised is the system's to say. */
+static bool raise_lock_limit(void)
+{
+    const struct rlimit none = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+    struct rlimit now;
+    return getrlimit(RLIMIT_MEMLOCK, &now) == 0 && now.rlim_cur != RLIM_INFINITY &&
+           setrlimit(RLIMIT_MEMLOCK, &none) == 0;
+}
+
+/* EAGAIN: a signal came while the kernel looked the program over. */
 static int call(int command, const void *attributes, size_t bytes)
 {
-    return (int)syscall(SYS_bpf, command, attributes, bytes);
+    int result;
+    int tries = 5;
+    do {
+        result = (int)syscall(SYS_bpf, command, attributes, bytes);
+    } while (result < 0 && ((errno == EAGAIN && --tries > 0) || (errno == EPERM && raise_lock_limit())));
+    return result;
 }
 
 static int load_program(const struct instruction *instructions, size_t count)

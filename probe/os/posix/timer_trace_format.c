@@ -52,7 +52,8 @@ bool trace_format_find(const char *format, const char *name, struct trace_field 
         if (declares(at, name)) {
             field->offset = number_of(at, "offset:");
             field->bytes = number_of(at, "size:");
-            return field->offset != UINT32_MAX && (field->bytes == 4 || field->bytes == 8);
+            return (field->bytes == 4 || field->bytes == 8) && field->offset != UINT32_MAX &&
+                   field->offset % field->bytes == 0;
         }
     }
     return false;

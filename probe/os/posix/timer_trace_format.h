@@ -21,7 +21,8 @@ struct timer_events {
     struct trace_event expire;
 };
 
-/* False where the format has no such field, or one that is neither of 4 nor of 8 bytes. */
+/* False where the format has no such field, or one that a program can't read: neither of 4 nor of 8 bytes, or not
+ * aligned to them, as the kernel wants it (64-bit fields of a 32-bit x86 are not). */
 bool trace_format_find(const char *format, const char *name, struct trace_field *field);
 
 /* The event as its `id` and `format` files describe it; `time` is the field's name. False where that is not understood. */

@@ -118,7 +118,7 @@ def _show(
     analysis: Analysis, timeline: Timeline, drawn: Timeline, notes: list[str], figure: Path | None
 ) -> None:
     from tautochrone.report.analysis import show
-    from tautochrone.report.terminal import make_console
+    from tautochrone.report.console import make_console
     from tautochrone.units import format_duration
 
     console = make_console()

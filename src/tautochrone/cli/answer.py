@@ -50,11 +50,12 @@ def answer(
     from tautochrone.judgement.mechanisms import EXPERIMENTS, mechanisms
     from tautochrone.machine.audit import audit_facts
     from tautochrone.machine.facts import Facts, gather
-    from tautochrone.report import page, terminal
+    from tautochrone.report import page
     from tautochrone.report.conclusion import show_conclusion
+    from tautochrone.report.console import make_console
 
     place = open_store(store)
-    console = terminal.make_console()
+    console = make_console()
     facts = gather()
     findings = audit_facts(Facts.from_table(facts))
     introduce(console, facts)

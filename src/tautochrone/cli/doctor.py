@@ -133,9 +133,9 @@ def plain_lines(findings: Sequence[Finding]) -> Iterable[str]:
 
 
 def _show(facts: Facts, findings: Sequence[Finding], *, explain: bool) -> None:
-    from rich.console import Console
+    from tautochrone.report.console import make_console
 
-    console = Console()
+    console = make_console()
     console.width = min(console.width, _WIDEST)
     headline = _headline(facts)
     if not console.is_terminal:

@@ -35,8 +35,8 @@ def list_runs(
     elif not entries:
         typer.echo(_nothing(place.path))
     else:
+        from tautochrone.report.console import make_console
         from tautochrone.report.listing import run_list
-        from tautochrone.report.terminal import make_console
 
         console = make_console()
         for part in run_list(console, entries):

@@ -24,10 +24,11 @@ def watching(cells: "tuple[Cell, ...]") -> "Iterator[Callable[[Cell], Watch]]":
         A function that gives, for each cell as it begins, the watcher to pass to `run_cell`.
     """
     from rich import progress as rich_progress
-    from rich.console import Console
     from rich.table import Column
 
-    console = Console(stderr=True)
+    from tautochrone.report.console import make_console
+
+    console = make_console(stderr=True)
     # The title takes what the numbers leave; a narrow terminal cuts it first.
     rest_of_line = Column(ratio=1, no_wrap=True, overflow="ellipsis")
     whole_s = sum(cell.expected_s or 0.0 for cell in cells)

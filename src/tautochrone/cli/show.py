@@ -22,13 +22,14 @@ def show(
     quantile for which there are too few samples is not shown, but how many it would need.
     """
     from tautochrone.report import evidence, terminal
+    from tautochrone.report.console import make_console
 
     opened = open_store(store).open(run)
     seen = evidence.gather([opened])
     if as_json:
         typer.echo(json.dumps(_as_json(seen), indent=2, ensure_ascii=False))
         return
-    terminal.show_run(terminal.make_console(), opened.manifest, seen, intervals=intervals)
+    terminal.show_run(make_console(), opened.manifest, seen, intervals=intervals)
 
 
 def _as_json(seen: Any) -> dict[str, Any]:

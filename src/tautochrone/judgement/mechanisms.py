@@ -158,7 +158,8 @@ def _lock(what: str, verdict: LockVerdict, held: str, work: str) -> Mechanism:
     meaning = {
         "open": f"Open to priority inversion: beyond the critical section{held} an urgent thread waited for "
         f"work{work} that has nothing to do with the lock.",
-        "safe": f"Safe from priority inversion: it waited for the critical section{held} and no longer.",
+        "safe": f"Safe from priority inversion: it waited for the critical section{held}, "
+        "not for other work.",
         "not shown": f"Not shown: {verdict.why_not_shown or 'the scenario did not come about'}.",
     }[verdict.standing]
     return Mechanism(what, verdict.median_ns, verdict.worst_ns, meaning, warns=verdict.standing == "open")

@@ -1,8 +1,8 @@
 """What a measured run of a task set shows: periods, responses and jitter, and whether every deadline was met.
 
 A job is *late* if it ended after its deadline. A release is *missed* if its task was still busy with an
-earlier one, so that it was passed over; where a task is passed over, a deadline is missed as well. What was
-due when a run was ended early counts as neither.
+earlier one, so that it was passed over; where a task is passed over, a deadline is missed as well. A job
+whose deadline still lay ahead when a run was ended early counts as neither.
 """
 
 from collections.abc import Sequence
@@ -78,7 +78,7 @@ class Outcome:
         jobs: completed ones that were recorded.
         late: of these, how many ended after their deadline.
         missed: releases that were passed over; None if that is not known.
-        cut_off: releases that were due when the run was ended early.
+        cut_off: releases that were still to be served when the run was ended early, before their deadline.
         over_budget: jobs that used up their budget under SCHED_DEADLINE; None under other policies.
         period: from one start to the next (Algorithm 2, line 21).
         left_out: pairs of starts between which a release is missing; no period.
@@ -129,7 +129,7 @@ def assess(task: Task, jobs: Jobs, expected_ns: int | None = None) -> Outcome:
     periods, left_out = periods_ns(jobs, task.period_ns)
     response = jobs.end_ns - jobs.scheduled_ns
     late = response > task.deadline_ns
-    missed, cut_off = _missed(jobs, int(gaps.sum()))
+    missed, cut_off = _missed(task, jobs, int(gaps.sum()))
     return Outcome(
         task=task,
         expected_ns=expected_ns,
@@ -187,12 +187,16 @@ def _gaps(task: Task, jobs: Jobs) -> Integers:
     return np.diff(jobs.scheduled_ns, prepend=jobs.first_ns - task.period_ns) // task.period_ns - 1
 
 
-def _missed(jobs: Jobs, absent: int) -> tuple[int | None, int]:
-    """How many releases were passed over, and how many the early end cut off: what follows the last job."""
+def _missed(task: Task, jobs: Jobs, absent: int) -> tuple[int | None, int]:
+    """How many releases were passed over, and how many the early end cut off.
+
+    Only what follows the last job can have been cut off, and of that only releases whose deadline still lay
+    ahead: at no instant are these more than the deadline holds periods. All before them were missed.
+    """
     if jobs.missed is None:
         return None, 0
     trailing = max(0, jobs.missed + jobs.dropped - absent) if jobs.ended_early else 0
-    cut_off = min(trailing, jobs.missed)
+    cut_off = min(trailing, jobs.missed, -(-task.deadline_ns // task.period_ns))
     return jobs.missed - cut_off, cut_off
 
 

@@ -75,7 +75,8 @@ def outcomes_of(run: Run) -> list[Outcome]:
             run.column("end_ns", book.source),
             run.column("executed_ns", book.source),
             int(sources[book.source].get("start_ns", 0)),
-            book.missed,
+            # Without a footer only misses between jobs are known, and a task may have starved after its last.
+            book.missed if run.manifest.footer is not None else book.missed or None,
             book.dropped or 0,
             run.manifest.ended != "complete",
         )

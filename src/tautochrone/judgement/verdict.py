@@ -21,7 +21,7 @@ Standing = Literal["holds", "tight", "missed", "not shown"]
 _WORST_FIRST: tuple[Standing, ...] = ("missed", "not shown", "tight", "holds")
 
 FEWEST_CYCLES = 300
-"""With fewer, even a flawless run leaves more than 1 in 100 cycles open at 95 % confidence."""
+"""With so many, a flawless run leaves at most 1 in 100 cycles open at 95 % confidence."""
 
 IDLE = "idle"
 TIGHT_SHARE = 0.5

@@ -1,6 +1,6 @@
 """What the analysis of a task set says, in sentences and a table for a terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console, RenderableType
 from rich.table import Table
@@ -23,6 +23,8 @@ _BOUNDS = {
     "density": "density",
 }
 _NEVER = "unbounded"
+_TASK, _FIRST_FOUND, _VERDICT = "task", "R", "verdict"
+_GAP = 2
 
 
 def headline(analysis: Analysis) -> str:
@@ -71,7 +73,7 @@ def show(
         style = ""
     for cpu in analysis.cpus:
         console.print()
-        for part in _cpu(cpu, analysis):
+        for part in _cpu(cpu, analysis, console.width if terminal else None):
             console.print(part, soft_wrap=not terminal)
     console.print()
     for line in _closing(analysis, timeline):
@@ -142,7 +144,7 @@ def _remedy(remedy: Remedy, task_set: TaskSet) -> str:
             return f'{where} schedulable as it is under EDF (SCHED_DEADLINE): policy = "edf".'
 
 
-def _cpu(cpu: CpuAnswer, analysis: Analysis) -> Iterator[RenderableType]:
+def _cpu(cpu: CpuAnswer, analysis: Analysis, width: int | None) -> Iterator[RenderableType]:
     words = "EDF" if analysis.task_set.policy == "edf" else "fixed priorities"
     yield Text.assemble(
         (f"CPU {cpu.cpu}", "bold"),
@@ -152,7 +154,7 @@ def _cpu(cpu: CpuAnswer, analysis: Analysis) -> Iterator[RenderableType]:
         yield Text(f"  {_bound(bound)}")
     if cpu.demand is not None:
         yield Text(f"  {_demand(cpu)}")
-    yield _table(cpu)
+    yield from _tables(_columns(cpu), width)
 
 
 def _bound(bound: Bound) -> str:
@@ -180,26 +182,23 @@ def _demand(cpu: CpuAnswer) -> str:
     )
 
 
-def _table(cpu: CpuAnswer) -> Table:
-    """One line per task. Columns of zeros only are left out."""
+def _columns(cpu: CpuAnswer) -> dict[str, list[Text]]:
+    """The columns by their heads, a cell for each task. Columns of zeros only are left out."""
     responses = [one.response for one in cpu.tasks]
     edf = all(one.task.priority is None for one in responses)
     blocked = any(one.blocking_ns for one in responses)
     jitter = any(one.task.jitter_ns for one in responses)
     offset = any(one.task.offset_ns for one in responses)
-    columns = {
+    shown = {
         "priority": not edf, "C": True, "T": True, "D": True, "O": offset, "J": jitter, "B": blocked,
         "R": True, "slack": True, "C at most": True,
     }  # fmt: skip
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("task", no_wrap=True)
-    for name, shown in columns.items():
-        if shown:
-            table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
+    heads = [_TASK, *(name for name, wanted in shown.items() if wanted), _VERDICT]
+    columns: dict[str, list[Text]] = {head: [] for head in heads}
     for one in cpu.tasks:
         task, response = one.response.task, one.response
-        cells = {
+        cells: dict[str, str | Text] = {
+            _TASK: task.name,
             "priority": str(task.priority),
             "C": format_duration(task.execution_ns),
             "T": format_duration(task.period_ns),
@@ -210,11 +209,30 @@ def _table(cpu: CpuAnswer) -> Table:
             "R": _NEVER if response.ending == "unbounded" else _known(response.response_ns),
             "slack": _known(response.slack_ns),
             "C at most": "N/A" if one.longest_execution_ns is None else _at_most(one.longest_execution_ns),
+            _VERDICT: _verdict(response),
         }
-        table.add_row(
-            task.name, *(cells[name] for name, shown in columns.items() if shown), _verdict(response)
-        )
-    return table
+        for head, column in columns.items():
+            cell = cells[head]
+            column.append(Text(cell) if isinstance(cell, str) else cell)
+    return columns
+
+
+def _tables(columns: Mapping[str, Sequence[Text]], width: int | None) -> Iterator[Table]:
+    """One line per task; on a narrow terminal what is given and what is found apart: no number is cut."""
+    needs = {head: max(len(head), *(len(cell) for cell in cells)) + _GAP for head, cells in columns.items()}
+    rest = [head for head in columns if head != _TASK]
+    parts = [rest]
+    if width is not None and sum(needs.values()) - _GAP > width:
+        found = rest.index(_FIRST_FOUND)
+        parts = [rest[:found], rest[found:]]
+    for part in parts:
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+        for head in (_TASK, *part):
+            right = head not in (_TASK, _VERDICT)
+            table.add_column(head, justify="right" if right else "left", no_wrap=True)
+        for cells in zip(*(columns[head] for head in (_TASK, *part)), strict=True):
+            table.add_row(*cells)
+        yield table
 
 
 def _verdict(response: Response) -> Text:

@@ -64,7 +64,7 @@ def _show_verdict(console: Console, verdict: Verdict) -> None:
             *([line.conditions] if several else []),
             Text(line.standing, style=_STYLES[line.standing]),
             format_duration(line.worst_ns),
-            format_duration(line.left_ns),
+            format_duration(line.left_ns) if line.left_ns else "nothing",
             f"{line.samples:,}",
         )
     console.print(table)

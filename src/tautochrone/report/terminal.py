@@ -24,7 +24,6 @@ from tautochrone.report.views.warnings import endings
 from tautochrone.run.manifest import Books, Manifest
 from tautochrone.units import format_duration, format_us
 
-_PIPE_WIDTH = 10_000
 _ROWS_NEED = 128  # columns of a terminal that one line per source needs
 _SOURCES_PER_TABLE_WIDTH = 16
 _MOST_COLUMNS, _MOST_SKETCHED = 8, 12
@@ -45,24 +44,6 @@ _USUAL = {  # what goes without saying
 }
 _TOO_FEW = "too few"
 _UNKNOWN = "N/A"
-
-
-class _Console(Console):
-    """One that lets the command end as it ends everywhere when nobody reads any more."""
-
-    def on_broken_pipe(self) -> None:
-        """Tell whoever runs the command; rich would end it here, with a code of its own.
-
-        Raises:
-            BrokenPipeError: always.
-        """
-        raise BrokenPipeError
-
-
-def make_console() -> Console:
-    """Standard output: in colour on a terminal; in a pipe plain, and wide enough that no line is broken."""
-    console = _Console(highlight=False)
-    return console if console.is_terminal else _Console(highlight=False, width=_PIPE_WIDTH, no_color=True)
 
 
 def show_run(console: Console, manifest: Manifest, seen: Evidence, *, intervals: bool = False) -> None:

@@ -26,6 +26,9 @@ FAIR_SERVER_SHARE = Fraction(5, 100)
 LEAST_BUDGET_NS = 1024
 """Shorter budgets are refused (sched_setattr(2))."""
 
+ADMITTED_PERIODS_NS = range(100_000, (1 << 22) * 1000 + 1)
+"""Others are refused: sched_deadline_period_min_us and _max_us, by default 100 us and 2**22 us."""
+
 MOST_STEPS = 1_000_000
 """After so many stretches the test is given up."""
 
@@ -52,8 +55,8 @@ class Demand:
 class Admission:
     """Whether Linux lets all tasks become SCHED_DEADLINE at once.
 
-    It only adds up budgets over periods. With more than one CPU it admits to all of them together, which
-    bounds how late a job can be, but promises no deadline.
+    It looks at each task's parameters by themselves, and adds up budgets over periods. With more than one CPU
+    it admits to all of them together, which bounds how late a job can be, but promises no deadline.
 
     Args:
         share: the sum of the budgets over their periods.
@@ -81,10 +84,19 @@ def demand_ns(tasks: Sequence[Task], within_ns: int) -> int:
 
 
 def blocking_ns(part: TaskSet, within_ns: int) -> int:
-    """How long work that is due later can delay what is due in a stretch of this length."""
+    """How long work that is due later can delay what is due in a stretch of this length.
+
+    Under ``ceiling`` the preemption levels of Baker (1991) are taken to follow the deadlines.
+    """
     later = {task.name for task in part.tasks if task.deadline_ns > within_ns}
     due = [task for task in part.tasks if task.deadline_ns - task.jitter_ns <= within_ns]
-    by_sections = sections_ns(part.sections, part.protocol, later, {task.name for task in due})
+    blocked = {task.name for task in due}
+    if part.protocol == "ceiling" and due:
+        # A ceiling keeps off all whose level is no higher, whether they use the resource or not. Levels go by
+        # deadlines, so only jitter can make a task due in time that has a level below one that comes later.
+        longest_due = max(task.deadline_ns for task in due)
+        blocked = {task.name for task in part.tasks if task.deadline_ns <= longest_due}
+    by_sections = sections_ns(part.sections, part.protocol, later, blocked)
     return by_sections + max((task.blocking_ns for task in due), default=0)
 
 
@@ -149,15 +161,23 @@ def admission(task_set: TaskSet, cpus: int | None = None) -> Admission:
     count = cpus if cpus is not None else len(task_set.cpus)
     budgets = {task.name: task.runtime_ns or task.execution_ns for task in task_set.tasks}
     share = sum((Fraction(budgets[task.name], task.period_ns) for task in task_set.tasks), Fraction(0))
-    refused = [
-        f"'{task.name}': its deadline is longer than its period"
-        for task in task_set.tasks
-        if task.deadline_ns > task.period_ns
-    ] + [
-        f"'{task.name}': its budget is shorter than 1,024 ns"
-        for task in task_set.tasks
-        if budgets[task.name] < LEAST_BUDGET_NS
-    ]
+    refused = (
+        [
+            f"'{task.name}': its deadline is longer than its period"
+            for task in task_set.tasks
+            if task.deadline_ns > task.period_ns
+        ]
+        + [
+            f"'{task.name}': its budget is shorter than 1,024 ns"
+            for task in task_set.tasks
+            if budgets[task.name] < LEAST_BUDGET_NS
+        ]
+        + [
+            f"'{task.name}': its period is not between 100 us and 4.194304 s"
+            for task in task_set.tasks
+            if task.period_ns not in ADMITTED_PERIODS_NS
+        ]
+    )
     return Admission(
         float(share),
         float(ADMITTED_SHARE * count),

@@ -11,7 +11,7 @@ from typing import Literal
 
 from tautochrone.schedulability.taskset import Task, TaskSet
 from tautochrone.schedulability.utilisation import utilisation
-from tautochrone.schedulability.verdict import surely_schedulable
+from tautochrone.schedulability.verdict import SEARCH_STEPS, is_schedulable, surely_schedulable
 
 Heuristic = Literal["first fit", "worst fit"]
 _Choose = Callable[[list[int], dict[int, list[Task]]], list[int]]
@@ -24,7 +24,7 @@ class Partition:
     Args:
         task_set: the set with its CPUs; None if none was found.
         heuristic: which one found it.
-        impossible: why there can't be one; empty if none was found only.
+        impossible: why there can't be one that passes the test; empty if none was found only.
     """
 
     task_set: TaskSet | None
@@ -47,10 +47,10 @@ def find(task_set: TaskSet, cpus: int) -> Partition:
         share = float(utilisation(task_set.tasks))
         return Partition(None, None, f"the tasks ask for {share:.2f} CPUs, and there are {cpus}")
     for group in groups:
-        if not surely_schedulable(_part(task_set, group, 0)):
+        if is_schedulable(_part(task_set, group, 0), SEARCH_STEPS) is False:
             names = " and ".join(f"'{task.name}'" for task in group)
             together = " together, because they share a resource" if len(group) > 1 else ""
-            return Partition(None, None, f"{names} would miss a deadline alone on a CPU{together}")
+            return Partition(None, None, f"{names} would fail the test alone on a CPU{together}")
     choices: tuple[tuple[Heuristic, _Choose], ...] = (("first fit", _first), ("worst fit", _most_room))
     for heuristic, choose in choices:
         placed = _place(task_set, groups, cpus, choose)

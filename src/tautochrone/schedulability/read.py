@@ -274,7 +274,8 @@ class _Reader:
 
 def deadline_monotonic(tasks: Sequence[Task], highest: int | None = None) -> list[Task]:
     """The tasks with a priority each, the shortest deadline first: the best order where no deadline is longer
-    than its period (Leung and Whitehead 1982). Ties go by period, then by the order given.
+    than its period, without jitter and blocking (Leung and Whitehead 1982). Ties go by period, then by the
+    order given.
 
     ``highest`` is the first number given out; otherwise 90, or more if there are so many tasks.
     """

@@ -6,9 +6,9 @@ Job q of the busy period (q = 0, 1, ...) ends by ``w(q)``, the least solution of
     w = (q + 1) C + B + sum over the more urgent tasks j of ceil((w + J_j) / T_j) C_j
 
 and responds within ``J + w(q) - q T``; the busy period ends with the first job for which that is at most T.
-This is equation (1) of Delgado et al. (2020) as its sources have it. As it is printed there, R_j stands where
-R_i belongs (its own 29 ms would come out as 18), and the task's own jitter is inside the iteration, where it
-takes in more releases of others than can come.
+This is equation (1) of Delgado and Choi (2020) as these sources have it. As it is printed there, R_j stands
+where R_i belongs (its own 29 ms would come out as 18), and the task's own jitter is inside the iteration,
+where it takes in more releases of others than can come.
 
 Tasks of equal priority count as more urgent: which of them goes first is not known beforehand. Offsets are
 ignored: the worst case is that all are released together, so with offsets the bound may be larger than what

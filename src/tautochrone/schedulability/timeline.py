@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from tautochrone.schedulability.taskset import Policy, Task, TaskSet
+from tautochrone.schedulability.utilisation import compare_to_one
 
 MOST_JOBS = 20_000
 """How many releases a simulation takes in unless it is told where to end."""
@@ -67,7 +68,8 @@ class Timeline:
     policy: Policy
     until_ns: int
     complete: bool
-    """Whether the window shows everything that ever happens: afterwards the schedule repeats itself."""
+    """Whether the window shows everything that ever happens: afterwards the schedule repeats itself. Where a
+    CPU is asked for more than it has, nothing repeats: the backlog grows."""
     jobs: tuple[Job, ...]
     slices: tuple[Slice, ...]
     preemptions: tuple[Preemption, ...]
@@ -126,6 +128,7 @@ def simulate(task_set: TaskSet, until_ns: int | None = None) -> Timeline:
             `MOST_JOBS` releases, the longest window that does not.
     """
     end, complete = (until_ns, until_ns >= repeats_ns(task_set)) if until_ns else _window(task_set)
+    complete = complete and all(compare_to_one(task_set.on_cpu(cpu).tasks) <= 0 for cpu in task_set.cpus)
     jobs: list[Job] = []
     slices: list[Slice] = []
     for cpu in task_set.cpus:
@@ -141,8 +144,9 @@ def simulate(task_set: TaskSet, until_ns: int | None = None) -> Timeline:
 
 
 def repeats_ns(task_set: TaskSet) -> int:
-    """How long to look so that everything that ever happens is seen: the hyperperiod if all start together,
-    else twice that after the last first release (Leung and Merrill 1980)."""
+    """How long to look so that everything that ever happens is seen, where no CPU is asked for more than it
+    has: the hyperperiod if all start together, else twice that after the last first release (Leung and
+    Merrill 1980)."""
     hyperperiod = task_set.hyperperiod_ns
     last = max(task.offset_ns for task in task_set.tasks)
     return last + 2 * hyperperiod if last else hyperperiod

@@ -3,6 +3,9 @@
 Neighbouring samples of one run are alike (a cache is warm, a load is on), so the usual standard error, which
 takes them to be independent, is too small. The means of long batches are nearly independent: the method of
 batch means, Law and Kelton, Simulation Modeling and Analysis, chapter 9.
+
+This takes care of likeness that is over within a batch. What changes from one side's measurement to the
+other's as a whole, such as the frequency of the CPU, is in neither side's spread and so not in the interval.
 """
 
 import math
@@ -14,8 +17,8 @@ import numpy.typing as npt
 from scipy import special
 
 BATCHES = 30
-FEWEST = 2 * BATCHES
-"""Samples of each side for an interval: two in each batch."""
+FEWEST = 10 * BATCHES
+"""Samples of each side for an interval: shorter batches are as alike as their samples."""
 
 Integers = npt.NDArray[np.integer[Any]]
 

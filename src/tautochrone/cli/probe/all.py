@@ -37,14 +37,15 @@ def verb(
     from tautochrone.machine.audit import audit_facts
     from tautochrone.machine.facts import Facts, gather
     from tautochrone.plan.suite import with_interrupts
-    from tautochrone.report import page, terminal
+    from tautochrone.report import page
+    from tautochrone.report.console import make_console
     from tautochrone.report.suite import show_suite
 
     beside = chosen_load(load)
     if out is not None:
         see_that_it_can_be_written(out)
     place = open_store(store)
-    console = terminal.make_console()
+    console = make_console()
     facts = gather()
     introduce(console, facts)
     batch = run_batch(_cells(quick, beside), place, facts, adapt=with_interrupts)

@@ -145,8 +145,9 @@ def _just_measured(count: int, store: Path | None) -> list[Run]:
 
 def _show_together(runs: list[Run]) -> None:
     from tautochrone.report import evidence, terminal
+    from tautochrone.report.console import make_console
 
-    console = terminal.make_console()
+    console = make_console()
     console.print("\nBoth together", style="bold")
     for presented in evidence.gather(runs).presented.values():
         for grid in presented.grids():

@@ -44,8 +44,14 @@ def thin(errors_ns: npt.NDArray[np.integer[Any]], most: int) -> Points | None:
     return Points(kept + 1, errors_ns[kept].astype(np.int64), count, float(sizes.mean()))
 
 
-def chart(points: Points, theme: Theme, *, reach_ns: int) -> alt.LayerChart:
-    """One panel; ``reach_ns`` is the largest size over all panels, so that they share a scale."""
+def chart(points: Points, theme: Theme, *, reach_ns: int, rank: int = 0) -> alt.LayerChart:
+    """One panel.
+
+    Args:
+        reach_ns: the largest size over all panels, so that they share a scale.
+        rank: of the run, for its colour.
+    """
+    color = theme.series[rank % len(theme.series)]
     reach_us = max(reach_ns / 1e3, 0.01) * 1.05
     rows = [
         {"index": int(at), "error": error / 1e3, "zero": 0, "words": _signed(int(error))}
@@ -65,8 +71,8 @@ def chart(points: Points, theme: Theme, *, reach_ns: int) -> alt.LayerChart:
         .encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
     )
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x)
-    stems = base.mark_rule(color=theme.series[0], opacity=0.5).encode(y=y, y2=alt.Y2("zero:Q"))
-    heads = base.mark_circle(color=theme.series[0], size=18, opacity=1).encode(
+    stems = base.mark_rule(color=color, opacity=0.5).encode(y=y, y2=alt.Y2("zero:Q"))
+    heads = base.mark_circle(color=color, size=18, opacity=1).encode(
         y=y, tooltip=[alt.Tooltip("index:Q", title="period"), alt.Tooltip("words:N", title="error")]
     )
     words = f"{points.count:,} errors of the period, mean size {duration(round(points.mean_size_ns))}."

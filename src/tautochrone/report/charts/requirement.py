@@ -16,6 +16,7 @@ from tautochrone.report.typeset import duration
 _HEIGHT = 260
 _POINTS = 300
 _TOP = 0.1
+_ROOM_TO_RIGHT = 0.65  # of the axis: up to there the words of a requirement have room
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Line:
 
 def whole(lines: Sequence[Line], limits_ns: Sequence[int], theme: Theme) -> alt.LayerChart:
     """From 0 to 100 %."""
-    x = _time(lines, limits_ns, [float(line.value_ns[0]) for line in lines])
+    x, scale = _time(lines, limits_ns, [float(line.value_ns[0]) for line in lines])
     y = alt.Y(
         "share:Q",
         scale=alt.Scale(domain=[0, 1]),
@@ -42,17 +43,14 @@ def whole(lines: Sequence[Line], limits_ns: Sequence[int], theme: Theme) -> alt.
     )
     rows = [row for line in lines for row in _rows(line)]
     drawn = _curves(rows, lines, theme).encode(x=x, y=y)
-    layers = [
-        *_limits(limits_ns, x, _HEIGHT - 10, theme),
-        drawn,
-    ]  # where no curve is: they begin further left
+    layers = [*_limits(limits_ns, x, scale, rows, theme), drawn]
     return axes.finish(layers, theme, _HEIGHT, _describe(lines, limits_ns))
 
 
 def top(lines: Sequence[Line], limits_ns: Sequence[int], theme: Theme) -> alt.LayerChart:
     """The largest tenth, on a logarithmic axis of rarity: 90 %, 99 %, 99.9 %, ..."""
     rows = [row for line in lines for row in _tail(line)]
-    x = _time(lines, limits_ns, [float(row["at"]) for row in rows])
+    x, scale = _time(lines, limits_ns, [float(row["at"]) for row in rows])
     rarest = min(float(row["later"]) for row in rows)
     decades = max(2, math.ceil(-math.log10(rarest) - 1e-9))
     y = alt.Y(
@@ -76,7 +74,7 @@ def top(lines: Sequence[Line], limits_ns: Sequence[int], theme: Theme) -> alt.La
             tooltip=[alt.Tooltip("run:N"), alt.Tooltip("measure:N"), alt.Tooltip("words:N", title="largest")],
         )
     )
-    layers = [*_limits(limits_ns, x, 10, theme), drawn, ends]
+    layers = [*_limits(limits_ns, x, scale, rows, theme), drawn, ends]
     return axes.finish(layers, theme, _HEIGHT, _describe(lines, limits_ns))
 
 
@@ -84,11 +82,14 @@ def _runs(lines: Sequence[Line]) -> list[str]:
     return list(dict.fromkeys(line.run for line in lines))
 
 
-def _time(lines: Sequence[Line], limits_ns: Sequence[int], least_ns: Sequence[float]) -> alt.X:
+def _time(
+    lines: Sequence[Line], limits_ns: Sequence[int], least_ns: Sequence[float]
+) -> tuple[alt.X, alt.Scale]:
     """One axis of time that holds every curve and the limits."""
     held = [max(1.0, value) for value in (*least_ns, *(line.maximum_ns for line in lines), *limits_ns)]
     scale, ticks = axes.time_scale(held)
-    return alt.X("at:Q", scale=scale, axis=axes.time_axis("after the timer's expiry", ticks, grid=True))
+    x = alt.X("at:Q", scale=scale, axis=axes.time_axis("after the timer's expiry", ticks, grid=True))
+    return x, scale
 
 
 def _curves(rows: list[dict[str, Any]], lines: Sequence[Line], theme: Theme) -> alt.Chart:
@@ -107,14 +108,34 @@ def _curves(rows: list[dict[str, Any]], lines: Sequence[Line], theme: Theme) -> 
     return curves
 
 
-def _limits(limits_ns: Sequence[int], x: alt.X, words_at: int, theme: Theme) -> list[alt.Chart]:
-    rows = [{"at": limit, "words": f"requirement {duration(limit)}"} for limit in limits_ns]
-    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x)
-    rule = base.mark_rule(color=theme.ink, strokeWidth=1.2)
-    words = base.mark_text(align="right", baseline="middle", dx=-5, color=theme.ink).encode(
-        text="words:N", y=alt.value(words_at)
-    )
-    return [rule, words]
+def _limits(
+    limits_ns: Sequence[int],
+    x: alt.X,
+    scale: alt.Scale,
+    drawn: Sequence[dict[str, Any]],
+    theme: Theme,
+) -> list[alt.Chart]:
+    """Upright lines, with their words at the bottom: rising curves leave room there, to the right mostly."""
+    begin: dict[tuple[str, str], float] = {}
+    for row in drawn:
+        begin.setdefault((row["run"], row["measure"]), float(row["at"]))
+    charts = []
+    for limit in limits_ns:
+        curves_end = limit >= max(begin.values(), default=0.0)
+        to_right = curves_end and axes.place(limit, scale) < _ROOM_TO_RIGHT
+        data = alt.InlineData(values=[{"at": limit, "words": f"requirement {duration(limit)}"}])
+        base = alt.Chart(data).encode(x=x)
+        words = base.mark_text(
+            align="left" if to_right else "right",
+            baseline="middle",
+            dx=5 if to_right else -5,
+            color=theme.ink,
+        )
+        charts += [
+            base.mark_rule(color=theme.ink, strokeWidth=1.2),
+            words.encode(text="words:N", y=alt.value(_HEIGHT - 10)),
+        ]
+    return charts
 
 
 def _row(line: Line, at_ns: float, **more: Any) -> dict[str, Any]:

@@ -17,7 +17,8 @@ GLYPHS = {
 }
 """What the marks mean: Vega's name of the shape, and its outline for a key."""
 
-_ROW_PX, _LABEL_PX, _LABEL_RISE_PX = 30, 190, -7
+_ROW_PX, _TALL_ROW_PX, _LABEL_PX, _LABEL_RISE_PX = 30, 38, 190, -7
+_ROOM_TO_LEFT = 0.85  # of the least value, so that its mark keeps off the names
 _SHOWN = {0.5: "median", 0.99: "99 %"}
 
 
@@ -48,7 +49,7 @@ def chart(lines: Sequence[Line], theme: Theme, *, span_ns: Sequence[float], titl
         span_ns: values that the scale must hold, those of all panels of the figure.
         title: of the axis.
     """
-    x_scale, ticks = axes.time_scale(span_ns)
+    x_scale, ticks = axes.time_scale([*span_ns, min(span_ns) * _ROOM_TO_LEFT])
     x = alt.X("at:Q", scale=x_scale, axis=axes.time_axis(title, ticks, grid=True))
     y = alt.Y(
         "name:N",
@@ -94,7 +95,8 @@ def chart(lines: Sequence[Line], theme: Theme, *, span_ns: Sequence[float], titl
             tooltip=[alt.Tooltip("name:N"), alt.Tooltip("words:N", title="published")],
         )
     )
-    return axes.finish([span, dots, printed], theme, _ROW_PX * len(lines) + _ROW_PX // 2, _describe(lines))
+    row = _TALL_ROW_PX if any("\n" in line.name for line in lines) else _ROW_PX
+    return axes.finish([span, dots, printed], theme, row * len(lines) + row // 2, _describe(lines))
 
 
 def extent(lines: Sequence[Line]) -> list[float]:

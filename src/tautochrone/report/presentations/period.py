@@ -85,11 +85,12 @@ class PeriodPresentation:
         from tautochrone.report.theme import PAGE
 
         drawn = [
-            (f"{name}, {label}" if label else name, points)
-            for run, label in zip(runs, labels, strict=True)
+            (f"{name}, {label}" if label else name, points, rank)
+            for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
             for source, name in run.sources.items()
             if (points := errors.thin(run.values(ERROR, source), _MOST_POINTS)) is not None
         ]
-        reach_ns = max((points.reach_ns for _, points in drawn), default=0)
-        for index, (title, points) in enumerate(drawn):
-            yield Panel(f"{prefix}-errors-{index}", title, errors.chart(points, PAGE, reach_ns=reach_ns))
+        reach_ns = max((points.reach_ns for _, points, _ in drawn), default=0)
+        for index, (title, points, rank) in enumerate(drawn):
+            chart = errors.chart(points, PAGE, reach_ns=reach_ns, rank=rank)
+            yield Panel(f"{prefix}-errors-{index}", title, chart)

@@ -63,7 +63,12 @@ def warnings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Notic
             where.setdefault((warning.code, warning.text, warning.advice), []).append(label)
     shared = len(manifests)
     return [
-        Notice("", micro(text), micro(advice), "" if len(runs) == shared else ", ".join(runs))
+        Notice(
+            "",
+            micro(f"{text[:1].upper()}{text[1:]}"),
+            micro(advice),
+            "" if len(runs) == shared else ", ".join(runs),
+        )
         for (_, text, advice), runs in where.items()
     ]
 

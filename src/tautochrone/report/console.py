@@ -1,0 +1,28 @@
+"""Where text for people goes: standard output or standard error, as a terminal or a pipe has it.
+
+Imports nothing but rich, so that a verb that needs no chart begins at once.
+"""
+
+from rich.console import Console
+
+_PIPE_WIDTH = 10_000
+
+
+class _Console(Console):
+    """One that lets the command end as it ends everywhere when nobody reads any more."""
+
+    def on_broken_pipe(self) -> None:
+        """Tell whoever runs the command; rich would end it here, with a code of its own.
+
+        Raises:
+            BrokenPipeError: always.
+        """
+        raise BrokenPipeError
+
+
+def make_console(*, stderr: bool = False) -> Console:
+    """In colour on a terminal; in a pipe plain, and wide enough that no line is broken."""
+    console = _Console(highlight=False, stderr=stderr)
+    if console.is_terminal:
+        return console
+    return _Console(highlight=False, stderr=stderr, width=_PIPE_WIDTH, no_color=True)
