@@ -110,8 +110,8 @@ bool print_table(const struct recorder *recorder)
     for (uint32_t i = 0; i < recorder->source_count; i++) {
         const uint64_t dropped = atomic_load(&recorder->sources[i].ring.dropped);
         if (dropped != 0) {
-            printed &= print("%s: %" PRIu64 " samples are missing above: they were taken and not kept; a full ring is the "
-                             "usual reason (--ring takes more rows)\n",
+            printed &= print("%s: missing above, because taken and not kept: %" PRIu64 "; a full ring is the usual reason "
+                             "(--ring takes more rows)\n",
                              recorder->sources[i].name, dropped);
         }
     }

@@ -123,13 +123,13 @@ def _warnings(intake: Intake, books: tuple[Books, ...], *, told_why: bool) -> It
         if book.dropped and told_why:
             yield RunWarning(
                 "dropped",
-                f"{book.dropped:,} samples of {book.name} were taken but lost; another warning says why.",
+                f"samples of {book.name} taken but lost: {book.dropped:,}; another warning says why.",
                 "Quantiles and maximum do not know these samples.",
             )
         elif book.dropped:
             yield RunWarning(
                 "dropped",
-                f"{book.dropped:,} samples of {book.name} were taken but lost, because the buffer was full.",
+                f"samples of {book.name} taken but lost, because the buffer was full: {book.dropped:,}.",
                 "Give --ring more rows, or lengthen the period. Quantiles and maximum do not know these "
                 "samples.",
             )
