@@ -123,16 +123,20 @@ def _warnings(intake: Intake, books: tuple[Books, ...], *, told_why: bool) -> It
         if book.dropped and told_why:
             yield RunWarning(
                 "dropped",
-                f"samples of {book.name} taken but lost: {book.dropped:,}; another warning says why.",
+                f"{_samples(book.dropped)} of {book.name} taken but lost; another warning says why.",
                 "Quantiles and maximum do not know these samples.",
             )
         elif book.dropped:
             yield RunWarning(
                 "dropped",
-                f"samples of {book.name} taken but lost, because the buffer was full: {book.dropped:,}.",
+                f"{_samples(book.dropped)} of {book.name} taken but lost, because the buffer was full.",
                 "Give --ring more rows, or lengthen the period. Quantiles and maximum do not know these "
                 "samples.",
             )
+
+
+def _samples(count: int) -> str:
+    return f"{count:,} sample" if count == 1 else f"{count:,} samples"
 
 
 def _last_sign(name: str, seen: dict[str, Any]) -> str:
