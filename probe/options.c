@@ -211,6 +211,21 @@ void options_print(const struct option *options, size_t count)
     }
 }
 
+bool options_read_or_help(struct option *options, size_t count, int argc, char **argv, const char *usage, int *code)
+{
+    bool wants_help = false;
+    *code = EXIT_USAGE;
+    if (!options_read(options, count, argc, argv, &wants_help)) {
+        return false;
+    }
+    if (wants_help) {
+        print("%s", usage);
+        options_print(options, count);
+        *code = EXIT_MEASURED;
+    }
+    return !wants_help;
+}
+
 static int cpu_list_add(struct cpu_list *list, int64_t cpu)
 {
     if (cpu >= os_cpu_limit() || !os_cpu_is_online((int32_t)cpu)) {

@@ -26,6 +26,9 @@ struct option {
 /* Reads argv[0 … argc-1] (no program name) into the targets. False when something was wrong, after telling it;
  * `wants_help` when --help stood there. */
 bool options_read(struct option *options, size_t count, int argc, char **argv, bool *wants_help);
+/* The same for a whole command: --help prints `usage` and the table. True to go on, otherwise `code` is the program's
+ * exit code; EXIT_USAGE stands there already for what is refused next. */
+bool options_read_or_help(struct option *options, size_t count, int argc, char **argv, const char *usage, int *code);
 /* Was it on the command line? */
 bool options_given(const struct option *options, size_t count, const char *name);
 void options_print(const struct option *options, size_t count);

@@ -53,6 +53,19 @@ def policy_options() -> list[str]:
     return ["--policy", "fifo"] if permitted else ["--policy", "other", "--no-memory-lock"]
 
 
+def two_cpus() -> str:
+    """The first two, as --cpus takes them."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        skip_or_fail("needs two CPUs")
+    return f"{cpus[0]},{cpus[1]}"
+
+
+def needs_priorities(what: str) -> None:
+    if "fifo" not in policy_options():
+        skip_or_fail(f"{what}: policy fifo is not permitted to this user")
+
+
 def a_cpu() -> str:
     return str(max(os.sched_getaffinity(0)))
 

@@ -1,6 +1,5 @@
 """The Rhealstone components, measured by the real probe."""
 
-import os
 import signal
 import subprocess
 import time
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 
 from preload import environment_with
-from real import PATIENCE_S, a_cpu, only_run, policy_options, probe, sealed, skip_or_fail, tauto
+from real import PATIENCE_S, a_cpu, needs_priorities, only_run, probe, sealed, tauto, two_cpus
 from streams import make_stream
 from tautochrone.judgement.rhealstone import COMPONENTS, INTERRUPT_MEASURE, judge_rhealstone
 from tautochrone.judgement.rows import DURATION, rows_of
@@ -28,15 +27,7 @@ ACROSS = ["semaphore shuffle, across CPUs", "message latency, across CPUs", "dat
 
 @pytest.fixture(autouse=True)
 def _with_priorities() -> None:
-    if "fifo" not in policy_options():
-        skip_or_fail("Rhealstone needs three priorities: policy fifo is not permitted to this user")
-
-
-def two_cpus() -> str:
-    cpus = sorted(os.sched_getaffinity(0))
-    if len(cpus) < 2:
-        skip_or_fail("needs two CPUs")
-    return f"{cpus[0]},{cpus[1]}"
+    needs_priorities("Rhealstone needs three priorities")
 
 
 def measured(store: Path, *arguments: str) -> Run:

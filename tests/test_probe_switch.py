@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from preload import environment_with
-from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, skip_or_fail
+from real import PATIENCE_S, a_cpu, needs_priorities, probe, sealed, two_cpus
 from tautochrone.judgement.rows import DURATION, rows_of
 from tautochrone.judgement.switching import judge_switching
 from tautochrone.report.presentations.switch import SwitchPresentation
@@ -23,15 +23,7 @@ SUSPEND_ABSENT = {"suspend-resume": "POSIX has no call that suspends another thr
 
 @pytest.fixture(autouse=True)
 def _with_priorities() -> None:
-    if "fifo" not in policy_options():
-        skip_or_fail("context switches between priorities: policy fifo is not permitted to this user")
-
-
-def two_cpus() -> str:
-    cpus = sorted(os.sched_getaffinity(0))
-    if len(cpus) < 2:
-        skip_or_fail("needs two CPUs")
-    return f"{cpus[0]},{cpus[1]}"
+    needs_priorities("context switches between priorities")
 
 
 def measured(store: Path, *arguments: str) -> Run:

@@ -108,15 +108,8 @@ static bool read_options(struct clock_options *options, int argc, char **argv, i
         RECORDING_OPTIONS(&options->recording),
     };
     const size_t count = sizeof table / sizeof table[0];
-    bool wants_help = false;
-    *code = EXIT_USAGE;
-    if (!options_read(table, count, argc, argv, &wants_help)) {
-        return false;
-    }
-    if (wants_help) {
-        print("usage: tauto-probe clock [options]\n\nCost and resolution of each clock.\n\n");
-        options_print(table, count);
-        *code = EXIT_MEASURED;
+    if (!options_read_or_help(table, count, argc, argv,
+                              "usage: tauto-probe clock [options]\n\nCost and resolution of each clock.\n\n", code)) {
         return false;
     }
     if (options->count < 1 || options->count > 10000000) {

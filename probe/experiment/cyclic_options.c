@@ -94,16 +94,10 @@ bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, 
         CONDITION_OPTIONS(&options->conditions),
     };
     const size_t count = sizeof table / sizeof table[0];
-    bool wants_help = false;
-    *code = EXIT_USAGE;
-    if (!options_read(table, count, argc, argv, &wants_help)) {
-        return false;
-    }
-    if (wants_help) {
-        print("usage: tauto-probe cyclic [options]\n\nScheduling latency: from each programmed release to the first "
-               "time stamp of the woken thread.\n\n");
-        options_print(table, count);
-        *code = EXIT_MEASURED;
+    if (!options_read_or_help(table, count, argc, argv,
+                              "usage: tauto-probe cyclic [options]\n\nScheduling latency: from each programmed release "
+                              "to the first time stamp of the woken thread.\n\n",
+                              code)) {
         return false;
     }
     if (!choose_length(options, duration_ns, warmup_ns, options_given(table, count, "count"),

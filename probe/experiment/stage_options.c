@@ -50,15 +50,7 @@ static bool choose_cpus(struct stage_options *options, bool one_only, int *code)
 bool stage_options_read(struct stage_options *options, struct option *table, size_t count, int argc, char **argv,
                         const char *usage, int32_t levels, int *code)
 {
-    bool wants_help = false;
-    *code = EXIT_USAGE;
-    if (!options_read(table, count, argc, argv, &wants_help)) {
-        return false;
-    }
-    if (wants_help) {
-        print("%s", usage);
-        options_print(table, count);
-        *code = EXIT_MEASURED;
+    if (!options_read_or_help(table, count, argc, argv, usage, code)) {
         return false;
     }
     if (options->count < 1 || options->count > most_samples || options->warmup > most_samples) {

@@ -208,15 +208,7 @@ bool taskset_options_read(struct taskset_options *options, int argc, char **argv
         CONDITION_OPTIONS(&options->conditions),
     };
     const size_t count = sizeof table / sizeof table[0];
-    bool wants_help = false;
-    *code = EXIT_USAGE;
-    if (!options_read(table, count, argc, argv, &wants_help)) {
-        return false;
-    }
-    if (wants_help) {
-        print("%s", usage);
-        options_print(table, count);
-        *code = EXIT_MEASURED;
+    if (!options_read_or_help(table, count, argc, argv, usage, code)) {
         return false;
     }
     if (!conditions_check(&options->conditions)) {

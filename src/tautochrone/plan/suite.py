@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from tautochrone.judgement.rhealstone import INTERRUPT_MEASURE
 from tautochrone.judgement.taskset_run import CONDITION, as_condition
 from tautochrone.plan.cell import IDLE, Cell, Load
+from tautochrone.plan.tasks import tasks_option
 from tautochrone.run.folder import Run
 from tautochrone.schedulability.analysis import analyse
 from tautochrone.schedulability.taskset import Task, TaskSet
@@ -167,11 +168,13 @@ def _interrupt(cell: Cell, seconds: int, policy: tuple[str, ...]) -> Cell:
 
 def _taskset(cell: Cell, some: _Lengths, cpu: int, policy: str) -> Cell:
     task_set = delgado_set(cpu)
-    tasks = ",".join(
-        f"{one.name}:{one.period_ns}ns:{one.deadline_ns}ns:{one.execution_ns}ns:"
-        f"{'-' if policy == 'other' else one.priority}:{one.cpu}"
-        for one in task_set.tasks
+    words = (
+        "--tasks",
+        tasks_option(task_set, policy),
+        "--duration",
+        f"{some.taskset_s}s",
+        "--policy",
+        policy,
     )
-    words = ("--tasks", tasks, "--duration", f"{some.taskset_s}s", "--policy", policy)
     conditions = {CONDITION: as_condition(analyse(task_set))}
     return replace(cell, arguments=(*cell.arguments, *words), conditions=conditions)

@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from tautochrone.schedulability.analysis import Analysis
     from tautochrone.schedulability.taskset import TaskSet
 
-_MOST_TASKS = 64
-_MOST_NAME_BYTES = 47
-_SEPARATORS = ":,"  # of the probe's option
-
 
 def verb(
     tasks: Annotated[
@@ -79,6 +75,7 @@ def verb(
 ) -> None:
     """Response times of a set of periodic tasks, expected and measured (delgado2020)."""
     from tautochrone.judgement.taskset_run import CONDITION, as_condition
+    from tautochrone.plan.tasks import tasks_option
     from tautochrone.schedulability.analysis import analyse
     from tautochrone.schedulability.read import read
 
@@ -86,7 +83,7 @@ def verb(
     chosen = _policy(task_set, policy)
     analysis = analyse(task_set)
     given = {
-        "--tasks": _as_option(task_set, chosen), "--duration": duration, "--warmup": warmup,
+        "--tasks": tasks_option(task_set, chosen), "--duration": duration, "--warmup": warmup,
         "--policy": chosen, "--runtime-margin": runtime_margin, "--work": work,
         "--overrun": overrun or _overrun(task_set), "--overload": overload, "--budget": budget,
         "--wake-latency-us": wake_latency_us, "--ring": ring, "--drain": drain,
@@ -128,41 +125,6 @@ def _overrun(task_set: TaskSet) -> str | None:
     """A deadline past the period allows the next release to come while a job is busy: it has to wait then."""
     later = any(task.deadline_ns > task.period_ns for task in task_set.tasks)
     return "replay" if later and task_set.policy == "fixed" else None
-
-
-def _as_option(task_set: TaskSet, policy: str) -> str:
-    """The tasks as the probe reads them.
-
-    Raises:
-        UsageError: there are too many of them, or a name does not fit.
-    """
-    from tautochrone.errors import UsageError
-
-    if len(task_set.tasks) > _MOST_TASKS:
-        raise UsageError(
-            f"{len(task_set.tasks)} tasks are more than can be measured at once ({_MOST_TASKS})",
-            "Measure the tasks of one CPU at a time.",
-        )
-    words = []
-    for task in task_set.tasks:
-        if any(letter in task.name for letter in _SEPARATORS) or len(task.name.encode()) > _MOST_NAME_BYTES:
-            raise UsageError(
-                f"task '{task.name}': this name can't be measured",
-                f"Take one without colon and comma, of at most {_MOST_NAME_BYTES} bytes.",
-            )
-        fields = [
-            task.name,
-            f"{task.period_ns}ns",
-            f"{task.deadline_ns}ns",
-            f"{task.execution_ns}ns",
-            str(task.priority) if policy in ("fifo", "rr") else "-",
-            "any" if policy == "deadline" else str(task.cpu),
-            f"{task.offset_ns}ns",
-        ]
-        if task.runtime_ns is not None and policy == "deadline":
-            fields.append(f"{task.runtime_ns}ns")
-        words.append(":".join(fields))
-    return ",".join(words)
 
 
 def _announce(analysis: Analysis) -> None:

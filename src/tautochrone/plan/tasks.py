@@ -1,0 +1,41 @@
+"""A task set as the probe's experiment `taskset` takes it."""
+
+from tautochrone.errors import UsageError
+from tautochrone.schedulability.taskset import TaskSet
+
+_MOST_TASKS = 64
+_MOST_NAME_BYTES = 47
+_SEPARATORS = ":,"  # of the probe's option
+
+
+def tasks_option(task_set: TaskSet, policy: str) -> str:
+    """The tasks as `tauto-probe taskset --tasks` reads them, for this policy of its threads.
+
+    Raises:
+        UsageError: there are too many of them, or a name does not fit.
+    """
+    if len(task_set.tasks) > _MOST_TASKS:
+        raise UsageError(
+            f"{len(task_set.tasks)} tasks are more than can be measured at once ({_MOST_TASKS})",
+            "Measure the tasks of one CPU at a time.",
+        )
+    words = []
+    for task in task_set.tasks:
+        if any(letter in task.name for letter in _SEPARATORS) or len(task.name.encode()) > _MOST_NAME_BYTES:
+            raise UsageError(
+                f"task '{task.name}': this name can't be measured",
+                f"Take one without colon and comma, of at most {_MOST_NAME_BYTES} bytes.",
+            )
+        fields = [
+            task.name,
+            f"{task.period_ns}ns",
+            f"{task.deadline_ns}ns",
+            f"{task.execution_ns}ns",
+            str(task.priority) if policy in ("fifo", "rr") else "-",
+            "any" if policy == "deadline" else str(task.cpu),
+            f"{task.offset_ns}ns",
+        ]
+        if task.runtime_ns is not None and policy == "deadline":
+            fields.append(f"{task.runtime_ns}ns")
+        words.append(":".join(fields))
+    return ",".join(words)
