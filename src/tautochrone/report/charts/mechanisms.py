@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import altair as alt
 
 from tautochrone.report.charts import axes
+from tautochrone.report.charts.marks import marks
 from tautochrone.report.theme import Theme
 from tautochrone.report.typeset import duration
 from tautochrone.statistics.summary import Summary
@@ -13,7 +14,6 @@ from tautochrone.statistics.summary import Summary
 _LANE_PX, _GAP_PX = 17, 12
 _ROOM_TO_RIGHT = 0.85  # of the scale: up to there a word has room
 _SHAPES = {"median": "circle", "99 %": "square", "worst": "triangle-right"}
-_SHOWN = {0.5: "median", 0.99: "99 %"}
 
 
 @dataclass(frozen=True)
@@ -141,11 +141,6 @@ def describe(lanes: Sequence[Lane]) -> str:
 
 def _points(lane: Lane, *, filled: bool) -> list[dict[str, object]]:
     """A quantile for which there are too few samples has no point."""
-    named = [
-        (_SHOWN[quantile.q], quantile.value)
-        for quantile in lane.summary.quantiles
-        if quantile.q in _SHOWN and quantile.value is not None
-    ]
     return [
         {
             "mechanism": lane.mechanism,
@@ -155,5 +150,5 @@ def _points(lane: Lane, *, filled: bool) -> list[dict[str, object]]:
             "words": duration(value),
             "filled": filled,
         }
-        for what, value in [*named, ("worst", lane.summary.maximum)]
+        for what, value in marks(lane.summary)
     ]

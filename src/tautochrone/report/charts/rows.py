@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import altair as alt
 
 from tautochrone.report.charts import axes
+from tautochrone.report.charts.marks import marks
 from tautochrone.report.theme import Theme
 from tautochrone.report.typeset import duration
 from tautochrone.statistics.summary import Summary
@@ -19,7 +20,6 @@ GLYPHS = {
 
 _ROW_PX, _TALL_ROW_PX, _LABEL_PX, _LABEL_RISE_PX = 30, 38, 190, -7
 _ROOM_TO_LEFT = 0.85  # of the least value, so that its mark keeps off the names
-_SHOWN = {0.5: "median", 0.99: "99 %"}
 
 
 @dataclass(frozen=True)
@@ -119,11 +119,6 @@ def _middle(summary: Summary) -> float:
 def _points(line: Line, theme: Theme) -> list[dict[str, object]]:
     if line.summary is None:
         return []
-    named = [
-        (_SHOWN[quantile.q], quantile.value)
-        for quantile in line.summary.quantiles
-        if quantile.q in _SHOWN and quantile.value is not None
-    ]
     return [
         {
             "name": line.name,
@@ -133,7 +128,7 @@ def _points(line: Line, theme: Theme) -> list[dict[str, object]]:
             "words": duration(value),
             "color": theme.series[line.rank % len(theme.series)],
         }
-        for what, value in [*named, ("worst", line.summary.maximum)]
+        for what, value in marks(line.summary)
     ]
 
 
