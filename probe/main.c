@@ -1,4 +1,5 @@
 /* The table of what the probe can do. */
+#include "agent/agent.h"
 #include "experiment/experiment.h"
 #include "load/load.h"
 #include "message.h"
@@ -25,6 +26,8 @@ static const struct command commands[] = {
     {"taskset", "a set of periodic tasks that share CPUs", experiment_taskset},
     {"clock", "cost and resolution of each clock", experiment_clock},
     {"load", "a background load, bounded and self-ending", load_main},
+    {"guard", "runs a command as long as somebody speaks", guard_main},
+    {"keep", "reads and changes settings, and puts them back", keep_main},
     {"services", "what this system offers, and what it does not", list_services},
 };
 

@@ -8,14 +8,18 @@
 
 struct unit {
     const char *name;
-    int64_t ns;
+    int64_t size; /* in the smallest one */
 };
 
-static const struct unit units[] = {
+static const struct unit times[] = {
     {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"min", 60000000000}, {"h", 3600000000000},
 };
+static const struct unit sizes[] = {
+    {"", 1},         {"B", 1},          {"kB", 1000},         {"KB", 1000},          {"MB", 1000000},
+    {"KiB", 1024},   {"MiB", 1048576},  {"GB", 1000000000},   {"GiB", 1073741824},
+};
 
-bool duration_read(const char *text, size_t length, int64_t *duration_ns)
+static bool read_with_unit(const char *text, size_t length, const struct unit *units, size_t count, int64_t *read)
 {
     const char *const end = text + length;
     int64_t value = 0;
@@ -33,16 +37,26 @@ bool duration_read(const char *text, size_t length, int64_t *duration_ns)
         value = value * 10 + (*at - '0');
         divisor *= seen_point ? 10 : 1;
     }
-    for (size_t i = 0; i < sizeof units / sizeof units[0] && at != text; i++) {
+    for (size_t i = 0; i < count && *text >= '0' && *text <= '9'; i++) {
         if (strlen(units[i].name) == (size_t)(end - at) && strncmp(at, units[i].name, (size_t)(end - at)) == 0) {
-            if (value > INT64_MAX / units[i].ns || value * units[i].ns % divisor != 0) {
+            if (value > INT64_MAX / units[i].size || value * units[i].size % divisor != 0) {
                 return false;
             }
-            *duration_ns = value * units[i].ns / divisor;
+            *read = value * units[i].size / divisor;
             return true;
         }
     }
     return false;
+}
+
+bool duration_read(const char *text, size_t length, int64_t *duration_ns)
+{
+    return read_with_unit(text, length, times, sizeof times / sizeof times[0], duration_ns);
+}
+
+bool size_read(const char *text, size_t length, int64_t *bytes)
+{
+    return read_with_unit(text, length, sizes, sizeof sizes / sizeof sizes[0], bytes);
 }
 
 /* Digits at `*at`, which moves behind them. False when there are none or too many. */
@@ -91,6 +105,13 @@ static bool read_value(const struct option *option, const char *text)
     case OPTION_DURATION:
         if (!duration_read(text, strlen(text), option->target)) {
             refuse(EXIT_USAGE, "--%s %s: not a duration. Write a number with its unit: 250us, 1ms, 10s, 2min.",
+                   option->name, text);
+            return false;
+        }
+        return true;
+    case OPTION_SIZE:
+        if (!size_read(text, strlen(text), option->target)) {
+            refuse(EXIT_USAGE, "--%s %s: not a size. Write bytes, or a number with its unit: 64kB, 64KiB, 256MiB, 1.5GB.",
                    option->name, text);
             return false;
         }
@@ -193,6 +214,9 @@ void options_print(const struct option *options, size_t count)
             break;
         case OPTION_DURATION:
             format_text(value, sizeof value, "TIME");
+            break;
+        case OPTION_SIZE:
+            format_text(value, sizeof value, "SIZE");
             break;
         case OPTION_COUNT:
             format_text(value, sizeof value, "N");

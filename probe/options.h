@@ -10,6 +10,7 @@ enum option_kind {
     OPTION_FLAG,     /* bool: takes no value, sets true */
     OPTION_DURATION, /* int64_t nanoseconds, written with a unit: 250us, 1ms, 10s, 2min */
     OPTION_COUNT,    /* int64_t >= 0 */
+    OPTION_SIZE,     /* int64_t bytes >= 0: 65536, 64kB, 64KiB, 1.5GiB */
     OPTION_CHOICE,   /* int: index into `choices` */
     OPTION_TEXT,     /* const char * */
 };
@@ -36,6 +37,10 @@ void options_print(const struct option *options, size_t count);
 /* The first `length` characters as a duration: digits, at most one point with digits after it, and a unit (250us, 1ms,
  * 10s, 2min); exact, in integers. */
 bool duration_read(const char *text, size_t length, int64_t *duration_ns);
+
+/* The first `length` characters as bytes: a number as above, and B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers
+ * of 1024) or nothing. */
+bool size_read(const char *text, size_t length, int64_t *bytes);
 
 enum { CPU_LIST_LIMIT = 1024 };
 struct cpu_list {

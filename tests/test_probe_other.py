@@ -1,6 +1,5 @@
-"""What else the probe does: clocks, loads, services, and a user who may do little."""
+"""What else the probe does: clocks, services, and a user who may do little."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, skip_or_fail, wait_until
+from real import PATIENCE_S, policy_options, probe, sealed, skip_or_fail
 from tautochrone.target.local import find_probe
 
 
@@ -42,52 +41,6 @@ def test_clock_refuses_a_name_it_does_not_know() -> None:
     ended = probe("clock", "--clocks", "monotonic,sundial")
     assert ended.returncode == 2
     assert "no such clock" in ended.stderr
-
-
-@pytest.mark.parametrize("name", ["cpu", "memory"])
-def test_a_load_says_that_it_runs_and_what_it_did(name: str) -> None:
-    load = subprocess.Popen(
-        [str(find_probe()), "load", name, "--duration", "60s", "--cpus", a_cpu(), "--bytes", "16777216"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert load.stdout is not None
-    running = json.loads(load.stdout.readline())
-    assert running["event"] == "running"
-    stat = Path(f"/proc/{load.pid}/stat")
-    wait_until(lambda: sum(map(int, stat.read_text().split()[13:15])) > 5, "the load uses CPU time")
-    rest, _ = load.communicate(timeout=PATIENCE_S)  # closes its standard input, which ends it
-    report = json.loads(rest)
-    assert load.returncode == 0
-    assert report["event"] == "ended"
-    assert report["operations"] > 0
-    assert 0 < report["cpu_time_ns"] <= 1.2 * report["elapsed_ns"]
-
-
-def test_a_load_ends_by_itself_and_on_a_signal() -> None:
-    command = [str(find_probe()), "load", "cpu", "--cpus", a_cpu()]
-    short = subprocess.run(
-        [*command, "--duration", "200ms"],
-        stdin=subprocess.PIPE,
-        capture_output=True,
-        timeout=PATIENCE_S,
-        check=True,
-    )
-    assert b"ended" in short.stdout
-    with subprocess.Popen(
-        [*command, "--duration", "60s"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as load:
-        assert load.stdout is not None
-        load.stdout.readline()
-        load.terminate()
-        assert b"ended" in load.stdout.read()
-
-
-def test_a_load_refuses_what_does_not_exist() -> None:
-    assert probe("load", "gravity").returncode == 2
-    assert probe("load").returncode == 2
-    assert probe("load", "cpu", "--cpus", "4095").returncode == 2
 
 
 def test_services_name_what_is_missing_and_why() -> None:

@@ -6,8 +6,6 @@
  */
 #include "load/load.h"
 
-#include "message.h"
-
 #include <inttypes.h>
 
 enum { MOST_TASKS = 1000, STEPS_PER_LOOK = 64, PERIODS_PER_LOOK = 64 };
@@ -15,6 +13,22 @@ enum { MOST_TASKS = 1000, STEPS_PER_LOOK = 64, PERIODS_PER_LOOK = 64 };
 enum { MOST_SHARE_PERCENT = 90, REST_ABOVE_PERCENT = 75 };
 static const int64_t shortest_period_ns = 10000;
 static const int64_t longest_period_ns = 1000000000;
+
+struct settings {
+    int64_t tasks; /* in all, spread over the CPUs */
+    int64_t period_ns;
+    int64_t work_ns; /* of each task in each period */
+};
+
+static size_t options(void *settings, struct option *table)
+{
+    struct settings *const own = settings;
+    *own = (struct settings){.tasks = 10, .period_ns = 100000, .work_ns = 4000};
+    table[0] = (struct option){"tasks", OPTION_COUNT, &own->tasks, NULL, "how many in all [10]", false};
+    table[1] = (struct option){"period", OPTION_DURATION, &own->period_ns, NULL, "of each task [100us]", false};
+    table[2] = (struct option){"work", OPTION_DURATION, &own->work_ns, NULL, "of each task in each period [4us]", false};
+    return 3;
+}
 
 static double some_arithmetic(double value)
 {
@@ -25,10 +39,11 @@ static double some_arithmetic(double value)
 }
 
 /* Tasks on the CPU that has most of them. */
-static int64_t most_on_one_cpu(const struct load_options *options)
+static int64_t most_on_one_cpu(const struct load_run *run)
 {
-    const int64_t cpus = options->cpus.count;
-    return (options->tasks + cpus - 1) / cpus;
+    const struct settings *const settings = run->settings;
+    const int64_t cpus = run->cpus.count;
+    return (settings->tasks + cpus - 1) / cpus;
 }
 
 static double work_for(int64_t work_ns, double value)
@@ -41,28 +56,29 @@ static double work_for(int64_t work_ns, double value)
 }
 
 /* How long the task must sleep now, so that it has had no more than its share since it began. */
-static int64_t rest_due_ns(const struct load_options *options, int64_t elapsed_ns, int64_t used_ns)
+static int64_t rest_due_ns(const struct load_run *run, int64_t elapsed_ns, int64_t used_ns)
 {
-    return used_ns * 100 / REST_ABOVE_PERCENT * most_on_one_cpu(options) - elapsed_ns;
+    return used_ns * 100 / REST_ABOVE_PERCENT * most_on_one_cpu(run) - elapsed_ns;
 }
 
 static void work(struct load_thread *thread)
 {
-    const struct load_options *const options = thread->options;
-    const int64_t start_ns = thread->until_ns - options->duration_ns;
+    const struct settings *const settings = thread->run->settings;
+    const int64_t start_ns = thread->until_ns - thread->run->duration_ns;
     const int64_t begin_ns = os_now_ns();
     const int64_t used_before_ns = os_thread_cpu_time_ns();
     volatile double kept = 1.0; /* the result counts, so the work may not be left out */
+    uint64_t periods = 0;
     while (!load_must_end(thread)) {
         /* Releases that have passed are left out, so that the task always sleeps. */
-        const int64_t passed = (os_now_ns() - start_ns) / options->period_ns;
-        os_sleep_until(start_ns + (passed + 1) * options->period_ns);
-        kept = work_for(options->work_ns, kept);
-        thread->operations++;
-        if (thread->operations % PERIODS_PER_LOOK == 0) {
+        const int64_t passed = (os_now_ns() - start_ns) / settings->period_ns;
+        os_sleep_until(start_ns + (passed + 1) * settings->period_ns);
+        kept = work_for(settings->work_ns, kept);
+        load_did(thread, 1, 0);
+        if (++periods % PERIODS_PER_LOOK == 0) {
             const int64_t now_ns = os_now_ns();
             const int64_t used_ns = os_thread_cpu_time_ns() - used_before_ns;
-            const int64_t rest_ns = rest_due_ns(options, now_ns - begin_ns, used_ns);
+            const int64_t rest_ns = rest_due_ns(thread->run, now_ns - begin_ns, used_ns);
             if (rest_ns > 0) {
                 os_sleep_until(now_ns + rest_ns);
             }
@@ -70,24 +86,26 @@ static void work(struct load_thread *thread)
     }
 }
 
-static int check(const struct load_options *options)
+static int prepare(struct load_run *run)
 {
-    if (options->tasks < 1 || options->tasks > MOST_TASKS) {
+    const struct settings *const settings = run->settings;
+    if (settings->tasks < 1 || settings->tasks > MOST_TASKS) {
         return refuse(EXIT_USAGE, "--tasks must lie between 1 and %d.", MOST_TASKS);
     }
-    if (options->period_ns < shortest_period_ns || options->period_ns > longest_period_ns) {
+    if (settings->period_ns < shortest_period_ns || settings->period_ns > longest_period_ns) {
         return refuse(EXIT_USAGE, "--period of the load must lie between 10us and 1s.");
     }
-    if (options->work_ns < 1 || options->work_ns > options->period_ns) {
+    if (settings->work_ns < 1 || settings->work_ns > settings->period_ns) {
         return refuse(EXIT_USAGE, "--work must lie between 1ns and the period.");
     }
-    const int64_t tasks = most_on_one_cpu(options);
-    const int64_t percent = (tasks * options->work_ns * 100 + options->period_ns - 1) / options->period_ns;
+    const int64_t tasks = most_on_one_cpu(run);
+    const int64_t percent = (tasks * settings->work_ns * 100 + settings->period_ns - 1) / settings->period_ns;
     if (percent > MOST_SHARE_PERCENT) {
         return refuse(EXIT_USAGE, "%" PRId64 " tasks on a CPU would take %" PRId64 " %% of it, and at most %d %% leave "
                                   "time for everything else. Take fewer --tasks, less --work or a longer --period.",
                       tasks, percent, MOST_SHARE_PERCENT);
     }
+    run->threads = (uint32_t)settings->tasks;
     return EXIT_MEASURED;
 }
 
@@ -95,7 +113,10 @@ const struct load load_tasks = {
     .name = "tasks",
     .summary = "periodic real-time tasks of lower priority, spread over the chosen CPUs",
     .unit = "periods with arithmetic",
-    .real_time = true,
-    .check = check,
+    .usual_policy = OS_POLICY_FIFO,
+    .may_be_real_time = true,
+    .settings_bytes = sizeof(struct settings),
+    .options = options,
+    .prepare = prepare,
     .work = work,
 };

@@ -30,6 +30,10 @@ enum os_status {
     OS_IS_FOLDER,
     OS_NO_SPACE,
     OS_BUSY, /* the system has promised the rest to others */
+    OS_REFUSED,     /* nobody listens there */
+    OS_CLOSED,      /* the other side of a connection ended it, or went away */
+    OS_UNREACHABLE, /* there is no way to that address */
+    OS_IN_USE,      /* another program has this address and port */
     OS_FAILED,
 };
 
@@ -156,6 +160,11 @@ void os_thread_read_back(struct os_thread_obtained *obtained);
 void os_thread_become_ordinary(void);
 int64_t os_thread_cpu_time_ns(void);
 
+/* For a background program: the thread, and what it starts from now on, runs on these CPUs only. */
+enum os_status os_thread_keep_to(const int32_t *cpus, uint32_t count);
+/* The thread, and what it starts from now on, leaves the CPU to other ordinary threads: 0 as usual, 19 nearly always. */
+void os_thread_give_way(int32_t nice);
+
 /* The system's own priority numbers, for command lines and reports. */
 int32_t os_priority_levels(enum os_policy policy); /* 0 where the policy has no priorities */
 int64_t os_priority_to_native(enum os_policy policy, int32_t below_highest);
@@ -241,10 +250,20 @@ enum os_status os_message_queue_receive(struct os_message_queue *queue, void *da
 enum os_status os_memory_lock(void);
 /* What the system says. */
 bool os_memory_is_locked(void);
-/* What the system could still give, INT64_MAX where it can't be told. */
+/* What the system could still give to this process without taking it from others, container limits included; INT64_MAX
+ * where it can't be told. */
 int64_t os_memory_available_bytes(void);
+/* Should memory run out, the system ends this process, and what it starts from now on, before any other. */
+void os_memory_end_first(void);
+/* For who has to put things in order whatever happens: as far as this user may, this thread comes before all ordinary
+ * ones (and after all other real-time ones), its memory stays resident, and the system does not end the process when
+ * memory runs out. What it starts from now on inherits none of the first two. */
+void os_stand_firm(void);
 /* Memory that is mapped, touched and zeroed now, so that a measuring thread never faults on it. */
 enum os_status os_memory_allocate(void **memory, size_t bytes);
+/* Memory that costs nothing until it is touched. */
+enum os_status os_memory_reserve(void **memory, size_t bytes);
+/* All of it, or whole pages of it. */
 void os_memory_free(void *memory, size_t bytes);
 
 /* ---- Output ------------------------------------------------------------- */

@@ -109,6 +109,35 @@ static void durations_are_exact_and_need_a_unit(void **state)
     }
 }
 
+static void sizes_are_exact_and_need_no_unit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t bytes;
+    } right[] = {{"0", 0},           {"65536", 65536},  {"5B", 5},           {"64kB", 64000},
+                 {"64KB", 64000},    {"64KiB", 65536},  {"1.5MB", 1500000},  {"256MiB", 268435456},
+                 {"2GB", 2000000000}, {"0.5GiB", 536870912}};
+    static const char *const wrong[] = {"", "B", ".", ".5kB", "1.5", "0.0001kB", "-1", "1 kB", "1k", "1M", "1kb", "1TBs", "9999999999GiB"};
+    int64_t bytes = 0;
+    struct option table[] = {{"bytes", OPTION_SIZE, &bytes, NULL, "", false}};
+    char name[] = "--bytes";
+    char value[32];
+    char *arguments[] = {name, value};
+    bool wants_help = false;
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
+        table[0].given = false;
+        format_text(value, sizeof value, "%s", right[i].text);
+        assert_true(options_read(table, 1, 2, arguments, &wants_help));
+        assert_int_equal(bytes, right[i].bytes);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        table[0].given = false;
+        format_text(value, sizeof value, "%s", wrong[i]);
+        assert_false(options_read(table, 1, 2, arguments, &wants_help));
+    }
+}
+
 static void options_refuse_what_they_do_not_know(void **state)
 {
     (void)state;
@@ -163,6 +192,7 @@ static void cpu_lists_are_checked_against_the_machine(void **state)
 TESTS(cmocka_unit_test(crc32c_gives_the_vectors_of_rfc_3720), cmocka_unit_test(formatting_agrees_with_the_c_library),
       cmocka_unit_test(a_text_that_does_not_fit_is_cut_and_its_length_told),
       cmocka_unit_test(json_places_commas_and_escapes), cmocka_unit_test(durations_are_exact_and_need_a_unit),
+      cmocka_unit_test(sizes_are_exact_and_need_no_unit),
       cmocka_unit_test(options_refuse_what_they_do_not_know),
       cmocka_unit_test(options_take_values_both_ways_and_only_once),
       cmocka_unit_test(cpu_lists_are_checked_against_the_machine))

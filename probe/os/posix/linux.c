@@ -52,12 +52,19 @@ static enum os_status set_affinity(const struct cpus *cpus)
     return sched_setaffinity(0, sizeof *cpus, cpus->sets) == 0 ? OS_OK : os_status_from_errno(errno);
 }
 
-enum os_status linux_thread_set_cpu(int32_t cpu)
+static enum os_status set_cpu(int32_t cpu)
 {
     struct cpus only;
     CPU_ZERO_S(sizeof only, only.sets);
     CPU_SET_S((size_t)cpu, sizeof only, only.sets);
     return set_affinity(&only);
+}
+
+/* A CPU that was taken out of our control group's set, for which whoever started us named another group's file. */
+enum os_status linux_thread_set_cpu(int32_t cpu)
+{
+    const enum os_status status = set_cpu(cpu);
+    return status == OS_INVALID && linux_group_has_cpu(cpu) && linux_group_join() ? set_cpu(cpu) : status;
 }
 
 enum os_status linux_thread_set_deadline(int64_t runtime_ns, int64_t deadline_ns, int64_t period_ns)
@@ -130,7 +137,7 @@ void linux_thread_read_back(struct os_thread_obtained *obtained)
     }
 }
 
-static bool read_text(const char *path, char *text, size_t bytes)
+bool linux_read_text(const char *path, char *text, size_t bytes)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) {
@@ -153,7 +160,7 @@ static int64_t read_number(const char **at)
 }
 
 /* Is `cpu` in a list such as 0-3,6? (cpuset(7), "List format") */
-static bool list_contains(const char *list, int32_t cpu)
+bool linux_list_contains(const char *list, int32_t cpu)
 {
     for (const char *at = list; *at >= '0' && *at <= '9'; at += *at == ',' ? 1 : 0) {
         const int64_t first = read_number(&at);
@@ -174,7 +181,7 @@ int32_t os_cpu_limit(void)
 {
     char list[4096];
     int64_t last = CPU_LIMIT - 1;
-    if (read_text("/sys/devices/system/cpu/possible", list, sizeof list)) {
+    if (linux_read_text("/sys/devices/system/cpu/possible", list, sizeof list)) {
         for (const char *at = list; *at >= '0' && *at <= '9'; at += *at == ',' || *at == '-' ? 1 : 0) {
             last = read_number(&at);
         }
@@ -185,10 +192,10 @@ int32_t os_cpu_limit(void)
 bool os_cpu_is_online(int32_t cpu)
 {
     char list[4096];
-    if (!read_text("/sys/devices/system/cpu/online", list, sizeof list)) {
+    if (!linux_read_text("/sys/devices/system/cpu/online", list, sizeof list)) {
         return os_cpu_is_inherited(cpu); /* /sys is not there: what the scheduler says has to do */
     }
-    return list_contains(list, cpu);
+    return linux_list_contains(list, cpu);
 }
 
 bool os_cpu_is_inherited(int32_t cpu)
@@ -204,8 +211,8 @@ bool os_cpu_is_allowed(int32_t cpu)
     if (cpu < 0 || cpu >= CPU_LIMIT || !get_affinity(&before)) {
         return false;
     }
-    const bool allowed = linux_thread_set_cpu(cpu) == OS_OK;
-    return set_affinity(&before) == OS_OK && allowed;
+    const bool allowed = set_cpu(cpu) == OS_OK;
+    return set_affinity(&before) == OS_OK && (allowed || linux_group_has_cpu(cpu));
 }
 
 /* RLIMIT_RTTIME (getrlimit(2)) counts, in the kernel's own tick, the time that a real-time thread runs without
@@ -235,7 +242,7 @@ int64_t linux_locked_bytes(void)
 {
     static const char key[] = "VmLck:";
     char status[4096];
-    if (!read_text("/proc/self/status", status, sizeof status)) {
+    if (!linux_read_text("/proc/self/status", status, sizeof status)) {
         return 0;
     }
     const char *at = status;
@@ -257,8 +264,8 @@ enum os_status os_realtime_share(int64_t *runtime_ns, int64_t *period_ns)
 {
     char runtime[32];
     char period[32];
-    if (!read_text("/proc/sys/kernel/sched_rt_runtime_us", runtime, sizeof runtime) ||
-        !read_text("/proc/sys/kernel/sched_rt_period_us", period, sizeof period)) {
+    if (!linux_read_text("/proc/sys/kernel/sched_rt_runtime_us", runtime, sizeof runtime) ||
+        !linux_read_text("/proc/sys/kernel/sched_rt_period_us", period, sizeof period)) {
         return OS_UNSUPPORTED;
     }
     const char *at = runtime;

@@ -13,4 +13,14 @@ void linux_thread_read_back(struct os_thread_obtained *obtained);
 /* Memory of this process that is locked, 0 where it can't be told. */
 int64_t linux_locked_bytes(void);
 
+/* The beginning of a small file of /proc or /sys. False: it is empty, or can't be read. */
+bool linux_read_text(const char *path, char *text, size_t bytes);
+/* Is the CPU in a list such as 0-3,6? */
+bool linux_list_contains(const char *list, int32_t cpu);
+
+/* The control group for threads on CPUs that ours does not have: TAUTO_THREADS_JOIN names its file for threads
+ * (docs/agent.md). False: there is none, or it has not this CPU either; or the calling thread may not join. */
+bool linux_group_has_cpu(int32_t cpu);
+bool linux_group_join(void);
+
 #endif

@@ -31,6 +31,18 @@ enum os_status os_status_from_errno(int error)
         return OS_IS_FOLDER;
     case EBUSY:
         return OS_BUSY;
+    case ECONNREFUSED:
+        return OS_REFUSED;
+    case ECONNRESET:
+    case ECONNABORTED:
+        return OS_CLOSED;
+    case ENETUNREACH:
+    case EHOSTUNREACH:
+    case ENETDOWN:
+    case EADDRNOTAVAIL:
+        return OS_UNREACHABLE;
+    case EADDRINUSE:
+        return OS_IN_USE;
     case ETIMEDOUT:
         return OS_TIMED_OUT;
     case EINTR:
@@ -72,6 +84,14 @@ const char *os_status_text(enum os_status status)
         return "no space is left there";
     case OS_BUSY:
         return "the system has promised the rest to others";
+    case OS_REFUSED:
+        return "nobody listens there";
+    case OS_CLOSED:
+        return "the other side ended the connection";
+    case OS_UNREACHABLE:
+        return "there is no way to that address, or it is not one of this machine";
+    case OS_IN_USE:
+        return "another program has this address and port";
     case OS_FAILED:
         break;
     }

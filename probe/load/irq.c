@@ -1,0 +1,247 @@
+/*
+ * Interrupts on every chosen CPU, --rate of each kind per second. No paper has this load alone; it is what their loads
+ * (laurich2004 6.1, delgado2020 V) do to a measured thread beside using the CPU: something else runs first, with
+ * interrupts masked.
+ *
+ * `timer`: on each CPU a thread sleeps until the next instant of an absolute schedule, again and again: each time the
+ * system arms the CPU's timer, which expires and wakes the thread. Instants that have passed when the thread comes to
+ * them are left out and counted. While something more urgent than the load runs on a CPU, the thread arms no timer: to
+ * interrupt that too, take policy fifo and a higher --priority.
+ *
+ * `ipi`: on each CPU a thread sends interrupts to the others, as often as it takes for each CPU to have --rate of them
+ * from all others together. A CPU gets one only while a thread of this load runs there, so these threads never
+ * sleep between two of them; they take all the time that is left on their CPU. Whoever sends waits for the answers
+ * and can't be preempted meanwhile, and that is what a measured thread on the sender's CPU feels. Two CPUs at least.
+ *
+ * `both`: two threads on each CPU, one of each kind. Real-time threads rest as load/rest.h says.
+ *
+ * operations: timers that expired and interrupts that were sent to all others. The report adds `kind`, `rate_hz`,
+ * `expiries`, `broadcasts`, `left_out`, `sent_by` (the system's way to send them; null for `timer`), and what the
+ * system counted meanwhile on the chosen CPUs, whoever caused it: `interrupts` (all) and `interrupts_by_name` (those
+ * that Linux names: LOC local timer, CAL function call, TLB, RES rescheduling, IPI0 …). Both are null where that can't be read.
+ */
+#include "load/rest.h"
+#include "os/interrupts.h"
+
+#include <string.h>
+
+enum kind { KIND_TIMER, KIND_IPI, KIND_BOTH };
+enum { MOST_HZ = 100000 };
+static const int64_t ns_per_s = 1000000000;
+
+static const char *const kind_words[] = {"timer", "ipi", "both", NULL};
+
+struct settings {
+    int kind; /* enum kind */
+    int64_t rate_hz;
+    bool counted; /* `before` holds something */
+    struct os_interrupt_counts before;
+    const char *sent_by;
+    _Atomic uint64_t expiries;
+    _Atomic uint64_t broadcasts;
+    _Atomic uint64_t left_out;
+};
+
+static size_t options(void *settings, struct option *table)
+{
+    struct settings *const own = settings;
+    own->kind = KIND_TIMER;
+    own->rate_hz = 10000;
+    table[0] = (struct option){"kind", OPTION_CHOICE, &own->kind, kind_words, "of interrupts [timer]", false};
+    table[1] =
+        (struct option){"rate", OPTION_COUNT, &own->rate_hz, NULL, "of each kind per second, on each CPU", false};
+    return 2;
+}
+
+/* Instants start + k / rate. */
+struct beat {
+    int64_t start_ns;
+    int64_t rate_hz;
+    int64_t next; /* k */
+    uint64_t left_out;
+};
+
+static int64_t beat_instant_ns(const struct beat *beat, int64_t number)
+{
+    return beat->start_ns + number / beat->rate_hz * ns_per_s + number % beat->rate_hz * ns_per_s / beat->rate_hz;
+}
+
+/* The next instant that has not passed. */
+static int64_t beat_next_ns(struct beat *beat)
+{
+    const int64_t now_ns = os_now_ns();
+    const int64_t elapsed_ns = now_ns - beat->start_ns;
+    const int64_t first_to_come =
+        elapsed_ns / ns_per_s * beat->rate_hz + elapsed_ns % ns_per_s * beat->rate_hz / ns_per_s + 1;
+    if (first_to_come > beat->next) {
+        beat->left_out += (uint64_t)(first_to_come - beat->next);
+        beat->next = first_to_come;
+    }
+    return beat_instant_ns(beat, beat->next++);
+}
+
+static void expire(struct load_thread *thread, struct settings *settings)
+{
+    struct beat beat = {.start_ns = os_now_ns(), .rate_hz = settings->rate_hz, .next = 1};
+    struct rest rest = rest_begin();
+    uint64_t expiries = 0;
+    os_thread_sleep_exactly();
+    while (!load_must_end(thread)) {
+        rest_until(thread, beat_next_ns(&beat));
+        load_did(thread, 1, 0);
+        expiries++;
+        rest_when_due(&rest, thread);
+    }
+    settings->expiries += expiries;
+    settings->left_out += beat.left_out;
+}
+
+static void spin_until(const struct load_thread *thread, int64_t instant_ns)
+{
+    while (os_now_ns() < instant_ns && !load_must_end(thread)) {
+    }
+}
+
+static void interrupt_others(struct load_thread *thread, struct settings *settings, struct os_interrupter *interrupter)
+{
+    const int64_t others = (int64_t)thread->run->cpus.count - 1;
+    const int64_t rate_hz = settings->rate_hz > others ? settings->rate_hz / others : 1;
+    struct beat beat = {.start_ns = os_now_ns(), .rate_hz = rate_hz, .next = 1};
+    struct rest rest = rest_begin();
+    uint64_t broadcasts = 0;
+    enum os_status status = OS_OK;
+    while (status == OS_OK && !load_must_end(thread)) {
+        spin_until(thread, beat_next_ns(&beat));
+        status = os_interrupter_use(interrupter);
+        if (status == OS_OK) {
+            load_did(thread, 1, 0);
+            broadcasts++;
+        }
+        rest_when_due(&rest, thread);
+    }
+    settings->broadcasts += broadcasts;
+    settings->left_out += beat.left_out;
+    if (status != OS_OK) {
+        load_failed(thread, "interrupting the other CPUs", status);
+    }
+}
+
+static void work(struct load_thread *thread)
+{
+    struct settings *const settings = thread->run->settings;
+    const bool is_of_first_kind = thread->index < thread->run->cpus.count;
+    if (settings->kind == KIND_TIMER || (settings->kind == KIND_BOTH && is_of_first_kind)) {
+        expire(thread, settings);
+        return;
+    }
+    struct os_interrupter *interrupter = NULL;
+    const enum os_status status = os_interrupter_create(&interrupter);
+    if (status != OS_OK) {
+        load_failed(thread, "a way to interrupt other CPUs", status);
+        return;
+    }
+    interrupt_others(thread, settings, interrupter);
+    os_interrupter_destroy(interrupter);
+}
+
+/* Tries it once, so that the report can name it. */
+static int find_way_to_send(struct settings *settings)
+{
+    struct os_interrupter *interrupter = NULL;
+    enum os_status status = os_interrupter_create(&interrupter);
+    if (status == OS_OK) {
+        settings->sent_by = os_interrupter_way(interrupter);
+        status = os_interrupter_use(interrupter);
+        os_interrupter_destroy(interrupter);
+    }
+    return status == OS_OK ? EXIT_MEASURED
+                           : refuse(EXIT_FAILED, "this system lets nobody interrupt other CPUs: %s. Take --kind timer.",
+                                    os_status_text(status));
+}
+
+static int prepare(struct load_run *run)
+{
+    struct settings *const settings = run->settings;
+    if (settings->rate_hz < 1 || settings->rate_hz > MOST_HZ) {
+        return refuse(EXIT_USAGE, "--rate must lie between 1 and %d per second.", MOST_HZ);
+    }
+    if (run->cpus.cpus[0] == OS_CPU_ANY) {
+        return refuse(EXIT_USAGE, "--cpus any: interrupts of this load come to CPUs that are named. Name them.");
+    }
+    if (settings->kind != KIND_TIMER && run->cpus.count < 2) {
+        return refuse(EXIT_USAGE, "--kind %s: a CPU is interrupted by another one, so --cpus must name two at least. "
+                                  "Or take --kind timer.",
+                      kind_words[settings->kind]);
+    }
+    const int code = settings->kind == KIND_TIMER ? EXIT_MEASURED : find_way_to_send(settings);
+    if (code != EXIT_MEASURED) {
+        return code;
+    }
+    run->threads = run->cpus.count * (settings->kind == KIND_BOTH ? 2U : 1U);
+    settings->counted = os_interrupts_count(run->cpus.cpus, run->cpus.count, &settings->before) == OS_OK;
+    return EXIT_MEASURED;
+}
+
+static uint64_t count_before(const struct os_interrupt_counts *before, const char *name)
+{
+    for (size_t i = 0; i < before->names; i++) {
+        if (strcmp(before->named[i].name, name) == 0) {
+            return before->named[i].count;
+        }
+    }
+    return 0;
+}
+
+static void report_counts(const struct load_run *run, struct json *report)
+{
+    const struct settings *const settings = run->settings;
+    const struct os_interrupt_counts *const before = &settings->before;
+    struct os_interrupt_counts after;
+    const bool counted =
+        settings->counted && os_interrupts_count(run->cpus.cpus, run->cpus.count, &after) == OS_OK;
+    if (!counted || after.all < before->all) { /* a CPU went off line and back */
+        json_null(report, "interrupts");
+        json_null(report, "interrupts_by_name");
+        return;
+    }
+    json_unsigned(report, "interrupts", after.all - before->all);
+    json_open_object(report, "interrupts_by_name");
+    for (size_t i = 0; i < after.names; i++) {
+        const uint64_t earlier = count_before(before, after.named[i].name);
+        if (after.named[i].count > earlier) {
+            json_unsigned(report, after.named[i].name, after.named[i].count - earlier);
+        }
+    }
+    json_close_object(report);
+}
+
+static void finish(struct load_run *run, struct json *report)
+{
+    const struct settings *const settings = run->settings;
+    if (report == NULL) {
+        return;
+    }
+    json_text(report, "kind", kind_words[settings->kind]);
+    json_integer(report, "rate_hz", settings->rate_hz);
+    json_unsigned(report, "expiries", settings->expiries);
+    json_unsigned(report, "broadcasts", settings->broadcasts);
+    json_unsigned(report, "left_out", settings->left_out);
+    if (settings->sent_by != NULL) {
+        json_text(report, "sent_by", settings->sent_by);
+    } else {
+        json_null(report, "sent_by");
+    }
+    report_counts(run, report);
+}
+
+const struct load load_irq = {
+    .name = "irq",
+    .summary = "interrupts on every chosen CPU, by timers or from CPU to CPU",
+    .unit = "timer expiries and broadcasts of interrupts",
+    .may_be_real_time = true,
+    .settings_bytes = sizeof(struct settings),
+    .options = options,
+    .prepare = prepare,
+    .work = work,
+    .finish = finish,
+};

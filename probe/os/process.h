@@ -1,0 +1,63 @@
+/*
+ * Other programs, and children that only burn memory: for loads and for the far side of a connection. What is started
+ * here never outlives its starter: when this process ends, however, so do they (on Linux also after SIGKILL).
+ */
+#ifndef TAUTO_PROCESS_H
+#define TAUTO_PROCESS_H
+
+#include "os/os.h"
+
+struct os_process;
+
+struct os_process_attributes {
+    char *const *argv;        /* argv[0] is looked up in PATH; ends with NULL */
+    const char *const *joins; /* files that it writes "0" into before it begins, such as cgroup.procs; NULL: none */
+    size_t join_count;
+    size_t *failed_join; /* where not NULL: set to the place in `joins` of what refused; join_count: none of them did */
+    int32_t cpu;    /* where it begins and may run, or OS_CPU_ANY: where the calling thread may */
+    bool quiet;     /* its standard output goes nowhere */
+    intptr_t errors; /* where its standard error goes, such as os_words_handle; 0: where this program's does */
+    bool has_input; /* it reads what os_process_write writes; otherwise its standard input is empty */
+};
+
+/* OS_NOT_FOUND: no such program, unless a join is to blame. */
+enum os_status os_process_start(struct os_process **process, const struct os_process_attributes *attributes);
+/* All of it, or why not. A reader that went away is an error only after os_stop_listen. */
+enum os_status os_process_write(struct os_process *process, const void *data, size_t bytes);
+void os_process_close_input(struct os_process *process);
+
+enum os_process_signal { OS_PROCESS_END, OS_PROCESS_KILL };
+/* To it and to all that it started, wherever they went. Does not wait. */
+void os_process_signal(struct os_process *process, enum os_process_signal signal);
+/* Has it ended? Then `exit_code` is its own, or 128 and the number of the signal that ended it. Never blocks. */
+bool os_process_has_ended(struct os_process *process, int *exit_code);
+/* Sleeps until it has ended, this process was asked to stop (os_stop_requested), the instant has come or, with `input`,
+ * until standard input has something to read or is at its end. */
+void os_process_wait(const struct os_process *process, bool input, int64_t instant_ns);
+/* Ends what still runs of it and of all that it started, waits, frees it. */
+void os_process_free(struct os_process *process);
+
+/* ---- What a program says last (os/posix/words.c) --------------------------- */
+
+struct os_words;
+enum os_status os_words_create(struct os_words **words);
+void os_words_destroy(struct os_words *words);
+/* What is written there is kept, as far as os_words_last needs it. */
+intptr_t os_words_handle(const struct os_words *words);
+/* Takes what was written since the last time, so that nobody waits for a reader. Never blocks. */
+void os_words_take(struct os_words *words);
+/* The last line with something in it of what was taken; empty when there is none. */
+const char *os_words_last(struct os_words *words);
+
+/* ---- Children of this program's own (os/posix/fork.c) --------------------- */
+
+/* CPU time of all children of this process that have ended and were waited for (of programs: at os_process_free). */
+int64_t os_children_cpu_time_ns(void);
+
+/* A child that is a copy of the calling thread runs `work`, then ends; returns when it has ended. `work` may touch
+ * memory, os_memory_reserve and os_memory_free, and nothing that takes a lock. OS_FAILED: it returned false.
+ * OS_NO_MEMORY: there was no memory for the child, or the system ended it. OS_INTERRUPTED: os_stop_requested, and it
+ * was ended. */
+enum os_status os_fork_and_wait(bool (*work)(void *argument), void *argument);
+
+#endif
