@@ -8,6 +8,7 @@ _CPUS = "/sys/devices/system/cpu"
 CONFIG = """\
 CONFIG_PREEMPT_RT=y
 CONFIG_HZ=1000
+CONFIG_HZ_PERIODIC=y
 CONFIG_HIGH_RES_TIMERS=y
 # CONFIG_KASAN is not set
 """
@@ -104,9 +105,30 @@ REALTIME_PC: dict[str, str] = {
     "/proc/stat": "cpu  100 0 50 9850 0 0 0 0 0 0\n",
     "/proc/sys/kernel/sched_rt_runtime_us": "950000",
     "/proc/sys/kernel/sched_rt_period_us": "1000000",
+    "/sys/kernel/tracing/current_tracer": "nop",
+    "/sys/kernel/tracing/events/enable": "0",
+    "/sys/kernel/tracing/tracing_on": "1",
+    "/sys/devices/virtual/workqueue/cpumask": "1",
+    "/sys/class/tty/console/active": "tty0",
     **_cpu(0),
     **_cpu(1),
 }
+
+
+def with_cpus(count: int) -> dict[str, str]:
+    """The real-time PC with so many CPUs, the last one isolated, and an interrupt for each."""
+    everything = {name: text for cpu in range(count) for name, text in _cpu(cpu).items()}
+    interrupts = {f"/proc/irq/{100 + cpu}/effective_affinity_list": "0" for cpu in range(count)}
+    handlers = {f"/proc/irq/{100 + cpu}/device/.keep": "" for cpu in range(count)}
+    limits = {f"{_CPUS}/cpu{cpu}/power/pm_qos_resume_latency_us": "0" for cpu in range(count)}
+    return {
+        **everything,
+        **interrupts,
+        **handlers,
+        **limits,
+        f"{_CPUS}/online": f"0-{count - 1}",
+        f"{_CPUS}/isolated": str(count - 1),
+    }
 
 
 def plant(root: Path, changes: Mapping[str, str | None] | None = None) -> Path:

@@ -1,199 +1,24 @@
 """What the audit says of good, bad and unreadable machines."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from machine_trees import CONFIG, CPUINFO, LIMITS, REALTIME_PC, STATUS, plant
+from audit_cases import CASES, GUEST, NEW, NO_PERMISSION, PLAIN, Changes, status
+from machine_trees import CONFIG, REALTIME_PC, STATUS, plant
 from tautochrone.machine.audit import CHECKS, LEVELS, Finding, audit, audit_facts
-from tautochrone.machine.audit.kernel import _HEAVY, _LIGHT
+from tautochrone.machine.audit.kernel import _HEAVY, _LIGHT, _NOT_IN_DELGADO
+from tautochrone.machine.audit.relations import COMPANIONS, EFFECTS, FOLLOWERS, NO_SETTINGS, OF_THE_KERNEL
 from tautochrone.machine.facts import Facts, gather
 from tautochrone.machine.facts.collect import ReadingFacts
+from tautochrone.machine.facts.confinement import ConfinementFacts
+from tautochrone.machine.facts.firmware import FirmwareFacts
 from tautochrone.machine.facts.kernel import RELEVANT_OPTIONS
-
-Changes = dict[str, str | None]
+from tautochrone.machine.facts.platform import MachineFacts
+from tautochrone.machine.knob.table import KNOBS
 
 _CPUS = "/sys/devices/system/cpu"
-_SOURCE = "/sys/devices/system/clocksource/clocksource0"
-_HUGE = "/sys/kernel/mm/transparent_hugepage/enabled"
-GUEST: Changes = {"/proc/cpuinfo": CPUINFO.replace("fpu", "fpu hypervisor")}
-PLAIN: Changes = {
-    "/proc/sys/kernel/version": "#1 SMP PREEMPT_DYNAMIC",
-    "/boot/config-6.1.0-rt": "CONFIG_PREEMPT=y\n",
-}
-NEW: Changes = {"/proc/sys/kernel/osrelease": "6.12.3"}
-GROUPED: Changes = {"/boot/config-6.1.0-rt": CONFIG + "CONFIG_RT_GROUP_SCHED=y\n"}
-NO_PERMISSION: Changes = {
-    "/proc/self/limits": LIMITS.replace("99                   99", "0                    0").replace(
-        "memory         unlimited", "memory         65536    "
-    )
-}
-
-
-def status(capabilities: str) -> str:
-    return STATUS.replace("0000000000000000", capabilities)
-
-
-# Code, what is changed on the well set-up machine, the level that the finding must have (None: no finding).
-CASES: list[tuple[str, Changes, str | None]] = [
-    ("preempt-rt", {}, "good"),
-    ("preempt-rt", PLAIN, "warning"),
-    ("preempt-rt", {**PLAIN, "/proc/xenomai/version": "3.1"}, "note"),
-    ("preempt-rt", {"/proc/sys/kernel/version": None, "/boot/*": None}, "unknown"),
-    ("preemption-model", {}, None),
-    ("preemption-model", PLAIN, "good"),
-    ("preemption-model", {**PLAIN, "/sys/kernel/debug/sched/preempt": "none voluntary full (lazy)"}, "good"),
-    ("preemption-model", {**PLAIN, "/sys/kernel/debug/sched/preempt": "none (voluntary) full"}, "warning"),
-    ("preemption-model", {"/proc/sys/kernel/version": "#1 SMP", "/boot/*": None}, "warning"),
-    ("preemption-model", {**PLAIN, "/boot/*": None}, "unknown"),
-    ("kernel-debugging", {}, "good"),
-    ("kernel-debugging", {"/boot/config-6.1.0-rt": CONFIG + "CONFIG_PROVE_LOCKING=y\n"}, "warning"),
-    ("kernel-debugging", {"/boot/config-6.1.0-rt": CONFIG + "CONFIG_DEBUG_PREEMPT=y\n"}, "note"),
-    (
-        "kernel-debugging",
-        {"/boot/config-6.1.0-rt": CONFIG + "CONFIG_KASAN=y\nCONFIG_KASAN_HW_TAGS=y\n"},
-        "good",
-    ),
-    ("kernel-debugging", {"/boot/*": None}, "unknown"),
-    ("mitigations", {}, "good"),
-    ("mitigations", {f"{_CPUS}/vulnerabilities/spectre_v2": "Mitigation: Retpolines"}, "note"),
-    ("mitigations", {f"{_CPUS}/vulnerabilities/*": None}, None),
-    ("high-resolution-timers", {}, "good"),
-    ("high-resolution-timers", {"/proc/timer_list": " .hres_active    : 0\n"}, "warning"),
-    ("high-resolution-timers", {"/proc/timer_list": None}, "unknown"),
-    ("clock-source", {}, "good"),
-    ("clock-source", {f"{_SOURCE}/current_clocksource": "hpet"}, "warning"),
-    ("clock-source", {f"{_SOURCE}/current_clocksource": "kvm-clock"}, "note"),
-    ("clock-source", {"/proc/cpuinfo": CPUINFO.replace(" nonstop_tsc", "")}, "note"),
-    ("clock-source", {f"{_SOURCE}/current_clocksource": "arch_sys_counter"}, "good"),
-    ("clock-source", {f"{_SOURCE}/*": None}, "unknown"),
-    ("virtual-machine", {}, "good"),
-    ("virtual-machine", GUEST, "warning"),
-    ("virtual-machine", {"/proc/cpuinfo": None}, "unknown"),
-    ("steal-time", {}, None),
-    ("steal-time", GUEST, "note"),
-    ("steal-time", {**GUEST, "/proc/stat": "cpu 1 0 1 90 0 0 0 8 0 0\n"}, "warning"),
-    ("steal-time", {**GUEST, "/proc/stat": None}, "unknown"),
-    ("container", {}, None),
-    ("container", {"/.dockerenv": ""}, "note"),
-    ("container", {"/proc/self/cgroup": "0::/kubepods/pod1"}, "note"),
-    ("cpu-quota", {}, "good"),
-    ("cpu-quota", {"/proc/self/cgroup": "0::/a", "/sys/fs/cgroup/a/cpu.max": "50000 100000"}, "warning"),
-    ("cpu-quota", {"/proc/self/cgroup": "0::/a", "/sys/fs/cgroup/a/cpu.max": "max 100000"}, "good"),
-    ("cpu-quota", {"/proc/self/cgroup": "0::/a"}, "unknown"),
-    ("cpu-quota", {"/proc/self/cgroup": None}, None),
-    ("realtime-permission", {}, "good"),
-    ("realtime-permission", NO_PERMISSION, "warning"),
-    ("realtime-permission", {**NO_PERMISSION, "/proc/self/status": status("0000000000800000")}, "good"),
-    ("realtime-permission", {"/proc/self/limits": None, "/proc/self/status": None}, "unknown"),
-    ("memory-lock-permission", {}, "good"),
-    ("memory-lock-permission", NO_PERMISSION, "warning"),
-    ("memory-lock-permission", {**NO_PERMISSION, "/proc/self/status": status("0000000000004000")}, "good"),
-    ("memory-lock-permission", {"/proc/self/limits": None, "/proc/self/status": None}, "unknown"),
-    ("realtime-throttling", {}, "note"),
-    ("realtime-throttling", {"/proc/sys/kernel/sched_rt_runtime_us": "-1"}, "note"),
-    ("realtime-throttling", NEW, "note"),
-    ("realtime-throttling", {"/proc/sys/kernel/sched_rt_runtime_us": None}, "unknown"),
-    ("realtime-group-budget", {}, None),
-    ("realtime-group-budget", GROUPED, None),
-    ("realtime-group-budget", {**GROUPED, "/proc/self/cgroup": "0::/user.slice"}, "note"),
-    (
-        "realtime-group-budget",
-        {**GROUPED, "/proc/self/cgroup": "0::/a", "/proc/cmdline": "rt_group_sched=0"},
-        None,
-    ),
-    (
-        "realtime-group-budget",
-        {**GROUPED, "/proc/self/cgroup": "1:cpu:/a", "/sys/fs/cgroup/cpu/a/cpu.rt_runtime_us": "0"},
-        "warning",
-    ),
-    (
-        "realtime-group-budget",
-        {**GROUPED, "/proc/self/cgroup": "1:cpu:/", "/sys/fs/cgroup/cpu/cpu.rt_runtime_us": "950000"},
-        "good",
-    ),
-    ("realtime-time-limit", {}, None),
-    (
-        "realtime-time-limit",
-        {"/proc/self/limits": "Max realtime timeout      200000    200000    us"},
-        "note",
-    ),
-    ("timer-slack", {}, "good"),
-    ("timer-slack", {"/proc/self/timerslack_ns": "50000"}, "note"),
-    ("timer-slack", {"/proc/self/timerslack_ns": None}, "unknown"),
-    ("idle-states", {}, "good"),
-    ("idle-states", {f"{_CPUS}/cpu1/cpuidle/state2/disable": "0"}, "warning"),
-    ("idle-states", GUEST, "note"),
-    ("idle-states", {f"{_CPUS}/cpu0/cpuidle/*": None, f"{_CPUS}/cpu1/cpuidle/*": None}, "unknown"),
-    (
-        "idle-states",
-        {f"{_CPUS}/cpu0/cpuidle/*": None, f"{_CPUS}/cpu1/cpuidle/*": None, "/proc/cmdline": "idle=poll"},
-        "good",
-    ),
-    ("frequency-governor", {}, "good"),
-    ("frequency-governor", {f"{_CPUS}/cpu1/cpufreq/scaling_governor": "powersave"}, "warning"),
-    ("frequency-governor", {f"{_CPUS}/cpu1/cpufreq/scaling_governor": "schedutil"}, "warning"),
-    (
-        "frequency-governor",
-        {
-            f"{_CPUS}/cpu{cpu}/cpufreq/scaling_{name}": value
-            for cpu in (0, 1)
-            for name, value in (("driver", "acpi-cpufreq"), ("governor", "powersave"))
-        },
-        "note",
-    ),
-    ("frequency-governor", {f"{_CPUS}/cpu0/cpufreq/*": None, f"{_CPUS}/cpu1/cpufreq/*": None}, "note"),
-    ("boost", {}, "good"),
-    ("boost", {f"{_CPUS}/intel_pstate/no_turbo": "0"}, "note"),
-    ("boost", {f"{_CPUS}/intel_pstate/no_turbo": None, f"{_CPUS}/cpufreq/boost": "1"}, "note"),
-    ("boost", {f"{_CPUS}/intel_pstate/no_turbo": None}, None),
-    ("smt", {}, "good"),
-    ("smt", {f"{_CPUS}/smt/active": "1"}, "warning"),
-    ("smt", GUEST, "note"),
-    (
-        "smt",
-        {f"{_CPUS}/smt/active": None, f"{_CPUS}/cpu0/topology/*": None, f"{_CPUS}/cpu1/topology/*": None},
-        "unknown",
-    ),
-    ("isolation", {}, "good"),
-    ("isolation", {f"{_CPUS}/isolated": ""}, "note"),
-    ("isolation", {f"{_CPUS}/isolated": "", "/sys/fs/cgroup/cpuset.cpus.isolated": "1"}, "good"),
-    ("isolation", {f"{_CPUS}/isolated": "", f"{_CPUS}/online": "0"}, None),
-    ("isolation", {f"{_CPUS}/isolated": None}, "unknown"),
-    ("allowed-cpus", {}, None),
-    ("allowed-cpus", {"/proc/self/status": STATUS.replace("0-1", "0")}, "note"),
-    ("device-interrupts", {}, "good"),
-    ("device-interrupts", {"/proc/irq/24/effective_affinity_list": "0-1"}, "warning"),
-    ("device-interrupts", {"/proc/irq/25/effective_affinity_list": "1"}, "good"),  # nobody handles it
-    ("device-interrupts", {"/proc/irq/*": None}, "unknown"),
-    ("device-interrupts", {f"{_CPUS}/isolated": ""}, None),
-    ("lockup-watchdogs", {}, "good"),
-    ("lockup-watchdogs", {"/proc/sys/kernel/nmi_watchdog": "1"}, "note"),
-    (
-        "lockup-watchdogs",
-        {"/proc/sys/kernel/nmi_watchdog": None, "/proc/sys/kernel/soft_watchdog": None},
-        "unknown",
-    ),
-    ("firmware-interrupts", {}, "unknown"),
-    ("firmware-interrupts", GUEST, None),
-    ("firmware-interrupts", {"/proc/sys/kernel/arch": "aarch64"}, None),
-    ("transparent-huge-pages", {}, "good"),
-    ("transparent-huge-pages", {_HUGE: "always [madvise] never"}, "good"),
-    ("transparent-huge-pages", {_HUGE: "[always] madvise never"}, "warning"),
-    ("transparent-huge-pages", {_HUGE: None}, "good"),  # the configuration shows that the kernel has none
-    ("transparent-huge-pages", {_HUGE: None, "/boot/*": None}, "unknown"),
-    ("compaction", {}, "good"),
-    ("compaction", {"/proc/sys/vm/compact_unevictable_allowed": "1"}, "warning"),
-    ("compaction", {"/proc/sys/vm/compact_unevictable_allowed": None}, None),
-    ("swap", {}, "good"),
-    ("swap", {"/proc/meminfo": "SwapTotal:       1048576 kB\n"}, "note"),
-    ("swap", {"/proc/meminfo": None}, "unknown"),
-    ("numa-balancing", {}, "good"),
-    ("numa-balancing", {"/proc/sys/kernel/numa_balancing": "1"}, "warning"),
-    ("numa-balancing", {"/proc/sys/kernel/numa_balancing": None}, None),
-    ("same-page-merging", {}, None),
-    ("same-page-merging", {"/sys/kernel/mm/ksm/run": "1"}, "note"),
-]
 
 
 def found(root: Path, code: str) -> Finding | None:
@@ -328,9 +153,120 @@ def test_the_advice_names_the_kernel_package_of_the_architecture(tmp_path: Path)
 
 
 def test_every_option_that_is_judged_is_also_kept() -> None:
-    assert set(_HEAVY + _LIGHT) <= set(RELEVANT_OPTIONS)
+    assert set(_HEAVY + _LIGHT + _NOT_IN_DELGADO) <= set(RELEVANT_OPTIONS)
+
+
+def with_firmware(**seen: object) -> Facts:
+    machine = MachineFacts(architecture="x86_64")
+    return Facts(
+        machine=machine,
+        confinement=ConfinementFacts(virtual=False),
+        firmware=FirmwareFacts(**seen),  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(
+    ("seen", "level", "word"),
+    [
+        ({"smi_count": 0, "uptime_s": 7200.0, "smi_counter": True}, "good", "2.0 hours"),
+        ({"smi_count": 412, "uptime_s": 7200.0, "smi_counter": True}, "note", "412"),
+        ({"smi_count": 90_000, "uptime_s": 86_400.0, "smi_counter": True}, "warning", "90,000"),
+        ({"smi_count": None, "smi_counter": True}, "unknown", "/dev/cpu/0/msr"),
+        ({"smi_count": None, "smi_counter": False}, "unknown", "no counter"),
+    ],
+)
+def test_system_management_interrupts_are_judged_by_their_count(
+    seen: dict[str, object], level: str, word: str
+) -> None:
+    finding = next(one for one in audit_facts(with_firmware(**seen)) if one.code == "firmware-interrupts")
+    assert finding.level == level
+    assert word in finding.observed
+
+
+def test_a_limit_that_a_program_holds_hides_deep_idle_states_and_says_so(tmp_path: Path) -> None:
+    root = plant(tmp_path, {f"{_CPUS}/cpu1/cpuidle/state2/disable": "0"})
+    (root / "dev").mkdir()
+    (root / "dev/cpu_dma_latency").write_bytes((5).to_bytes(4, "little"))
+    states, limit = found(root, "idle-states"), found(root, "latency-limit")
+    assert states is not None
+    assert limit is not None
+    assert (states.level, limit.level) == ("note", "note")
+    assert "133 us" in states.title
+    assert "all CPUs to 5 us" in limit.observed
+    (root / "dev/cpu_dma_latency").write_bytes((2_000_000_000).to_bytes(4, "little"))
+    states = found(root, "idle-states")
+    assert found(root, "latency-limit") is None
+    assert states is not None
+    assert states.level == "warning"
+
+
+def test_an_isolated_cpu_that_shares_its_core_is_named(tmp_path: Path) -> None:
+    shared = {f"{_CPUS}/cpu{cpu}/topology/core_cpus_list": "0-1" for cpu in (0, 1)}
+    finding = found(plant(tmp_path, {**shared, f"{_CPUS}/smt/active": "1"}), "smt")
+    assert finding is not None
+    assert finding.title.startswith("Isolated CPUs share cores")
+    assert "CPU 0-1 share" in finding.observed
+
+
+def test_cpusets_of_version_1_that_divide_the_cpus_are_seen(tmp_path: Path) -> None:
+    shield = {f"{_CPUS}/isolated": "", "/sys/fs/cgroup/cpuset/cpuset.sched_load_balance": "0"}
+    finding = found(plant(tmp_path, shield), "isolation")
+    assert finding is not None
+    assert (finding.level, finding.certainty) == ("good", "likely")
+
+
+def test_the_shares_of_the_fair_servers_are_told_where_they_show(tmp_path: Path) -> None:
+    server = "/sys/kernel/debug/sched/fair_server"
+    shares = {f"{server}/cpu0/runtime": "50000000", f"{server}/cpu1/runtime": "20000000"}
+    finding = found(plant(tmp_path, shares), "realtime-throttling")
+    assert finding is not None
+    assert "20 ms or 50 ms" in finding.observed
+    off = dict.fromkeys(shares, "0")
+    finding = found(
+        plant(tmp_path / "off", {**NEW, **off, "/boot/config-6.12.3": CONFIG}), "realtime-throttling"
+    )
+    assert finding is not None
+    assert "nothing stops" in finding.title
+
+
+def test_masks_in_advice_leave_the_isolated_cpus_out(tmp_path: Path) -> None:
+    wide = {
+        f"{_CPUS}/online": "0-39",
+        f"{_CPUS}/isolated": "1,36-39",
+        "/proc/irq/default_smp_affinity": "ff,ffffffff",
+    }
+    finding = found(plant(tmp_path, wide), "default-interrupt-affinity")
+    assert finding is not None
+    assert "echo f,fffffffd |" in finding.advice
+    assert "irqaffinity=0,2-35" in finding.advice
+
+
+def test_every_knob_that_a_finding_names_exists() -> None:
+    names = {knob.name for knob in KNOBS}
+    assert set(EFFECTS) <= names
+    for knob, others in COMPANIONS.items():
+        assert {knob, *others} <= names
+    codes = {code for code, _, _ in CASES}
+    assert {code for of_one in EFFECTS.values() for code in of_one} <= codes
+    assert {*FOLLOWERS, *OF_THE_KERNEL, *NO_SETTINGS} <= codes
+
+
+def test_a_finding_names_the_knob_that_changes_it(tmp_path: Path) -> None:
+    knobs = {finding.code: finding.knobs for finding in audit(plant(tmp_path))}
+    assert knobs["idle-states"] == ("c-states",)
+    assert knobs["isolation"] == ("isolated",)
+    assert knobs["swap"] == ()
+    guest = plant(tmp_path / "guest", {**GUEST, f"{_CPUS}/smt/control": "notsupported"})
+    assert {finding.code: finding.knobs for finding in audit(guest)}["smt"] == ()
 
 
 def test_this_machine_can_be_audited() -> None:
     findings = audit()
     assert {"preempt-rt", "clock-source", "realtime-permission"} <= {finding.code for finding in findings}
+
+
+def test_the_documentation_lists_every_check() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "audit.md").read_text()
+    table = [line for line in text.splitlines() if line.startswith("| ")]
+    told = {code for line in table for code in re.findall(r"`([a-z0-9-]+)`", line.split("|")[2])}
+    assert told == {code for code, _, _ in CASES}

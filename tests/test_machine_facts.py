@@ -9,12 +9,15 @@ import pytest
 
 from machine_trees import CONFIG, CPUINFO, REALTIME_PC, plant
 from tautochrone.errors import DamagedError
-from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
+from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list, parse_cpu_mask
 from tautochrone.machine.facts import Facts, gather, observe
+from tautochrone.machine.facts.firmware import count_system_management_interrupts
+from tautochrone.machine.files import LocalFiles
 from tautochrone.machine.tree import Tree
 
 GROUPS = {
-    "machine", "kernel", "cpu", "power", "interrupts", "clock", "memory", "confinement", "limits", "reading",
+    "machine", "kernel", "cpu", "isolation", "power", "interrupts", "clock", "memory", "confinement",
+    "limits",     "tracing", "firmware", "reading",
 }  # fmt: skip
 
 
@@ -39,6 +42,21 @@ def test_cpu_lists_are_read_as_the_kernel_writes_them(text: str | None, cpus: tu
 )
 def test_cpu_lists_are_written_as_the_kernel_does(cpus: tuple[int, ...], text: str) -> None:
     assert format_cpu_list(cpus) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"),
+    [
+        ("3", (0, 1)),
+        ("f,00000001", (0, 32, 33, 34, 35)),
+        ("0", ()),
+        ("", None),
+        ("x", None),
+        (None, None),
+    ],
+)
+def test_cpu_masks_are_read_as_the_kernel_writes_them(text: str | None, cpus: tuple[int, ...] | None) -> None:
+    assert parse_cpu_mask(text) == cpus
 
 
 def test_a_whole_machine_is_described(tmp_path: Path) -> None:
@@ -179,6 +197,24 @@ def test_a_board_is_named_by_its_device_tree(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("cpuinfo", "architecture"),
+    [
+        ("flags\t\t: fpu lm tsc\n", "x86_64"),
+        ("flags\t\t: fpu tsc\n", "i686"),
+        ("CPU implementer\t: 0x41\nCPU architecture: 8\n", "aarch64"),
+        ("CPU architecture: 7\n", "armv7l"),
+        ("hart\t: 0\nisa\t\t: rv64imafdc\n", "riscv64"),
+        ("", None),
+    ],
+)
+def test_an_older_kernels_architecture_shows_in_its_cpus(
+    tmp_path: Path, cpuinfo: str, architecture: str | None
+) -> None:
+    root = plant(tmp_path, {"/proc/sys/kernel/arch": None, "/proc/cpuinfo": cpuinfo})
+    assert observe(root).machine.architecture == architecture
+
+
+@pytest.mark.parametrize(
     ("changes", "hypervisor"),
     [
         ({"/sys/class/dmi/id/sys_vendor": "QEMU"}, "QEMU"),
@@ -276,3 +312,47 @@ def test_stored_facts_of_the_wrong_kind_are_damage_and_not_a_fault() -> None:
             wrong = {"not": "a fact"}  # noqa: PLW2901
         with pytest.raises(DamagedError, match=f"{group}.{name}"):
             Facts.from_table({**table, group: {**table[group], name: wrong}})
+
+
+def test_what_single_cpus_are_held_to_is_grouped(tmp_path: Path) -> None:
+    held = {f"{_POWER.format(cpu)}": text for cpu, text in ((0, "n/a"), (1, "n/a"))}
+    power = observe(plant(tmp_path, held)).power
+    assert (power.resume_limits_us, power.resume_limit_cpus) == ((0,), ("0-1",))
+
+
+_POWER = "/sys/devices/system/cpu/cpu{}/power/pm_qos_resume_latency_us"
+
+
+def test_idle_states_of_unlike_cores_are_read_for_each_kind(tmp_path: Path) -> None:
+    cpus = "/sys/devices/system/cpu"
+    unlike = {
+        f"{cpus}/cpu0/cpu_capacity": "1024",
+        f"{cpus}/cpu1/cpu_capacity": "446",
+        f"{cpus}/cpu1/cpuidle/state1/latency": "40",
+    }
+    assert observe(plant(tmp_path, unlike)).power.idle_exit_latencies_us == (0, 40, 133)
+
+
+def test_a_copied_tree_has_no_counter_of_system_management_interrupts(tmp_path: Path) -> None:
+    intel = {"/proc/cpuinfo": CPUINFO.replace("model name", "vendor_id\t: GenuineIntel\nmodel name")}
+    root = plant(tmp_path, intel)
+    firmware = observe(root).firmware
+    assert (firmware.smi_counter, firmware.smi_count) == (True, None)
+    assert count_system_management_interrupts(Tree(LocalFiles(root))) is None
+
+
+def test_partitions_are_listed_with_their_state(tmp_path: Path) -> None:
+    group = "/sys/fs/cgroup/unified"
+    root = plant(
+        tmp_path,
+        {
+            f"{group}/cgroup.controllers": "cpuset",
+            f"{group}/cpuset.cpus.isolated": "1",
+            f"{group}/loops/cpuset.cpus.partition": "isolated",
+            f"{group}/loops/cpuset.cpus": "1",
+            f"{group}/rest/cpuset.cpus.partition": "member",
+        },
+    )
+    isolation = observe(root).isolation
+    assert isolation.partitions == ("loops: isolated, CPU 1",)
+    assert isolation.partitioned == "1"

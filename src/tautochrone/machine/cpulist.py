@@ -23,6 +23,19 @@ def parse_cpu_list(text: str | None) -> tuple[int, ...] | None:
     return tuple(sorted(cpus))
 
 
+def parse_cpu_mask(text: str | None) -> tuple[int, ...] | None:
+    """Read a CPU mask such as ``ffffffff,00000003``: hexadecimal, in groups of 32 CPUs, the highest first.
+
+    Returns:
+        The CPU numbers in ascending order; None if the text is None or is not a mask.
+    """
+    try:
+        mask = int((text or "").replace(",", ""), 16)
+    except ValueError:
+        return None
+    return tuple(cpu for cpu in range(mask.bit_length()) if mask >> cpu & 1)
+
+
 def format_cpu_list(cpus: Iterable[int]) -> str:
     """Write CPU numbers as the kernel does: ``0-3,6``; empty for none."""
     runs: list[list[int]] = []

@@ -1,10 +1,11 @@
-"""Reads the small text files in which Linux shows its state, below any root folder."""
+"""Reads the small text files in which Linux shows its state; what can't be read is None."""
 
 import gzip
 import time
 import zlib
 from dataclasses import dataclass, field
-from pathlib import Path
+
+from tautochrone.machine.files import Files, LocalFiles
 
 
 @dataclass
@@ -15,18 +16,18 @@ class Tree:
     kept in `refused`, so that a person can be told what root would see.
     """
 
-    root: Path = Path("/")
+    files: Files = field(default_factory=LocalFiles)
     refused: list[str] = field(default_factory=list)
 
     @property
     def is_live(self) -> bool:
         """Whether this is the running system, so that the system may be asked directly too."""
-        return self.root == Path("/")
+        return self.files.are_of_this_machine
 
     def data(self, path: str) -> bytes | None:
         """The bytes of a file."""
         try:
-            return self._place(path).read_bytes()
+            return self.files.read(path)
         except PermissionError:
             self._refuse(path)
         except (OSError, ValueError):
@@ -73,32 +74,29 @@ class Tree:
 
     def exists(self, path: str) -> bool:
         """Whether there is such a file or folder."""
-        try:
-            return self._place(path).exists()
-        except OSError:
-            return False
+        return self.files.kind(path) is not None
 
     def folders(self, path: str) -> tuple[str, ...]:
         """The names of the folders in a folder, sorted as by `names`."""
-        return tuple(name for name in self.names(path) if self._place(f"{path}/{name}").is_dir())
+        return tuple(name.removesuffix("/") for name in self._sorted(path) if name.endswith("/"))
 
     def names(self, path: str) -> tuple[str, ...]:
         """The names in a folder, sorted; numbers inside names count as numbers. Empty if there is none."""
+        return tuple(name.removesuffix("/") for name in self._sorted(path))
+
+    def _sorted(self, path: str) -> list[str]:
         try:
-            names = [entry.name for entry in self._place(path).iterdir()]
+            names = self.files.names(path)
         except PermissionError:
             self._refuse(path)
-            return ()
+            return []
         except OSError:
-            return ()
-        return tuple(sorted(names, key=lambda name: (name.rstrip("0123456789"), len(name), name)))
+            return []
+        return sorted(names, key=lambda name: (name.rstrip("0123456789/"), len(name.rstrip("/")), name))
 
     def clock_resolution_ns(self) -> int | None:
         """What clock_getres(2) says of CLOCK_MONOTONIC; None for a copied tree."""
         return round(time.clock_getres(time.CLOCK_MONOTONIC) * 1e9) if self.is_live else None
-
-    def _place(self, path: str) -> Path:
-        return self.root / path.lstrip("/")
 
     def _refuse(self, path: str) -> None:
         if path not in self.refused:

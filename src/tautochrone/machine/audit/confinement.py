@@ -113,3 +113,34 @@ def cpu_quota(facts: Facts) -> Finding | None:
         "Lift it for the measurement: start the container without --cpus or --cpu-quota, or: echo max | "
         "sudo tee /sys/fs/cgroup/GROUP/cpu.max",
     )
+
+
+def memory_limit(facts: Facts) -> Finding | None:
+    """Does a control group limit memory?"""
+    confinement = facts.confinement
+    question = Question(
+        "memory-limit",
+        why="At its limit a control group has its own pages taken back, and its processes wait meanwhile or "
+        "are "
+        "ended. Above memory.high its threads are slowed on purpose, real-time ones too.",
+        source="Documentation/admin-guide/cgroup-v2.rst, memory.high and memory.max",
+    )
+    throttle, limit = confinement.memory_throttle_bytes, confinement.memory_limit_bytes
+    if throttle is not None and throttle >= 0:
+        return question.warning(
+            "A control group slows threads that ask for memory",
+            f"memory.high is {_mib(throttle)}.",
+            "Lift it for the measurement: echo max | sudo tee /sys/fs/cgroup/GROUP/memory.high",
+            "likely",
+        )
+    if limit is not None and limit >= 0:
+        return question.note(
+            "A control group limits memory",
+            f"To {_mib(limit)}.",
+            "Stay well below it, and lock what a loop needs. For Docker: --memory",
+        )
+    return None
+
+
+def _mib(size: int) -> str:
+    return f"{size / 2**20:,.0f} MiB"

@@ -4,6 +4,8 @@ from tautochrone.machine.audit.finding import Finding, Question
 from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
 from tautochrone.machine.facts import Facts
 
+_SHOWN = 4
+
 
 def simultaneous_multithreading(facts: Facts) -> Finding:
     """Do logical CPUs share a core?"""
@@ -23,9 +25,13 @@ def simultaneous_multithreading(facts: Facts) -> Finding:
             "Try: lscpu --extended",
         )
     if cpu.smt_active or (cpu.threads_per_core or 0) > 1:
+        shared = _shared_with_isolated(facts)
         return question.warning(
-            "Logical CPUs share cores (SMT is on)",
-            f"{_count(cpu.online_count)} logical CPUs on {_count(cpu.cores)} cores.",
+            "Isolated CPUs share cores with others (SMT is on)"
+            if shared
+            else "Logical CPUs share cores (SMT is on)",
+            f"{_count(cpu.online_count)} logical CPUs on {_count(cpu.cores)} "
+            f"cores{_examples(shared or cpu.siblings)}.",
             "Until the next boot: echo off | sudo tee /sys/devices/system/cpu/smt/control. For good: boot "
             "with nosmt, or switch it off in the firmware. Or leave the other thread of the loop's core "
             "idle.",
@@ -40,42 +46,6 @@ def simultaneous_multithreading(facts: Facts) -> Finding:
         )
     return question.good(
         "No logical CPUs share a core", f"{_count(cpu.online_count)} CPUs on {_count(cpu.cores)} cores."
-    )
-
-
-def isolation(facts: Facts) -> Finding | None:
-    """Are CPUs kept free of ordinary work?"""
-    cpu = facts.cpu
-    question = Question(
-        "isolation",
-        why="The scheduler places no ordinary threads on an isolated CPU, so a loop there meets fewer task "
-        "switches and cold caches. In delgado2020 isolated CPUs without SMT were the best of those "
-        "measured, for Xenomai and for PREEMPT_RT.",
-        source="Documentation/admin-guide/kernel-parameters.txt, isolcpus=; delgado2020 III.B, III.C, "
-        "tables 2 and 3",
-    )
-    online, isolated = parse_cpu_list(cpu.online), parse_cpu_list(cpu.isolated)
-    if isolated is None:
-        place = "/sys/devices/system/cpu/isolated"
-        return question.unknown(
-            "Whether CPUs are isolated is unknown", f"{facts.reading.reason(place)}.", f"cat {place}"
-        )
-    if isolated:
-        tick = (
-            f" Of these, {cpu.nohz_full} run without a tick (nohz_full): good for computing, but a loop that "
-            "sleeps every cycle pays for the accounting."
-            if cpu.nohz_full
-            else ""
-        )
-        return question.good("CPUs are isolated", f"CPU {cpu.isolated}.{tick}")
-    if online is not None and len(online) < 2:
-        return None
-    last = online[-1] if online else "N"
-    return question.note(
-        "No CPU is isolated",
-        f"Ordinary threads may run on all CPUs ({cpu.online or 'which ones is unknown'}).",
-        f"To try it on CPU {last}, boot with: isolcpus=managed_irq,domain,{last} rcu_nocbs={last} "
-        f"irqaffinity=0. nohz_full={last} helps threads that compute without sleeping, not periodic loops.",
     )
 
 
@@ -97,6 +67,41 @@ def allowed_cpus(facts: Facts) -> Finding | None:
         f"To reach the others: taskset -c {facts.cpu.online} tauto … (if a cpuset forbids it, change the "
         "container or slice)",
     )
+
+
+def unlike_cores(facts: Facts) -> Finding | None:
+    """Are some CPUs faster than others?"""
+    capacities = facts.cpu.capacities
+    question = Question(
+        "unlike-cores",
+        why="A loop on a slow core takes longer, and wakes up later, than on a fast one. What was measured "
+        "on one "
+        "kind says nothing about the other, and the scheduler moves threads between them that are not "
+        "pinned.",
+        source="Documentation/scheduler/sched-capacity.rst",
+    )
+    if capacities is None or len(capacities) < 2:
+        return None
+    return question.note(
+        "The cores are not alike",
+        f"Relative speeds: {', '.join(map(str, capacities))}.",
+        "Pin the loop, and measure the CPU that it is pinned to. Which is which: grep . "
+        "/sys/devices/system/cpu/cpu*/cpu_capacity",
+    )
+
+
+def _shared_with_isolated(facts: Facts) -> tuple[str, ...]:
+    """The cores of which some CPUs are isolated and some are not, as CPU lists."""
+    isolated = set(parse_cpu_list(facts.cpu.isolated) or ())
+    cores = {text: set(parse_cpu_list(text) or ()) for text in facts.cpu.siblings or ()}
+    return tuple(text for text, cpus in cores.items() if cpus & isolated and not cpus <= isolated)
+
+
+def _examples(siblings: tuple[str, ...] | None) -> str:
+    if not siblings:
+        return ""
+    more = ", …" if len(siblings) > _SHOWN else ""
+    return f": CPU {'; '.join(siblings[:_SHOWN])}{more} share one each"
 
 
 def _count(number: int | None) -> str:

@@ -37,6 +37,8 @@ class Finding:
     """What to do, with a command or boot parameter; empty if there is nothing to do."""
     certainty: Certainty
     """How sure it is that the observation means what the title says."""
+    knobs: tuple[str, ...] = ()
+    """The knobs of a deployment that change it (`tauto deploy show`)."""
 
 
 @dataclass(frozen=True)

@@ -70,20 +70,21 @@ def lockup_watchdogs(facts: Facts) -> Finding:
     )
 
 
-def firmware(facts: Facts) -> Finding | None:
-    """Does the firmware take the CPU away?"""
+def irqbalance(facts: Facts) -> Finding | None:
+    """Does a daemon move interrupts about?"""
     question = Question(
-        "firmware-interrupts",
-        why="System management interrupts stop all CPUs while the firmware works, and the kernel can't see "
-        "or mask them.",
-        source="Documentation/trace/hwlat_detector.rst; Documentation/core-api/real-time/hardware.rst, "
-        "Firmware",
+        "irqbalance",
+        why="irqbalance moves interrupts to other CPUs every few seconds, so what interrupts a loop's CPU "
+        "changes "
+        "while it runs, and between two measurements. By itself it spares only isolated and nohz_full CPUs.",
+        source="irqbalance(1), IRQBALANCE_BANNED_CPULIST; TuneD, profile realtime",
     )
-    if facts.machine.architecture not in ("x86_64", "i686", "i386") or facts.confinement.virtual is not False:
+    if not facts.interrupts.irqbalance:
         return None
-    return question.unknown(
-        "Whether the firmware interrupts the CPUs can't be seen from here",
-        "The kernel has no account of system management interrupts.",
-        "Measure it while nothing else is measured: sudo rtla hwnoise -d 60s. Gaps above a few us are the "
-        "firmware's.",
+    return question.note(
+        "irqbalance moves interrupts from CPU to CPU",
+        "Its socket is in /run/irqbalance.",
+        "While measuring: sudo systemctl stop irqbalance. Or keep it off the loop's CPUs: "
+        "IRQBALANCE_BANNED_CPULIST in /etc/default/irqbalance or /etc/sysconfig/irqbalance",
+        "likely",
     )

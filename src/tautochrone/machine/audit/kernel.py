@@ -2,6 +2,7 @@
 
 from tautochrone.machine.audit.finding import Certainty, Finding, Question
 from tautochrone.machine.facts import Facts
+from tautochrone.machine.facts.kernel import kernel_number
 
 _RT_GUIDE = "Documentation/core-api/real-time/kernel-configuration.rst"
 _DEBIAN_NAMES = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -30,6 +31,20 @@ _LIGHT = (
     "DEBUG_MUTEXES",
     "DEBUG_RT_MUTEXES",
     "KGDB",
+)
+
+_NATIVE_SINCE = (6, 16)
+
+# Built without by delgado2020, III.A, in its order.
+_NOT_IN_DELGADO = (
+    "SCHED_MC",
+    "TRANSPARENT_HUGEPAGE",
+    "COMPACTION",
+    "MIGRATION",
+    "CPU_FREQ",
+    "ACPI_PROCESSOR",
+    "INTEL_IDLE",
+    "CPU_IDLE",
 )
 
 
@@ -153,6 +168,80 @@ def mitigations(facts: Facts) -> Finding | None:
         f"{', '.join(active)}.",
         "Measure with the mitigations that the product will have. mitigations=off removes cost and "
         "protection alike.",
+    )
+
+
+def delgado_options(facts: Facts) -> Finding | None:
+    """Does the kernel differ from the one that delgado2020 built?"""
+    kernel = facts.kernel
+    question = Question(
+        "delgado2020-options",
+        why="delgado2020 built its kernels without power management, memory migration and the scheduler's "
+        "support "
+        "for multicore packages, and for the processor at hand. Today's guide keeps CPU_FREQ and CPU_IDLE, "
+        "to fix "
+        "the frequency and cap the idle states instead; the other checks see to that.",
+        source=f"delgado2020 III.A; {_RT_GUIDE}",
+    )
+    if kernel.options is None:
+        return None
+    there = [name for name in _NOT_IN_DELGADO if kernel.option(name) in ("y", "m")]
+    generic = _is_generic(facts)
+    built_for = " It was built for x86-64 processors in general." if generic else ""
+    if not there:
+        return question.good(
+            "The kernel has none of the options that delgado2020 left out",
+            f"{kernel.options_from} sets none of the {len(_NOT_IN_DELGADO)}.{built_for}",
+        )
+    return question.note(
+        "The kernel has options that delgado2020 built without",
+        f"{_listed(there)}.{built_for}",
+        "What they cost can be avoided at run time: see idle-states, frequency-governor, "
+        "transparent-huge-pages, compaction. A kernel for this processor alone: CONFIG_X86_NATIVE_CPU=y "
+        "(6.16 and "
+        "later), CONFIG_MCORE2=y (earlier)."
+        if generic
+        else "What they cost can be avoided at run time: see idle-states, frequency-governor, "
+        "transparent-huge-pages, compaction.",
+        "likely",
+    )
+
+
+def _is_generic(facts: Facts) -> bool:
+    """Whether it was built for all x86-64 processors; from 6.16 on that is so unless for the one at hand."""
+    kernel = facts.kernel
+    if kernel.option("GENERIC_CPU") == "y":
+        return True
+    new = (kernel_number(kernel.release) or (0, 0)) >= _NATIVE_SINCE
+    return facts.machine.architecture == "x86_64" and new and kernel.option("X86_NATIVE_CPU") == "n"
+
+
+def console(facts: Facts) -> Finding | None:
+    """Do kernel messages go over a slow line?"""
+    kernel = facts.kernel
+    question = Question(
+        "console",
+        why="The CPU that reports something writes it to the consoles itself, unless a thread does it for "
+        "it. Over "
+        "a serial line of 115,200 baud a character takes 87 us, a message some milliseconds.",
+        source="Documentation/admin-guide/serial-console.rst; "
+        "Documentation/admin-guide/kernel-parameters.txt, "
+        "console= and loglevel=",
+    )
+    if kernel.consoles is None:
+        return None
+    slow = [name for name in kernel.consoles if name.startswith("tty") and not name[3:].isdecimal()]
+    if not slow:
+        return question.good(
+            "Kernel messages do not go over a serial line",
+            f"Consoles: {', '.join(kernel.consoles) or 'none'}.",
+        )
+    level = "unknown" if kernel.console_level is None else kernel.console_level
+    return question.note(
+        "Kernel messages go over a serial line",
+        f"Console {', '.join(slow)}; messages more urgent than level {level} are written there.",
+        "Write only what is fatal there: sudo dmesg -n 1. For good: quiet loglevel=1, or no console= for the "
+        "serial line",
     )
 
 

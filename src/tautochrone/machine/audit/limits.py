@@ -98,13 +98,14 @@ def realtime_throttling(facts: Facts) -> Finding:
         )
     group = kernel.option("RT_GROUP_SCHED")
     setting = f"sched_rt_runtime_us is {runtime_us}, sched_rt_period_us {period_us}."
-    unlimited = runtime_us < 0 or runtime_us >= period_us
-    if kernel.fair_server:
+    # From 6.12 on without group scheduling there is nothing but the server.
+    unlimited = runtime_us < 0 or runtime_us >= period_us or (kernel.fair_server is True and group == "n")
+    if kernel.fair_server and kernel.fair_server_runtimes_ns != (0,):
         throttled = "" if unlimited or group == "n" else _throttling_of(group, runtime_us, period_us)
         return question.note(
             "A spinning real-time thread loses its CPU now and then",
             f"{setting} Linux {kernel.release or '(release unknown)'}: a deadline server gives waiting "
-            f"ordinary threads some CPU time (50 ms in each second unless changed).{throttled}",
+            f"ordinary threads some CPU time ({_server_share(facts)}).{throttled}",
             "Let real-time threads sleep every cycle. To see the server's share, as root: cat "
             "/sys/kernel/debug/sched/fair_server/cpu0/runtime (ns in each period; writing 0 switches it off)",
             "sure" if kernel.fair_server_found_by != "the kernel's release" else "likely",
@@ -207,6 +208,14 @@ def timer_slack(facts: Facts) -> Finding:
             "prctl(PR_SET_TIMERSLACK, 1).",
         )
     return question.good("Timer slack is minimal", f"{slack_ns} ns.")
+
+
+def _server_share(facts: Facts) -> str:
+    runtimes_ns = facts.kernel.fair_server_runtimes_ns
+    if runtimes_ns is None:
+        return "50 ms in each second unless changed"
+    times = " or ".join(f"{runtime / 1e6:g} ms" for runtime in runtimes_ns)
+    return f"{times} in each of its periods"
 
 
 def _throttling_of(group: str | None, runtime_us: int, period_us: int) -> str:

@@ -55,8 +55,31 @@ def compaction(facts: Facts) -> Finding | None:
     return question.warning(
         "Compaction may move locked memory",
         "vm.compact_unevictable_allowed is 1.",
-        "sudo sysctl vm.compact_unevictable_allowed=0 vm.compaction_proactiveness=0",
+        "sudo sysctl vm.compact_unevictable_allowed=0",
         "likely",
+    )
+
+
+def proactive_compaction(facts: Facts) -> Finding | None:
+    """Does the kernel compact memory before anybody needs it?"""
+    value = facts.memory.compaction_proactiveness
+    question = Question(
+        "proactive-compaction",
+        why="The kernel moves pages about in the background to have large ones in store. Whoever touches a "
+        "page "
+        "that moves waits.",
+        source='Documentation/admin-guide/sysctl/vm.rst, compaction_proactiveness ("could also lead to '
+        "latency "
+        'spikes in unsuspecting applications")',
+    )
+    if value is None:
+        return None
+    if value == 0:
+        return question.good("Memory is compacted only on demand", "vm.compaction_proactiveness is 0.")
+    return question.note(
+        "Memory is compacted in the background",
+        f"vm.compaction_proactiveness is {value}.",
+        "sudo sysctl vm.compaction_proactiveness=0",
     )
 
 

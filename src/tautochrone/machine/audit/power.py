@@ -37,6 +37,15 @@ def idle_states(facts: Facts) -> Finding:
         f"{power.idle_governor or 'unknown'}."
     )
     deepest_us = max((latency_us for _, latency_us in enabled), default=0)
+    limit_us = power.latency_limit_us
+    if limit_us is not None and 0 <= limit_us < deepest_us and deepest_us >= _DEEP_US:
+        return question.note(
+            f"A sleeping CPU could need up to {deepest_us} us to wake up, but programs forbid it now",
+            f"{observed} Held to {limit_us} us at the moment; see latency-limit.",
+            "It lasts as long as the program that holds it. To be independent of it: sudo cpupower idle-set "
+            "-D "
+            f"{_DEEP_US}",
+        )
     if deepest_us >= _DEEP_US:
         return question.warning(
             f"A sleeping CPU needs up to {deepest_us} us to wake up",
@@ -120,6 +129,58 @@ def boost(facts: Facts) -> Finding | None:
     )
     return question.note(
         "Frequency boost is on", "The clock may rise above the base frequency.", f"To try: {switch}"
+    )
+
+
+def latency_limit(facts: Facts) -> Finding | None:
+    """Does somebody hold idle states back at this moment?"""
+    power = facts.power
+    question = Question(
+        "latency-limit",
+        why="A program that holds /dev/cpu_dma_latency keeps all CPUs out of idle states that take longer to "
+        "leave. What is measured meanwhile holds only as long as that program runs.",
+        source="Documentation/power/pm_qos_interface.rst; Documentation/ABI/testing/sysfs-devices-power, "
+        "pm_qos_resume_latency_us",
+    )
+    held = []
+    if power.latency_limit_us is not None and power.latency_limit_us >= 0:
+        held.append(f"all CPUs to {power.latency_limit_us} us, through /dev/cpu_dma_latency")
+    pairs = zip(power.resume_limits_us or (), power.resume_limit_cpus or (), strict=False)
+    held += [f"CPU {cpus} to {limit_us} us, through pm_qos_resume_latency_us" for limit_us, cpus in pairs]
+    if not held:
+        return None
+    return question.note(
+        "Idle states are held back at the moment",
+        f"Held: {'; '.join(held)}.",
+        "If it should be so, let the product hold them back too. Who does it: sudo fuser -v "
+        "/dev/cpu_dma_latency",
+    )
+
+
+def thermal_throttling(facts: Facts) -> Finding | None:
+    """Was a CPU slowed because of heat?"""
+    count = facts.power.thermal_throttles
+    question = Question(
+        "thermal-throttling",
+        why="A CPU that is too hot lowers its clock or skips cycles, whatever the governor says, until it "
+        "has "
+        "cooled down. Code then takes longer than was ever measured in a cool cabinet.",
+        source="Documentation/ABI/testing/sysfs-devices-system-cpu, thermal_throttle; "
+        "Documentation/core-api/real-time/hardware.rst, Firmware",
+    )
+    if count is None:
+        return None
+    if count == 0:
+        return question.good(
+            "No CPU was slowed because of heat", "All thermal_throttle counts are 0 since boot."
+        )
+    return question.warning(
+        "A CPU was slowed because of heat",
+        f"{count:,} times since boot.",
+        "Cool it better, or keep the clock below what heats it: sudo cpupower frequency-set -u FREQUENCY. "
+        "Watch: "
+        "grep . /sys/devices/system/cpu/cpu*/thermal_throttle/*_count",
+        "likely",
     )
 
 

@@ -1,22 +1,44 @@
 """The table of checks."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from tautochrone.machine.audit import clock, confinement, cpu, interrupts, kernel, limits, memory, power
+from tautochrone.machine.audit import (
+    clock,
+    confinement,
+    cpu,
+    firmware,
+    interrupts,
+    isolation,
+    kernel,
+    limits,
+    memory,
+    power,
+    ticks,
+    tracing,
+)
 from tautochrone.machine.audit.finding import LEVELS, Check, Finding
+from tautochrone.machine.audit.relations import knobs_of
 from tautochrone.machine.facts import Facts, observe
 
 CHECKS: tuple[Check, ...] = (
     kernel.realtime_kernel,
     kernel.preemption_model,
     kernel.debug_options,
+    tracing.tracing,
     kernel.mitigations,
+    kernel.console,
+    kernel.delgado_options,
     clock.high_resolution_timers,
     clock.clock_source,
+    clock.tsc_stability,
+    ticks.tick,
+    ticks.timer_migration,
     confinement.virtual_machine,
     confinement.steal_time,
     confinement.container,
     confinement.cpu_quota,
+    confinement.memory_limit,
     limits.realtime_permission,
     limits.memory_lock_permission,
     limits.realtime_throttling,
@@ -24,16 +46,28 @@ CHECKS: tuple[Check, ...] = (
     limits.realtime_time_limit,
     limits.timer_slack,
     power.idle_states,
+    power.latency_limit,
     power.frequency_governor,
     power.boost,
+    power.thermal_throttling,
     cpu.simultaneous_multithreading,
-    cpu.isolation,
+    cpu.unlike_cores,
     cpu.allowed_cpus,
+    isolation.isolation,
+    isolation.cpuset_partitions,
+    isolation.workqueues,
+    isolation.rcu_callbacks,
     interrupts.on_isolated_cpus,
+    isolation.default_interrupt_affinity,
+    interrupts.irqbalance,
     interrupts.lockup_watchdogs,
-    interrupts.firmware,
+    firmware.firmware_interrupts,
+    firmware.efi_runtime,
+    firmware.machine_check_polling,
+    firmware.pcie_power,
     memory.transparent_huge_pages,
     memory.compaction,
+    memory.proactive_compaction,
     memory.swap,
     memory.numa_balancing,
     memory.same_page_merging,
@@ -48,7 +82,20 @@ def audit_facts(facts: Facts) -> tuple[Finding, ...]:
         The findings: warnings first, then what is unknown, notes, and what is good.
     """
     findings = [finding for check in CHECKS if (finding := check(facts)) is not None]
-    return tuple(sorted(findings, key=lambda finding: LEVELS.index(finding.level)))
+    named = [replace(finding, knobs=_knobs(finding.code, facts)) for finding in findings]
+    return tuple(sorted(named, key=lambda finding: LEVELS.index(finding.level)))
+
+
+def _knobs(code: str, facts: Facts) -> tuple[str, ...]:
+    """The knobs that are about this finding and that this machine seems to have."""
+    power = facts.power
+    has = {
+        "c-states": bool(power.idle_states),
+        "governor": bool(power.governors),
+        "boost": power.boost is not None,
+        "smt": facts.cpu.smt_control in ("on", "off"),
+    }
+    return tuple(knob for knob in knobs_of(code) if has.get(knob, True))
 
 
 def audit(root: Path = Path("/")) -> tuple[Finding, ...]:

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from tautochrone.machine.tree import Tree
 
 _SOURCE = "/sys/devices/system/clocksource/clocksource0"
-_TSC_FLAGS = ("constant_tsc", "nonstop_tsc", "tsc_reliable", "tsc_known_freq", "tsc_deadline_timer", "rdtscp")
+_TSC_FLAGS = (
+    "constant_tsc", "nonstop_tsc", "tsc_adjust", "tsc_reliable", "tsc_known_freq", "tsc_deadline_timer",
+    "rdtscp",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,8 @@ class ClockFacts:
     high_resolution: bool | None = None
     """Whether timers expire when they are due rather than at the next tick."""
     high_resolution_found_by: str | None = None
+    timer_migration: bool | None = None
+    """Whether a timer that is set on an idle CPU may be moved to a busy one (``kernel.timer_migration``)."""
 
 
 def observe_clock(tree: Tree) -> ClockFacts:
@@ -37,6 +42,7 @@ def observe_clock(tree: Tree) -> ClockFacts:
         resolution_ns=resolution_ns,
         high_resolution=high,
         high_resolution_found_by=found_by,
+        timer_migration=tree.flag("/proc/sys/kernel/timer_migration"),
     )
 
 

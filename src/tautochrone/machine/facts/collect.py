@@ -3,20 +3,27 @@
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from tautochrone.errors import DamagedError
+from tautochrone.machine.facts.ahead import read_ahead
 from tautochrone.machine.facts.clock import ClockFacts, observe_clock
 from tautochrone.machine.facts.confinement import ConfinementFacts, observe_confinement
 from tautochrone.machine.facts.cpu import CpuFacts, observe_cpu
+from tautochrone.machine.facts.firmware import FirmwareFacts, observe_firmware
 from tautochrone.machine.facts.interrupts import InterruptFacts, observe_interrupts
+from tautochrone.machine.facts.isolation import IsolationFacts, observe_isolation
 from tautochrone.machine.facts.kernel import KernelFacts, observe_kernel
 from tautochrone.machine.facts.limits import LimitFacts, observe_limits
 from tautochrone.machine.facts.memory import MemoryFacts, observe_memory
+from tautochrone.machine.facts.once import ReadOnce
 from tautochrone.machine.facts.platform import MachineFacts, observe_machine
 from tautochrone.machine.facts.power import PowerFacts, observe_power
+from tautochrone.machine.facts.tracing import TracingFacts, observe_tracing
+from tautochrone.machine.files import Files, LocalFiles
 from tautochrone.machine.tree import Tree
 
 FactTable = dict[str, dict[str, Any]]
@@ -45,12 +52,15 @@ class Facts:
     machine: MachineFacts = field(default_factory=MachineFacts)
     kernel: KernelFacts = field(default_factory=KernelFacts)
     cpu: CpuFacts = field(default_factory=CpuFacts)
+    isolation: IsolationFacts = field(default_factory=IsolationFacts)
     power: PowerFacts = field(default_factory=PowerFacts)
     interrupts: InterruptFacts = field(default_factory=InterruptFacts)
     clock: ClockFacts = field(default_factory=ClockFacts)
     memory: MemoryFacts = field(default_factory=MemoryFacts)
     confinement: ConfinementFacts = field(default_factory=ConfinementFacts)
     limits: LimitFacts = field(default_factory=LimitFacts)
+    tracing: TracingFacts = field(default_factory=TracingFacts)
+    firmware: FirmwareFacts = field(default_factory=FirmwareFacts)
     reading: ReadingFacts = field(default_factory=ReadingFacts)
 
     def to_table(self) -> FactTable:
@@ -70,7 +80,7 @@ class Facts:
         groups: dict[str, Any] = {}
         for group in fields(cls):
             kind: Any = group.default_factory
-            kinds = get_type_hints(kind)
+            kinds = _annotations(kind)
             stored = table.get(group.name, {})
             known = {item.name: _as_stored(stored[item.name]) for item in fields(kind) if item.name in stored}
             for name, value in known.items():
@@ -78,6 +88,11 @@ class Facts:
                     raise DamagedError(f"the fact {group.name}.{name} can't be {value!r}")
             groups[group.name] = kind(**known)
         return cls(**groups)
+
+
+@cache
+def _annotations(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
 def _as_stored(value: Any) -> Any:
@@ -99,38 +114,43 @@ def _is_of(value: Any, hint: Any) -> bool:
     return False
 
 
-def observe(root: Path = Path("/"), *, hostname: bool = False) -> Facts:
+def observe(place: Path | Files = Path("/"), *, hostname: bool = False) -> Facts:
     """Read the facts about a system.
 
     Args:
-        root: where its ``/proc``, ``/sys`` and ``/boot`` lie; a folder with copies serves as well.
+        place: the machine's files, or the folder where its ``/proc``, ``/sys`` and ``/boot`` lie; a folder
+            with copies serves as well.
         hostname: keep the host's name too. By default it is not stored.
 
     Returns:
         The facts. What can't be known is None; nothing is raised.
     """
-    tree = Tree(root)
-    cpu = observe_cpu(tree)
+    tree = Tree(ReadOnce(LocalFiles(place) if isinstance(place, Path) else place))
+    read_ahead(tree)
+    cpu, kernel = observe_cpu(tree), observe_kernel(tree)
     observed = {
         "machine": observe_machine(tree, hostname=hostname),
-        "kernel": observe_kernel(tree),
+        "kernel": kernel,
         "cpu": cpu,
+        "isolation": observe_isolation(tree),
         "power": observe_power(tree),
         "interrupts": observe_interrupts(tree, cpu.isolated),
         "clock": observe_clock(tree),
         "memory": observe_memory(tree),
         "confinement": observe_confinement(tree),
         "limits": observe_limits(tree),
+        "tracing": observe_tracing(tree, kernel.option("TRACING")),
+        "firmware": observe_firmware(tree),
     }
     return Facts(**observed, reading=_observe_reading(tree))  # type: ignore[arg-type]
 
 
-def gather(root: Path = Path("/"), *, hostname: bool = False) -> FactTable:
+def gather(place: Path | Files = Path("/"), *, hostname: bool = False) -> FactTable:
     """`observe` as JSON values, to be stored with a run: group -> name -> value.
 
     The host's name is not stored unless asked for; neither are serial numbers.
     """
-    return observe(root, hostname=hostname).to_table()
+    return observe(place, hostname=hostname).to_table()
 
 
 def _observe_reading(tree: Tree) -> ReadingFacts:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from tautochrone.machine.facts.isolation import CGROUPS
 from tautochrone.machine.tree import Tree
 
 # Maker or product in DMI -> hypervisor, as systemd-detect-virt(1) tells them apart.
@@ -26,6 +27,7 @@ _DMI = {
 # Clock sources that only a guest has.
 _GUEST_CLOCKS = {"kvm-clock": "KVM", "xen": "Xen", "hyperv_clocksource": "Hyper-V"}
 _CONTAINER_GROUPS = {"kubepods": "kubernetes", "docker": "docker", "libpod": "podman", "lxc": "lxc"}
+_NO_LIMIT_BYTES = 1 << 62  # cgroup v1 says "none" by nearly 2^63
 _TICKS_PER_SECOND = 100  # USER_HZ, the unit of /proc/stat on every architecture in use
 
 
@@ -51,6 +53,11 @@ class ConfinementFacts:
     cpu_quota_us: int | None = None
     """CPU time per `cpu_quota_period_us` that ordinary threads of this group may use; -1 for no limit."""
     cpu_quota_period_us: int | None = None
+    memory_limit_bytes: int | None = None
+    """The lowest limit of this group and those above it, at which memory is taken back or a process is ended;
+    -1 for none."""
+    memory_throttle_bytes: int | None = None
+    """The lowest ``memory.high``, above which threads that ask for memory are slowed; -1 for none."""
     rt_budget_us: int | None = None
     """``cpu.rt_runtime_us`` of this group (cgroup v1 with CONFIG_RT_GROUP_SCHED); None elsewhere."""
 
@@ -74,6 +81,8 @@ def observe_confinement(tree: Tree) -> ConfinementFacts:
         cgroup_version=version,
         cpu_quota_us=quota_us,
         cpu_quota_period_us=period_us,
+        memory_limit_bytes=_memory_limit(tree, groups, "memory.limit_in_bytes", "memory.max"),
+        memory_throttle_bytes=_memory_limit(tree, groups, None, "memory.high"),
         rt_budget_us=tree.integer(f"{folder}{path}/cpu.rt_runtime_us") if version == 1 else None,
     )
 
@@ -147,6 +156,29 @@ def _quota(tree: Tree, folder: str, path: str | None, version: int | None) -> tu
         return min(limited, key=lambda pair: pair[0] / pair[1])
     # The root group of version 2 has no cpu.max: nothing limits it.
     return quotas[0] if quotas else (-1, None) if version == 2 and not path else (None, None)
+
+
+def _memory_limit(tree: Tree, groups: list[tuple[str, str]], old_name: str | None, name: str) -> int | None:
+    """The lowest value of this file in the group and those above it; -1 if none limits, None if none is
+    there."""
+    found = []
+    for controllers, path in groups:
+        version_1 = "memory" in controllers.split(",")
+        if controllers and not version_1:
+            continue
+        wanted = old_name if version_1 else name
+        folders = [f"/sys/fs/cgroup/{controllers}"] if version_1 else list(CGROUPS)
+        steps = path.rstrip("/").split("/")
+        found += [
+            tree.text(f"{folder}{'/'.join(steps[:depth])}/{wanted}")
+            for folder in folders
+            for depth in range(len(steps), 0, -1)
+            if wanted
+        ]
+    known = [text for text in found if text == "max" or (text or "").isdecimal()]
+    limits = [int(text) for text in known if text is not None and text != "max"]
+    limited = [limit for limit in limits if limit < _NO_LIMIT_BYTES]
+    return min(limited) if limited else -1 if known else None
 
 
 def _container(tree: Tree, groups: list[tuple[str, str]]) -> str | None:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
+from tautochrone.machine.facts.isolation import CGROUPS
 from tautochrone.machine.tree import Tree
 
 _CPUS = "/sys/devices/system/cpu"
@@ -21,6 +22,8 @@ class CpuFacts:
     allowed_count: int | None = None
     cores: int | None = None
     threads_per_core: int | None = None
+    siblings: tuple[str, ...] | None = None
+    """The CPUs of each core that has several on line, as CPU lists."""
     sockets: int | None = None
     numa_nodes: int | None = None
     smt_control: str | None = None
@@ -41,9 +44,12 @@ def observe_cpu(tree: Tree) -> CpuFacts:
     if allowed is not None and online is not None:
         allowed = tuple(cpu for cpu in allowed if cpu in online)
     cores, threads, sockets = _topology(tree, online or ())
+    cores_cpus = dict.fromkeys(_siblings(tree, online or ()))
     isolated = parse_cpu_list(tree.text(f"{_CPUS}/isolated"))
     # A cpuset partition isolates CPUs as well (cgroup v2, kernel 6.7 and later).
-    partitioned = parse_cpu_list(tree.text("/sys/fs/cgroup/cpuset.cpus.isolated")) or ()
+    partitioned = [
+        cpu for group in CGROUPS for cpu in parse_cpu_list(tree.text(f"{group}/cpuset.cpus.isolated")) or ()
+    ]
     nohz_full = parse_cpu_list(tree.text(f"{_CPUS}/nohz_full"))
     nodes = parse_cpu_list(tree.text("/sys/devices/system/node/online"))
     capacities = {tree.integer(f"{_CPUS}/cpu{cpu}/cpu_capacity") for cpu in online or ()} - {None}
@@ -55,6 +61,9 @@ def observe_cpu(tree: Tree) -> CpuFacts:
         allowed_count=_count(allowed),
         cores=cores,
         threads_per_core=threads,
+        siblings=None
+        if cores is None
+        else tuple(format_cpu_list(one) for one in cores_cpus if one and one[1:]),
         sockets=sockets,
         numa_nodes=_count(nodes),
         smt_control=tree.text(f"{_CPUS}/smt/control"),
@@ -92,15 +101,21 @@ def _model(tree: Tree) -> str | None:
 
 def _topology(tree: Tree, online: tuple[int, ...]) -> tuple[int | None, int | None, int | None]:
     places = [f"{_CPUS}/cpu{cpu}/topology" for cpu in online]
-    siblings = [
-        parse_cpu_list(tree.first_text(f"{place}/core_cpus_list", f"{place}/thread_siblings_list"))
-        for place in places
-    ]
+    siblings = _siblings(tree, online)
     if not siblings or None in siblings:
         return None, None, None
     packages = {tree.text(f"{place}/physical_package_id") for place in places} - {None}
     threads = max(len(cpus) for cpus in siblings if cpus is not None)
     return len(set(siblings)), threads, len(packages) or None
+
+
+def _siblings(tree: Tree, online: tuple[int, ...]) -> list[tuple[int, ...] | None]:
+    """For each CPU on line those of its core."""
+    places = [f"{_CPUS}/cpu{cpu}/topology" for cpu in online]
+    return [
+        parse_cpu_list(tree.first_text(f"{place}/core_cpus_list", f"{place}/thread_siblings_list"))
+        for place in places
+    ]
 
 
 def _caches(tree: Tree, cpu: int) -> tuple[str, ...] | None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.machine.tree import Tree
 
+_SERVED = "effective_affinity_list"
+
 
 @dataclass(frozen=True)
 class InterruptFacts:
@@ -17,6 +19,8 @@ class InterruptFacts:
     nmi_watchdog: bool | None = None
     soft_watchdog: bool | None = None
     watchdog_cpus: str | None = None
+    irqbalance: bool | None = None
+    """Whether a daemon moves interrupts from CPU to CPU, as its socket in ``/run`` shows."""
 
 
 def observe_interrupts(tree: Tree, isolated: str | None) -> InterruptFacts:
@@ -29,7 +33,22 @@ def observe_interrupts(tree: Tree, isolated: str | None) -> InterruptFacts:
         nmi_watchdog=tree.flag("/proc/sys/kernel/nmi_watchdog"),
         soft_watchdog=soft if soft is not None else watchdog,
         watchdog_cpus=tree.text("/proc/sys/kernel/watchdog_cpumask"),
+        irqbalance=_balanced(tree),
     )
+
+
+def irq_paths(tree: Tree) -> tuple[str, ...]:
+    """What is read of each interrupt."""
+    numbers = [name for name in tree.names("/proc/irq") if name.isdecimal()]
+    return tuple(
+        path for number in numbers for path in (f"/proc/irq/{number}", f"/proc/irq/{number}/{_SERVED}")
+    )
+
+
+def _balanced(tree: Tree) -> bool | None:
+    if not tree.names("/run"):
+        return None
+    return any(name.startswith("irqbalance") for name in tree.names("/run/irqbalance"))
 
 
 def _on_cpus(tree: Tree, cpus: tuple[int, ...]) -> tuple[str, ...] | None:
@@ -39,7 +58,7 @@ def _on_cpus(tree: Tree, cpus: tuple[int, ...]) -> tuple[str, ...] | None:
     there = []
     for number in numbers:
         folder = f"/proc/irq/{number}"
-        served = tree.first_text(f"{folder}/effective_affinity_list", f"{folder}/smp_affinity_list")
+        served = tree.first_text(f"{folder}/{_SERVED}", f"{folder}/smp_affinity_list")
         # Each handler has a folder of its name here. An interrupt without one never fires.
         handlers = tree.folders(folder)
         if handlers and set(parse_cpu_list(served) or ()) & set(cpus):

@@ -8,17 +8,20 @@ from tautochrone.machine.tree import Tree
 RELEVANT_OPTIONS = (
     # preemption, ticks, timers
     "PREEMPT_RT", "PREEMPT_NONE", "PREEMPT_VOLUNTARY", "PREEMPT", "PREEMPT_LAZY", "PREEMPT_DYNAMIC",
-    "HZ", "HIGH_RES_TIMERS", "HZ_PERIODIC", "NO_HZ_IDLE", "NO_HZ_FULL", "RCU_NOCB_CPU", "RCU_BOOST",
+    "HZ", "HIGH_RES_TIMERS", "HZ_PERIODIC", "NO_HZ_IDLE", "NO_HZ_FULL", "RCU_NOCB_CPU",
+    "RCU_NOCB_CPU_DEFAULT_ALL", "RCU_BOOST", "CPUSETS",
     "IRQ_FORCED_THREADING", "CPU_ISOLATION", "RT_GROUP_SCHED", "RT_GROUP_SCHED_DEFAULT_DISABLED",
     "SCHED_DEBUG", "PARAVIRT_TIME_ACCOUNTING",
     # power and memory
-    "CPU_FREQ", "CPU_IDLE", "INTEL_IDLE", "SCHED_SMT", "SCHED_MC", "TRANSPARENT_HUGEPAGE", "COMPACTION",
-    "MIGRATION", "NUMA_BALANCING", "KSM", "SWAP",
+    "CPU_FREQ", "ACPI_PROCESSOR", "CPU_IDLE", "INTEL_IDLE", "SCHED_SMT", "SCHED_MC", "TRANSPARENT_HUGEPAGE",
+    "COMPACTION", "MIGRATION", "NUMA_BALANCING", "KSM", "SWAP", "EFI_DISABLE_RUNTIME",
+    # for which processor it was built (x86)
+    "MCORE2", "GENERIC_CPU", "X86_NATIVE_CPU",
     # debugging aids that cost time
     "PROVE_LOCKING", "LOCKDEP", "DEBUG_LOCK_ALLOC", "LOCK_STAT", "KASAN", "KASAN_HW_TAGS", "KCSAN", "KMSAN",
     "DEBUG_OBJECTS", "DEBUG_PAGEALLOC_ENABLE_DEFAULT", "SLUB_DEBUG_ON", "DEBUG_KMEMLEAK",
     "DEBUG_KMEMLEAK_DEFAULT_OFF", "DEBUG_VM", "DEBUG_PREEMPT", "DEBUG_ATOMIC_SLEEP", "DEBUG_SPINLOCK",
-    "DEBUG_MUTEXES", "DEBUG_RT_MUTEXES", "IRQSOFF_TRACER", "PREEMPT_TRACER", "KGDB",
+    "DEBUG_MUTEXES", "DEBUG_RT_MUTEXES", "IRQSOFF_TRACER", "PREEMPT_TRACER", "KGDB", "TRACING",
 )  # fmt: skip
 """The build options (without ``CONFIG_``) that are kept where the kernel shows its configuration."""
 
@@ -31,6 +34,8 @@ _MODEL_OPTIONS = {
 # The deadline server for ordinary threads came with 6.12 (commits d741f297bcea and 5f6bd380c7bd).
 _FAIR_SERVER_SINCE = (6, 12)
 _LAZY_SINCE = (6, 13)
+FAIR_SERVER = "/sys/kernel/debug/sched/fair_server"
+VULNERABILITIES = "/sys/devices/system/cpu/vulnerabilities"
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,12 @@ class KernelFacts:
     fair_server: bool | None = None
     """Whether a deadline server guards ordinary threads (6.12 and later) in place of RT throttling."""
     fair_server_found_by: str | None = None
+    fair_server_runtimes_ns: tuple[int, ...] | None = None
+    """The distinct shares of all CPUs' deadline servers in each of their periods; 0 is off. None: not
+    told."""
+    console_level: int | None = None
+    """Messages more urgent than this number go to the consoles at once."""
+    consoles: tuple[str, ...] | None = None
     tick_hz: int | None = None
     options: tuple[str, ...] | None = None
     """The `RELEVANT_OPTIONS` that are set, as ``NAME=value``; None if the configuration can't be read."""
@@ -104,6 +115,9 @@ def observe_kernel(tree: Tree) -> KernelFacts:
         co_kernel=_co_kernel(tree),
         fair_server=fair_server,
         fair_server_found_by=fair_server_found_by,
+        fair_server_runtimes_ns=_fair_server_runtimes_ns(tree),
+        console_level=_first_integer(tree.text("/proc/sys/kernel/printk")),
+        consoles=_consoles(tree),
         tick_hz=int(hz) if hz is not None and hz.isdecimal() else None,
         options=options,
         options_from=options_from,
@@ -175,14 +189,34 @@ def _co_kernel(tree: Tree) -> str | None:
 
 
 def _fair_server(tree: Tree, release: str | None) -> tuple[bool | None, str | None]:
-    if tree.exists("/sys/kernel/debug/sched/fair_server"):
-        return True, "/sys/kernel/debug/sched/fair_server"
+    if tree.exists(FAIR_SERVER):
+        return True, FAIR_SERVER
     number = kernel_number(release)
     return (None, None) if number is None else (number >= _FAIR_SERVER_SINCE, "the kernel's release")
 
 
+def fair_server_paths(tree: Tree) -> tuple[str, ...]:
+    """What is read of each CPU's deadline server."""
+    return tuple(f"{FAIR_SERVER}/{cpu}/runtime" for cpu in tree.folders(FAIR_SERVER))
+
+
+def _fair_server_runtimes_ns(tree: Tree) -> tuple[int, ...] | None:
+    runtimes_ns = {tree.integer(path) for path in fair_server_paths(tree)} - {None}
+    return tuple(sorted(runtime for runtime in runtimes_ns if runtime is not None)) or None
+
+
+def _first_integer(text: str | None) -> int | None:
+    first = (text or "").split()[:1]
+    return int(first[0]) if first and first[0].isdecimal() else None
+
+
+def _consoles(tree: Tree) -> tuple[str, ...] | None:
+    active = tree.text("/sys/class/tty/console/active")
+    return None if active is None else tuple(active.split())
+
+
 def _mitigations(tree: Tree) -> tuple[str, ...] | None:
-    folder = "/sys/devices/system/cpu/vulnerabilities"
+    folder = VULNERABILITIES
     if not tree.exists(folder):
         return None
     states = {name: tree.text(f"{folder}/{name}") for name in tree.names(folder)}

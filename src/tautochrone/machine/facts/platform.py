@@ -1,6 +1,7 @@
 """Which machine: maker, product, board, firmware, architecture."""
 
 import platform
+import re
 from dataclasses import dataclass
 
 from tautochrone.machine.tree import Tree
@@ -38,9 +39,25 @@ def observe_machine(tree: Tree, *, hostname: bool = False) -> MachineFacts:
         product=_dmi(tree, "product_name") or model,
         board=board,
         firmware=_joined(_dmi(tree, "bios_vendor"), _dmi(tree, "bios_version"), _dmi(tree, "bios_date")),
-        architecture=tree.text("/proc/sys/kernel/arch") or (platform.machine() if tree.is_live else None),
+        architecture=_architecture(tree),
         hostname=tree.text("/proc/sys/kernel/hostname") if hostname else None,
     )
+
+
+def _architecture(tree: Tree) -> str | None:
+    """As uname(2) has it. Kernels before 6.1 tell it to programs that run there, but in no file."""
+    told = tree.text("/proc/sys/kernel/arch") or (platform.machine() if tree.is_live else None)
+    if told:
+        return told
+    cpuinfo = tree.text("/proc/cpuinfo") or ""
+    marks = {
+        r"^flags\s*:.*\blm\b": "x86_64",
+        r"^flags\s*:": "i686",
+        r"^CPU architecture\s*:\s*8": "aarch64",
+        r"^CPU architecture\s*:\s*7": "armv7l",
+        r"^isa\s*:\s*rv64": "riscv64",
+    }
+    return next((name for mark, name in marks.items() if re.search(mark, cpuinfo, re.MULTILINE)), None)
 
 
 def _dmi(tree: Tree, name: str) -> str | None:

@@ -1,0 +1,1 @@
+"""Deployments: how a machine's CPUs are used, applied and put back."""

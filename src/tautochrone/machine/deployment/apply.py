@@ -1,0 +1,244 @@
+"""Applying a deployment to a machine, and putting everything back."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tautochrone.errors import TautoError, UsageError
+from tautochrone.machine.cpulist import format_cpu_list
+from tautochrone.machine.deployment.deployment import Deployment, Obtained
+from tautochrone.machine.deployment.read import located
+from tautochrone.machine.files import Files
+from tautochrone.machine.knob.cpus import named_cpus, online_cpus
+from tautochrone.machine.knob.isolated import groups
+from tautochrone.machine.knob.knob import Knob
+from tautochrone.machine.knob.table import KNOBS
+from tautochrone.machine.settings import Change, SettingError, Settings, Write
+from tautochrone.machine.tree import Tree
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where programs must begin on a machine whose CPUs a deployment has divided; all empty where it has not.
+
+    Attributes:
+        joins: files that a measuring program joins before it begins.
+        threads_join: file that each of its threads joins that is pinned to a CPU outside the program's group.
+        load_joins: files that a load joins before it begins.
+    """
+
+    joins: tuple[str, ...] = ()
+    threads_join: str | None = None
+    load_joins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """A deployment in force.
+
+    Attributes:
+        obtained: each setting that was asked for or has changed, read back.
+        places: where programs must begin.
+        measure_cpus: the CPUs of the measuring threads; None: as each experiment chooses.
+        load_cpus: the CPUs of the loads; None: all.
+    """
+
+    obtained: tuple[Obtained, ...]
+    places: Places
+    measure_cpus: tuple[int, ...] | None
+    load_cpus: tuple[int, ...] | None
+
+
+def places(files: Files) -> Places:
+    """Where programs must begin now, whoever applied what is in force."""
+    found = groups(Tree(files))
+    if found is None:
+        return Places()
+    program, threads, loads = found
+    return Places((program,), threads, (loads,) if loads else ())
+
+
+@contextmanager
+def deployed(
+    deployment: Deployment, files: Files, change_settings: Callable[[str], Settings]
+) -> Iterator[Deployed]:
+    """Apply a deployment for as long as the block lasts.
+
+    Args:
+        deployment: what is wanted.
+        files: the machine's.
+        change_settings: begins to change its settings, under the deployment's name.
+
+    Raises:
+        UsageError: this machine can't have a value in it. Nothing was changed.
+        SettingError: the machine refused a change, or something could not be put back.
+    """
+    application = Application(deployment, files, change_settings)
+    try:
+        yield application.apply()
+    except BaseException as error:
+        try:
+            application.undo()
+        except TautoError as failure:
+            raise failure from error
+        raise
+    application.undo()
+
+
+@dataclass
+class Application:
+    """One deployment on its way onto a machine: apply it, then undo or leave it."""
+
+    deployment: Deployment
+    files: Files
+    change_settings: Callable[[str], Settings]
+    _settings: Settings | None = field(default=None, init=False)
+    _refused: dict[str, int] = field(default_factory=dict, init=False)
+
+    def apply(self) -> Deployed:
+        """Change what differs, knob by knob.
+
+        Raises:
+            UsageError: this machine can't have a value. Nothing was changed.
+            SettingError: the machine refused a change; the earlier ones stay until `undo`.
+        """
+        tree = Tree(self.files)
+        wanted = canonical_settings(self.deployment, tree)
+        for cpus in (self.deployment.measure, self.deployment.load):
+            _named(cpus, tree)
+        before = read_knobs(tree)
+        for knob in KNOBS:
+            value = wanted.get(knob.name)
+            if value is not None and knob.available(tree) is None and knob.read(tree) != value:
+                self._change(knob, value, tree)
+        return Deployed(
+            obtained=_obtained(self.deployment, wanted, before, tree),
+            places=places(self.files),
+            measure_cpus=_on_line(self.deployment, "measure", tree),
+            load_cpus=_on_line(self.deployment, "load", tree),
+        )
+
+    def undo(self) -> None:
+        """Put everything back.
+
+        Raises:
+            SettingError: something could not be put back; it is named.
+        """
+        settings, self._settings = self._settings, None
+        left = settings.undo() if settings is not None else ()
+        if left:
+            raise SettingError(
+                f"after the deployment {self.deployment.name} this could not be put back: {'; '.join(left)}",
+                "Put it back by hand, or start the machine anew.",
+            )
+
+    def leave(self) -> None:
+        """Leave it in force, until it is restored.
+
+        Raises:
+            SettingError: something in it ends with this program.
+        """
+        if self._settings is not None:
+            self._settings.leave()
+            self._settings = None
+
+    def _change(self, knob: Knob, value: str, tree: Tree) -> None:
+        for change in knob.changes(value, tree):
+            if self._settings is None:
+                self._settings = self.change_settings(self.deployment.name)
+            try:
+                self._settings.apply(change)
+            except SettingError:
+                if not _may_refuse(change):
+                    raise
+
+
+def canonical_settings(deployment: Deployment, tree: Tree) -> dict[str, str]:
+    """Its settings in the form in which they are read back.
+
+    Raises:
+        UsageError: this machine can't have one of them; with file and line where it is from a file.
+    """
+    canonical = {}
+    for knob in KNOBS:
+        if knob.name in deployment.settings:
+            try:
+                canonical[knob.name] = knob.canonical(deployment.settings[knob.name], tree)
+            except UsageError as error:
+                raise _where(deployment, knob.name, error) from error
+    return canonical
+
+
+def read_knobs(tree: Tree) -> dict[str, str | None]:
+    """What every knob is now."""
+    return {knob.name: knob.read(tree) for knob in KNOBS}
+
+
+def _obtained(
+    deployment: Deployment, wanted: Mapping[str, str], before: Mapping[str, str | None], tree: Tree
+) -> tuple[Obtained, ...]:
+    after = read_knobs(tree)
+    return tuple(
+        Obtained(
+            knob.name,
+            deployment.settings.get(knob.name),
+            before[knob.name],
+            after[knob.name],
+            _reason(knob, wanted.get(knob.name), after[knob.name], tree),
+        )
+        for knob in KNOBS
+        if knob.name in wanted or before[knob.name] != after[knob.name]
+    )
+
+
+def _reason(knob: Knob, wanted: str | None, obtained: str | None, tree: Tree) -> str:
+    """Why a setting is not as it was asked for, or may not stay so, in words."""
+    if wanted is None:
+        return ""
+    if wanted == obtained:
+        return knob.outlook(wanted, tree)
+    at_boot = knob.advice(wanted, tree).at_boot
+    unavailable = knob.available(tree)
+    reason = unavailable or knob.shortfall(wanted, tree) or "the machine took the change without effect"
+    return f"{reason}; at boot: {at_boot}" if at_boot and unavailable else reason
+
+
+def _may_refuse(change: Change) -> bool:
+    return isinstance(change, Write) and change.may_refuse
+
+
+def _named(cpus: str | None, tree: Tree) -> tuple[int, ...] | None:
+    return None if cpus is None else named_cpus(cpus, tree)
+
+
+def _on_line(deployment: Deployment, role: str, tree: Tree) -> tuple[int, ...] | None:
+    """The CPUs for measuring or for loads, which must be on line by now."""
+    text = getattr(deployment, role)
+    cpus = _named(text, tree)
+    if cpus is None:
+        return None
+    online = online_cpus(tree)
+    if text.startswith("all"):
+        return tuple(cpu for cpu in cpus if cpu in online)
+    missing = [cpu for cpu in cpus if cpu not in online]
+    if missing:
+        raise UsageError(
+            f"in the deployment {deployment.name}, '{role}' names CPU {format_cpu_list(missing)}, "
+            "which is off line then",
+            f"Name CPUs of {format_cpu_list(online)}.",
+        )
+    return cpus
+
+
+def _where(deployment: Deployment, knob: str, error: UsageError) -> UsageError:
+    """The error with the place where the value was written, if that is a file."""
+    path = Path(deployment.origin)
+    named = UsageError(f"{knob}: {error}", error.advice)
+    try:
+        text = path.read_text(encoding="utf-8") if deployment.origin.endswith(".toml") else ""
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    if text:
+        return located(text, deployment.origin, ("settings", knob), named)
+    return UsageError(f"the deployment {deployment.name}: {named}", error.advice)

@@ -1,0 +1,1 @@
+"""The settings of a machine that a deployment may change: one small class per knob."""

@@ -1,0 +1,57 @@
+"""Applies a deployment to a machine and stops after a step, for tests that kill it there.
+
+    python apply_and_wait.py FILE STEP [ROOT]
+
+Says "there" on a line once STEP changes are made (or all, if there are fewer), then waits to be killed.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+from tautochrone.machine.deployment.apply import deployed
+from tautochrone.machine.deployment.read import read_deployment
+from tautochrone.machine.settings import Change, Settings
+from tautochrone.target.local import LocalTarget
+
+_LIVES_LONGEST_S = 60
+
+
+class StopsAfter:
+    """Settings that wait after so many changes."""
+
+    def __init__(self, settings: Settings, steps: int) -> None:
+        self._settings = settings
+        self._left = steps
+
+    def apply(self, change: Change) -> None:
+        self._settings.apply(change)
+        self._left -= 1
+        if self._left == 0:
+            wait("more")
+
+    def undo(self) -> tuple[str, ...]:
+        return self._settings.undo()
+
+    def leave(self) -> None:
+        self._settings.leave()
+
+
+def wait(what: str) -> None:
+    print(what, flush=True)
+    time.sleep(_LIVES_LONGEST_S)
+
+
+def main() -> None:
+    file, steps, *root = sys.argv[1:]
+    target = LocalTarget(root=root[0] if root else None)
+    with deployed(
+        read_deployment(Path(file)),
+        target.files(),
+        lambda name: StopsAfter(target.change_settings(name), int(steps)),
+    ):
+        wait("all")
+
+
+if __name__ == "__main__":
+    main()
