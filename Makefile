@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run check test bench lock clean static setup-test
+.PHONY: help setup run probes check test bench lock clean static setup-test
 
 bin := .venv/bin
 
@@ -15,17 +15,23 @@ setup: ## make .venv with the probe and the lab (installs what is missing)
 run: setup ## measure this machine and show the verdict; ARGS="list" and the like run any other verb
 	@$(bin)/tauto $(ARGS)
 
+probes: ## build the probes for other machines (--on ssh:…): x86-64, aarch64, armv7, riscv64
+	@scripts/setup probes
+	@scripts/build-probes
+
 check: static ## the quick checks: format, lint, types, C unit tests, quick tests
 	@scripts/test-probe gcc
+	@scripts/build-probes x86_64
 	@$(bin)/pytest -m "not slow"
 
 test: static ## every check: also sanitizers, clang, the static probe, slow tests
 	@scripts/test-probe gcc address thread clang tidy musl
+	@scripts/build-probes
 	@$(bin)/pytest
 
 bench: ## compare with cyclictest, jitterdebugger and stress-ng; kept out of the tests
 	@scripts/setup bench
-	@scripts/test-probe musl
+	@scripts/build-probes x86_64
 	@$(bin)/python bench
 
 lock: setup-test ## write requirements/*.txt anew from pyproject.toml; UPGRADE=1 takes the newest versions

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import cyclic
 import interrupt
+import loads
 import response
 
 
@@ -32,6 +33,8 @@ def main() -> None:
     cyclic.missing(places[-1], options.seconds)
     response.latency(cpu, min(os.sched_getaffinity(0)), options.seconds, options.rounds)
     interrupt.handler_cost(cpu, options.seconds, options.rounds)
+    loads.disturbance(len(os.sched_getaffinity(0)), options.seconds, min(3, options.rounds))
+    loads.guarded(cpu, options.seconds, min(3, options.rounds))
     cyclic.sizes()
     sys.stdout.flush()
     here = Path(__file__).parent

@@ -141,7 +141,7 @@ def missing(place: Place, seconds: float) -> None:
 def sizes() -> None:
     """What is copied to a board."""
     print("\nProgram size in bytes, as built or installed, without symbols")
-    static = Path(__file__).parents[1] / "build/musl/probe/tauto-probe.stripped"
+    static = Path(__file__).parents[1] / "build/probes/tauto-probe-x86_64"
     if static.exists():
         print(f"  {'tauto-probe, static (needs nothing)':40s} {static.stat().st_size:10,d}")
     for name in ("cyclictest", "jitterdebugger", "stress-ng"):

@@ -1,16 +1,19 @@
 """This machine as a target."""
 
-import json
 import os
 import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from tautochrone.errors import MeasuringError, UsageError
-from tautochrone.target.target import ProbeEnd
+from tautochrone.errors import UsageError
+from tautochrone.machine.files import Files, LocalFiles
+from tautochrone.target.machine import MachineWithPrograms
+from tautochrone.target.program import Guarded, Program, message_of
+from tautochrone.target.target import ANYWHERE, Placement
 
 _READ_BYTES = 1 << 20
 _PATIENCE_S = 10.0
@@ -38,42 +41,69 @@ def find_probe() -> Path:
     return Path(found)
 
 
-class LocalTarget:
+class LocalTarget(MachineWithPrograms):
     """Probes and loads as child processes."""
 
     name = "local"
 
-    def __init__(self, probe: Path | None = None) -> None:
-        """Use this probe, or the one that belongs to this lab (`find_probe`)."""
+    def __init__(self, probe: Path | None = None, root: str | None = None) -> None:
+        """Use this probe, or the one that belongs to this lab (`find_probe`).
+
+        Args:
+            root: files and settings are those below it, for trials on a copied tree; None: this machine's.
+        """
+        super().__init__(root)
         self._probe = probe if probe is not None else find_probe()
 
-    def start_probe(self, arguments: Sequence[str]) -> "LocalProbe":
-        """Start the probe; it writes its stream to a pipe that `stream` reads."""
-        return LocalProbe([str(self._probe), *arguments, "--out", "-"])
+    def files(self) -> Files:
+        """This machine's files."""
+        return LocalFiles(Path(self._root or "/"))
 
-    def start_load(self, arguments: Sequence[str]) -> "LocalLoad":
-        """Start a load and wait until it says that it runs."""
-        return LocalLoad([str(self._probe), "load", *arguments])
+    def start(self, arguments: Sequence[str], placement: Placement) -> Program:
+        """Start the probe: by itself, or, where it is placed, under a guard that joins the groups first."""
+        if placement == ANYWHERE:
+            return LocalProgram([str(self._probe), *arguments])
+        return Guarded(
+            LocalProgram(
+                [str(self._probe), *guard_options(placement), "--", str(self._probe), *arguments],
+                placement_environment(placement),
+            )
+        )
+
+    def start_keeper(self, arguments: Sequence[str]) -> Program:
+        """Its standard input is ours: when we end, however, it puts back what it changed."""
+        return LocalProgram([str(self._probe), *arguments])
 
 
-class LocalProbe:
-    """One probe process.
+def guard_options(placement: Placement) -> list[str]:
+    """`guard`, and what it joins before the program begins."""
+    return ["guard", *(word for file in placement.joins for word in ("--join", file))]
+
+
+def placement_environment(placement: Placement) -> dict[str, str]:
+    """What the probe's threads find out from their environment."""
+    return {"TAUTO_THREADS_JOIN": placement.threads_join} if placement.threads_join else {}
+
+
+class LocalProgram:
+    """A child process; see `Program`.
 
     It has a process group of its own, so that Ctrl-C reaches only the lab, which then asks the probe to end,
     and the probe's last samples are not lost.
     """
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
         """Start it."""
         self._process = subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
+            bufsize=0,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             process_group=0,
+            env=os.environ | (environment or {}),
         )
         self._messages: list[str] = []
-        self._asked_to_end = False
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
@@ -84,82 +114,65 @@ class LocalProbe:
 
     def _listen(self) -> None:
         assert self._process.stderr is not None
-        for line in self._process.stderr:
-            self._messages.append(line.decode(errors="replace").rstrip().removeprefix("tauto-probe: "))
+        rest = b""
+        while data := self._process.stderr.read(_READ_BYTES):
+            *whole, rest = (rest + data).split(b"\n")
+            self._messages += [message_of(line.decode(errors="replace")) for line in whole]
+        if rest:
+            self._messages.append(message_of(rest.decode(errors="replace")))
 
     def read(self) -> bytes:
-        """The next bytes, as soon as there are any; empty at the end."""
+        """The next bytes; see `Program`."""
         assert self._process.stdout is not None
         return os.read(self._process.stdout.fileno(), _READ_BYTES)
 
+    def write(self, data: bytes) -> None:
+        """To its standard input; see `Program`."""
+        assert self._process.stdin is not None
+        with suppress(OSError, ValueError):
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(self._process.stdin.fileno(), rest) :]
+
+    def close_input(self) -> None:
+        """End its standard input; see `Program`."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+
     def stop(self) -> None:
-        """Ask it to end; a second call ends it at once."""
-        if self._asked_to_end:
-            self._process.kill()
-        else:
-            self._asked_to_end = True
-            self._process.terminate()
+        """SIGTERM; see `Program`."""
+        self._process.terminate()
 
-    def end(self) -> ProbeEnd:
-        """Wait for its end. A probe whose stream nobody reads any more is ended."""
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+    def kill(self) -> None:
+        """SIGKILL; see `Program`."""
+        self._process.kill()
+
+    def wait(self, patience_s: float) -> int | None:
+        """Its exit code; see `Program`."""
         try:
-            exit_code = self._process.wait(_PATIENCE_S)
+            code = self._process.wait(patience_s)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            exit_code = self._process.wait()
+            return None
         self._listener.join(_PATIENCE_S)
-        assert self._process.stderr is not None
-        self._process.stderr.close()
-        return ProbeEnd(exit_code, tuple(self._messages))
+        return code
 
+    def messages(self) -> tuple[str, ...]:
+        """What it said on standard error; see `Program`."""
+        return tuple(self._messages)
 
-class LocalLoad:
-    """One load process. Its standard input is ours: when we end, however, it ends."""
-
-    def __init__(self, command: Sequence[str]) -> None:
-        """Start it and wait for its word that it runs.
-
-        Raises:
-            MeasuringError: it did not start.
-        """
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            process_group=0,
-        )
-        self._said: tuple[str, str] | None = None
+    def release(self) -> None:
+        """End it and close its pipes; see `Program`."""
+        assert self._process.stdin is not None
         assert self._process.stdout is not None
-        if not self._process.stdout.readline():
-            raise MeasuringError(f"the load did not start: {self._finish()[1] or 'it said nothing'}")
-
-    def end(self) -> dict[str, object]:
-        """End it, if it still runs, and read its report.
-
-        Raises:
-            MeasuringError: it ended without one.
-        """
-        report, complaint = self._finish()
-        lines = report.splitlines()
-        if not lines:
-            raise MeasuringError(f"the load failed: {complaint or 'it ended without a report'}")
-        content = json.loads(lines[-1])
-        assert isinstance(content, dict)
-        return content
-
-    def _finish(self) -> tuple[str, str]:
-        """What it said on standard output and standard error, once it has ended."""
-        if self._said is None:
+        assert self._process.stderr is not None
+        self._process.stdin.close()
+        self._process.stdout.close()
+        if self._process.poll() is None:
             try:
-                report, complaint = self._process.communicate(
-                    timeout=_PATIENCE_S
-                )  # closes its standard input
+                self._process.wait(1.0)  # a guard or a keeper has something to put in order first
             except subprocess.TimeoutExpired:
                 self._process.kill()
-                report, complaint = self._process.communicate()
-            self._said = report, complaint.strip().removeprefix("tauto-probe: ")
-        return self._said
+                self._process.wait()
+        self._listener.join(_PATIENCE_S)
+        if not self._listener.is_alive():
+            self._process.stderr.close()

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from tautochrone.machine.files import Files
+from tautochrone.machine.settings import InForce, Settings
+
 
 @dataclass(frozen=True)
 class ProbeEnd:
@@ -18,17 +21,53 @@ class ProbeEnd:
     messages: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What a short command of the probe said.
+
+    Attributes:
+        exit_code: as in `ProbeEnd`.
+        text: its standard output.
+        messages: as in `ProbeEnd`.
+    """
+
+    exit_code: int
+    text: str
+    messages: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a program runs on a machine whose CPUs are divided.
+
+    Attributes:
+        joins: files (``cgroup.procs``, ``tasks``) into which it writes itself before it begins.
+        threads_join: file (``cgroup.threads``) into which each of its threads writes itself that is to run
+            on a CPU outside its group.
+    """
+
+    joins: tuple[str, ...] = ()
+    threads_join: str | None = None
+
+
+ANYWHERE = Placement()
+
+
 class RunningProbe(Protocol):
     """A probe that is measuring."""
 
     def read(self) -> bytes:
-        """The next bytes of its sample stream, as soon as there are any; empty at the end."""
+        """The next bytes of its sample stream, as soon as there are any; empty at the end.
+
+        Raises:
+            MeasuringError: the connection to it was lost.
+        """
         ...
 
     def stop(self) -> None:
         """Ask it to end early and to write its footer; the stream goes on until then.
 
-        A second call ends it at once. Safe to call from a signal handler.
+        A second call ends it at once. Safe to call from a signal handler and from another thread.
         """
         ...
 
@@ -40,8 +79,19 @@ class RunningProbe(Protocol):
 class RunningLoad(Protocol):
     """A background load that is known to be running."""
 
+    def failure(self) -> str | None:
+        """Why it has ended by itself, in words; None while it runs. Never blocks."""
+        ...
+
     def end(self) -> dict[str, object]:
-        """End it, if it still runs, and say what it did: operations, unit, elapsed_ns, cpu_time_ns."""
+        """End it, if it still runs, and say what it did.
+
+        Returns:
+            load, operations, unit, bytes, elapsed_ns, cpu_time_ns, threads, and what else its kind reports.
+
+        Raises:
+            MeasuringError: it ended without a report.
+        """
         ...
 
 
@@ -53,10 +103,51 @@ class Target(Protocol):
         """As people write it after --on."""
         ...
 
-    def start_probe(self, arguments: Sequence[str]) -> RunningProbe:
+    def ask(self, arguments: Sequence[str], patience_s: float = 30.0) -> Answer:
+        """Run a short command of the probe to its end, with nothing on its standard input.
+
+        Raises:
+            MeasuringError: it did not end in time (then it is ended), or the connection was lost.
+        """
+        ...
+
+    def start_probe(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningProbe:
         """Start `tauto-probe` with these arguments; its stream goes to standard output."""
         ...
 
-    def start_load(self, arguments: Sequence[str]) -> RunningLoad:
-        """Start `tauto-probe load` with these arguments and wait until it says that it runs."""
+    def start_load(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningLoad:
+        """Start `tauto-probe load` with these arguments and wait until it says that it runs.
+
+        Raises:
+            UsageError, NotPermittedError: refused, in the probe's words.
+            MeasuringError: it did not start.
+        """
+        ...
+
+    def files(self) -> Files:
+        """The machine's files."""
+        ...
+
+    def in_force(self) -> InForce | None:
+        """The deployment that somebody applied there and that was not put back yet."""
+        ...
+
+    def change_settings(self, name: str) -> Settings:
+        """Begin to apply the deployment of this name.
+
+        Raises:
+            SettingError: another one is in force, or the journal can't be written.
+        """
+        ...
+
+    def restore(self) -> tuple[str, ...]:
+        """Put back what `in_force` names; what could not be put back, in words.
+
+        Raises:
+            SettingError: its keeper is still at work.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of the machine. What was started there ends, what was changed is put back."""
         ...

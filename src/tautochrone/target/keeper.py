@@ -1,0 +1,107 @@
+"""Speaking to `tauto-probe keep`: the keeper of a machine's settings, and its reader of files."""
+
+import errno
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from urllib.parse import quote
+
+from tautochrone.errors import MeasuringError
+from tautochrone.target.program import Program
+
+_PATIENCE_S = 10.0
+_BATCH = 256
+"""Requests under way at most: together they fit into a pipe, so writing them never waits for answers."""
+_PLAIN = "_./,:+=@-"
+Request = Sequence[str | bytes]
+
+
+class Keeper:
+    """One keeper process. Requests may come from several threads; they take turns."""
+
+    def __init__(self, program: Program) -> None:
+        """Speak through the pipes of this program."""
+        self._program = program
+        self._lock = threading.Lock()
+        self._waiting = b""
+        self._next = 0
+
+    def ask(self, *words: str | bytes) -> bytes:
+        """The answer to one request.
+
+        Raises:
+            OSError: refused, with the keeper's words.
+            MeasuringError: the keeper has ended, or the connection to it was lost.
+        """
+        (answer,) = self.ask_all([words])
+        if isinstance(answer, OSError):
+            raise answer
+        return answer
+
+    def ask_all(self, requests: Sequence[Request]) -> list[bytes | OSError]:
+        """The answers to many requests, for little more than the time of one.
+
+        Raises:
+            MeasuringError: the keeper has ended, or the connection to it was lost.
+        """
+        with self._lock:
+            return [
+                answer
+                for start in range(0, len(requests), _BATCH)
+                for answer in self._ask_batch(requests[start : start + _BATCH])
+            ]
+
+    def close(self) -> None:
+        """End its input: it puts back what it changed, and ends."""
+        self._program.close_input()
+        self._program.wait(_PATIENCE_S)
+        self._program.release()
+
+    def _ask_batch(self, requests: Sequence[Request]) -> Iterator[bytes | OSError]:
+        first = self._next
+        self._next += len(requests)
+        self._program.write(
+            b"".join(_line(str(first + i), *words) for i, words in enumerate(requests)),
+        )
+        for number in range(first, self._next):
+            yield self._answer(number)
+
+    def _answer(self, number: int) -> bytes | OSError:
+        said, word, *rest = self._line().split()
+        if int(said) != number or not rest:
+            raise MeasuringError(f"the keeper answered {said} {word} to request {number}")
+        content = self._bytes(int(rest[-1]) + 1)[:-1]
+        if word == "ok":
+            return content
+        code = getattr(errno, rest[0], errno.EIO)
+        return OSError(code, content.decode(errors="replace").strip() or os.strerror(code))
+
+    def _line(self) -> str:
+        while b"\n" not in self._waiting:
+            self._more()
+        line, _, self._waiting = self._waiting.partition(b"\n")
+        return line.decode(errors="replace")
+
+    def _bytes(self, count: int) -> bytes:
+        while len(self._waiting) < count:
+            self._more()
+        content, self._waiting = self._waiting[:count], self._waiting[count:]
+        return content
+
+    def _more(self) -> None:
+        data = self._program.read()
+        if not data:
+            self._program.wait(_PATIENCE_S)
+            said = self._program.messages()
+            raise MeasuringError(
+                f"the keeper of settings has ended: {said[-1] if said else 'it said nothing'}"
+            )
+        self._waiting += data
+
+
+def _line(*words: str | bytes) -> bytes:
+    return " ".join(_encoded(word) for word in words).encode() + b"\n"
+
+
+def _encoded(word: str | bytes) -> str:
+    return quote(os.fsencode(word), safe=_PLAIN).replace("~", "%7E") or "%"

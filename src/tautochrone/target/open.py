@@ -1,0 +1,40 @@
+"""The machine under test, by the name that people give it after --on.
+
+    with open_target(on) as target:  # None or "local": this machine; "ssh:root@board": that one
+        facts = gather(target.files())
+        run_cell(cell, store, target, facts)
+
+Open it once for a command, not once for a cell: connecting and pushing the probe takes a second or so.
+Leaving the block ends what was started there and puts back what was changed. What goes wrong with the
+connection while it is open is a `MeasuringError` from whatever was asked of the target at that moment.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tautochrone.target.address import read_address
+from tautochrone.target.local import LocalTarget
+from tautochrone.target.target import Target
+
+
+@contextmanager
+def open_target(where: str | None) -> Iterator[Target]:
+    """Connect to a machine, for as long as the block lasts.
+
+    Raises:
+        UsageError: no such kind of machine, malformed text, or there is no probe for it.
+        MeasuringError: it can't be reached.
+        NotPermittedError: it does not let this user in, or its host key is not known.
+    """
+    address = read_address(where) if where is not None else None
+    target: Target
+    if address is None:
+        target = LocalTarget()
+    else:
+        from tautochrone.target.ssh.target import connect  # asyncssh takes a while to load
+
+        target = connect(address)
+    try:
+        yield target
+    finally:
+        target.close()

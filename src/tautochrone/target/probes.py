@@ -1,0 +1,55 @@
+"""The probes for other machines: static, so that they need nothing there but a kernel."""
+
+import os
+import sys
+from pathlib import Path
+
+from tautochrone.errors import UsageError
+
+_ARCHITECTURES = {
+    "x86_64": "x86_64",
+    "amd64": "x86_64",
+    "aarch64": "aarch64",
+    "arm64": "aarch64",
+    "armv7l": "armv7",
+    "armv8l": "armv7",  # a 64-bit machine that shows itself as a 32-bit one
+    "riscv64": "riscv64",
+}
+
+
+def find_probe_for(machine: str) -> Path:
+    """The probe for the machine that ``uname -m`` calls so.
+
+    Raises:
+        UsageError: there is none for it, or it was not built.
+    """
+    architecture = _ARCHITECTURES.get(machine)
+    if architecture is None:
+        raise UsageError(
+            f"there is no probe for machines of the kind {machine!r}",
+            f"There are probes for {', '.join(dict.fromkeys(_ARCHITECTURES.values()))}.",
+        )
+    name = f"tauto-probe-{architecture}"
+    for folder in _folders():
+        if (folder / name).is_file():
+            return folder / name
+    raise UsageError(
+        f"the probe for {architecture} machines was not built",
+        f"Run `make probes` in the source folder, or let TAUTO_PROBES name the folder that has {name}.",
+    )
+
+
+def _folders() -> list[Path]:
+    """Where probes for other machines may lie, first come first."""
+    named = os.environ.get("TAUTO_PROBES")
+    if named:
+        return [Path(named)]
+    checkouts = (Path(sys.prefix).parent, Path(__file__).parents[3])  # of .venv, of src/
+    return [
+        Path(sys.prefix) / "share" / "tautochrone" / "probes",
+        *(
+            place / "build" / "probes"
+            for place in checkouts
+            if (place / "scripts" / "build-probes").is_file()
+        ),
+    ]

@@ -1,0 +1,107 @@
+"""Probes and loads as programs, wherever they run."""
+
+import json
+from collections.abc import Iterator
+
+from tautochrone.errors import MeasuringError
+from tautochrone.target.program import Program, lines_of, refusal
+from tautochrone.target.target import ProbeEnd
+
+_PATIENCE_S = 10.0
+
+
+class ProgramProbe:
+    """A probe that is measuring; see `RunningProbe`."""
+
+    def __init__(self, program: Program) -> None:
+        """It has just been started."""
+        self._program = program
+        self._asked_to_end = False
+
+    def read(self) -> bytes:
+        """The next bytes of its stream; see `RunningProbe`."""
+        return self._program.read()
+
+    def stop(self) -> None:
+        """Ask it to end; a second call ends it at once. See `RunningProbe`."""
+        if self._asked_to_end:
+            self._program.kill()
+        else:
+            self._asked_to_end = True
+            self._program.stop()
+
+    def end(self) -> ProbeEnd:
+        """Wait for its end. One that goes on although its stream has ended is ended. See `RunningProbe`."""
+        try:
+            code = self._program.wait(_PATIENCE_S)
+            if code is None:
+                self._program.kill()
+                code = self._program.wait(_PATIENCE_S)
+        finally:
+            self._program.release()
+        return ProbeEnd(-9 if code is None else code, self._program.messages())
+
+
+class ProgramLoad:
+    """A load that is known to be running; see `RunningLoad`."""
+
+    def __init__(self, program: Program) -> None:
+        """Wait for its word that it runs.
+
+        Raises:
+            UsageError, NotPermittedError: refused, in the probe's words.
+            MeasuringError: it did not start, or the connection was lost.
+        """
+        self._program = program
+        self._lines: Iterator[str] = lines_of(program)
+        self._code: int | None = None
+        self._report: dict[str, object] | None = None
+        started = False
+        try:
+            started = next(self._lines, None) is not None
+            if not started:
+                code = self._wait()
+                raise refusal(code, program.messages(), "the load did not start")
+        finally:
+            if not started:
+                program.release()
+
+    def failure(self) -> str | None:
+        """Why it has ended by itself; None while it runs. See `RunningLoad`."""
+        if self._code is None:
+            try:
+                self._code = self._program.wait(0)
+            except MeasuringError as error:
+                return str(error)
+        if self._code is None:
+            return None
+        said = [line for line in self._program.messages() if not line.startswith("warning: ")]
+        if said:
+            return said[-1]
+        return "it ended before its time" if self._code == 0 else f"it ended with exit code {self._code}"
+
+    def end(self) -> dict[str, object]:
+        """End it, if it still runs, and read its report; see `RunningLoad`."""
+        if self._report is None:
+            try:
+                self._program.close_input()
+                code = self._wait()  # first: what it still has to say fits into the pipe
+                lines = list(self._lines)
+            finally:
+                self._program.release()
+            self._report = self._last_of(lines, code)
+        return self._report
+
+    def _last_of(self, lines: list[str], code: int) -> dict[str, object]:
+        content = json.loads(lines[-1]) if lines else None
+        if not isinstance(content, dict):
+            raise refusal(code, self._program.messages(), "the load failed")
+        return content
+
+    def _wait(self) -> int:
+        if self._code is None:
+            self._code = self._program.wait(_PATIENCE_S)
+        if self._code is None:
+            self._program.kill()
+            self._code = self._program.wait(_PATIENCE_S)
+        return -9 if self._code is None else self._code

@@ -1,0 +1,1 @@
+"""A machine that SSH reaches, as a target."""

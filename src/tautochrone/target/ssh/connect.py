@@ -1,0 +1,132 @@
+"""Logging in: keys, passwords, and what can go wrong, in words."""
+
+import socket
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import asyncssh
+
+from tautochrone.errors import MeasuringError, NotPermittedError, TautoError, UsageError
+from tautochrone.target.address import SshAddress
+from tautochrone.target.ssh import credentials
+from tautochrone.target.ssh.background import Background
+from tautochrone.target.ssh.host_keys import (
+    KEYS_TO_SHOW,
+    HostKeyWitness,
+    host_key_refusal,
+    is_known,
+    known_hosts_files,
+)
+
+_CONNECT_TIMEOUT_S = 10.0
+_KEEPALIVE_S = 1.0
+_MOST_SILENCES = 4
+"""A machine that answers nothing for some 5 s is taken for gone."""
+_TRIALS = 3
+_CONFIGS = ("/etc/ssh/ssh_config", "~/.ssh/config")
+
+
+def log_in(background: Background, address: SshAddress) -> asyncssh.SSHClientConnection:
+    """Connect with the user's keys and configuration; ask for a password or passphrase on a terminal.
+
+    Raises:
+        UsageError: ~/.ssh/config or a key can't be read.
+        NotPermittedError: not let in, or the host key is not the known one.
+        MeasuringError: it can't be reached.
+    """
+    secrets: dict[str, Any] = {}
+    for trial in range(_TRIALS):
+        witness = HostKeyWitness()
+        try:
+            return background.run(_connect(address, witness, secrets))
+        except asyncssh.PermissionDenied as error:
+            askable = credentials.may_ask()
+            if not askable or trial == _TRIALS - 1 or not credentials.ask(address, witness, secrets):
+                raise _not_let_in(address, str(error), askable) from error
+    raise AssertionError("not reached")
+
+
+async def _connect(
+    address: SshAddress, witness: HostKeyWitness, secrets: dict[str, Any]
+) -> asyncssh.SSHClientConnection:
+    options: dict[str, Any] = {
+        "config": [str(path) for name in _CONFIGS if (path := Path(name).expanduser()).is_file()],
+        **({"port": address.port} if address.port is not None else {}),
+        **({"username": address.user} if address.user is not None else {}),
+        **secrets,
+    }
+    host, port, files = address.host, address.port or asyncssh.DEFAULT_PORT, []
+    try:
+        read = await asyncssh.SSHClientConnectionOptions.construct(host=host, **options)
+        host, port = read.host_key_alias or read.host, read.port
+        witness.identity_files = tuple(read.config.get("IdentityFile", ()))
+        files = known_hosts_files(
+            read.config.get("UserKnownHostsFile"), read.config.get("GlobalKnownHostsFile")
+        )
+        options |= {
+            "known_hosts": files or b"",  # not (): that is asyncssh's own choice; not None: that is no check
+            "client_factory": lambda: witness,
+            "connect_timeout": _CONNECT_TIMEOUT_S,
+            "keepalive_interval": _KEEPALIVE_S,
+            "keepalive_count_max": _MOST_SILENCES,
+        }
+        if is_known(host, port, files):
+            with suppress(asyncssh.KeyExchangeFailed):  # it has no key of the known kind: let it show another
+                return await asyncssh.connect(address.host, **options)
+        return await asyncssh.connect(address.host, server_host_key_algs=KEYS_TO_SHOW, **options)
+    except asyncssh.PermissionDenied:
+        raise
+    except asyncssh.HostKeyNotVerifiable as error:
+        if witness.shown is None:  # a machine that is jumped over, or a key that was revoked
+            raise NotPermittedError(
+                f"no connection to {host}, port {port}: {error.reason}", f"Does `ssh -p {port} {host}` work?"
+            ) from error
+        raise host_key_refusal(host, port, witness.shown, files) from error
+    except (OSError, ValueError, asyncssh.Error) as error:
+        raise _in_words(error, address, port) from error
+
+
+def _in_words(error: Exception, address: SshAddress, port: int) -> TautoError:
+    """Why there is no connection."""
+    host = address.host
+    match error:
+        case socket.gaierror():
+            return MeasuringError(f"{host}: no machine of this name is known", "Check the name after --on.")
+        case ConnectionRefusedError():
+            return MeasuringError(
+                f"{host} refuses connections to port {port}", "Does an SSH server run there, on this port?"
+            )
+        case TimeoutError():
+            return MeasuringError(
+                f"{host} does not answer within {_CONNECT_TIMEOUT_S:g} s",
+                "Is it switched on, and the network between you and it in order?",
+            )
+        case asyncssh.ConfigParseError() | asyncssh.KeyImportError():
+            return UsageError(f"what ssh would use can't be read: {error}", "Look into ~/.ssh/config.")
+        case asyncssh.Error():
+            return MeasuringError(
+                f"no connection to {host}, port {port}: {error.reason}",
+                f"Does `ssh -v -p {port} {host}` work?",
+            )
+        case OSError() if error.filename is not None:
+            return UsageError(
+                f"{error.filename} can't be read: {error.strerror}",
+                "~/.ssh/config names it.",
+            )
+        case _:
+            words = error.strerror if isinstance(error, OSError) else None
+            return MeasuringError(
+                f"no connection to {host}, port {port}: {words or error}",
+                f"Does `ssh -v -p {port} {host}` work?",
+            )
+
+
+def _not_let_in(address: SshAddress, said: str, askable: bool) -> NotPermittedError:
+    user = f"{address.user}@" if address.user else ""
+    port = f" -p {address.port}" if address.port else ""
+    return NotPermittedError(
+        f"{address.host} does not let you in: {said}",
+        f"Put your public key there: `ssh-copy-id{port} {user}{address.host}`"
+        + ("." if askable else "; a password is asked for only on a terminal."),
+    )
