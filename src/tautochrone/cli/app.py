@@ -12,14 +12,18 @@ import typer
 from tautochrone.cli import probe
 from tautochrone.cli.analyse import analyse
 from tautochrone.cli.answer import answer
+from tautochrone.cli.deploy import deploy
 from tautochrone.cli.doctor import doctor
 from tautochrone.cli.ending import run_to_exit_code
 from tautochrone.cli.export import export
 from tautochrone.cli.figure import figure
+from tautochrone.cli.forgotten import forgotten_deployment
 from tautochrone.cli.list import list_runs
+from tautochrone.cli.load import load
 from tautochrone.cli.options import StoreOption
 from tautochrone.cli.recover import recover
 from tautochrone.cli.report import report
+from tautochrone.cli.run import run
 from tautochrone.cli.show import show
 
 _EXIT_CODES = (
@@ -27,6 +31,8 @@ _EXIT_CODES = (
     "6 found by doctor --fail-on or analyse --fail, 70 a fault in tauto, 130 stopped by Ctrl-C, "
     "141 nobody reads the output."
 )
+
+_SEES_FOR_ITSELF = ("deploy",)  # shows a deployment that is in force
 
 app = typer.Typer(
     name="tauto",
@@ -47,6 +53,7 @@ def _show_version(asked: bool) -> None:
 
 @app.callback()
 def root(
+    context: typer.Context,
     store: StoreOption = None,
     version: Annotated[  # noqa: ARG001 - its callback answers
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
@@ -57,6 +64,8 @@ def root(
     Without a verb, tauto measures this machine for about a minute and shows a verdict and a report.
     """
     _use_store(store)
+    if context.invoked_subcommand not in _SEES_FOR_ITSELF and (line := forgotten_deployment()):
+        typer.echo(line, err=True)
 
 
 def _use_store(store: StoreOption = None) -> None:
@@ -66,6 +75,7 @@ def _use_store(store: StoreOption = None) -> None:
 
 # In the order of help, which puts groups of verbs last.
 app.command("answer")(answer)
+app.command("run")(run)
 app.command("list")(list_runs)
 app.command("show")(show)
 app.command("report")(report)
@@ -75,6 +85,8 @@ app.command("recover")(recover)
 app.command("doctor")(doctor)
 app.command("analyse")(analyse)
 app.add_typer(probe.app, name="probe", callback=_use_store)
+app.add_typer(load, name="load")
+app.add_typer(deploy, name="deploy")
 
 
 def with_verb(arguments: list[str]) -> list[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tautochrone.errors import MeasuringError, NotPermittedError, TautoError, UsageError
+from tautochrone.errors import StoreError, TautoError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from tautochrone.cli.live import Watch
     from tautochrone.plan.cell import Cell
+    from tautochrone.plan.conditions import Conditions, NotPutBackError
     from tautochrone.run.folder import Run
     from tautochrone.run.store import Store
     from tautochrone.target.target import Target
@@ -42,17 +43,23 @@ class Lacking:
 
 @dataclass(frozen=True)
 class Batch:
-    """What came of it: runs in the order of their cells, and what is lacking."""
+    """What came of it: runs in the order of their cells, and what is lacking.
+
+    Attributes:
+        not_put_back: a setting of the deployment that could not be put back.
+    """
 
     runs: tuple[Run, ...]
     lacking: tuple[Lacking, ...]
     stopped: bool
     not_begun: tuple[Cell, ...]
+    not_put_back: NotPutBackError | None = None
 
 
 def run_batch(
     cells: Sequence[Cell],
     store: Store,
+    target: Target,
     facts: Mapping[str, Any],
     may_lack: Callable[[Cell], bool] = lambda _: True,
     adapt: Callable[[Cell, Sequence[Run]], Cell] = lambda cell, _: cell,
@@ -60,25 +67,52 @@ def run_batch(
     """Measure the cells in their order. Ctrl-C ends it; what was measured until then is kept.
 
     Args:
-        facts: about this machine, stored with each run.
+        cells: all of them under the same deployment, which is applied once, around them all.
+        target: the machine under test.
+        facts: about it, stored with each run.
         may_lack: whether the others go on when this cell can't be measured.
         adapt: makes of a cell what it becomes after the runs before it.
 
     Raises:
-        TautoError: a cell that may not lack was refused or failed; the store can't be written.
+        TautoError: a cell that may not lack was refused or failed, or the deployment was; the store can't be
+            written.
     """
-    from tautochrone.cli.live import watching
-    from tautochrone.target.local import LocalTarget
+    from tautochrone.plan.conditions import NotPutBackError, conditions_of
 
-    target = LocalTarget()
+    batch: Batch | None = None
+    try:
+        with conditions_of(cells[0].deployment if cells else None, target, facts) as under:
+            batch = _run_all(cells, store, target, under, may_lack, adapt)
+    except NotPutBackError as error:
+        if batch is None:
+            raise
+        batch = replace(batch, not_put_back=error)
+    return batch
+
+
+def _run_all(
+    cells: Sequence[Cell],
+    store: Store,
+    target: Target,
+    under: Conditions,
+    may_lack: Callable[[Cell], bool],
+    adapt: Callable[[Cell, Sequence[Run]], Cell],
+) -> Batch:
+    from tautochrone.cli.live import watching
+    from tautochrone.plan.execute import StoppedAfterRunError
+
     runs: list[Run] = []
     lacking: list[Lacking] = []
     with watching(tuple(cells)) as begin:
         for at, cell in enumerate(cells):
+            excused = lacking if may_lack(cell) else None
             try:
-                excused = lacking if may_lack(cell) else None
-                run = _run(adapt(cell, runs), store, target, facts, begin(cell), excused)
-            except KeyboardInterrupt:  # between two runs; within one it ends the probe, and the run is kept
+                run = _run(adapt(cell, runs), store, target, under, begin(cell), excused)
+            except StoppedAfterRunError as stop:
+                return Batch((*runs, stop.run), tuple(lacking), True, tuple(cells[at + 1 :]))
+            except (
+                KeyboardInterrupt
+            ):  # before its first sample; afterwards it ends the probe, and the run is kept
                 return Batch(tuple(runs), tuple(lacking), True, tuple(cells[at:]))
             if run is None:
                 continue
@@ -92,18 +126,19 @@ def _run(
     cell: Cell,
     store: Store,
     target: Target,
-    facts: Mapping[str, Any],
+    under: Conditions,
     watch: Watch,
     lacking: list[Lacking] | None,
 ) -> Run | None:
-    from tautochrone.plan.execute import NothingMeasuredError, run_cell
+    from tautochrone.plan.execute import is_refusal, run_cell
 
     try:
-        return run_cell(cell, store, target, facts, watch)
-    except (NotPermittedError, UsageError, MeasuringError) as error:
+        return run_cell(cell, store, target, under.facts, watch, under)
+    except StoreError:
+        raise
+    except TautoError as error:
         if lacking is None:
             raise
-        refused = not isinstance(error, MeasuringError) or isinstance(error, NothingMeasuredError)
-        instead = cell.instead if refused else None
-        lacking.append(Lacking(cell, error, not refused, instead))
-        return _run(instead, store, target, facts, watch, lacking) if instead is not None else None
+        instead = cell.instead if is_refusal(error) else None
+        lacking.append(Lacking(cell, error, not is_refusal(error), instead))
+        return _run(instead, store, target, under, watch, lacking) if instead is not None else None

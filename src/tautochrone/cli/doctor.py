@@ -1,9 +1,8 @@
-"""``tauto doctor``: which settings of this machine can cost deadlines, and what to do about them."""
+"""``tauto doctor``: which settings of a machine can cost deadlines, what to do, what it was worth here."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -11,14 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tautochrone.cli.beside import On
+from tautochrone.cli.options import StoreOption
 from tautochrone.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
-    from tautochrone.machine.audit import Finding, Level
+    from tautochrone.judgement.worth_measured import Worth
+    from tautochrone.machine.audit import Finding
     from tautochrone.machine.facts import Facts
 
 EXIT_FINDINGS = 6
@@ -26,15 +28,7 @@ EXIT_FINDINGS = 6
 
 _SCHEMA = 1
 _WIDEST = 110  # longer lines are hard to read
-_STYLES = {"warning": "bold red", "unknown": "bold magenta", "note": "bold yellow", "good": "bold green"}
-_HEADINGS = {
-    "warning": "Warnings: can cost a deadline",
-    "unknown": "Unknown: could not be seen from here",
-    "note": "Notes: worth knowing when reading results",
-    "good": "Good",
-}
-_STATEMENTS = ("Seen", "Why", "Do", "Source")
-_OF_NOTES = ("Seen", "Do")  # unless everything is asked for; warnings and unknowns are shown whole
+_WITHHELD = "not attributable"  # such a worth has no numbers; it is told to who asks for everything
 
 
 class FailOn(StrEnum):
@@ -45,11 +39,21 @@ class FailOn(StrEnum):
     unknown = "unknown"
 
 
+_FAILING: dict[FailOn, set[str]] = {
+    FailOn.never: set(),
+    FailOn.warning: {"warning"},
+    FailOn.unknown: {"warning", "unknown"},
+}
+
+
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print findings and facts as JSON.")] = False,
+    on: On = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print findings, what they were worth, and facts as JSON.")
+    ] = False,
     explain: Annotated[
         bool,
-        typer.Option("--explain", "-e", help="Say why and who says so for every finding, good ones too."),
+        typer.Option("--explain", "-e", help="Say all of every finding: why it matters, and who says so."),
     ] = False,
     fail_on: Annotated[
         FailOn,
@@ -58,102 +62,103 @@ def doctor(
         ),
     ] = FailOn.never,
     root: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             help="Read copies of /proc, /sys and /boot below this folder instead.", show_default=False
         ),
-    ] = Path("/"),
+    ] = None,
+    store: StoreOption = None,
 ) -> None:
-    """Check this machine for settings that cost deadlines.
+    """Check a machine for settings that cost deadlines.
 
     Reads only, changes nothing, needs no root. What only root may read is listed as unknown, with the
-    command that shows it. Exit code: 0, or 6 if --fail-on finds something.
+    command that shows it. Where the store has runs of this machine that differ in one setting, it says what
+    that was worth. Exit code: 0, or 6 if --fail-on finds something.
     """
     from tautochrone.machine.audit import audit_facts
-    from tautochrone.machine.facts import observe
 
-    if not (root / "proc").is_dir():
-        raise UsageError(
-            f"There is no folder 'proc' in '{root}'", "Name a folder with copies of /proc and /sys."
-        )
-    facts = observe(root)
+    facts = _facts(on, root)
     findings = audit_facts(facts)
+    worths = _worths(store, facts, findings)
     if as_json:
-        typer.echo(json.dumps(_as_json(facts, findings), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(_as_json(facts, findings, worths), indent=2, ensure_ascii=False))
     else:
-        _show(facts, findings, explain=explain)
-    failing = {FailOn.never: set(), FailOn.warning: {"warning"}, FailOn.unknown: {"warning", "unknown"}}[
-        fail_on
-    ]
-    if any(finding.level in failing for finding in findings):
+        _show(facts, findings, worths, on, explain=explain)
+    if any(finding.level in _FAILING[fail_on] for finding in findings):
         raise typer.Exit(EXIT_FINDINGS)
 
 
-def findings_view(findings: Sequence[Finding], *, explain: bool = False) -> Iterable[RenderableType]:
-    """What a terminal shows of findings: a heading and a table per level, most urgent first.
+def _facts(on: str | None, root: Path | None) -> Facts:
+    from tautochrone.machine.facts import observe
 
-    There are no frames, so that commands can be copied.
+    if root is not None and on is not None:
+        raise UsageError("--root and --on name two different machines", "Leave one of them out.")
+    if root is not None:
+        if not (root / "proc").is_dir():
+            raise UsageError(
+                f"There is no folder 'proc' in '{root}'", "Name a folder with copies of /proc and /sys."
+            )
+        return observe(root)
+    if on is None:
+        return observe()  # this machine needs no probe for that
+    from tautochrone.target.open import open_target
 
-    Args:
-        findings: as `audit` returns them.
-        explain: show why and the source for notes and good findings too.
-    """
-    from rich.rule import Rule
-    from rich.table import Table
-    from rich.text import Text
-
-    for level, group in _by_level(findings):
-        style = _STYLES[level]
-        yield Rule(Text(_HEADINGS[level], style=style), style=style, align="left")
-        table = Table.grid(padding=(0, 2))
-        table.add_column(width=len("WARNING"), no_wrap=True)
-        table.add_column(ratio=1)
-        for finding in group:
-            text = Text(finding.title, style="bold")
-            if finding.certainty == "likely":
-                text.append(" (likely)", style="not bold dim")
-            if level == "good" and not explain:
-                text.append(f". {finding.observed}", style="not bold dim")
-            else:
-                for name, content in _details(finding, explain=explain):
-                    text.append(f"\n{name}: ", style="not bold cyan")
-                    text.append(content, style="not bold")
-                text.append("\n")
-            table.add_row(Text(level.upper() if level == "warning" else level, style=style), text)
-        yield table
+    with open_target(on) as target:
+        return observe(target.files())
 
 
-def plain_lines(findings: Sequence[Finding]) -> Iterable[str]:
-    """The same for pipes and logs: no colour, no frames, nothing cut, one statement in each line."""
-    for level, group in _by_level(findings):
-        for finding in group:
-            likely = " (likely)" if finding.certainty == "likely" else ""
-            yield f"{level}: {finding.code}: {finding.title}{likely}"
-            yield from (f"    {name.lower()}: {content}" for name, content in _details(finding, explain=True))
+def _worths(store: Path | None, facts: Facts, findings: Sequence[Finding]) -> dict[str, Worth]:
+    """What the findings were worth here; nothing without a store, or with too few runs for a comparison."""
+    from tautochrone.errors import StoreError
+    from tautochrone.run.place import default_store, run_folders
+
+    try:
+        folders = run_folders(store if store is not None else default_store())
+    except StoreError:
+        if store is not None:
+            raise
+        return {}
+    if len(folders) < 2:
+        return {}
+    from tautochrone.report.worth_here import worth_here
+
+    return worth_here(folders, facts, findings)
 
 
-def _show(facts: Facts, findings: Sequence[Finding], *, explain: bool) -> None:
+def _show(
+    facts: Facts,
+    findings: Sequence[Finding],
+    worths: Mapping[str, Worth],
+    on: str | None,
+    *,
+    explain: bool,
+) -> None:
     from tautochrone.report.console import make_console
+    from tautochrone.report.findings import (
+        KNOBS_EXPLAINED,
+        counted,
+        findings_view,
+        has_knobs,
+        plain_lines,
+    )
 
     console = make_console()
     console.width = min(console.width, _WIDEST)
-    headline = _headline(facts)
+    said = {code: one.sentence for code, one in worths.items() if explain or one.shown != _WITHHELD}
+    where = f" --on {on}" if on else ""
+    closing = [f"{KNOBS_EXPLAINED}{where}"] if has_knobs(findings) else []
+    closing += _closing(facts, on, explain=explain)
     if not console.is_terminal:
-        for line in (
-            headline,
-            _counted(findings),
-            "",
-            *plain_lines(findings),
-            *_closing(facts, explain=True),
-        ):
+        lines = (_headline(facts), counted(findings), "", *plain_lines(findings, said, explain=explain))
+        for line in (*lines, *closing):
             typer.echo(line)
         return
-    console.print(headline, style="bold", highlight=False)
-    console.print(_counted(findings), highlight=False)
+    console.print(_headline(facts), style="bold", highlight=False)
+    console.print(counted(findings), highlight=False)
     console.print()
-    for part in findings_view(findings, explain=explain):
+    for part in findings_view(findings, said, explain=explain):
         console.print(part)
-    _print_closing(console, _closing(facts, explain=explain))
+    _print_closing(console, closing)
 
 
 def _print_closing(console: Console, lines: Sequence[str]) -> None:
@@ -161,25 +166,6 @@ def _print_closing(console: Console, lines: Sequence[str]) -> None:
         console.print()
     for line in lines:
         console.print(line, highlight=False)
-
-
-def _by_level(findings: Sequence[Finding]) -> Iterable[tuple[Level, list[Finding]]]:
-    from tautochrone.machine.audit import LEVELS
-
-    for level in LEVELS:
-        if group := [finding for finding in findings if finding.level == level]:
-            yield level, group
-
-
-def _details(finding: Finding, *, explain: bool) -> list[tuple[str, str]]:
-    details = [
-        ("Seen", finding.observed),
-        ("Why", finding.why),
-        ("Do", finding.advice),
-        ("Source", finding.source),
-    ]
-    names = _OF_NOTES if finding.level == "note" and not explain else _STATEMENTS
-    return [(name, content) for name, content in details if content and name in names]
 
 
 def _headline(facts: Facts) -> str:
@@ -190,26 +176,32 @@ def _headline(facts: Facts) -> str:
     return ", ".join(part for part in (machine, facts.cpu.model, cpus, kernel) if part) or "Unknown machine"
 
 
-def _counted(findings: Sequence[Finding]) -> str:
-    counts = Counter(finding.level for finding in findings)
-    warnings = f"{counts['warning']} warning" + ("" if counts["warning"] == 1 else "s")
-    notes = f"{counts['note']} note" + ("" if counts["note"] == 1 else "s")
-    return f"{warnings}, {counts['unknown']} unknown, {notes}, {counts['good']} good"
-
-
-def _closing(facts: Facts, *, explain: bool) -> list[str]:
+def _closing(facts: Facts, on: str | None, *, explain: bool) -> list[str]:
     lines = []
     if refused := facts.reading.refused:
         lines.append(f"Not readable by this user: {', '.join(refused)}.")
-        lines.append('To see them: sudo "$(command -v tauto)" doctor')
+        lines.append(
+            'To see them: sudo "$(command -v tauto)" doctor'
+            if on is None
+            else "To see them, log in there as root."
+        )
     if not explain:
-        lines.append("Why, and who says so, for notes and good findings too: tauto doctor --explain")
+        lines.append(
+            "Everything about each of them, with its sources: tauto doctor --explain"
+            + (f" --on {on}" if on else "")
+        )
     return lines
 
 
-def _as_json(facts: Facts, findings: Sequence[Finding]) -> dict[str, object]:
+def _as_json(facts: Facts, findings: Sequence[Finding], worths: Mapping[str, Worth]) -> dict[str, object]:
     return {
         "schema": _SCHEMA,
-        "findings": [asdict(finding) for finding in findings],
+        "findings": [
+            {
+                **asdict(finding),
+                "worth": asdict(worths[finding.code]) if finding.code in worths else None,
+            }
+            for finding in findings
+        ],
         "facts": facts.to_table(),
     }

@@ -65,6 +65,6 @@ def watching(cells: "tuple[Cell, ...]") -> "Iterator[Callable[[Cell], Watch]]":
 
 def _numbers(progress: "Progress") -> str:
     if progress.worst_ns is None or progress.last_ns is None:
-        return ""
+        return progress.waiting
     missed = f", missed {progress.missed:,}" if progress.missed else ""
     return f"now {format_duration(progress.last_ns)}, worst {format_duration(progress.worst_ns)}{missed}"

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tautochrone.errors import NotPermittedError
+from tautochrone.errors import MeasuringError, NotPermittedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from tautochrone.plan.cell import Cell
-
-_TRIAL_LASTS_LONGEST_S = 30.0
-_NO_OUTPUT = "/dev/null/no-output"
-"""Can't be opened by anybody. The probe opens its output last, after all that can be refused, so nothing is
-measured and nothing is left."""
+    from tautochrone.target.target import Target
 
 
 @dataclass(frozen=True)
@@ -27,7 +21,7 @@ class Permission:
     priority: bool
     memory_lock: bool
 
-    def refusal(self, probe: Path, instead: str) -> str:
+    def refusal(self, target: Target, instead: str) -> str:
         """What is missing, how to get it, and ``instead`` of what the measuring goes on; for people."""
         lacking, capabilities, limits = [], [], []
         if not self.priority:
@@ -39,26 +33,35 @@ class Permission:
             capabilities.append("cap_ipc_lock")
             limits.append("@realtime - memlock unlimited")
         lines = "\n".join(f"  {line}" for line in limits)
+        where = _where(target, capabilities)
         return (
-            f"Not permitted to this user: {' and '.join(lacking)}. To grant it, type\n"
-            f"  sudo setcap {','.join(capabilities)}+ep {probe.resolve()}\n"
-            "or write into /etc/security/limits.d/realtime.conf, for a group you are in, and log in again:\n"
+            f"Not permitted to this user: {' and '.join(lacking)}. To grant it, {where}"
+            "write into /etc/security/limits.d/realtime.conf, for a group you are in, and log in again:\n"
             f"{lines}\n"
             f"Going on {instead}."
         )
 
 
-def find_permission(probe: Path) -> tuple[Permission, str]:
+def _where(target: Target, capabilities: list[str]) -> str:
+    """What the probe itself may be given, where it stays; on another machine it is gone after each use."""
+    from tautochrone.target.local import LocalTarget, find_probe
+
+    if not isinstance(target, LocalTarget):
+        return f"on {target.name} "
+    return f"type\n  sudo setcap {','.join(capabilities)}+ep {find_probe().resolve()}\nor "
+
+
+def find_permission(target: Target) -> tuple[Permission, str]:
     """What is permitted, and, where that is not all, words about what is missing and what happens instead.
 
     Where each alone is permitted and both together are not, all is taken as permitted: the probe says in its
     own words what stands against it.
     """
-    if is_permitted(probe, _trial("fifo", memory_lock=True)):
+    if is_permitted(target, _trial("fifo", memory_lock=True)):
         return Permission(True, True), ""
     permission = Permission(
-        priority=is_permitted(probe, _trial("fifo", memory_lock=False)),
-        memory_lock=is_permitted(probe, _trial("other", memory_lock=True)),
+        priority=is_permitted(target, _trial("fifo", memory_lock=False)),
+        memory_lock=is_permitted(target, _trial("other", memory_lock=True)),
     )
     instead = {
         (
@@ -70,7 +73,7 @@ def find_permission(probe: Path) -> tuple[Permission, str]:
         "real-time one",
         (True, False): "with pageable memory: a page that is not in memory shows as latency",
     }.get((permission.priority, permission.memory_lock))
-    return permission, permission.refusal(probe, instead) if instead else ""
+    return permission, permission.refusal(target, instead) if instead else ""
 
 
 def _trial(policy: str, *, memory_lock: bool) -> tuple[Cell, ...]:
@@ -84,25 +87,19 @@ def _trial(policy: str, *, memory_lock: bool) -> tuple[Cell, ...]:
     )
 
 
-def is_permitted(probe: Path, cells: Iterable[Cell]) -> bool:
+def is_permitted(target: Target, cells: Iterable[Cell]) -> bool:
     """Whether the probe may do what these cells ask for. It starts its threads and ends before it measures.
 
     What else may go wrong is not told here, but when it is measured.
     """
     trials = dict.fromkeys((cell.experiment, *cell.arguments) for cell in cells)
-    return not any(_is_refused(probe, arguments) for arguments in trials)
+    return not any(_is_refused(target, arguments) for arguments in trials)
 
 
-def _is_refused(probe: Path, arguments: tuple[str, ...]) -> bool:
+def _is_refused(target: Target, arguments: tuple[str, ...]) -> bool:
+    from tautochrone.plan.trial import refusal_of
+
     try:
-        ended = subprocess.run(
-            [str(probe), *arguments, "--out", _NO_OUTPUT],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=_TRIAL_LASTS_LONGEST_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        return isinstance(refusal_of(target, arguments), NotPermittedError)
+    except (OSError, MeasuringError):
         return False
-    return ended.returncode == NotPermittedError.exit_code

@@ -5,7 +5,10 @@ from typing import Annotated
 
 import typer
 
-from tautochrone.cli.options import RunsArgument, StoreOption, open_runs
+from tautochrone.cli.options import RunsArgument, StoreOption, open_runs, open_store
+from tautochrone.errors import UsageError
+
+_CAMPAIGN = "plan-"  # what the name of every campaign begins with, and of no run
 
 
 def report(
@@ -17,18 +20,43 @@ def report(
     open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
     store: StoreOption = None,
 ) -> None:
-    """Write one HTML page about one or more runs. It is one file and works offline."""
-    from tautochrone.judgement.loops import judge_runs
-    from tautochrone.report import audits, page
+    """Write one HTML page about one or more runs, or about a campaign of `tauto run`.
 
-    runs = open_runs(store, run)
-    path = out if out is not None else Path(f"report-{runs[0].manifest.id}.html")
-    page.render(runs, judge_runs(runs), audits.audit_runs([one.manifest for one in runs]), out=path)
-    for one in runs:
-        if not any(book.recorded for book in one.manifest.books):
-            typer.echo(f"In no chart: {one.manifest.id}; it has no sample.", err=True)
+    It is one file and works offline. A campaign's name begins with plan-; plan-latest is the latest one.
+    """
+    campaigns = any(name.startswith(_CAMPAIGN) for name in run)
+    path = _of_campaign(run, out, store) if campaigns else _of_runs(run, out, store)
     typer.echo(path.resolve())
     if open_it:
         import webbrowser
 
         webbrowser.open(path.resolve().as_uri())
+
+
+def _of_runs(names: list[str], out: Path | None, store: Path | None) -> Path:
+    from tautochrone.judgement.loops import judge_runs
+    from tautochrone.report import audits, page
+
+    runs = open_runs(store, names)
+    path = out if out is not None else Path(f"report-{runs[0].manifest.id}.html")
+    page.render(runs, judge_runs(runs), audits.audit_runs([one.manifest for one in runs]), out=path)
+    for one in runs:
+        if not any(book.recorded for book in one.manifest.books):
+            typer.echo(f"In no chart: {one.manifest.id}; it has no sample.", err=True)
+    return path
+
+
+def _of_campaign(names: list[str], out: Path | None, store: Path | None) -> Path:
+    from tautochrone.plan.campaign.campaign import open_campaign
+    from tautochrone.report.plan import page
+    from tautochrone.report.plan.results import gather_results
+
+    if len(names) > 1:
+        named = next(name for name in names if name.startswith(_CAMPAIGN))
+        raise UsageError(
+            f"'{named}' is a campaign, which has a report of its own", "Name it alone, or name its runs."
+        )
+    place = open_store(store)
+    campaign = open_campaign(place, names[0])
+    path = out if out is not None else Path(f"report-{campaign.id}.html")
+    return page.render(gather_results(campaign, place), out=path)

@@ -5,6 +5,7 @@ from typing import Literal
 
 import numpy as np
 
+from tautochrone.judgement.circumstances import deployment_words, remote
 from tautochrone.run.folder import Run
 from tautochrone.statistics.bins import INTERRUPT_BINS, PREEMPTION_BINS, FixedBins, fixed_bins
 from tautochrone.statistics.quantiles import exceedance_bound
@@ -196,7 +197,10 @@ def _way(run: Run) -> str:
     named = " ".join(str(system[key]) for key in ("name", "release") if system.get(key))
     period_ns, policy, priority = (parameters.get(key) for key in ("period_ns", "policy", "priority"))
     urgency = f"{policy} {priority}" if priority else str(policy)
-    return ", ".join((named, urgency, f"every {format_duration(period_ns)}" if period_ns else ""))
+    rhythm = f"every {format_duration(period_ns)}" if period_ns else ""
+    conditions = run.manifest.conditions
+    around = filter(None, (remote(conditions), deployment_words(conditions)))
+    return ", ".join((named, urgency, rhythm, *around))
 
 
 def _plural(count: int, noun: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from tautochrone.judgement.circumstances import deployment_words, remote
 from tautochrone.judgement.verdict import MeasuredLoop, Verdict, judge
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import LATENCY, periods_ns
@@ -44,8 +45,16 @@ def measured_loops(run: Run) -> list[MeasuredLoop]:
             overruns=book.overruns,
             worst_ns=worst_ns.get(book.source),
             rested=rested.get(book.source, 0),
-            way=_way(manifest.header, sources.get(book.source, {}).get("obtained", {})),
-            where=_where(manifest.facts),
+            way=", ".join(
+                filter(
+                    None,
+                    (
+                        _way(manifest.header, sources.get(book.source, {}).get("obtained", {})),
+                        deployment_words(manifest.conditions),
+                    ),
+                )
+            ),
+            where=_where(manifest.facts, manifest.conditions),
         )
         for book in manifest.books
         if book.source in periods
@@ -68,7 +77,9 @@ def _way(header: Mapping[str, Any], obtained: Mapping[str, Any]) -> str:
     return ", ".join(words)
 
 
-def _where(facts: Mapping[str, Any]) -> str:
+def _where(facts: Mapping[str, Any], conditions: Mapping[str, Any]) -> str:
     """What tells machines and kernels apart."""
     kernel, cpu = facts.get("kernel", {}), facts.get("cpu", {})
-    return ", ".join(str(part) for part in (cpu.get("model"), kernel.get("release")) if part)
+    return ", ".join(
+        str(part) for part in (remote(conditions), cpu.get("model"), kernel.get("release")) if part
+    )

@@ -1,6 +1,6 @@
 """What the lab itself knows to limit a run's meaning: its warnings.
 
-Pure functions over what the probe said, its header and footer, and what the loads report.
+Pure functions over what the probe said, its header and footer. What loads do has `load_cautions`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,6 @@ from tautochrone.run.layout import periods_ns
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.units import format_duration
 
-_FEWEST_CPU_SHARE = 0.05
 _THROTTLE_MARGIN = 0.9
 _RULER_CHANGE = 2.0
 _MOST_NAMES = 3
@@ -24,24 +23,6 @@ def cautions_of_probe(messages: Iterable[str]) -> list[RunWarning]:
         for message in messages
         if message.startswith("warning: ")
     ]
-
-
-def cautions_of_loads(reports: Sequence[Mapping[str, Any]]) -> list[RunWarning]:
-    """A load that did nearly nothing was no load: its CPU time is compared with the time that it had."""
-    found = []
-    for report in reports:
-        share = report["cpu_time_ns"] / max(1, report["elapsed_ns"] * report["threads"])
-        if share < _FEWEST_CPU_SHARE:
-            found.append(
-                RunWarning(
-                    "load-did-not-load",
-                    f"the load '{report['load']}' got only {share:.1%} of the CPU time that it was meant "
-                    "to use",
-                    "Something of higher priority kept the CPUs busy, or a container limit held the load "
-                    "back.",
-                )
-            )
-    return found
 
 
 def cautions_of_stream(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> list[RunWarning]:

@@ -1,8 +1,10 @@
-"""A cell: one experiment with its parameters, under one load."""
+"""A cell: one experiment with its parameters, on one system, under one deployment and one load."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from tautochrone.machine.deployment.deployment import Deployment
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Cell:
         arguments: the probe's arguments after that name.
         title: what it is, for people.
         load: what runs beside it.
+        deployment: how the machine's CPUs are used meanwhile; None: as they are.
         expected_s: how long the measuring takes, to show progress; None if that can't be told.
         command: what a person typed to get it; kept with the run.
         conditions: what else is known about it before it runs; kept with the run, so as JSON has it.
@@ -44,3 +47,4 @@ class Cell:
     command: tuple[str, ...] = field(default=())
     conditions: Mapping[str, Any] = field(default_factory=dict)
     instead: "Cell | None" = None
+    deployment: Deployment | None = None

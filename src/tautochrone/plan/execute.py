@@ -1,21 +1,33 @@
-"""Carrying out one cell: load, probe, stream to the run's folder as it comes, seal."""
+"""Carrying out one cell: deployment, loads, probe; the stream to the run's folder as it comes; seal."""
 
-import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from types import FrameType
+from contextlib import ExitStack, nullcontext, suppress
+from dataclasses import dataclass, field
 from typing import Any
 
-from tautochrone.errors import MeasuringError, NotPermittedError, TautoError, UsageError
-from tautochrone.plan.cautions import cautions_of_loads, cautions_of_probe, cautions_of_stream
+from tautochrone.errors import MeasuringError, NotPermittedError, StoreError, TautoError, UsageError
+from tautochrone.machine.settings import SettingError
+from tautochrone.plan.cautions import cautions_of_probe, cautions_of_stream
 from tautochrone.plan.cell import Cell
+from tautochrone.plan.conditions import Conditions, NotPutBackError, conditions_of
+from tautochrone.plan.interrupts import Interrupts
+from tautochrone.plan.loads.cautions import cautions_of_loads
+from tautochrone.plan.loads.running import Failure, Loads
+from tautochrone.plan.placing import measured_cpus, measured_on, placed_loads
+from tautochrone.plan.smis import SMIS, SmiCounter, caution_of_smis
 from tautochrone.run.folder import Run
+from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
 from tautochrone.stream import EVENT, FOOTER, HEADER, FrameReader, json_payload
-from tautochrone.target.target import ProbeEnd, RunningLoad, RunningProbe, Target
+from tautochrone.target.program import refusal
+from tautochrone.target.target import ProbeEnd, RunningProbe, Target
+
+LOAD_FAILED = "load-failed"
+"""Code of the warning of a run that ended because its load did."""
+
+_CUT_SHORT = "cut-short"
 
 
 @dataclass(frozen=True)
@@ -26,6 +38,7 @@ class Progress:
         elapsed_s: since the probe was started.
         worst_ns: largest value so far; None before the first.
         last_ns: largest of the sources' latest values.
+        waiting: for what, in words, while nothing is measured yet.
     """
 
     elapsed_s: float
@@ -33,6 +46,7 @@ class Progress:
     missed: int = 0
     worst_ns: int | None = None
     last_ns: int | None = None
+    waiting: str = ""
 
 
 Watch = Callable[[Progress], None]
@@ -42,107 +56,269 @@ class NothingMeasuredError(MeasuringError):
     """The probe ended before it began to measure: what was asked for is not to be had here."""
 
 
+class StoppedAfterRunError(KeyboardInterrupt):
+    """Ctrl-C after the last sample: the run is whole and sealed, and nothing is to follow it."""
+
+    def __init__(self, run: Run) -> None:
+        """After this run."""
+        super().__init__()
+        self.run = run
+
+
+def is_refusal(error: TautoError) -> bool:
+    """Whether what was asked for is not to be had here; otherwise it went wrong while measuring."""
+    return isinstance(error, (UsageError, NotPermittedError, SettingError, NothingMeasuredError))
+
+
+@dataclass
+class _Measured:
+    """What came of the measuring.
+
+    Attributes:
+        lost: the connection to the probe, and why; None: it ended, as `end` says.
+        failure: of a load.
+        smis: system management interrupts meanwhile; None: not known.
+    """
+
+    header: dict[str, Any] = field(default_factory=dict)
+    footer: dict[str, Any] | None = None
+    end: ProbeEnd = field(default_factory=lambda: ProbeEnd(0, ()))
+    lost: MeasuringError | None = None
+    reports: list[dict[str, Any]] = field(default_factory=list)
+    failure: Failure | None = None
+    smis: int | None = None
+
+
 def run_cell(
-    cell: Cell, store: Store, target: Target, facts: Mapping[str, Any], watch: Watch = lambda _: None
+    cell: Cell,
+    store: Store,
+    target: Target,
+    facts: Mapping[str, Any],
+    watch: Watch = lambda _: None,
+    under: Conditions | None = None,
 ) -> Run:
     """Measure one cell and seal its run.
 
-    SIGINT and SIGTERM end the probe early; what was measured until then is sealed and marked. A second one
-    ends the probe at once.
+    The deployment is applied first and undone before the run is sealed; the loads are known to be running
+    before the probe is started. SIGINT and SIGTERM end the probe early; what was measured until then is
+    sealed and marked. A second one ends the probe at once.
 
     Args:
-        facts: about the target machine, stored with the run.
+        facts: about the target machine, stored with the run; gathered anew where a deployment changes it.
         watch: called with the progress, about once a second.
+        under: the conditions that hold already, for several cells; the cell's deployment is then in force.
 
     Raises:
-        UsageError, NotPermittedError: the probe refused; nothing is left in the store.
+        UsageError, NotPermittedError, SettingError: the probe, a load or a setting was refused; nothing is
+            left in the store.
         NothingMeasuredError: it ended before it began to measure; nothing is left in the store.
-        MeasuringError: the probe or the load failed; what was whole is kept in the store.
+        MeasuringError: the probe or a load failed, or the connection was lost; what was whole is kept in the
+            store.
+        NotPutBackError: a setting could not be put back, whatever else went wrong; what was measured is
+            sealed.
         StoreError: the store can't be written.
+        KeyboardInterrupt: stopped before anything was measured; nothing is left in the store.
+        StoppedAfterRunError: stopped when it was measured.
     """
+    not_put_back: NotPutBackError | None = None
+    measured: _Measured | None = None
+    applied = conditions_of(cell.deployment, target, facts) if under is None else nullcontext(under)
+    with ExitStack() as stack:
+        interrupts = Interrupts()
+        stack.callback(interrupts.release)
+        try:
+            with applied as conditions:
+                writer = stack.enter_context(_begin(cell, store, target, conditions))
+                measured = _measure(cell, conditions, target, writer, watch, interrupts)
+        except NotPutBackError as error:
+            not_put_back = error
+        if measured is None:
+            assert not_put_back is not None
+            raise not_put_back
+        try:
+            run = _keep(writer, measured, interrupts)
+        except BaseException as error:
+            # A machine that is not as it was weighs more, unless nobody can tell: the connection is lost.
+            if not_put_back is not None and measured.lost is None:
+                raise not_put_back from error
+            raise
+    if not_put_back is not None:
+        raise not_put_back
+    if interrupts.late and run.manifest.ended != "interrupted":
+        raise StoppedAfterRunError(run)
+    return run
+
+
+def _keep(writer: RunWriter, measured: _Measured, interrupts: Interrupts) -> Run:
+    """Seal what was measured.
+
+    Raises:
+        TautoError: nothing was, or not to its end.
+        KeyboardInterrupt: nothing was, because it was stopped before.
+    """
+    if nothing := _nothing(measured):
+        writer.discard()
+        raise KeyboardInterrupt if interrupts.asked else nothing
+    run = _seal(writer, measured)
+    if wrong := _what_went_wrong(measured, run):
+        raise wrong
+    return run
+
+
+def _begin(cell: Cell, store: Store, target: Target, conditions: Conditions) -> RunWriter:
     writer = store.create(
         experiment=cell.experiment,
         title=cell.title,
         conditions={
             "load": cell.load.name,
             "target": target.name,
+            **({"deployment": conditions.deployment} if conditions.deployment else {}),
             **({"command": " ".join(cell.command)} if cell.command else {}),
             **cell.conditions,
         },
-        facts=dict(facts),
+        facts=dict(conditions.facts),
         parameters={},
     )
-    with ExitStack() as stack:
-        stack.callback(writer.close)
-        loads = _start_loads(cell, target, writer, stack)
-        probe = target.start_probe([cell.experiment, *cell.arguments])
-        end, header, footer = _record(probe, writer, watch)
-        reports = [load.end() for load in loads]
-        if end.exit_code in (UsageError.exit_code, NotPermittedError.exit_code):
-            writer.discard()
-            raise _refusal(end)
-        if not header:
-            writer.discard()
-            raise NothingMeasuredError(f"the probe failed: {_last_words(end)}")
-        cautions = [
-            *cautions_of_probe(end.messages),
-            *cautions_of_loads(reports),
-            *cautions_of_stream(header, footer),
-        ]
-        for caution in cautions:
-            writer.add_warning(caution.code, caution.text, caution.advice)
-        if reports:
-            writer.add_condition("load_reports", reports)
-        run = writer.seal()
-    if end.exit_code != 0:
-        raise MeasuringError(
-            f"the probe failed: {_last_words(end)}", f"What was whole is kept: tauto show {run.manifest.id}"
+    try:
+        for warning in conditions.warnings:
+            writer.add_warning(warning.code, warning.text, warning.advice)
+    except BaseException:
+        _forget(writer)
+        raise
+    return writer
+
+
+def _forget(writer: RunWriter) -> None:
+    """Remove a run in which nothing was measured; that it can't be removed is not what went wrong first."""
+    with suppress(StoreError):
+        writer.discard()
+    writer.close()
+
+
+def _measure(
+    cell: Cell,
+    conditions: Conditions,
+    target: Target,
+    writer: RunWriter,
+    watch: Watch,
+    interrupts: Interrupts,
+) -> _Measured:
+    """Loads, then the probe, then what the loads did. From the probe's start on, interrupts only end that."""
+    allowed = (conditions.facts.get("cpu") or {}).get("allowed")
+    loads = Loads(conditions.load or allowed)
+    measured = _Measured()
+    try:
+        placed = measured_on(cell, conditions.measure)
+        parts = placed_loads(placed, measured_cpus(placed, allowed), conditions.load)
+        loads.start(
+            target, parts, conditions.load_placement, lambda words: watch(Progress(0.0, waiting=words))
         )
-    return run
+        smis = SmiCounter(target.files(), conditions.facts)
+        interrupts.hold()
+        probe = target.start_probe([placed.experiment, *placed.arguments], conditions.probe_placement)
+        with loads.watched(probe.stop):
+            _record(probe, writer, watch, measured, interrupts)
+        measured.smis = smis.since()
+        measured.reports = loads.end()
+        measured.failure = loads.failure
+    except BaseException:
+        if not measured.header:
+            _forget(writer)
+        raise
+    finally:
+        loads.abandon()
+    return measured
+
+
+def _nothing(measured: _Measured) -> TautoError | None:
+    """Why there is nothing to keep; None: there is something."""
+    if measured.header:
+        return None
+    if measured.lost is not None:
+        return measured.lost
+    if measured.failure is not None:
+        return MeasuringError(measured.failure.sentence)
+    if measured.end.exit_code in (UsageError.exit_code, NotPermittedError.exit_code):
+        return refusal(measured.end.exit_code, measured.end.messages, "the probe refused")
+    return NothingMeasuredError(f"the probe failed: {_last_words(measured.end)}")
+
+
+def _seal(writer: RunWriter, measured: _Measured) -> Run:
+    for caution in _cautions(measured):
+        writer.add_warning(caution.code, caution.text, caution.advice)
+    if measured.reports:
+        writer.add_condition("load_reports", measured.reports)
+    if measured.smis is not None:
+        writer.add_condition(SMIS, measured.smis)
+    return writer.seal()
+
+
+def _cautions(measured: _Measured) -> Iterator[RunWarning]:
+    yield from cautions_of_probe(measured.end.messages)
+    failure = measured.failure if measured.lost is None else None
+    if failure is not None:
+        yield RunWarning(
+            LOAD_FAILED, failure.sentence, "The run ended with it; what came before was measured beside it."
+        )
+    yield from cautions_of_loads(measured.reports, measured.header, measured.footer)
+    yield from caution_of_smis(measured.smis)
+    for caution in cautions_of_stream(measured.header, measured.footer):
+        if failure is None or caution.code != _CUT_SHORT:  # that it ended early, and why, is told already
+            yield caution
+
+
+def _what_went_wrong(measured: _Measured, run: Run) -> MeasuringError | None:
+    kept = f"What was measured until then is kept: tauto show {run.manifest.id}"
+    if measured.lost is not None:
+        return MeasuringError(str(measured.lost), kept)
+    if measured.failure is not None:
+        return MeasuringError(measured.failure.sentence, kept)
+    if measured.end.exit_code != 0:
+        return MeasuringError(f"the probe failed: {_last_words(measured.end)}", kept)
+    return None
 
 
 def _last_words(end: ProbeEnd) -> str:
     return end.messages[-1] if end.messages else f"it ended with exit code {end.exit_code} and said nothing"
 
 
-def _start_loads(cell: Cell, target: Target, writer: RunWriter, stack: ExitStack) -> list[RunningLoad]:
-    loads: list[RunningLoad] = []
-    try:
-        for part in cell.load.parts:
-            load = target.start_load(part)
-            stack.callback(load.end)
-            loads.append(load)
-    except TautoError:
-        writer.discard()
-        raise
-    return loads
-
-
 def _record(
-    probe: RunningProbe, writer: RunWriter, watch: Watch
-) -> tuple[ProbeEnd, dict[str, Any], dict[str, Any] | None]:
-    """The stream to the run's folder, its progress to the watcher; header and footer as they came by."""
+    probe: RunningProbe, writer: RunWriter, watch: Watch, measured: _Measured, interrupts: Interrupts
+) -> None:
+    """The stream to the run's folder, its progress to the watcher, header and footer as they came by."""
     started = time.monotonic()
     reader = FrameReader()
-    header: dict[str, Any] = {}
-    footer: dict[str, Any] | None = None
     try:
-        with _signals_stop(probe):
-            while data := probe.read():
-                writer.append(data)
-                for frame in reader.feed(data):
-                    if frame.type == EVENT:
-                        _show(json_payload(frame), time.monotonic() - started, watch)
-                    elif frame.type == HEADER:
-                        header = json_payload(frame)
-                    elif frame.type == FOOTER:
-                        footer = json_payload(frame)
+        interrupts.end(probe)
+        while data := _read(probe, measured):
+            writer.append(data)
+            for frame in reader.feed(data):
+                if frame.type == EVENT:
+                    _show(json_payload(frame), time.monotonic() - started, watch)
+                elif frame.type == HEADER:
+                    measured.header = json_payload(frame)
+                elif frame.type == FOOTER:
+                    measured.footer = json_payload(frame)
     except BaseException:
         probe.stop()
+        probe.stop()  # at once: nobody reads its stream any more
+        with suppress(MeasuringError):
+            probe.end()
         raise
-    finally:
-        end = probe.end()
-    return end, header, footer
+    try:
+        measured.end = probe.end()
+    except MeasuringError as error:
+        measured.lost = measured.lost or error
+    interrupts.probe_has_ended()
+
+
+def _read(probe: RunningProbe, measured: _Measured) -> bytes:
+    """The next bytes; none at the end, nor when the connection is lost."""
+    try:
+        return probe.read()
+    except MeasuringError as error:
+        measured.lost = error
+        return b""
 
 
 def _show(event: Mapping[str, Any], elapsed_s: float, watch: Watch) -> None:
@@ -161,26 +337,3 @@ def _show(event: Mapping[str, Any], elapsed_s: float, watch: Watch) -> None:
             last_ns=max((source["last_ns"] for source in seen), default=None),
         )
     )
-
-
-@contextmanager
-def _signals_stop(probe: RunningProbe) -> Iterator[None]:
-    """While inside, an interrupt ends the probe, not the lab: the last samples and the footer are to come."""
-
-    def on_signal(_number: int, _frame: FrameType | None) -> None:
-        probe.stop()
-
-    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _refusal(end: ProbeEnd) -> TautoError:
-    """The probe's own words: a statement, then what to do."""
-    kind = NotPermittedError if end.exit_code == NotPermittedError.exit_code else UsageError
-    message = next((line for line in end.messages if not line.startswith("warning: ")), "the probe refused")
-    statement, stop, advice = message.partition(". ")
-    return kind(statement.removesuffix("."), advice if stop else "")

@@ -1,20 +1,29 @@
 """What `tauto` alone measures: the ruler, a control loop at two rates, idle and beside a load, mechanisms."""
 
+from pathlib import Path
+
+from tautochrone.machine.deployment.deployment import Deployment
 from tautochrone.plan.cell import IDLE, Cell, Load
+from tautochrone.plan.experiments import EXPERIMENTS, Options
+from tautochrone.plan.loads.spec import built_in_load
 
-BUILT_IN_LOAD = "cpu+memory"
-_LOAD_LASTS_LONGEST = "10min"  # it ends with the lab; this is for when both are forgotten
-_LOAD_BYTES = 256 * 1024 * 1024
-
-
-def built_in_load(cpus: str = "all") -> Load:
-    """Arithmetic on every chosen CPU, and memory that is allocated, touched, copied and freed beside it."""
-    common = ("--cpus", cpus, "--duration", _LOAD_LASTS_LONGEST)
-    return Load(BUILT_IN_LOAD, (("cpu", *common), ("memory", *common, "--bytes", str(_LOAD_BYTES))))
+_SEMAPHORE: Options = {
+    "mechanisms": "semaphore",
+    "period": "1ms",
+    "repetitions": 20,
+    "count": 20,
+    "warmup": 5,
+}
 
 
 def first_answer(
-    seconds: float, policy: str = "fifo", command: tuple[str, ...] = (), *, memory_lock: bool = True
+    seconds: float,
+    policy: str = "fifo",
+    command: tuple[str, ...] = (),
+    *,
+    memory_lock: bool = True,
+    load: Load | None = None,
+    deployment: Deployment | None = None,
 ) -> tuple[Cell, ...]:
     """The cells of the first answer.
 
@@ -23,54 +32,38 @@ def first_answer(
         policy: of the measuring threads; "other" where real-time priority is not permitted.
         command: what a person typed to get them.
         memory_lock: False where locked memory is not permitted.
+        load: beside which the loaded loops run; None: the built-in one.
+        deployment: under which all of them are measured.
     """
     slow_ms = max(500, round(seconds * 1000 * 2 / 5))
     fast_ms = max(250, round(seconds * 1000 / 5))
-    load = built_in_load()
-    pageable = () if memory_lock else ("--no-memory-lock",)
+    loaded = built_in_load() if load is None else load
+    pageable: Options = {} if memory_lock else {"no-memory-lock": True}
+
+    def cell(experiment: str, title: str, options: Options, beside: Load = IDLE) -> Cell:
+        prepared = EXPERIMENTS[experiment].prepare({**options, **pageable}, Path())
+        return Cell(
+            experiment,
+            prepared.arguments,
+            title,
+            beside,
+            prepared.expected_s,
+            command,
+            prepared.conditions,
+            deployment=deployment,
+        )
 
     def loop(period: str, duration_ms: int, what: str, beside: Load) -> Cell:
-        arguments = ("--period", period, "--duration", f"{duration_ms}ms", "--policy", policy, *pageable)
-        title = f"scheduling latency, {what}"
-        return Cell("cyclic", arguments, title, beside, duration_ms / 1000 + 0.2, command)
+        options = {"period": period, "duration": f"{duration_ms}ms", "policy": policy}
+        return cell("cyclic", f"scheduling latency, {what}", options, beside)
 
     return (
-        Cell("clock", ("--count", "20000", *pageable), "clocks", IDLE, 1.0, command),
+        cell("clock", "clocks", {"count": 20_000}),
         loop("1ms", slow_ms, "1 kHz, idle", IDLE),
-        loop("1ms", slow_ms, f"1 kHz, load {load.name}", load),
-        loop("100us", fast_ms, f"10 kHz, load {load.name}", load),
-        *_mechanisms(command, pageable),
-    )
-
-
-def _mechanisms(command: tuple[str, ...], pageable: tuple[str, ...]) -> tuple[Cell, ...]:
-    """About a second each: what `judgement.mechanisms` makes its lines of. They need real-time priority."""
-    return (
-        Cell(
-            "switch",
-            ("--place", "same", "--mutex", "none", "--count", "2000", *pageable),
-            "context switch",
-            IDLE,
-            0.5,
-            command,
-        ),
-        Cell(
-            "response",
-            (
-                *("--mechanisms", "semaphore", "--period", "1ms"),
-                *("--repetitions", "20", "--count", "20", "--warmup", "5", *pageable),
-            ),
-            "semaphore",
-            IDLE,
-            1.2,
-            command,
-        ),
-        Cell(
-            "inversion",
-            ("--count", "3", "--warmup", "0", "--patience", "25ms", *pageable),
-            "priority inversion",
-            IDLE,
-            1.5,
-            command,
-        ),
+        *((loop("1ms", slow_ms, f"1 kHz, load {loaded.name}", loaded),) if loaded != IDLE else ()),
+        loop("100us", fast_ms, f"10 kHz, load {loaded.name}", loaded),
+        # About a second each: what `judgement.mechanisms` makes its lines of. They need real-time priority.
+        cell("switch", "context switch", {"place": "same", "mutex": "none", "count": 2000}),
+        cell("response", "semaphore", _SEMAPHORE),
+        cell("inversion", "priority inversion", {"count": 3, "warmup": 0, "patience": "25ms"}),
     )

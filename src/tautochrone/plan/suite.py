@@ -2,69 +2,54 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from tautochrone.judgement.rhealstone import INTERRUPT_MEASURE
-from tautochrone.judgement.taskset_run import CONDITION, as_condition
+from tautochrone.machine.deployment.deployment import Deployment
 from tautochrone.plan.cell import IDLE, Cell, Load
-from tautochrone.plan.tasks import tasks_option
+from tautochrone.plan.experiments import EXPERIMENTS, Options, Prepared, Value
+from tautochrone.plan.experiments.special import of_task_set
 from tautochrone.run.folder import Run
-from tautochrone.schedulability.analysis import analyse
 from tautochrone.schedulability.taskset import Task, TaskSet
 
 _MS = 1_000_000
+_INTERRUPT_RATE_HZ = 100  # of laurich2004
 
 
 @dataclass(frozen=True)
 class _Lengths:
-    """How much of each experiment.
-
-    Attributes:
-        expected_s: of the experiments whose length depends on how fast the machine is: switch, rhealstone,
-            inversion.
-    """
+    """How much of each experiment; the others are as long as they usually are."""
 
     clock_count: int
-    cyclic_s: int
-    switch_count: int
-    rhealstone_count: int
+    cyclic: str
+    count: int
     inversion_count: int
-    period_count: int
     response_repetitions: int
     response_warmup: int
-    interrupt_s: int
-    taskset_s: int
-    expected_s: tuple[float, float, float]
+    interrupt: str
+    taskset: str
 
 
 _WHOLE = _Lengths(
     clock_count=100_000,
-    cyclic_s=60,
-    switch_count=10_000,
-    rhealstone_count=10_000,
+    cyclic="60s",
+    count=10_000,
     inversion_count=10,
-    period_count=50,
     response_repetitions=50,
     response_warmup=10,
-    interrupt_s=60,
-    taskset_s=30,
-    expected_s=(3.0, 3.0, 8.0),
+    interrupt="60s",
+    taskset="30s",
 )
 _QUICK = _Lengths(
     clock_count=20_000,
-    cyclic_s=8,
-    switch_count=2_000,
-    rhealstone_count=2_000,
+    cyclic="8s",
+    count=2_000,
     inversion_count=3,
-    period_count=50,
     response_repetitions=5,
     response_warmup=2,
-    interrupt_s=8,
-    taskset_s=5,
-    expected_s=(1.0, 1.0, 3.0),
+    interrupt="8s",
+    taskset="5s",
 )
-_PERIODS_MS = (10, 30, 50)  # of koh2013
-_RESPONSE_PERIOD_MS, _RESPONSE_COUNT, _RESPONSE_ROWS = 10, 10, 20
-_INTERRUPT_RATE_HZ = 100  # of laurich2004
 
 
 def delgado_set(cpu: int) -> TaskSet:
@@ -88,6 +73,7 @@ def suite(
     cpus: tuple[int, ...] = (0, 1),
     policy: str = "fifo",
     memory_lock: bool = True,
+    deployment: Deployment | None = None,
 ) -> tuple[Cell, ...]:
     """The cells, one per experiment.
 
@@ -99,41 +85,53 @@ def suite(
         policy: "other" where real-time priority is not permitted; then only what needs no priorities can be
             measured, and the rest is refused by the probe.
         memory_lock: False where locked memory is not permitted.
+        deployment: under which all of them are measured.
     """
     some = _QUICK if quick else _WHOLE
-    pageable = () if memory_lock else ("--no-memory-lock",)
-    own_policy = ("--policy", policy) if policy != "fifo" else ()
-    switch_s, rhealstone_s, inversion_s = some.expected_s
+    pageable: Options = {} if memory_lock else {"no-memory-lock": True}
+    own: Options = {"policy": policy} if policy != "fifo" else {}
 
-    def cell(experiment: str, title: str, expected_s: float, *arguments: str) -> Cell:
-        words = f"{title}, {load.name}"
-        return Cell(experiment, (*arguments, *pageable), words, load, expected_s, command)
+    def prepared(experiment: str, **options: Value) -> Prepared:
+        return EXPERIMENTS[experiment].prepare({**_dashed(options), **pageable}, Path())
 
+    def cell(experiment: str, title: str, found: Prepared) -> Cell:
+        return Cell(
+            experiment=experiment,
+            arguments=found.arguments,
+            title=f"{title}, {load.name}",
+            load=load,
+            expected_s=found.expected_s,
+            command=command,
+            conditions=found.conditions,
+            deployment=deployment,
+        )
+
+    loop = {"period": "1ms", "duration": some.cyclic, "policy": policy}
+    timer = {"rate": _INTERRUPT_RATE_HZ, "duration": some.interrupt, **own}
+    exchanges = {"repetitions": some.response_repetitions, "warmup": some.response_warmup}
+    tasks = of_task_set(delgado_set(min(cpus)), {"duration": some.taskset, "policy": policy, **pageable})
+    # Where the timer's handler can't be seen, the preemption latency alone.
+    preemption = cell("interrupt", "interrupt latency", prepared("interrupt", **timer, without_handler=True))
     return (
-        cell("clock", "clocks", 1.0, "--count", str(some.clock_count)),
-        cell(
-            "cyclic",
-            "scheduling latency, 1 kHz",
-            some.cyclic_s + 0.2,
-            *("--period", "1ms", "--duration", f"{some.cyclic_s}s", "--policy", policy),
-        ),
-        cell("switch", "context switch", switch_s, "--count", str(some.switch_count)),
-        _interrupt(
-            cell("interrupt", "interrupt latency", some.interrupt_s + 0.5), some.interrupt_s, own_policy
-        ),
-        cell("rhealstone", "Rhealstone", rhealstone_s, "--count", str(some.rhealstone_count)),
-        cell("inversion", "priority inversion", inversion_s, "--count", str(some.inversion_count)),
-        cell(
-            "period",
-            "error of the period",
-            (some.period_count + 2) * sum(_PERIODS_MS) / 1000,
-            *("--count", str(some.period_count), *own_policy),
-        ),
-        _response(
-            some, cell("response", "response time", 0, "--period", f"{_RESPONSE_PERIOD_MS}ms"), len(cpus)
-        ),
-        _taskset(cell("taskset", "task set of delgado2020", some.taskset_s + 0.5), some, min(cpus), policy),
+        cell("clock", "clocks", prepared("clock", count=some.clock_count)),
+        cell("cyclic", "scheduling latency, 1 kHz", prepared("cyclic", **loop)),
+        cell("switch", "context switch", prepared("switch", count=some.count)),
+        replace(cell("interrupt", "interrupt latency", prepared("interrupt", **timer)), instead=preemption),
+        cell("rhealstone", "Rhealstone", prepared("rhealstone", count=some.count)),
+        cell("inversion", "priority inversion", prepared("inversion", count=some.inversion_count)),
+        cell("period", "error of the period", prepared("period", **own)),
+        cell("response", "response time", _on(len(cpus), prepared("response", **exchanges))),
+        cell("taskset", "task set of delgado2020", EXPERIMENTS["taskset"].ready(*tasks)),
     )
+
+
+def _on(cpus: int, response: Prepared) -> Prepared:
+    """The rows of two CPUs are left out where there is one."""
+    return response if cpus > 1 else replace(response, expected_s=response.expected_s / 2)
+
+
+def _dashed(options: Options) -> Options:
+    return {name.replace("_", "-"): value for name, value in options.items()}
 
 
 def with_interrupts(cell: Cell, runs: Sequence[Run]) -> Cell:
@@ -144,37 +142,3 @@ def with_interrupts(cell: Cell, runs: Sequence[Run]) -> Cell:
     return replace(
         cell, command=("tauto", "probe", "rhealstone", "--interrupt", known[-1].id, *cell.arguments)
     )
-
-
-def _response(some: _Lengths, cell: Cell, cpus: int) -> Cell:
-    lengths = {
-        "--count": _RESPONSE_COUNT,
-        "--repetitions": some.response_repetitions,
-        "--warmup": some.response_warmup,
-    }
-    exchanges = some.response_repetitions * (_RESPONSE_COUNT + some.response_warmup)
-    rows = _RESPONSE_ROWS if cpus > 1 else _RESPONSE_ROWS // 2
-    words = tuple(word for name, value in lengths.items() for word in (name, str(value)))
-    expected_s = rows * exchanges * _RESPONSE_PERIOD_MS / 1000
-    return replace(cell, arguments=(*cell.arguments, *words), expected_s=expected_s)
-
-
-def _interrupt(cell: Cell, seconds: int, policy: tuple[str, ...]) -> Cell:
-    """Where the timer's handler can't be seen, the preemption latency alone."""
-    words = ("--rate", str(_INTERRUPT_RATE_HZ), "--duration", f"{seconds}s", *policy)
-    whole = replace(cell, arguments=(*cell.arguments, *words))
-    return replace(whole, instead=replace(whole, arguments=(*whole.arguments, "--without-handler")))
-
-
-def _taskset(cell: Cell, some: _Lengths, cpu: int, policy: str) -> Cell:
-    task_set = delgado_set(cpu)
-    words = (
-        "--tasks",
-        tasks_option(task_set, policy),
-        "--duration",
-        f"{some.taskset_s}s",
-        "--policy",
-        policy,
-    )
-    conditions = {CONDITION: as_condition(analyse(task_set))}
-    return replace(cell, arguments=(*cell.arguments, *words), conditions=conditions)

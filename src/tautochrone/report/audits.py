@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from tautochrone.machine.audit import Finding, audit_facts
 from tautochrone.machine.facts import Facts
+from tautochrone.report.views.conditions import where
 from tautochrone.run.manifest import Manifest
 
 
@@ -27,9 +28,10 @@ def audit_runs(manifests: Sequence[Manifest]) -> dict[str, tuple[Finding, ...]]:
 
 
 def machine_name(manifest: Manifest) -> str:
-    """Product, or else CPU model, and kernel."""
+    """How it was reached if it was not this one, product or else CPU model, and kernel."""
     facts = manifest.facts
     machine = (facts.get("machine") or {}).get("product") or (facts.get("cpu") or {}).get("model")
     kernel = facts.get("kernel") or {}
     release = " ".join(str(kernel[key]) for key in ("name", "release") if kernel.get(key))
-    return ", ".join(str(part) for part in (machine, release) if part) or "machine not known"
+    named = (where(manifest), machine, release)
+    return ", ".join(str(part) for part in named if part) or "machine not known"

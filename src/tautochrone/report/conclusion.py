@@ -11,6 +11,7 @@ from tautochrone.judgement.mechanisms import EXPERIMENTS, Mechanism
 from tautochrone.judgement.verdict import Verdict
 from tautochrone.machine.audit import Finding
 from tautochrone.report.typeset import plain
+from tautochrone.report.views import conditions
 from tautochrone.report.views.warnings import endings, incomplete
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
@@ -29,6 +30,8 @@ def show_conclusion(
     mechanisms: Sequence[Mechanism] = (),
 ) -> None:
     """Print verdict, mechanisms, clock, warnings of the runs and the audit's most important findings."""
+    if around := conditions.sentence([run.manifest for run in runs]):
+        console.print(Text(f"\n{around}", style="dim"))
     if verdict is None:
         console.print("\nNo periodic run ended, so there is no verdict.")
     else:

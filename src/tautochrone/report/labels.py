@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tautochrone.report.views.conditions import deployment_name
 from tautochrone.report.views.environment import show, words
 from tautochrone.run.manifest import Manifest
 from tautochrone.units import format_rate
@@ -12,9 +13,14 @@ LONGEST = 40
 """Characters of a label: what a key or a panel's title has room for on a phone."""
 
 _SHORTEST_ID = 16  # the instant; the rest only where it takes more to be the only one
-_NOT_CONDITIONS = {"command", "load_reports"}  # how it was typed, and what came of the load
+_NOT_CONDITIONS = {"command", "load_reports", "deployment"}  # how it was typed, and what came of the load
 _IMPLIED = {"period_ns", "count", "warmup", "ring_rows"}  # by the rate, or they tell nothing of the machine
-_ALWAYS = ("rate", "load")  # these are said wherever they differ; the rest only where it takes more
+_ALWAYS = (
+    "rate",
+    "load",
+    "deployment",
+    "target",
+)  # these are said wherever they differ; the rest only where it takes more
 
 
 def label_runs(manifests: Sequence[Manifest]) -> list[str]:
@@ -113,6 +119,10 @@ def _traits(manifest: Manifest) -> dict[str, str]:
     conditions = {name: value for name, value in manifest.conditions.items() if name not in _NOT_CONDITIONS}
     load = conditions.pop("load", None)
     traits["load"] = " + ".join(map(str, load)) if isinstance(load, (list, tuple)) else str(load or "")
+    if under := deployment_name(manifest):
+        traits["deployment"] = under
+    if target := conditions.pop("target", None):
+        traits["target"] = str(target)
     parameters: Mapping[str, Any] = manifest.header.get("parameters") or manifest.parameters
     traits |= {
         name: f"{words(name)} {show(name, value)}"

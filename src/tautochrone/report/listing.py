@@ -6,6 +6,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tautochrone.judgement.circumstances import LOCAL, remote
 from tautochrone.report.labels import shortest_ids
 from tautochrone.report.typeset import number
 from tautochrone.run.catalogue import CUT_OFF, DAMAGED, NEWER, REFUSED, Entry
@@ -25,11 +26,16 @@ _STYLES = {
 
 
 def run_list(console: Console, entries: Sequence[Entry]) -> Iterator[RenderableType]:
-    """Every column in a pipe or on a wide terminal; on a narrow one the shortest ids and words."""
+    """Every column in a pipe or on a wide terminal; on a narrow one the shortest ids and words.
+
+    Where the runs are of several machines, a column says which.
+    """
+    targets = [remote(entry.conditions) or LOCAL for entry in entries]
+    shown = targets if len(set(targets)) > 1 else None
     if not console.is_terminal or console.width >= _WHOLE_WIDTH:
-        yield _whole(entries)
+        yield _whole(entries, shown)
     else:
-        yield _narrow(entries, console.width)
+        yield _narrow(entries, shown, console.width)
     if any(entry.state == CUT_OFF for entry in entries):
         yield Text("\nA run that was cut off can be saved: tauto recover")
     if any(entry.state == REFUSED for entry in entries):
@@ -38,25 +44,33 @@ def run_list(console: Console, entries: Sequence[Entry]) -> Iterator[RenderableT
         yield Text("\nA newer run is whole; read it with the version of tauto that wrote it, or a later one.")
 
 
-def _whole(entries: Sequence[Entry]) -> Table:
-    table = _table("id", "when (UTC)", "experiment", "what", "sources", "samples", "missed", "worst", "state")
-    for entry in entries:
+def _whole(entries: Sequence[Entry], targets: Sequence[str] | None) -> Table:
+    table = _table(
+        *("id", "when (UTC)", "experiment", "what"),
+        *(("target",) if targets else ()),
+        *("sources", "samples", "missed", "worst", "state"),
+    )
+    for at, entry in enumerate(entries):
         table.add_row(
             entry.id,
             entry.created[:19].replace("T", " ") or "N/A",
             entry.experiment or "N/A",
             Text(_title(entry)),
+            *((Text(targets[at]),) if targets else ()),
             str(entry.sources),
             *_numbers(entry),
         )
     return table
 
 
-def _narrow(entries: Sequence[Entry], width: int) -> Table:
-    names = ("id", "what", "samples", "missed", "worst", "state")
+def _narrow(entries: Sequence[Entry], targets: Sequence[str] | None, width: int) -> Table:
+    names = ("id", "what", *(("target",) if targets else ()), "samples", "missed", "worst", "state")
     table = _table(*names)
     ids = shortest_ids([entry.id for entry in entries])
-    numbers = [_numbers(entry) for entry in entries]
+    where: list[tuple[Text, ...]] = [(Text(one),) for one in targets] if targets else [()] * len(entries)
+    numbers: list[tuple[str | Text, ...]] = [
+        (*place, *_numbers(entry)) for place, entry in zip(where, entries, strict=True)
+    ]
     others = [
         names[:1] + names[2:],
         *((one, *map(str, line)) for one, line in zip(ids, numbers, strict=True)),

@@ -1,31 +1,25 @@
 """The report: one HTML file that holds everything it needs and asks no network for anything."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
-from tautochrone.errors import StoreError, UsageError
+from tautochrone.errors import UsageError
 from tautochrone.judgement.mechanisms import Mechanism
 from tautochrone.judgement.verdict import Verdict
 from tautochrone.machine.audit import Finding
-from tautochrone.report import evidence
+from tautochrone.report import evidence, html
 from tautochrone.report.evidence import Evidence, rank_runs
 from tautochrone.report.sections import sections
 from tautochrone.report.typeset import duration, micro, number, plural
 from tautochrone.report.views import (
     books,
+    conditions,
     confidence,
     environment,
+    grids,
     loops,
     warnings,
 )
@@ -77,18 +71,7 @@ def render(
     """
     if not runs:
         raise UsageError("There is no run to report on", "Name a run; `tauto list` shows them.")
-    return write(page(evidence.gather(runs), verdict, findings, mechanisms, lacking), out)
-
-
-def write(html: str, out: Path) -> Path:
-    """Write the page, or say why that is not possible."""
-    try:
-        out.write_text(html, encoding="utf-8")
-    except OSError as error:
-        raise StoreError(
-            f"Can't write the report to {out}: {error.strerror}", "Choose another place with --out."
-        ) from error
-    return out
+    return html.write(page(evidence.gather(runs), verdict, findings, mechanisms, lacking), out)
 
 
 def page(
@@ -110,11 +93,11 @@ def page(
     laid_out = loops.view(verdict) if verdict is not None else None
     latencies = [one for group in seen.measured[:1] for one in group.series if group.loop]
     manifests, labels = seen.manifests, seen.labels
-    template = _templates().get_template("report.html.j2")
-    return template.render(
-        version=_version(),
+    return html.render(
+        "report.html.j2",
+        specifications,
         written=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-        masthead=_masthead(manifests),
+        masthead=html.masthead(manifests[0]),
         headline=laid_out.headline if laid_out else _headline(manifests),
         loops=laid_out,
         no_verdict="No loop was judged here. The numbers below stand for themselves.",
@@ -131,6 +114,10 @@ def page(
         runs=_run_lines(manifests, labels),
         several=len(manifests) > 1,
         groups=groups,
+        beside=[
+            grids.view(grid)
+            for grid in [*conditions.deployments(manifests, labels), *conditions.loads(manifests, labels)]
+        ],
         books=books.view(manifests, labels),
         clocks=environment.clocks(manifests, labels),
         settings=environment.settings(manifests, labels),
@@ -138,10 +125,6 @@ def page(
         parameters=environment.parameters(manifests),
         commands=_commands(manifests),
         schemas=_schemas(manifests),
-        style=Markup(_asset("style.css")),
-        script=Markup(_asset("script.js")),
-        bundle=Markup(_bundle()) if specifications else "",
-        specifications=Markup(_embedded(specifications)),
     )
 
 
@@ -160,59 +143,10 @@ def _mechanism_line(one: Mechanism) -> _MechanismLine:
     return _MechanismLine(one.what, duration(one.typical_ns), duration(one.worst_ns), words, mark)
 
 
-def _templates() -> Environment:
-    return Environment(
-        loader=PackageLoader("tautochrone.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def _asset(name: str) -> str:
-    return (files("tautochrone.report") / "templates" / name).read_text(encoding="utf-8")
-
-
-@cache
-def _bundle() -> str:
-    """Vega, Vega-Lite and vega-embed as one script."""
-    import vl_convert
-
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
-
-
-def _embedded(content: dict[str, Any]) -> str:
-    """JSON that can't end the script element it stands in, whatever words a run carries."""
-    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def _version() -> str:
-    try:
-        return version("tautochrone")
-    except PackageNotFoundError:
-        return "(not installed)"
-
-
 def _headline(manifests: Sequence[Manifest]) -> str:
     titles = dict.fromkeys(manifest.title for manifest in manifests)
     text = "; ".join(titles) if len(titles) <= 3 else plural(len(manifests), "run")
     return text[:1].upper() + text[1:]
-
-
-def _masthead(manifests: Sequence[Manifest]) -> str:
-    first = manifests[0]
-    machine = first.facts.get("machine") or {}
-    kernel = first.header.get("system") or first.facts.get("kernel") or {}
-    cpu = (first.facts.get("cpu") or {}).get("model")
-    parts = [
-        machine.get("product"),
-        cpu,
-        " ".join(str(kernel[key]) for key in ("name", "release") if kernel.get(key)),
-        first.created[:10],
-    ]
-    return " · ".join(str(part) for part in parts if part)
 
 
 def _run_lines(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[_RunLine]:
@@ -249,6 +183,8 @@ def _conditions(manifest: Manifest) -> str:
         for name, value in manifest.conditions.items()
         if name != "command" and not isinstance(value, (dict, list)) and (name, value) != ("target", "local")
     ]
+    if under := conditions.deployment_name(manifest):
+        shown.append(f"deployment {under}")
     return ", ".join(shown) or "none stored"
 
 

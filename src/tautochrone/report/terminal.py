@@ -17,7 +17,7 @@ from tautochrone.report.presentations import Grid
 from tautochrone.report.series import Series
 from tautochrone.report.sketch import sketch
 from tautochrone.report.typeset import number, plain
-from tautochrone.report.views import absences, environment, grids, losses
+from tautochrone.report.views import absences, conditions, environment, grids, losses
 from tautochrone.report.views.absences import Absent
 from tautochrone.report.views.summary import interval, quantile_name
 from tautochrone.report.views.warnings import endings
@@ -31,7 +31,7 @@ _EXPLANATION = 24  # characters that words about a source need at least
 _SKETCH_SCALE, _NARROWEST_SKETCH = 26, 16
 _GAP = 2
 _FEW = ("completed", "missed", "min", "mean", "median", "max")
-_NOT_SETTINGS = {"command", "load", "ring_rows"}  # told elsewhere, or of no consequence
+_NOT_SETTINGS = {"command", "load", "target", "ring_rows"}  # told elsewhere, or of no consequence
 _USUAL = {  # what goes without saying
     "stagger_ns": 0,
     "drain": "live",
@@ -39,7 +39,6 @@ _USUAL = {  # what goes without saying
     "wait": "sleep",
     "budget_ns": 2_000_000_000,
     "memory_lock": True,
-    "target": "local",
     "clocks": "all",
 }
 _TOO_FEW = "too few"
@@ -69,6 +68,9 @@ def show_run(console: Console, manifest: Manifest, seen: Evidence, *, intervals:
     if absent and not presented:
         for one in absent:
             console.print(Text(absences.sentence(one), style="dim"), soft_wrap=not console.is_terminal)
+    for grid in [*conditions.deployments([manifest], [""]), *conditions.loads([manifest], [""])]:
+        for part in show_grid(console, grid):
+            console.print(part)
     console.print()
     for part in [*_settings(manifest), *_books(manifest, seen), *_warnings(manifest)]:
         console.print(part, soft_wrap=not console.is_terminal)
@@ -81,7 +83,7 @@ def show_grid(console: Console, grid: Grid) -> Iterator[RenderableType]:
             yield Text(f"\n{part.title}", style="bold")
         table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
         for name, right in zip(part.columns, grids.numeric(part), strict=True):
-            table.add_column(name, justify="right" if right else "left", overflow="fold", vertical="bottom")
+            table.add_column(name, justify="right" if right else "left", overflow="fold")
         for row in part.rows:
             table.add_row(*(Text(cell) for cell in row))
         yield table
@@ -91,7 +93,15 @@ def show_grid(console: Console, grid: Grid) -> Iterator[RenderableType]:
 def _head(manifest: Manifest) -> Iterator[RenderableType]:
     yield Text(manifest.title[:1].upper() + manifest.title[1:], style="bold")
     load = manifest.conditions.get("load")
-    parts = [manifest.id, manifest.state, manifest.ended, f"load {load}" if load else None]
+    under = conditions.deployment_name(manifest)
+    parts = [
+        manifest.id,
+        manifest.state,
+        manifest.ended,
+        f"load {load}" if load else None,
+        f"deployment {under}" if under else None,
+        f"on {conditions.where(manifest)}" if conditions.where(manifest) else None,
+    ]
     yield Text(", ".join(part for part in parts if part), style="dim")
     for sentence in endings([manifest], [manifest.title]):
         yield Text(plain(sentence), style="bold yellow")

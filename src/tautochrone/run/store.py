@@ -8,23 +8,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
 from tautochrone.errors import DamagedError, StoreError, UsageError
 from tautochrone.run import files
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import MEASURING, SCHEMA, Manifest
+from tautochrone.run.place import default_store, run_folders
 from tautochrone.run.writer import RunWriter
+
+__all__ = ["Store", "default_store"]
 
 _EXPERIMENT = re.compile(r"[a-z][a-z0-9_]*")
 _LATEST = re.compile(r"latest(?:~([0-9]+))?")
 _ID_TIME = "%Y%m%dT%H%M%SZ"
-
-
-def default_store() -> Path:
-    """Where runs are kept if nobody says otherwise: TAUTO_STORE, or the user's data folder."""
-    named = os.environ.get("TAUTO_STORE")
-    return Path(named) if named else platformdirs.user_data_path("tautochrone") / "runs"
 
 
 class Store:
@@ -84,17 +79,7 @@ class Store:
         Raises:
             StoreError: the store can't be read.
         """
-        try:
-            with os.scandir(self.path) as entries:
-                names = [entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise StoreError(
-                f"The store {self.path} can't be read: {error.strerror}",
-                "Name another with --store or TAUTO_STORE, or ask for access to this one.",
-            ) from error
-        return [self.path / name for name in sorted(names, key=_age)]
+        return run_folders(self.path)
 
     def has_raw_streams(self) -> bool:
         """Whether a run is being measured, or was cut off: a quick look, without reading anything."""
@@ -164,12 +149,6 @@ class Store:
             except FileExistsError:
                 continue  # for 15 microseconds at most
             return folder, now
-
-
-def _age(name: str) -> tuple[str, str, str]:
-    """Sorts ids by the moment they were made: the second, then its fraction, whatever the experiment."""
-    moment, _, rest = name.partition("-")
-    return moment, rest.rpartition("-")[2], name
 
 
 def _near(name: str, ids: list[str]) -> str:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
 from tautochrone.cli.ending import INTERRUPTED
 from tautochrone.cli.options import StoreOption, open_store
-from tautochrone.cli.probe.common import LoadName, chosen_load
 
 if TYPE_CHECKING:
-    from tautochrone.cli.batch import Batch
-    from tautochrone.plan.cell import Cell, Load
+    from collections.abc import Mapping
+    from typing import Any
+
+    from tautochrone.cli.batch import Batch, Lacking
+    from tautochrone.plan.cell import Cell
+    from tautochrone.target.target import Target
 
 
 def verb(
     quick: Annotated[bool, typer.Option("--quick", help="About a minute in all, instead of seven.")] = False,
-    load: LoadName = "idle",
+    load: Loads = None,
+    on: On = None,
+    deployment: DeploymentName = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where the report goes; otherwise the store.")
     ] = None,
@@ -32,8 +37,8 @@ def verb(
     What is not permitted or not to be had here is skipped, and why is told. Exit code 0: all that could be
     measured was; 1: an experiment went wrong while measuring; 3: nothing at all was permitted.
     """
-    from tautochrone.cli.answer import introduce, see_that_it_can_be_written
     from tautochrone.cli.batch import run_batch
+    from tautochrone.cli.introduction import introduce, see_that_it_can_be_written
     from tautochrone.machine.audit import audit_facts
     from tautochrone.machine.facts import Facts, gather
     from tautochrone.plan.suite import with_interrupts
@@ -41,14 +46,16 @@ def verb(
     from tautochrone.report.console import make_console
     from tautochrone.report.suite import show_suite
 
-    beside = chosen_load(load)
+    beside = Beside(load, on, deployment)
+    beside.chosen_load()  # what is wrong with it is told before anything is done
     if out is not None:
         see_that_it_can_be_written(out)
     place = open_store(store)
     console = make_console()
-    facts = gather()
-    introduce(console, facts)
-    batch = run_batch(_cells(quick, beside), place, facts, adapt=with_interrupts)
+    with beside.target() as target:
+        facts = gather(target.files())
+        introduce(console, facts)
+        batch = run_batch(_cells(quick, beside, target, facts), place, target, facts, adapt=with_interrupts)
     if batch.runs:
         from tautochrone.judgement.loops import judge_runs
 
@@ -65,21 +72,28 @@ def verb(
     _end(batch)
 
 
-def _cells(quick: bool, load: Load) -> tuple[Cell, ...]:
+def _cells(quick: bool, beside: Beside, target: Target, facts: Mapping[str, Any]) -> tuple[Cell, ...]:
     from tautochrone.cli.permission import find_permission
+    from tautochrone.machine.cpulist import parse_cpu_list
+    from tautochrone.machine.knob.cpus import named_cpus
+    from tautochrone.machine.tree import Tree
     from tautochrone.plan.suite import suite
-    from tautochrone.target.local import find_probe
 
-    permission, refusal = find_permission(find_probe())
+    deployment = beside.chosen_deployment(target)
+    measured = None
+    if deployment is not None and deployment.measure is not None:
+        measured = named_cpus(deployment.measure, Tree(target.files()))
+    permission, refusal = find_permission(target)
     if refusal:
         typer.echo(refusal, err=True)
     return suite(
         quick,
-        load,
+        beside.chosen_load(),
         ("tauto", *sys.argv[1:]),
-        cpus=tuple(sorted(os.sched_getaffinity(0))),
+        cpus=measured or parse_cpu_list(facts["cpu"].get("allowed")) or (0,),
         policy="fifo" if permission.priority else "other",
         memory_lock=permission.memory_lock,
+        deployment=deployment,
     )
 
 
@@ -90,12 +104,15 @@ def _lacking(batch: Batch) -> list[tuple[str, str]]:
     for one in batch.lacking:
         advice = one.error.advice if one.error.advice not in advised else ""
         advised.add(one.error.advice)
-        told.append((one.cell.title, " ".join(filter(None, (one.what, advice, _instead(one.instead))))))
+        told.append((one.cell.title, " ".join(filter(None, (one.what, advice, _instead(one))))))
     return [*told, *((cell.title, "It was stopped before this.") for cell in batch.not_begun)]
 
 
-def _instead(cell: Cell | None) -> str:
-    return f"Measured in its place, with {cell.arguments[-1]}." if cell is not None else ""
+def _instead(one: Lacking) -> str:
+    if one.instead is None:
+        return ""
+    words = " ".join(word for word in one.instead.arguments if word not in one.cell.arguments)
+    return f"Measured in its place, with {words}."
 
 
 def _instant(batch: Batch) -> str:
@@ -107,8 +124,11 @@ def _end(batch: Batch) -> None:
 
     Raises:
         typer.Exit: stopped, or an experiment went wrong.
-        TautoError: nothing was measured; what stood in the way of the first experiment.
+        TautoError: nothing was measured, and what stood in the way of the first experiment; or a setting
+            could not be put back.
     """
+    if batch.not_put_back is not None:
+        raise batch.not_put_back
     if batch.stopped:
         raise typer.Exit(INTERRUPTED)
     failed = [one for one in batch.lacking if one.failed]

@@ -4,8 +4,9 @@ from typing import Annotated
 
 import typer
 
+from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
 from tautochrone.cli.options import JsonOption, StoreOption
-from tautochrone.cli.probe.common import Count, NoMemoryLock, Record, Title, arguments, measure
+from tautochrone.cli.probe.common import Count, NoMemoryLock, Record, Title, measure
 
 
 def verb(
@@ -13,10 +14,18 @@ def verb(
     count: Count = None,
     record: Record = None,
     no_memory_lock: NoMemoryLock = False,
+    load: Loads = None,
+    on: On = None,
+    deployment: DeploymentName = None,
     title: Title = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Cost and resolution of each clock of this system."""
-    given = {"--clocks": clocks, "--count": count, "--record": record}
-    measure("clock", arguments(given, no_memory_lock), title or "clocks", "idle", None, store, as_json)
+    given = {
+        "clocks": clocks,
+        "count": count,
+        "record": record,
+        "no-memory-lock": no_memory_lock,
+    }
+    measure("clock", given, title, Beside(load, on, deployment), store, as_json)

@@ -7,15 +7,18 @@ experiment with several measures records raw only, and leaves `Record` out.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
-    from tautochrone.plan.cell import Load
+    from tautochrone.cli.beside import Beside
+    from tautochrone.machine.deployment.deployment import Deployment
+    from tautochrone.plan.cell import Cell, Load
+    from tautochrone.plan.experiments import Prepared, Value
 
 Place = Annotated[
     str | None,
@@ -44,74 +47,24 @@ Record = Annotated[
     str | None, typer.Option("--record", metavar="raw|histogram", help="Every sample, or bins. [raw]")
 ]
 NoMemoryLock = Annotated[bool, typer.Option("--no-memory-lock", help="Measure with pageable memory.")]
-LoadName = Annotated[str, typer.Option("--load", metavar="idle|cpu+memory", help="What runs beside it.")]
 Title = Annotated[str | None, typer.Option("--title", help="What this run is, for people.")]
-
-
-def arguments(given: Mapping[str, str | int | bool | None], no_memory_lock: bool = False) -> tuple[str, ...]:
-    """The probe's arguments: what a person gave; the probe knows its defaults best.
-
-    Args:
-        given: by the probe's name of the option, such as "--count"; None and False are left out, True is a
-            flag.
-        no_memory_lock: add ``--no-memory-lock``.
-    """
-    words: list[str] = []
-    for name, value in {**given, "--no-memory-lock": no_memory_lock}.items():
-        if value is not None and value is not False:
-            words += [name] if value is True else [name, str(value)]
-    return tuple(words)
-
-
-def seconds(text: str | None, usual: str) -> float:
-    """A time given as an option, or the usual one, in seconds, for the bar.
-
-    What can't be read counts nothing: the probe refuses it in its own words.
-    """
-    from tautochrone.errors import UsageError
-    from tautochrone.units import parse_duration_ns
-
-    try:
-        return parse_duration_ns(text or usual) / 1e9
-    except UsageError:
-        return 0.0
-
-
-def chosen_load(name: str) -> Load:
-    """The background load of this name.
-
-    Raises:
-        UsageError: there is none.
-    """
-    from tautochrone.errors import UsageError
-    from tautochrone.plan.cell import IDLE
-    from tautochrone.plan.first_answer import BUILT_IN_LOAD, built_in_load
-
-    loads = {IDLE.name: IDLE, BUILT_IN_LOAD: built_in_load()}
-    if name not in loads:
-        raise UsageError(f"--load {name}: there is no such load", f"Choose from {', '.join(loads)}.")
-    return loads[name]
 
 
 def measure(
     experiment: str,
-    arguments: tuple[str, ...],
-    title: str,
-    load: str | Load,
-    expected_s: float | None,
+    given: Mapping[str, Value | None],
+    title: str | None,
+    beside: Beside,
     store: Path | None,
     as_json: bool,
-    conditions: Mapping[str, Any] | None = None,
 ) -> None:
     """Measure one cell with the live bar, store it and show it.
 
     Args:
-        experiment: the probe's name for it.
-        arguments: for the probe, after that name.
-        title: what the run is, for people.
-        load: its name as people give it, or the load itself.
-        expected_s: how long the measuring takes; None if that can't be told.
-        conditions: what else to keep with the run.
+        experiment: its name.
+        given: options as a person gave them, without dashes; None and False: not given. The probe knows its
+            defaults best.
+        title: as a person typed it; None: made of what it is, the load and the deployment.
 
     Raises:
         typer.Exit: 130, it was ended by Ctrl-C; what was measured is stored and shown.
@@ -121,14 +74,36 @@ def measure(
     from tautochrone.cli.options import open_store
     from tautochrone.cli.show import show
     from tautochrone.machine.facts import gather
-    from tautochrone.plan.cell import Cell
     from tautochrone.plan.execute import run_cell
-    from tautochrone.target.local import LocalTarget
+    from tautochrone.plan.experiments import EXPERIMENTS
 
-    beside = chosen_load(load) if isinstance(load, str) else load
-    cell = Cell(experiment, arguments, title, beside, expected_s, ("tauto", *sys.argv[1:]), conditions or {})
-    with watching((cell,)) as begin:
-        run = run_cell(cell, open_store(store), LocalTarget(), gather(), begin(cell))
+    options = {name: value for name, value in given.items() if value is not None and value is not False}
+    prepared = EXPERIMENTS[experiment].prepare(options, Path())
+    load = beside.chosen_load()
+    place = open_store(store)
+    with beside.target() as target:
+        cell = _cell(experiment, prepared, title, load, beside.chosen_deployment(target))
+        facts = gather(target.files())
+        with watching((cell,)) as begin:
+            run = run_cell(cell, place, target, facts, begin(cell))
     show(run.manifest.id, as_json=as_json, store=store)
     if run.manifest.ended == "interrupted":
         raise typer.Exit(130)
+
+
+def _cell(
+    experiment: str, prepared: Prepared, title: str | None, load: Load, deployment: Deployment | None
+) -> Cell:
+    from tautochrone.plan.cell import Cell
+
+    under = f", {deployment.name}" if deployment is not None else ""
+    return Cell(
+        experiment,
+        prepared.arguments,
+        title or f"{prepared.title}, {load.name}{under}",
+        load,
+        prepared.expected_s,
+        ("tauto", *sys.argv[1:]),
+        prepared.conditions,
+        deployment=deployment,
+    )

@@ -4,18 +4,16 @@ from typing import Annotated
 
 import typer
 
+from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
 from tautochrone.cli.options import JsonOption, StoreOption
 from tautochrone.cli.probe.common import (
     Budget,
     Drain,
-    LoadName,
     NoMemoryLock,
     Record,
     Title,
     WakeLatency,
-    arguments,
     measure,
-    seconds,
 )
 
 
@@ -45,25 +43,18 @@ def verb(
     drain: Drain = None,
     record: Record = None,
     no_memory_lock: NoMemoryLock = False,
-    load: LoadName = "idle",
+    load: Loads = None,
+    on: On = None,
+    deployment: DeploymentName = None,
     title: Title = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Scheduling latency: from each programmed release to the first time stamp of the woken thread."""
     given = {
-        "--cpus": cpus, "--period": period, "--duration": duration, "--count": count, "--warmup": warmup,
-        "--stagger": stagger, "--policy": policy, "--priority": priority, "--runtime": runtime,
-        "--overrun": overrun, "--wait": wait, "--budget": budget, "--wake-latency-us": wake_latency_us,
-        "--ring": ring, "--drain": drain, "--record": record,
+        "cpus": cpus, "period": period, "duration": duration, "count": count, "warmup": warmup,
+        "stagger": stagger, "policy": policy, "priority": priority, "runtime": runtime,
+        "overrun": overrun, "wait": wait, "budget": budget, "wake-latency-us": wake_latency_us,
+        "ring": ring, "drain": drain, "record": record, "no-memory-lock": no_memory_lock,
     }  # fmt: skip
-    measured_s = count * seconds(period, "1ms") if count else seconds(duration, "10s")
-    measure(
-        "cyclic",
-        arguments(given, no_memory_lock),
-        title or f"scheduling latency, period {period or '1ms'}, {load}",
-        load,
-        measured_s + seconds(warmup, "100ms"),
-        store,
-        as_json,
-    )
+    measure("cyclic", given, title, Beside(load, on, deployment), store, as_json)

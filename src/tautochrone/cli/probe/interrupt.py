@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tautochrone.cli.beside import Beside, DeploymentName, On
 from tautochrone.cli.options import JsonOption, StoreOption
 from tautochrone.cli.probe.common import (
     Budget,
@@ -19,36 +20,36 @@ from tautochrone.cli.probe.common import (
     Title,
     WakeLatency,
     Warmup,
-    arguments,
     measure,
-    seconds,
 )
 
 if TYPE_CHECKING:
     from tautochrone.run.folder import Run
 
 _BOTH = "both"
-_RATE, _DURATION, _WARMUP = 100, "10s", 10
 
 
 def verb(
-    rate: Annotated[int | None, typer.Option(metavar="HZ", help=f"Releases in a second. [{_RATE}]")] = None,
+    rate: Annotated[int | None, typer.Option(metavar="HZ", help="Releases in a second. [100]")] = None,
     period: Annotated[
         str | None, typer.Option(metavar="TIME", help="Between two releases, instead of a rate. [10ms]")
     ] = None,
-    duration: Annotated[
-        str | None, typer.Option(metavar="TIME", help=f"Of the recorded part. [{_DURATION}]")
-    ] = None,
+    duration: Annotated[str | None, typer.Option(metavar="TIME", help="Of the recorded part. [10s]")] = None,
     count: Annotated[int | None, typer.Option(help="Releases, instead of a duration.")] = None,
     limit: Annotated[
         str, typer.Option(metavar="TIME", help="The requirement: the task starts in less than this.")
     ] = "500us",
     load: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
-            "--load", metavar="idle|cpu+memory|both", help="What runs beside it; both: one run of each."
+            "--load",
+            metavar="SPEC",
+            help="What runs beside it; repeatable. both: first idle, then beside the others, or cpu+memory. "
+            "[idle]",
         ),
-    ] = "idle",
+    ] = None,
+    on: On = None,
+    deployment: DeploymentName = None,
     without_handler: Annotated[
         bool, typer.Option("--without-handler", help="The preemption latency alone.")
     ] = False,
@@ -75,30 +76,17 @@ def verb(
     Root, or the capabilities CAP_PERFMON and CAP_BPF, are needed to see the handler; --without-handler needs
     neither. A 99.999 % threshold rests on 368,887 samples: a little over an hour at 100 Hz.
     """
-    from tautochrone.units import parse_duration_ns
-
-    limit_ns = parse_duration_ns(limit)
-    _check_before_measuring(limit_ns, bins, load, as_json, without_handler, record)
+    loads = _loads(load)
+    _check_before_measuring(bins, len(loads), as_json, record)
     given = {
-        "--rate": rate, "--period": period, "--duration": duration, "--count": count,
-        "--without-handler": without_handler, "--cpu": cpu, "--policy": policy, "--priority": priority,
-        "--warmup": warmup, "--budget": budget, "--wake-latency-us": wake_latency_us, "--ring": ring,
-        "--drain": drain, "--record": record,
+        "limit": limit, "rate": rate, "period": period, "duration": duration, "count": count,
+        "without-handler": without_handler, "cpu": cpu, "policy": policy, "priority": priority,
+        "warmup": warmup, "budget": budget, "wake-latency-us": wake_latency_us, "ring": ring,
+        "drain": drain, "record": record, "no-memory-lock": no_memory_lock,
     }  # fmt: skip
-    period_s = seconds(period, "10ms") if period else 1 / max(1, rate or _RATE)
-    releases = (count * period_s if count else seconds(duration, _DURATION)) + (warmup or _WARMUP) * period_s
-    loads = ("idle", "cpu+memory") if load == _BOTH else (load,)
     for one in loads:
-        measure(
-            "interrupt",
-            arguments(given, no_memory_lock),
-            _title(title, one, len(loads)),
-            one,
-            releases,
-            store,
-            as_json,
-            {"limit_ns": limit_ns},
-        )
+        name = _title(title, one, len(loads))
+        measure("interrupt", given, name, Beside(one, on, deployment), store, as_json)
     runs = _just_measured(len(loads), store)
     if len(runs) > 1:
         _show_together(runs)
@@ -106,27 +94,25 @@ def verb(
         _write_bins(runs, bins)
 
 
-def _title(typed: str | None, load: str, loads: int) -> str:
-    if typed is None:
-        return f"interrupt and preemption latency, {load}"
-    return f"{typed}, {load}" if loads > 1 else typed
+def _loads(given: list[str] | None) -> list[list[str]]:
+    """One list of specs for each run."""
+    if given is None or _BOTH not in given:
+        return [given or []]
+    others = [one for one in given if one not in (_BOTH, "idle")]
+    return [["idle"], others or ["cpu+memory"]]
 
 
-def _check_before_measuring(
-    limit_ns: int, bins: Path | None, load: str, as_json: bool, without_handler: bool, record: str | None
-) -> None:
+def _title(typed: str | None, load: list[str], loads: int) -> str | None:
+    return f"{typed}, {'+'.join(load)}" if typed is not None and loads > 1 else typed
+
+
+def _check_before_measuring(bins: Path | None, loads: int, as_json: bool, record: str | None) -> None:
     from tautochrone.errors import StoreError, UsageError
 
-    if limit_ns == 0:
-        raise UsageError("--limit: nothing starts in less than no time", "Give a time, such as 500us.")
-    if load == _BOTH and as_json:
+    if loads > 1 and as_json:
         raise UsageError(
             "--json describes one run, and --load both makes two",
             "Leave it out, and then type: tauto show latest --json, and the same with latest~1.",
-        )
-    if record == "histogram" and not without_handler:
-        raise UsageError(
-            "--record histogram keeps one measure, and there are three", "Use raw, or --without-handler."
         )
     if bins is not None and record == "histogram":
         raise UsageError("--bins counts samples, and --record histogram keeps none", "Leave one of them out.")

@@ -4,23 +4,19 @@ from typing import Annotated
 
 import typer
 
+from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
 from tautochrone.cli.options import JsonOption, StoreOption
 from tautochrone.cli.probe.common import (
     Budget,
     Drain,
-    LoadName,
     NoMemoryLock,
     Policy,
     Priority,
     Ring,
     Title,
     WakeLatency,
-    arguments,
     measure,
-    seconds,
 )
-
-_LOCKS = 10
 
 
 def verb(
@@ -50,29 +46,17 @@ def verb(
     ring: Ring = None,
     drain: Drain = None,
     no_memory_lock: NoMemoryLock = False,
-    load: LoadName = "idle",
+    load: Loads = None,
+    on: On = None,
+    deployment: DeploymentName = None,
     title: Title = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Which locks are open to priority inversion: how long an urgent thread waits for each (garre2014)."""
     given = {
-        "--critical": critical, "--middle": middle, "--patience": patience, "--cpus": cpus, "--place": place,
-        "--policy": policy, "--priority": priority, "--count": count, "--warmup": warmup, "--budget": budget,
-        "--wake-latency-us": wake_latency_us, "--ring": ring, "--drain": drain,
+        "critical": critical, "middle": middle, "patience": patience, "cpus": cpus, "place": place,
+        "policy": policy, "priority": priority, "count": count, "warmup": warmup, "budget": budget,
+        "wake-latency-us": wake_latency_us, "ring": ring, "drain": drain, "no-memory-lock": no_memory_lock,
     }  # fmt: skip
-    one_lock_s = seconds(critical, "1ms") + seconds(middle, "20ms")
-    spins_s = 0.0 if place == "different" else seconds(patience, "100ms")
-    places = 2 if place == "both" else 1
-    repeated = (10 if count is None else count) + (1 if warmup is None else warmup)
-    pauses = 2  # each is followed by a pause of its own length
-    expected_s = pauses * repeated * (places * _LOCKS * one_lock_s + spins_s)
-    measure(
-        "inversion",
-        arguments(given, no_memory_lock),
-        title or f"priority inversion, {load}",
-        load,
-        expected_s,
-        store,
-        as_json,
-    )
+    measure("inversion", given, title, Beside(load, on, deployment), store, as_json)

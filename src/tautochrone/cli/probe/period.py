@@ -4,29 +4,25 @@ from typing import Annotated
 
 import typer
 
+from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
 from tautochrone.cli.options import JsonOption, StoreOption
 from tautochrone.cli.probe.common import (
     Budget,
     Count,
     Drain,
-    LoadName,
     NoMemoryLock,
     Priority,
     Ring,
     Title,
     WakeLatency,
     Warmup,
-    arguments,
     measure,
-    seconds,
 )
-
-_PERIODS, _COUNT = "10ms,30ms,50ms", 50
 
 
 def verb(
     periods: Annotated[
-        str | None, typer.Option(metavar="TIME,...", help=f"One row for each. [{_PERIODS}]")
+        str | None, typer.Option(metavar="TIME,...", help="One row for each. [10ms,30ms,50ms]")
     ] = None,
     cpu: Annotated[str | None, typer.Option(help="The CPU it runs on. [the first]")] = None,
     policy: Annotated[str | None, typer.Option(metavar="fifo|rr|other", help="[fifo]")] = None,
@@ -38,25 +34,17 @@ def verb(
     ring: Ring = None,
     drain: Drain = None,
     no_memory_lock: NoMemoryLock = False,
-    load: LoadName = "idle",
+    load: Loads = None,
+    on: On = None,
+    deployment: DeploymentName = None,
     title: Title = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Error of the period: from one start of a periodic task to the next, against the period (koh2013)."""
     given = {
-        "--periods": periods, "--cpu": cpu, "--policy": policy, "--priority": priority, "--count": count,
-        "--warmup": warmup, "--budget": budget, "--wake-latency-us": wake_latency_us, "--ring": ring,
-        "--drain": drain,
+        "periods": periods, "cpu": cpu, "policy": policy, "priority": priority, "count": count,
+        "warmup": warmup, "budget": budget, "wake-latency-us": wake_latency_us, "ring": ring,
+        "drain": drain, "no-memory-lock": no_memory_lock,
     }  # fmt: skip
-    starts = (count or _COUNT) + (warmup or 1) + 1
-    expected_s = starts * sum(seconds(one, "0ns") for one in (periods or _PERIODS).split(","))
-    measure(
-        "period",
-        arguments(given, no_memory_lock),
-        title or f"error of the period, {load}",
-        load,
-        expected_s,
-        store,
-        as_json,
-    )
+    measure("period", given, title, Beside(load, on, deployment), store, as_json)

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
+from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
 from tautochrone.cli.options import JsonOption, StoreOption
 from tautochrone.cli.probe.common import (
     Budget,
     Count,
     Drain,
-    LoadName,
     NoMemoryLock,
     Place,
     Policy,
@@ -21,11 +21,8 @@ from tautochrone.cli.probe.common import (
     Title,
     WakeLatency,
     Warmup,
-    arguments,
     measure,
 )
-
-_COUNT, _WARMUP, _SECONDS_EACH = 10_000, 256, 350e-6
 
 
 def verb(
@@ -56,7 +53,9 @@ def verb(
     drain: Drain = None,
     record: Record = None,
     no_memory_lock: NoMemoryLock = False,
-    load: LoadName = "idle",
+    load: Loads = None,
+    on: On = None,
+    deployment: DeploymentName = None,
     title: Title = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
@@ -64,20 +63,12 @@ def verb(
     """Rhealstone: task switch, preemption, semaphore, deadlock and message times (garre2014)."""
     _check_before_measuring(weights, interrupt, store)
     given = {
-        "--message-bytes": message_bytes, "--cpus": cpus, "--place": place, "--policy": policy,
-        "--priority": priority, "--count": count, "--warmup": warmup, "--budget": budget,
-        "--wake-latency-us": wake_latency_us, "--ring": ring, "--drain": drain, "--record": record,
+        "message-bytes": message_bytes, "cpus": cpus, "place": place, "policy": policy,
+        "priority": priority, "count": count, "warmup": warmup, "budget": budget,
+        "wake-latency-us": wake_latency_us, "ring": ring, "drain": drain, "record": record,
+        "no-memory-lock": no_memory_lock,
     }  # fmt: skip
-    samples = (count or _COUNT) + (_WARMUP if warmup is None else warmup)
-    measure(
-        "rhealstone",
-        arguments(given, no_memory_lock),
-        title or f"Rhealstone, {load}",
-        load,
-        samples * _SECONDS_EACH,
-        store,
-        as_json,
-    )
+    measure("rhealstone", given, title, Beside(load, on, deployment), store, as_json)
 
 
 def _check_before_measuring(weights: str | None, interrupt: str | None, store: Path | None) -> None:

@@ -4,12 +4,12 @@ from typing import Annotated
 
 import typer
 
+from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
 from tautochrone.cli.options import JsonOption, StoreOption
 from tautochrone.cli.probe.common import (
     Budget,
     Count,
     Drain,
-    LoadName,
     NoMemoryLock,
     Place,
     Policy,
@@ -20,11 +20,8 @@ from tautochrone.cli.probe.common import (
     Title,
     WakeLatency,
     Warmup,
-    arguments,
     measure,
 )
-
-_COUNT, _WARMUP, _SECONDS_EACH = 10_000, 256, 300e-6
 
 
 def verb(
@@ -43,24 +40,17 @@ def verb(
     drain: Drain = None,
     record: Record = None,
     no_memory_lock: NoMemoryLock = False,
-    load: LoadName = "idle",
+    load: Loads = None,
+    on: On = None,
+    deployment: DeploymentName = None,
     title: Title = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Context switch: yield, and a mutex handed over, less the mutex alone (schmidt2002)."""
     given = {
-        "--mutex": mutex, "--cpus": cpus, "--place": place, "--policy": policy, "--priority": priority,
-        "--count": count, "--warmup": warmup, "--budget": budget, "--wake-latency-us": wake_latency_us,
-        "--ring": ring, "--drain": drain, "--record": record,
+        "mutex": mutex, "cpus": cpus, "place": place, "policy": policy, "priority": priority,
+        "count": count, "warmup": warmup, "budget": budget, "wake-latency-us": wake_latency_us,
+        "ring": ring, "drain": drain, "record": record, "no-memory-lock": no_memory_lock,
     }  # fmt: skip
-    samples = (count or _COUNT) + (_WARMUP if warmup is None else warmup)
-    measure(
-        "switch",
-        arguments(given, no_memory_lock),
-        title or f"context switch, {load}",
-        load,
-        samples * _SECONDS_EACH,
-        store,
-        as_json,
-    )
+    measure("switch", given, title, Beside(load, on, deployment), store, as_json)

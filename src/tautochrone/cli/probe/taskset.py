@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
 from tautochrone.cli.options import JsonOption, StoreOption
 from tautochrone.cli.probe.common import (
     Budget,
     Drain,
-    LoadName,
     NoMemoryLock,
     Ring,
     Title,
     WakeLatency,
-    arguments,
     measure,
-    seconds,
 )
-
-if TYPE_CHECKING:
-    from tautochrone.schedulability.analysis import Analysis
-    from tautochrone.schedulability.taskset import TaskSet
 
 
 def verb(
@@ -68,68 +62,30 @@ def verb(
     ring: Ring = None,
     drain: Drain = None,
     no_memory_lock: NoMemoryLock = False,
-    load: LoadName = "idle",
+    load: Loads = None,
+    on: On = None,
+    deployment: DeploymentName = None,
     title: Title = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
     """Response times of a set of periodic tasks, expected and measured (delgado2020)."""
-    from tautochrone.judgement.taskset_run import CONDITION, as_condition
-    from tautochrone.plan.tasks import tasks_option
+    given = {
+        "tasks": str(tasks), "duration": duration, "warmup": warmup,
+        "policy": policy, "runtime-margin": runtime_margin, "work": work,
+        "overrun": overrun, "overload": overload, "budget": budget,
+        "wake-latency-us": wake_latency_us, "ring": ring, "drain": drain, "no-memory-lock": no_memory_lock,
+    }  # fmt: skip
+    _announce(tasks)
+    measure("taskset", given, title, Beside(load, on, deployment), store, as_json)
+
+
+def _announce(tasks: Path) -> None:
+    """Say before measuring what the analysis says, where that is not the best."""
+    from tautochrone.report.analysis import headline
     from tautochrone.schedulability.analysis import analyse
     from tautochrone.schedulability.read import read
 
-    task_set = read(tasks)
-    chosen = _policy(task_set, policy)
-    analysis = analyse(task_set)
-    given = {
-        "--tasks": tasks_option(task_set, chosen), "--duration": duration, "--warmup": warmup,
-        "--policy": chosen, "--runtime-margin": runtime_margin, "--work": work,
-        "--overrun": overrun or _overrun(task_set), "--overload": overload, "--budget": budget,
-        "--wake-latency-us": wake_latency_us, "--ring": ring, "--drain": drain,
-    }  # fmt: skip
-    _announce(analysis)
-    measure(
-        "taskset",
-        arguments(given, no_memory_lock),
-        title or f"{task_set.title or tasks.stem}, {load}",
-        load,
-        seconds(duration, "10s") + seconds(warmup, "100ms"),
-        store,
-        as_json,
-        {CONDITION: as_condition(analysis)},
-    )
-
-
-def _policy(task_set: TaskSet, given: str | None) -> str:
-    """The policy of the probe's threads.
-
-    Raises:
-        UsageError: it contradicts the set's.
-    """
-    from tautochrone.errors import UsageError
-
-    edf = task_set.policy == "edf"
-    chosen = given or ("deadline" if edf else "fifo")
-    if (chosen == "deadline") != edf and chosen != "other":
-        raise UsageError(
-            f"--policy {chosen} contradicts the policy of the task set, {task_set.policy}",
-            'Policy deadline schedules by EDF. Write policy = "edf" in the file'
-            if chosen == "deadline"
-            else 'Leave --policy out, or give the tasks priorities and policy = "fixed" in the file.',
-        )
-    return chosen
-
-
-def _overrun(task_set: TaskSet) -> str | None:
-    """A deadline past the period allows the next release to come while a job is busy: it has to wait then."""
-    later = any(task.deadline_ns > task.period_ns for task in task_set.tasks)
-    return "replay" if later and task_set.policy == "fixed" else None
-
-
-def _announce(analysis: Analysis) -> None:
-    """Say before measuring what the analysis says, where that is not the best."""
-    from tautochrone.report.analysis import headline
-
+    analysis = analyse(read(tasks))
     if not analysis.schedulable:
         typer.echo(f"By analysis: {headline(analysis)}", err=True)

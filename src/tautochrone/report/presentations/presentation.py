@@ -43,12 +43,14 @@ class Grid:
         columns: the heads; the first one is of the rows' names and may be empty.
         rows: of as many cells as there are heads. A column whose cells are numbers stands to the right.
         notes: sentences below it: why something is N/A, what a number rests on.
+        words: heads of columns that stand to the left, though what is in them may look like numbers.
     """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 class Presentation(Protocol):

@@ -207,6 +207,8 @@ def _unit(name: str) -> tuple[str, str]:
 
 
 def _bytes(value: float) -> str:
+    if value >= 1000 and value % 1000 == 0 and value % 1024:  # meant in powers of ten, as 60,000 is
+        return f"{value / 1000:,.6g}\u00a0kB"
     for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if abs(value) >= size:
             return f"{value / size:,.4g}\u00a0{unit}"

@@ -52,7 +52,8 @@ def numeric(grid: Grid) -> list[bool]:
     for at in range(len(grid.columns)):
         cells = [row[at] for row in grid.rows]
         said = [cell for cell in cells if cell not in _NO_NUMBER]
-        found.append(at > 0 and bool(cells) and all(_NUMBER.match(cell) for cell in said))
+        words = at == 0 or grid.columns[at] in grid.words
+        found.append(not words and bool(cells) and all(_NUMBER.match(cell) for cell in said))
     return found
 
 
@@ -81,6 +82,7 @@ def split(grid: Grid, width: int) -> list[Grid]:
             tuple(grid.columns[at] for at in (0, *part)),
             tuple(tuple(row[at] for at in (0, *part)) for row in grid.rows),
             grid.notes if index == len(parts) - 1 else (),
+            grid.words,
         )
         for index, part in enumerate(parts)
     ]

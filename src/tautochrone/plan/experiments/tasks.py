@@ -1,11 +1,32 @@
 """A task set as the probe's experiment `taskset` takes it."""
 
+from dataclasses import dataclass
+
 from tautochrone.errors import UsageError
 from tautochrone.schedulability.taskset import TaskSet
 
 _MOST_TASKS = 64
 _MOST_NAME_BYTES = 47
+_PRIORITY, _CPU = 4, 5  # fields of a task
 _SEPARATORS = ":,"  # of the probe's option
+
+
+@dataclass(frozen=True)
+class ProbeTask:
+    """Where a task of the probe's option runs, and how urgent it is; None: not said."""
+
+    cpu: int | None
+    priority: int | None
+
+
+def tasks_of(option: str) -> list[ProbeTask]:
+    """The tasks in what `tasks_option` wrote; what is no task is left out."""
+    fields = [one.split(":") for one in option.split(",")]
+    return [ProbeTask(_number(one[_CPU]), _number(one[_PRIORITY])) for one in fields if len(one) > _CPU]
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() else None
 
 
 def tasks_option(task_set: TaskSet, policy: str) -> str:

@@ -1,0 +1,47 @@
+"""Before measuring: on what, and whether the report can be written."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from tautochrone.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Any
+
+    from rich.console import Console
+
+
+def introduce(console: Console, facts: Mapping[str, Any]) -> None:
+    """Say what is going to be measured on."""
+    cpu, kernel, clock = facts["cpu"], facts["kernel"], facts["clock"]
+    virtual, container = facts["confinement"].get("hypervisor"), facts["confinement"].get("container")
+    place = next((name for name in (virtual, container) if name not in (None, "none")), None)
+    parts = [
+        f"{cpu.get('model') or 'CPU of unknown model'}, {cpu.get('online_count') or 'N/A'} CPUs on line",
+        f"Linux {kernel.get('release')}, preemption {kernel.get('preemption') or 'not known'}",
+        f"clock source {clock.get('source') or 'not known'}",
+    ]
+    if place:
+        parts.append(f"inside {place}")
+    console.print("\n".join(parts), highlight=False, style="dim")
+
+
+def see_that_it_can_be_written(report: Path) -> None:
+    """Before measuring for minutes.
+
+    Raises:
+        StoreError: it can't.
+    """
+    folder = report.parent
+    if not folder.is_dir():
+        raise StoreError(f"Can't write the report to {report}: there is no folder {folder}", "Make it first.")
+    if report.is_dir():
+        raise StoreError(f"Can't write the report to {report}: it is a folder", "Name a file in it.")
+    if not os.access(report if report.exists() else folder, os.W_OK):
+        raise StoreError(
+            f"Can't write the report to {report}: not permitted", "Choose another place with --out."
+        )

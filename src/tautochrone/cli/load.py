@@ -1,0 +1,134 @@
+"""``tauto load``: the background loads, and a trial of one."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tautochrone.cli.beside import On
+from tautochrone.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from tautochrone.plan.cell import Load
+    from tautochrone.target.target import Target
+
+_LOOK_INTERVAL_S = 0.05
+
+load = typer.Typer(
+    help="Show the background loads, and try one.", no_args_is_help=True, rich_markup_mode=None
+)
+
+
+@load.command("list")
+def list_loads(as_json: JsonOption = False) -> None:
+    """List the loads, what they do and their options, as --load takes them."""
+    from tautochrone.plan.loads.kinds import KINDS, PRESETS, TAKES_THE_REST
+    from tautochrone.report.console import make_console
+    from tautochrone.report.presentations import Grid
+    from tautochrone.report.terminal import show_grid
+
+    if as_json:
+        content = {
+            name: {"summary": kind.summary, "from": kind.origin or None, "options": kind.keys}
+            for name, kind in KINDS.items()
+        }
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+        return
+    console = make_console()
+    built_in = Grid(
+        "Built in",
+        ("name", "what it does", "from", "options"),
+        tuple((name, kind.summary, kind.origin, ", ".join(kind.options)) for name, kind in KINDS.items()),
+        (
+            "Every load takes cpus= and nice= as well; tasks, comms, network and irq also policy= and "
+            "priority=.",
+        ),
+    )
+    programs = Grid("Other programs", ("name", "what it does"), tuple(_rest(TAKES_THE_REST)))
+    papers = Grid(
+        "Of the papers",
+        ("name", "what it is", "the same as"),
+        tuple((name, words, spec) for name, (spec, words) in PRESETS.items()),
+        (
+            "Write them after --load: cpu+memory, fork:bytes=256MB,cpus=1, or 'command:hackbench -l 1000'.",
+            "tauto load try SPEC runs one for some seconds and shows what it did.",
+        ),
+    )
+    for grid in (built_in, programs, papers):
+        for part in show_grid(console, grid):
+            console.print(part)
+
+
+def _rest(known: Any) -> list[tuple[str, str]]:
+    return [(f"{name}:...", words) for name, words in known.items()]
+
+
+@load.command("try")
+def try_load(
+    spec: Annotated[
+        list[str], typer.Argument(metavar="SPEC...", help="As --load takes it: cpu+memory, comms, ...")
+    ],
+    seconds: Annotated[float, typer.Option(metavar="SECONDS", help="How long.")] = 3.0,
+    on: On = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a load for some seconds and show what it did, so that one sees that it loads."""
+    from tautochrone.cli.beside import Beside
+    from tautochrone.errors import MeasuringError, UsageError
+    from tautochrone.plan.loads.cautions import cautions_of_loads
+
+    beside = Beside(spec, on)
+    chosen = beside.chosen_load()
+    if not chosen.parts:
+        raise UsageError("idle is no load that can be tried", "Name another one of `tauto load list`.")
+    if seconds <= 0:
+        raise UsageError(f"--seconds {seconds:g}: no time to try it in", "Give more than 0.")
+    with beside.target() as target:
+        reports, failure = _run(chosen, target, seconds)
+    if as_json:
+        typer.echo(json.dumps(reports, indent=2, ensure_ascii=False))
+    else:
+        _show(reports)
+        for caution in cautions_of_loads(reports):
+            typer.echo(f"warning: {caution.text}\n  {caution.advice}")
+    if failure:
+        raise MeasuringError(failure)
+
+
+def _run(chosen: Load, target: Target, seconds: float) -> tuple[list[dict[str, Any]], str]:
+    from tautochrone.machine.facts.cpu import observe_cpu
+    from tautochrone.machine.tree import Tree
+    from tautochrone.plan.cell import Cell
+    from tautochrone.plan.loads.running import Loads
+    from tautochrone.plan.placing import measured_cpus, placed_loads
+    from tautochrone.target.target import ANYWHERE
+
+    allowed = observe_cpu(Tree(target.files())).allowed
+    cell = Cell("cyclic", (), "a trial", chosen, seconds)
+    loads = Loads(allowed)
+    try:
+        parts = placed_loads(cell, measured_cpus(cell, allowed), None)
+        loads.start(target, parts, ANYWHERE, lambda words: typer.echo(f"({words})", err=True))
+        give_up = time.monotonic() + seconds
+        with suppress(KeyboardInterrupt):  # that ends it early; what it did until then is told
+            while time.monotonic() < give_up and loads.look() is None:
+                time.sleep(_LOOK_INTERVAL_S)
+        reports = loads.end()
+    finally:
+        loads.abandon()
+    return reports, loads.failure.sentence if loads.failure else ""
+
+
+def _show(reports: list[dict[str, Any]]) -> None:
+    from tautochrone.report.console import make_console
+    from tautochrone.report.terminal import show_grid
+    from tautochrone.report.views.conditions import load_grid
+
+    if reports:
+        console = make_console()
+        for part in show_grid(console, load_grid([(report, "") for report in reports])):
+            console.print(part)

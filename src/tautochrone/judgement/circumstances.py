@@ -1,0 +1,38 @@
+"""Where and under which deployment a run was measured: runs that differ in these are never taken together."""
+
+from collections.abc import Mapping
+from typing import Any
+
+LOCAL = "local"
+
+
+def remote(conditions: Mapping[str, Any]) -> str:
+    """The machine under test as it was reached; empty for the machine that the lab ran on."""
+    target = str(conditions.get("target") or LOCAL)
+    return "" if target == LOCAL else target
+
+
+def deployment_of(conditions: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The deployment as it is stored with a run; empty without one."""
+    held = conditions.get("deployment")
+    return held if isinstance(held, Mapping) else {}
+
+
+def deployment_name(conditions: Mapping[str, Any]) -> str:
+    """Its name, and whether only a part of it was obtained; empty without one."""
+    held = deployment_of(conditions)
+    if not held:
+        return ""
+    lacking = any(was_not_obtained(one) for one in held.get("settings") or ())
+    return f"{held.get('name')} in part" if lacking else str(held.get("name"))
+
+
+def deployment_words(conditions: Mapping[str, Any]) -> str:
+    """``deployment MI``; empty without one."""
+    name = deployment_name(conditions)
+    return f"deployment {name}" if name else ""
+
+
+def was_not_obtained(setting: Mapping[str, Any]) -> bool:
+    """Whether a setting was asked for and is not so, or not known to be so."""
+    return setting.get("requested") is not None and bool(setting.get("reason"))

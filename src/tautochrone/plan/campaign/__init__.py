@@ -1,0 +1,1 @@
+"""Carrying out a plan: which cells are left, in which order, and what came of each."""

@@ -1,0 +1,177 @@
+"""A campaign: one carrying-out of a plan, known by what the runs in the store say of themselves.
+
+There is no other state: which cells are finished, in which order the rest comes, and what the plan was stands
+with the runs, as their condition ``plan``.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from secrets import token_hex
+from typing import Any
+
+from tautochrone.errors import StoreError
+from tautochrone.plan.campaign.order import Slot
+from tautochrone.plan.document.document import Document, Order
+from tautochrone.plan.document.expand import MEANING, Point
+from tautochrone.run.catalogue import Entry, catalogue
+from tautochrone.run.manifest import MEASURING, SEALED
+from tautochrone.run.store import Store
+
+CONDITION = "plan"
+REFUSED = "refused"
+"""What a run's condition says of the cells that were refused before it: why, by key."""
+
+PREFIX = "plan-"
+"""What the id of every campaign begins with, and of no run."""
+
+LATEST = f"{PREFIX}latest"
+FINISHED = ("complete", "overrun")
+"""Endings of a run that measured what it was to: an overrun ends only a run that was asked to end there."""
+
+_KEY_LETTERS = 16
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """One carrying-out of a plan.
+
+    Attributes:
+        id: its own.
+        key: of what the plan means; the same for every campaign of it.
+        title: of the plan.
+        seed: of the order.
+        entries: its runs in the store, oldest first, also those that were cut off.
+    """
+
+    id: str
+    key: str
+    title: str
+    seed: int
+    entries: tuple[Entry, ...] = ()
+
+    def finished(self) -> dict[tuple[str, int], Entry]:
+        """The finished run of each cell and repetition that has one; the first, if there are several."""
+        found: dict[tuple[str, int], Entry] = {}
+        for entry in self.entries:
+            told = entry.conditions[CONDITION]
+            if entry.state == SEALED and entry.ended in FINISHED:
+                found.setdefault((str(told.get("cell")), int(told.get("repetition", 0))), entry)
+        return found
+
+    @property
+    def being_measured(self) -> bool:
+        """Whether a run of it is being measured at this moment."""
+        return any(entry.state == MEASURING for entry in self.entries)
+
+
+def key_of(points: Sequence[Point], order: Order, seed: int | None) -> str:
+    """Of what a plan means: its points, and how they are ordered.
+
+    How often they are repeated is no part of it, so that more repetitions continue a campaign.
+
+    Args:
+        seed: the one that the plan or its reader names; None: drawn.
+    """
+    keys = [point.key for point in points]
+    meant = [MEANING, keys if order == "listed" else sorted(keys), order, seed]
+    return hashlib.sha256(json.dumps(meant).encode()).hexdigest()[:_KEY_LETTERS]
+
+
+def begin(key: str, title: str, seed: int) -> Campaign:
+    """A new one."""
+    return Campaign(f"{PREFIX}{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(2)}", key, title, seed)
+
+
+def campaigns(store: Store) -> list[Campaign]:
+    """All campaigns of a store, the one with the latest beginning last.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
+    found: dict[str, list[Entry]] = {}
+    for entry in catalogue(store):
+        told = entry.conditions.get(CONDITION)
+        if isinstance(told, dict) and isinstance(told.get("campaign"), str):
+            found.setdefault(told["campaign"], []).append(entry)
+    return [_campaign(name, entries) for name, entries in sorted(found.items())]
+
+
+def latest(store: Store, key: str) -> Campaign | None:
+    """The latest campaign of a plan; None if there is none.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
+    return next((one for one in reversed(campaigns(store)) if one.key == key), None)
+
+
+def open_campaign(store: Store, name: str) -> Campaign:
+    """The campaign of this id, or of the beginning of one, or ``plan-latest``.
+
+    Raises:
+        StoreError: there is none, or several.
+    """
+    there = campaigns(store)
+    if name == LATEST and there:
+        return there[-1]
+    matching = [one for one in there if one.id == name] or [one for one in there if one.id.startswith(name)]
+    if len(matching) == 1:
+        return matching[0]
+    names = ", ".join(one.id for one in (matching or there)[-5:])
+    if matching:
+        raise StoreError(f"{len(matching)} campaigns begin with '{name}': {names}", "Write more of it.")
+    raise StoreError(
+        f"There is no campaign '{name}' in {store.path}",
+        f"There are: {names}." if names else "Run a plan first.",
+    )
+
+
+def condition(
+    campaign: Campaign, document: Document, points: Sequence[Point], point: Point, slot: Slot
+) -> dict[str, Any]:
+    """What a run says about its plan, as JSON has it.
+
+    It names all cells, so that a report can be made from the store alone, also of an unfinished plan.
+    """
+    return {
+        "title": campaign.title,
+        "campaign": campaign.id,
+        "key": campaign.key,
+        "cell": point.key,
+        "repetition": slot.block,
+        "block": slot.block,
+        "position": slot.position,
+        "repetitions": document.repetitions,
+        "seed": campaign.seed,
+        "order": document.order,
+        "heading": point.heading,
+        "varied": list(point.varying),
+        "system": point.system,
+        "deployment": point.deployment.name,
+        "options": dict(point.options),
+        "cells": {one.key: one.name for one in points},
+    }
+
+
+def same_system(stored: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Whether facts stored with a run are of the machine and the kernel that there are now."""
+    return _identity(stored) == _identity(now)
+
+
+def _identity(facts: Mapping[str, Any]) -> list[object]:
+    names = (("kernel", ("name", "release", "version")), ("cpu", ("model",)), ("machine", ("product",)))
+    return [(facts.get(group) or {}).get(name) for group, own in names for name in own]
+
+
+def _campaign(name: str, entries: Sequence[Entry]) -> Campaign:
+    told = entries[0].conditions[CONDITION]
+    return Campaign(
+        id=name,
+        key=str(told.get("key")),
+        title=str(told.get("title")),
+        seed=int(told.get("seed") or 0),
+        entries=tuple(entries),
+    )

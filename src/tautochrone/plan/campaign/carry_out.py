@@ -1,0 +1,160 @@
+"""Carrying a plan out: slot after slot, and what came of each."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tautochrone.errors import MeasuringError, StoreError, TautoError
+from tautochrone.machine.deployment.deployment import Deployment
+from tautochrone.plan.campaign.campaign import CONDITION, REFUSED
+from tautochrone.plan.campaign.order import Slot
+from tautochrone.plan.cell import Cell
+from tautochrone.plan.conditions import NotPutBackError
+from tautochrone.plan.document.expand import Point
+from tautochrone.plan.execute import StoppedAfterRunError, Watch, is_refusal, run_cell
+from tautochrone.run.folder import Run
+from tautochrone.run.store import Store
+from tautochrone.target.target import Target
+
+ENDED_EARLY = {
+    "watchdog": "its watchdog ended it: a measuring thread ran past its budget",
+    "failed": "it failed while measuring",
+    "interrupted": "it was stopped",
+}
+
+
+@dataclass(frozen=True)
+class Site:
+    """One system of a plan, ready to measure.
+
+    Attributes:
+        facts: about it, stored with each run.
+        deployments: those of the plan by name; None: as it is.
+    """
+
+    target: Target
+    facts: Mapping[str, Any]
+    deployments: Mapping[str, Deployment | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Unmeasured:
+    """A point that was not measured, or not to its end.
+
+    Attributes:
+        slot: where; None: nowhere, so none of its slots was tried, or tried again.
+        failed: it went wrong while measuring; otherwise it is not permitted or not to be had here.
+    """
+
+    point: Point
+    slot: Slot | None
+    error: TautoError
+    failed: bool
+
+    @property
+    def why(self) -> str:
+        """What stood in the way, and what to do about it."""
+        return _why(self.error)
+
+
+@dataclass
+class Outcome:
+    """What came of a call; it grows while it goes on.
+
+    Attributes:
+        runs: finished ones.
+        stopped: by a person.
+        left: slots that were not begun, because it was stopped or a setting stands in the way.
+        not_put_back: a setting that could not be put back; whatever came after would be measured under it.
+    """
+
+    runs: list[Run] = field(default_factory=list)
+    unmeasured: list[Unmeasured] = field(default_factory=list)
+    stopped: bool = False
+    left: tuple[Slot, ...] = ()
+    not_put_back: NotPutBackError | None = None
+
+
+def carry_out(
+    slots: Sequence[Slot],
+    cells: Callable[[Slot], tuple[Point, Cell]],
+    sites: Mapping[str, Site],
+    store: Store,
+    begin: Callable[[Slot, Cell], Watch],
+    refused: Mapping[str, TautoError],
+) -> Outcome:
+    """Measure the slots in their order. Ctrl-C ends it; what was measured until then is kept.
+
+    What is refused at one slot is not tried again at the next ones of its point: nothing changes meanwhile.
+    What goes wrong while measuring is, since that may be chance.
+
+    Args:
+        cells: gives the point of a slot, and its cell.
+        sites: the systems, by name.
+        begin: called as a cell begins; gives the watcher of its progress.
+        refused: what is known to be refused, by the key of the point.
+
+    Raises:
+        StoreError: the store can't be written.
+    """
+    outcome = Outcome()
+    given_up = dict(refused)
+    told: set[str] = set()
+    for at, slot in enumerate(slots):
+        point, cell = cells(slot)
+        cell = _with_refusals(cell, given_up)
+        if point.key in given_up:
+            if point.key not in told:
+                told.add(point.key)
+                outcome.unmeasured.append(Unmeasured(point, None, given_up[point.key], failed=False))
+            continue
+        site = sites[point.system]
+        deployed = replace(cell, deployment=site.deployments.get(point.deployment.name))
+        try:
+            run = run_cell(deployed, store, site.target, site.facts, begin(slot, deployed))
+        except StoppedAfterRunError as stop:
+            outcome.runs.append(stop.run)
+            outcome.stopped, outcome.left = True, tuple(slots[at + 1 :])
+            return outcome
+        except (
+            KeyboardInterrupt
+        ):  # before its first sample; afterwards it ends the probe, and the run is kept
+            outcome.stopped, outcome.left = True, tuple(slots[at:])
+            return outcome
+        except StoreError:
+            raise
+        except NotPutBackError as error:
+            outcome.not_put_back, outcome.left = error, tuple(slots[at + 1 :])
+            return outcome
+        except TautoError as error:
+            if is_refusal(error):
+                given_up[point.key] = error
+                told.add(point.key)
+                outcome.unmeasured.append(Unmeasured(point, None, error, failed=False))
+            else:
+                outcome.unmeasured.append(Unmeasured(point, slot, error, failed=True))
+            continue
+        ended = run.manifest.ended or ""
+        if ended == "interrupted":
+            outcome.stopped, outcome.left = True, tuple(slots[at:])
+            return outcome
+        if ended in ENDED_EARLY:
+            early = MeasuringError(ENDED_EARLY[ended], f"What was measured is kept: tauto show {run.id}")
+            outcome.unmeasured.append(Unmeasured(point, slot, early, failed=True))
+        else:
+            outcome.runs.append(run)
+    return outcome
+
+
+def _with_refusals(cell: Cell, given_up: Mapping[str, TautoError]) -> Cell:
+    """With what was refused before it, so that a report from the store alone can tell it."""
+    told = cell.conditions.get(CONDITION)
+    if not told or not given_up:
+        return cell
+    refused = {key: _why(error) for key, error in given_up.items()}
+    return replace(cell, conditions={**cell.conditions, CONDITION: {**told, REFUSED: refused}})
+
+
+def _why(error: TautoError) -> str:
+    text = str(error).removeprefix("the probe failed: ").rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}. {error.advice}".rstrip()

@@ -1,0 +1,108 @@
+"""What of a plan is refused, found out before anything is measured, and whose mistake that is."""
+
+from collections.abc import Mapping, Sequence
+
+from tautochrone.errors import NotPermittedError, TautoError, UsageError
+from tautochrone.plan.cell import Load
+from tautochrone.plan.document.document import Document
+from tautochrone.plan.document.expand import Point, place_of
+from tautochrone.plan.experiments.experiment import options_named_in, without_dashes
+from tautochrone.plan.experiments.special import TASKS
+from tautochrone.plan.loads.kinds import TAKES_THE_REST
+from tautochrone.plan.loads.spec import with_option
+from tautochrone.plan.trial import refusal_of
+from tautochrone.target.target import Target
+
+_TRIAL = "1s"
+
+
+def refusals(points: Sequence[Point], target: Target) -> dict[str, TautoError]:
+    """What the probe refuses there, by the key of the point.
+
+    Raises:
+        MeasuringError: the connection to the target was lost.
+    """
+    said: dict[tuple[str, ...], TautoError | None] = {}
+    for point in points:
+        arguments = (point.experiment, *point.prepared.arguments)
+        if arguments not in said:
+            said[arguments] = refusal_of(target, arguments)
+    found = {point.key: said[(point.experiment, *point.prepared.arguments)] for point in points}
+    return {key: error for key, error in found.items() if error is not None}
+
+
+def see_meant(
+    document: Document, points: Sequence[Point], refused: Mapping[str, TautoError], target: Target
+) -> None:
+    """Tell what the probe refuses because the plan says it wrong, from what this system does not have.
+
+    An experiment that is refused even without options is not to be had here; that is no mistake of the plan.
+
+    Raises:
+        UsageError: with the file and the line of the option that is refused.
+    """
+    missing: dict[str, bool] = {}
+    for point in points:
+        error = refused.get(point.key)
+        if not isinstance(error, UsageError):
+            continue
+        name = point.experiment
+        if name not in missing:
+            missing[name] = TASKS not in point.options and isinstance(refusal_of(target, (name,)), UsageError)
+        if not missing[name]:
+            raise document.mistake(
+                _place(document, point, str(error)),
+                f"{point.experiment}: {without_dashes(str(error))}",
+                error.advice,
+            )
+
+
+def load_refusals(points: Sequence[Point], target: Target) -> dict[str, TautoError]:
+    """What is refused of the loads, by the key of the point: each is started once, and ended.
+
+    Programs of others (`stress-ng:`, `command:`) are not started for a trial: nobody knows what they do.
+
+    Raises:
+        MeasuringError: a load did not start, or the connection to the target was lost.
+    """
+    said = {load: _try_load(target, load) for load in dict.fromkeys(point.load for point in points)}
+    found = {point.key: said[point.load] for point in points}
+    return {key: error for key, error in found.items() if error is not None}
+
+
+def see_loads_meant(document: Document, points: Sequence[Point], refused: Mapping[str, TautoError]) -> None:
+    """A load's value that is refused is a mistake of the plan; that a load is not to be had here is none.
+
+    Raises:
+        UsageError: with the file and the line of the load.
+    """
+    for point in points:
+        error = refused.get(point.key)
+        if isinstance(error, UsageError) and str(error).startswith("--"):
+            raise document.mistake(
+                place_of(document, "loads", point.load_spec, point.entry),
+                f"load '{point.load.name}': {without_dashes(str(error))}",
+                error.advice,
+            )
+
+
+def _try_load(target: Target, load: Load) -> TautoError | None:
+    for words in load.parts:
+        if words[0] in TAKES_THE_REST:
+            continue
+        try:
+            target.start_load(with_option(words, "duration", _TRIAL)).end()
+        except (UsageError, NotPermittedError) as error:
+            return error
+    return None
+
+
+def _place(document: Document, point: Point, message: str) -> tuple[str | int, ...]:
+    """Where the first option that the message names is written."""
+    own: tuple[str | int, ...] = ("experiment", point.entry)
+    for name in options_named_in(message):
+        for key in (name, name.replace("-", "_")):
+            for place in ((*own, key), ("defaults", key)):
+                if document.has(place):
+                    return place
+    return own

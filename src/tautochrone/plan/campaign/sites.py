@@ -1,0 +1,90 @@
+"""The systems of a plan, opened: targets, facts, deployments as each machine can do them."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from tautochrone.errors import TautoError
+from tautochrone.machine.deployment.deployment import Deployment
+from tautochrone.machine.facts import gather
+from tautochrone.plan.campaign.carry_out import Site
+from tautochrone.plan.campaign.refusals import load_refusals, refusals, see_loads_meant, see_meant
+from tautochrone.plan.document.deployed import deployment_of
+from tautochrone.plan.document.document import Document
+from tautochrone.plan.document.expand import Point
+from tautochrone.target.open import open_target
+
+
+@dataclass
+class Sites:
+    """What a plan's systems can do.
+
+    Attributes:
+        open: the systems that answer, by name.
+        refused: what can't be measured, by the key of the point: no answer, a deployment that the machine
+            can't have, or a refusal of the probe.
+    """
+
+    open: dict[str, Site] = field(default_factory=dict)
+    refused: dict[str, TautoError] = field(default_factory=dict)
+
+
+def open_sites(document: Document, points: Sequence[Point], stack: ExitStack) -> Sites:
+    """Open the systems of these points, and find out what they refuse before anything is measured.
+
+    Args:
+        stack: closes them.
+
+    Raises:
+        UsageError: a value that no system takes, with its line.
+        TautoError: no system answers; what is in the way of the first.
+    """
+    sites = Sites()
+    silent: list[TautoError] = []
+    of_loads: dict[str, TautoError] = {}
+    for system in dict.fromkeys(point.system for point in points):
+        own = [point for point in points if point.system == system]
+        try:
+            site = _open(document, system, own, stack, sites.refused)
+            sites.refused |= refusals(_able(own, sites.refused), site.target)
+            of_loads |= load_refusals(_able(own, sites.refused), site.target)
+            sites.open[system] = site
+        except TautoError as error:
+            silent.append(error)
+            sites.refused |= {point.key: error for point in own}
+    if not sites.open:
+        raise silent[0]
+    _see_meant(document, points, sites)
+    see_loads_meant(document, points, of_loads)
+    sites.refused |= of_loads
+    return sites
+
+
+def _able(points: Sequence[Point], refused: Mapping[str, TautoError]) -> list[Point]:
+    return [point for point in points if point.key not in refused]
+
+
+def _open(
+    document: Document, system: str, points: Sequence[Point], stack: ExitStack, refused: dict[str, TautoError]
+) -> Site:
+    target = stack.enter_context(open_target(system))
+    facts = gather(target.files())
+    deployments: dict[str, Deployment | None] = {}
+    failed: dict[str, TautoError] = {}
+    for name in dict.fromkeys(point.deployment.name for point in points):
+        try:
+            deployments[name] = deployment_of(name, document.path.parent, target.files())
+        except TautoError as error:
+            failed[name] = error
+    refused |= {
+        point.key: failed[point.deployment.name] for point in points if point.deployment.name in failed
+    }
+    return Site(target, facts, deployments)
+
+
+def _see_meant(document: Document, points: Sequence[Point], sites: Sites) -> None:
+    """A value that every system refuses is a mistake of the plan; one that some take is not."""
+    taken = {(point.entry, point.varied) for point in points if point.key not in sites.refused}
+    for name, site in sites.open.items():
+        own = [one for one in points if one.system == name and (one.entry, one.varied) not in taken]
+        see_meant(document, own, sites.refused, site.target)

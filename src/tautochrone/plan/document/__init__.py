@@ -1,0 +1,1 @@
+"""A plan's file: from its text to the points that are measured."""

@@ -1,0 +1,49 @@
+"""A plan's deployments: known by name before anything runs, and made for a machine once it is known."""
+
+import json
+from pathlib import Path
+
+from tautochrone.errors import UsageError
+from tautochrone.machine.deployment.builtin import NAMES
+from tautochrone.machine.deployment.choose import choose, own_files
+from tautochrone.machine.deployment.deployment import Deployment
+from tautochrone.machine.deployment.read import read_deployment
+from tautochrone.machine.files import Files
+from tautochrone.plan.document.document import suggestion
+from tautochrone.plan.document.expand import AS_IS, Deployed
+
+
+def meaning_of(name: str, folder: Path) -> Deployed:
+    """What is meant by a name, or by a file, whose path begins at the folder.
+
+    Raises:
+        UsageError: no deployment has this name, or its file is wrong.
+    """
+    for known in (AS_IS, *NAMES):
+        if name.lower() == known.lower():
+            return Deployed(known)
+    path = _path(name, folder)
+    if path is None:
+        own = [one.stem for one in own_files()]
+        raise UsageError(f"there is no deployment '{name}'", suggestion(name, (AS_IS, *NAMES, *own)))
+    found = read_deployment(path)
+    meant = [sorted(found.settings.items()), found.measure, found.load]
+    return Deployed(name, json.dumps(meant))
+
+
+def deployment_of(name: str, folder: Path, files: Files) -> Deployment | None:
+    """The deployment for the machine that has these files; None: as it is.
+
+    Raises:
+        TautoError: the machine can't have it, or its file is wrong.
+    """
+    if name == AS_IS:
+        return None
+    path = _path(name, folder)
+    return choose(name if path is None else str(path), files)
+
+
+def _path(name: str, folder: Path) -> Path | None:
+    if name.endswith(".toml"):
+        return folder / name
+    return next((one for one in own_files() if one.stem == name), None)

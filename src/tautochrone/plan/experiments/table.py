@@ -1,0 +1,156 @@
+"""The experiments: each with its options, its title, how long it takes and where it runs.
+
+The usual values are the probe's, for the time that it takes only; ``tests/test_plan_experiments.py`` sees
+that the options are the probe's own.
+"""
+
+from tautochrone.plan.experiments.experiment import (
+    RECORDING,
+    Experiment,
+    Options,
+    RunsOn,
+    count,
+    duration_s,
+    seconds,
+)
+from tautochrone.plan.experiments.special import LIMIT, TASKS, prepare_interrupt, prepare_taskset
+
+_CONDITIONS = ("policy", "priority", "budget", "wake-latency-us", *RECORDING, "no-memory-lock")
+_STAGES = ("cpus", "place", "count", "warmup", *_CONDITIONS)
+_SWITCH_S, _RHEALSTONE_S, _CLOCK_S = 300e-6, 350e-6, 10e-6  # of one sample of every row
+_LOCKS, _MECHANISMS = 10, 10
+_BACK_TO_BACK_S = 50e-6
+
+
+def _cyclic_s(options: Options) -> float:
+    if count(options, "count", 0):
+        measured_s = count(options, "count", 0) * seconds(options, "period", "1ms")
+    else:
+        measured_s = seconds(options, "duration", "10s")
+    return measured_s + seconds(options, "warmup", "100ms")
+
+
+def _samples_s(options: Options, each_s: float) -> float:
+    return (count(options, "count", 10_000) + count(options, "warmup", 256)) * each_s
+
+
+def _inversion_s(options: Options) -> float:
+    place = options.get("place", "same")
+    one_lock_s = seconds(options, "critical", "1ms") + seconds(options, "middle", "20ms")
+    spins_s = 0.0 if place == "different" else seconds(options, "patience", "100ms")
+    repeated = count(options, "count", 10) + count(options, "warmup", 1)
+    return 2 * repeated * ((2 if place == "both" else 1) * _LOCKS * one_lock_s + spins_s)
+
+
+def _period_s(options: Options) -> float:
+    starts = count(options, "count", 50) + count(options, "warmup", 1) + 1
+    periods = str(options.get("periods", "10ms,30ms,50ms")).split(",")
+    return starts * sum(duration_s(one) for one in periods)
+
+
+def _response_s(options: Options) -> float:
+    mechanisms = str(options.get("mechanisms", "all"))
+    rows = _MECHANISMS if mechanisms == "all" else len(mechanisms.split(","))
+    exchanges = count(options, "repetitions", 50) * (
+        count(options, "count", 10) + count(options, "warmup", 10)
+    )
+    each_s = max(seconds(options, "period", "10ms"), _BACK_TO_BACK_S)
+    return rows * (2 if options.get("place", "both") == "both" else 1) * exchanges * each_s
+
+
+def _rhythm(options: Options) -> str:
+    period = str(options.get("period", "10ms"))
+    return "back to back" if duration_s(period) == 0 else f"period {period}"
+
+
+def _interrupt_s(options: Options) -> float:
+    rate = max(1, count(options, "rate", 100))
+    period_s = seconds(options, "period", "10ms") if "period" in options else 1 / rate
+    warmup_s = count(options, "warmup", 10) * period_s
+    if count(options, "count", 0):
+        return count(options, "count", 0) * period_s + warmup_s
+    return seconds(options, "duration", "10s") + warmup_s
+
+
+def _taskset_s(options: Options) -> float:
+    return seconds(options, "duration", "10s") + seconds(options, "warmup", "100ms")
+
+
+_ALL = (
+    Experiment(
+        "cyclic",
+        (
+            "period", "duration", "count", "cpus", "warmup", "stagger", "runtime", "overrun", "wait",
+            "record", *_CONDITIONS,
+        ),
+        lambda options: f"scheduling latency, period {options.get('period', '1ms')}",
+        _cyclic_s,
+        contradicting=(("count", "duration"),),
+        runs_on=RunsOn("cpus"),
+    ),
+    Experiment(
+        "clock",
+        ("clocks", "count", "record", "no-memory-lock"),
+        lambda _: "clocks",
+        lambda options: 0.2 + count(options, "count", 100_000) * _CLOCK_S,
+    ),
+    Experiment(
+        "switch",
+        ("mutex", "record", *_STAGES),
+        lambda _: "context switch",
+        lambda options: _samples_s(options, _SWITCH_S),
+        runs_on=RunsOn("cpus", usual=2, most=2, levels_below=1),
+    ),
+    Experiment(
+        "rhealstone",
+        ("message-bytes", "record", *_STAGES),
+        lambda _: "Rhealstone",
+        lambda options: _samples_s(options, _RHEALSTONE_S),
+        runs_on=RunsOn("cpus", usual=2, most=2, levels_below=2),
+    ),
+    Experiment(
+        "inversion",
+        ("critical", "middle", "patience", *_STAGES),
+        lambda _: "priority inversion",
+        _inversion_s,
+        runs_on=RunsOn("cpus", usual=1, most=2, levels_below=2),
+    ),
+    Experiment(
+        "period",
+        ("periods", "cpu", "count", "warmup", *_CONDITIONS),
+        lambda _: "error of the period",
+        _period_s,
+        runs_on=RunsOn("cpu", usual=1, most=1),
+    ),
+    Experiment(
+        "response",
+        ("mechanisms", "period", "bytes", "repetitions", "waiter", "rehearse", *_STAGES),
+        lambda options: f"response time, {_rhythm(options)}",
+        _response_s,
+        runs_on=RunsOn("cpus", usual=2, most=2, levels_below=1),
+    ),
+    Experiment(
+        "interrupt",
+        ("rate", "period", "duration", "count", "without-handler", "cpu", "warmup", "record", *_CONDITIONS),
+        lambda _: "interrupt and preemption latency",
+        _interrupt_s,
+        own=(LIMIT,),
+        prepare_own=prepare_interrupt,
+        contradicting=(("rate", "period"), ("count", "duration")),
+        runs_on=RunsOn("cpu", usual=1, most=1),
+    ),
+    Experiment(
+        "taskset",
+        (
+            "duration", "warmup", "runtime-margin", "work", "overrun", "overload",
+            *(one for one in _CONDITIONS if one != "priority"),
+        ),
+        lambda _: "task set",
+        _taskset_s,
+        own=(TASKS,),
+        prepare_own=prepare_taskset,
+    ),
+)  # fmt: skip
+
+EXPERIMENTS = {one.name: one for one in _ALL}
+"""By name, in the order in which people are told of them."""

@@ -1,0 +1,142 @@
+"""Where a cell's threads and its loads run, how urgent the loads are, and when they end at the latest."""
+
+from dataclasses import replace
+
+from tautochrone.errors import UsageError
+from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
+from tautochrone.plan.cell import Cell
+from tautochrone.plan.experiments import EXPERIMENTS
+from tautochrone.plan.experiments.special import TASKS as TASK_SET
+from tautochrone.plan.experiments.tasks import ProbeTask, tasks_of
+from tautochrone.plan.loads.kinds import TASKS
+from tautochrone.plan.loads.spec import option, with_option
+
+TASKS_PER_CPU = 10  # of koh2013
+
+_USUAL_PRIORITY = 90  # of what is measured, on Linux
+_BELOW = 10
+
+_SPARE_S = 600.0
+_UNKNOWN_S = 86_400.0
+_LONGEST_S = 7 * 86_400.0
+
+
+def measured_on(cell: Cell, cpus: str | None) -> Cell:
+    """The cell with its threads on these CPUs, unless its arguments say where they run.
+
+    Args:
+        cpus: a CPU list; None: as the experiment chooses. Experiments of one or two CPUs take the first ones.
+    """
+    chosen = parse_cpu_list(cpus) or ()
+    runs_on = EXPERIMENTS[cell.experiment].runs_on
+    if not chosen or runs_on is None or _given_cpus(cell) is not None:
+        return cell
+    some = chosen[: runs_on.most]
+    text = format_cpu_list(some) if runs_on.most is None else ",".join(map(str, some))
+    return replace(cell, arguments=(*cell.arguments, f"--{runs_on.option}", text))
+
+
+def measured_cpus(cell: Cell, allowed: str | None) -> tuple[int, ...]:
+    """The CPUs of a cell's measuring threads.
+
+    Args:
+        allowed: the CPUs that the probe may use, as a CPU list.
+    """
+    if tasks := _tasks(cell):
+        named = {task.cpu for task in tasks if task.cpu is not None}
+        return tuple(sorted(named)) or _list(allowed)
+    given = _given_cpus(cell)
+    chosen = _list(allowed) if given in (None, "all", "any") else _list(given)
+    runs_on = EXPERIMENTS[cell.experiment].runs_on
+    if runs_on is None:
+        return chosen
+    single = runs_on.most == 2 and _argument(cell, "--place") == "same"
+    return chosen[: 1 if single else runs_on.usual]
+
+
+def placed_loads(cell: Cell, measured: tuple[int, ...], load_cpus: str | None) -> tuple[tuple[str, ...], ...]:
+    """The arguments of each part of a cell's load, complete.
+
+    Args:
+        measured: the CPUs of the measuring threads.
+        load_cpus: where the loads go that do not say it themselves; None: all.
+
+    Raises:
+        UsageError: there is no priority for tasks below the measured ones.
+    """
+    until = f"{round(_lasts_longest_s(cell.expected_s))}s"
+    found = []
+    for part in cell.load.parts:
+        words = _tasks_below(part, cell, measured) if part[0] == TASKS else part
+        found.append(with_option(with_option(words, "cpus", load_cpus), "duration", until))
+    return tuple(found)
+
+
+def _lasts_longest_s(expected_s: float | None) -> float:
+    """A load ends with the run; this is for when both are forgotten."""
+    return _UNKNOWN_S if expected_s is None else min(_LONGEST_S, 2 * expected_s + _SPARE_S)
+
+
+def _tasks_below(words: tuple[str, ...], cell: Cell, measured: tuple[int, ...]) -> tuple[str, ...]:
+    """Koh and Choi (2013), section 4.2: ten on each measured CPU, less urgent than what is measured."""
+    words = with_option(words, "cpus", format_cpu_list(measured) or None)
+    cpus = option(words, "cpus")
+    named = _list(cpus) if cpus not in (None, "all") else measured
+    words = with_option(words, "tasks", str(TASKS_PER_CPU * max(1, len(named))))
+    if option(words, "policy") == "other":
+        return words
+    return with_option(words, "priority", str(_priority_below(cell)))
+
+
+def _priority_below(cell: Cell) -> int:
+    policy = _argument(cell, "--policy")
+    if policy == "other":
+        raise UsageError(
+            f"load {TASKS} is less urgent than what is measured, and policy other has no priorities",
+            "Take another policy, or a load such as cpu+memory.",
+        )
+    if policy == "deadline":
+        return _USUAL_PRIORITY - _BELOW  # a deadline task precedes every priority
+    urgencies = [task.priority for task in _tasks(cell) if task.priority is not None]
+    typed = _argument(cell, "--priority") or ""
+    own_priority = int(typed) if typed.isdecimal() else _USUAL_PRIORITY
+    reference = min(urgencies) if urgencies else own_priority
+    least = min(urgencies) if urgencies else own_priority - _partners(cell)
+    own = max(1, reference - _BELOW)
+    if own >= least:
+        raise UsageError(
+            f"load {TASKS} needs a priority below the measured ones, and {reference} leaves none",
+            "Give every task a priority of at least 2."
+            if urgencies
+            else f"Give a --priority of at least {2 + _partners(cell)}.",
+        )
+    return own
+
+
+def _partners(cell: Cell) -> int:
+    """How many levels below the most urgent thread an experiment's own threads reach."""
+    runs_on = EXPERIMENTS[cell.experiment].runs_on
+    return 0 if runs_on is None else runs_on.levels_below
+
+
+def _tasks(cell: Cell) -> list[ProbeTask]:
+    return tasks_of(_argument(cell, f"--{TASK_SET}") or "")
+
+
+def _given_cpus(cell: Cell) -> str | None:
+    return _argument(cell, "--cpus") or _argument(cell, "--cpu")
+
+
+def _argument(cell: Cell, name: str) -> str | None:
+    for at, word in enumerate(cell.arguments):
+        if word == name and at + 1 < len(cell.arguments):
+            return cell.arguments[at + 1]
+        if word.startswith(f"{name}="):
+            return word.partition("=")[2]
+    return None
+
+
+def _list(cpus: str | None) -> tuple[int, ...]:
+    """In the order in which they are written, as the probe takes them."""
+    found = (parse_cpu_list(part) or () for part in (cpus or "").split(","))
+    return tuple(dict.fromkeys(cpu for part in found for cpu in part))

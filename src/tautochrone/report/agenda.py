@@ -1,0 +1,141 @@
+"""What is to be measured for a plan, before it is: the cells in their order, and the time they take."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tautochrone.plan.campaign.agenda import Agenda
+from tautochrone.plan.campaign.estimate import Estimate, estimate, long_duration, point_s
+from tautochrone.plan.document.expand import AS_IS
+from tautochrone.report.typeset import plural
+
+_GAP = 2
+
+
+def show_agenda(console: Console, agenda: Agenda) -> None:
+    """Print all slots, what is finished, and the time that the rest takes."""
+    console.print(Text(agenda.document.title, style="bold"))
+    console.print(_cells(agenda))
+    for sentence in _sentences(agenda):
+        console.print(Text(sentence), soft_wrap=True)
+
+
+def introduce_agenda(console: Console, agenda: Agenda) -> None:
+    """Before measuring: how much there is to do, how long that takes, and in which campaign."""
+    finished = len(agenda.finished)
+    if not agenda.left:
+        console.print(
+            f"{agenda.document.title}: all {plural(len(agenda.slots), 'cell')} of {agenda.campaign.id} are "
+            "finished. Measure them anew with --again.",
+            soft_wrap=True,
+        )
+        return
+    rest = _rest(agenda)
+    done = f", {finished} finished before" if finished else ""
+    console.print(
+        f"{agenda.document.title}: {plural(len(agenda.slots), 'cell')}{done}; about "
+        f"{long_duration(rest.seconds)}, until {_clock(rest)}. Seed {agenda.campaign.seed}, "
+        f"{agenda.campaign.id}.",
+        style="dim",
+        soft_wrap=True,
+    )
+
+
+def as_table(agenda: Agenda) -> dict[str, Any]:
+    """The same as JSON has it; times in seconds."""
+    rest = _rest(agenda)
+    finished = agenda.finished
+    return {
+        "title": agenda.document.title,
+        "plan": str(agenda.document.path),
+        "campaign": agenda.campaign.id if agenda.continues else None,
+        "key": agenda.campaign.key,
+        "seed": agenda.campaign.seed,
+        "order": agenda.document.order,
+        "repetitions": agenda.document.repetitions,
+        "expected_s": round(rest.seconds, 1),
+        "ends": rest.ends.isoformat(timespec="seconds"),
+        "cells": [
+            {
+                "position": slot.position,
+                "block": slot.block,
+                "cell": slot.key,
+                "name": point.name,
+                "system": point.system,
+                "deployment": point.deployment.name,
+                "load": point.load.name,
+                "experiment": point.experiment,
+                "options": dict(point.options),
+                "arguments": list(point.prepared.arguments),
+                "expected_s": round(point_s(point), 1),
+                "run": finished[slot.key, slot.block].id if (slot.key, slot.block) in finished else None,
+            }
+            for slot in agenda.slots
+            for point in (agenda.points[slot.key],)
+        ],
+    }
+
+
+def _cells(agenda: Agenda) -> Table:
+    points = agenda.points.values()
+    several = {
+        "system": len({point.system for point in points}) > 1 or any(p.system != "local" for p in points),
+        "deployment": any(point.deployment.name != AS_IS for point in points),
+        "block": agenda.document.repetitions > 1,
+    }
+    finished = agenda.finished
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    table.add_column("", justify="right")
+    if several["block"]:
+        table.add_column("block", justify="right")
+    table.add_column("what", overflow="fold")
+    table.add_column("load", overflow="fold")
+    for name in ("deployment", "system"):
+        if several[name]:
+            table.add_column(name, overflow="fold")
+    table.add_column("takes", justify="right", no_wrap=True)
+    for slot in agenda.slots:
+        point = agenda.points[slot.key]
+        done = (slot.key, slot.block) in finished
+        words = [str(slot.position)]
+        words += [str(slot.block)] if several["block"] else []
+        words += [", ".join(filter(None, (point.heading, point.varied))), point.load.name]
+        words += [point.deployment.short] if several["deployment"] else []
+        words += [point.system] if several["system"] else []
+        words += ["finished" if done else long_duration(point_s(point))]
+        table.add_row(*(Text(word) for word in words), style="dim" if done else "")
+    return table
+
+
+def _sentences(agenda: Agenda) -> Iterator[str]:
+    rest = _rest(agenda)
+    blocks = plural(agenda.document.repetitions, "repetition")
+    done = f"{len(agenda.finished)} of {len(agenda.slots)} finished"
+    yield f"{plural(len(agenda.points), 'cell')} in {blocks}; {done}."
+    if agenda.left:
+        yield f"The rest takes about {long_duration(rest.seconds)}; begun now, it ends at {_clock(rest)}."
+    if agenda.document.order == "listed":
+        yield "The order is that of the plan: what drifts meanwhile falls on some cells more than on others."
+    elif agenda.continues or agenda.document.seed is not None:
+        yield f"The order is that of seed {agenda.campaign.seed}."
+    else:
+        yield (
+            f"The order was drawn with seed {agenda.campaign.seed}; another is drawn when it is measured, "
+            f"unless you give --seed {agenda.campaign.seed}."
+        )
+    if agenda.continues and agenda.left:
+        yield f"It continues {agenda.campaign.id}; --again begins a new one."
+
+
+def _rest(agenda: Agenda) -> Estimate:
+    return estimate(agenda.left, agenda.points, datetime.now().astimezone())
+
+
+def _clock(rest: Estimate) -> str:
+    """The hour, with the day where it is another one."""
+    same_day = rest.ends.date() == datetime.now().astimezone().date()
+    return f"{rest.ends:%H:%M}" if same_day else f"{rest.ends:%A %d %B, %H:%M}"

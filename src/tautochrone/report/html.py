@@ -1,0 +1,103 @@
+"""What every page consists of besides its own words: style, scripts, the charts' specifications."""
+
+import json
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from tautochrone.errors import StoreError
+from tautochrone.report.views import conditions
+from tautochrone.run.manifest import Manifest
+
+
+def render(template: str, specifications: dict[str, Any], **words: Any) -> str:
+    """The text of a page: one file that holds everything it needs and asks no network for anything.
+
+    Args:
+        template: its name.
+        specifications: of the charts, by the id of the element that each is drawn in.
+        words: what else the template shows.
+    """
+    return (
+        _templates()
+        .get_template(template)
+        .render(
+            **words,
+            version=own_version(),
+            style=Markup(_asset("style.css")),
+            script=Markup(_asset("script.js")),
+            bundle=Markup(_bundle()) if specifications else "",
+            specifications=Markup(_embedded(specifications)),
+        )
+    )
+
+
+def write(text: str, out: Path) -> Path:
+    """Write a page.
+
+    Raises:
+        StoreError: that is not possible.
+    """
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise StoreError(
+            f"Can't write the report to {out}: {error.strerror}", "Choose another place with --out."
+        ) from error
+    return out
+
+
+def masthead(first: Manifest) -> str:
+    """The machine, its kernel and the day, of the first run of a page."""
+    machine = first.facts.get("machine") or {}
+    kernel = first.header.get("system") or first.facts.get("kernel") or {}
+    cpu = (first.facts.get("cpu") or {}).get("model")
+    parts = [
+        conditions.where(first),
+        machine.get("product"),
+        cpu,
+        " ".join(str(kernel[key]) for key in ("name", "release") if kernel.get(key)),
+        first.created[:10],
+    ]
+    return " · ".join(str(part) for part in parts if part)
+
+
+def own_version() -> str:
+    """Of Tautochrone."""
+    try:
+        return version("tautochrone")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _templates() -> Environment:
+    return Environment(
+        loader=PackageLoader("tautochrone.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _asset(name: str) -> str:
+    return (files("tautochrone.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _bundle() -> str:
+    """Vega, Vega-Lite and vega-embed as one script."""
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
+
+
+def _embedded(content: dict[str, Any]) -> str:
+    """JSON that can't end the script element it stands in, whatever words a run carries."""
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,0 +1,1 @@
+"""The report of a plan: its cells side by side."""

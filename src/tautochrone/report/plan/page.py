@@ -1,0 +1,170 @@
+"""The page of a plan: one HTML file with the cells side by side; each run has a page of its own elsewhere."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tautochrone.errors import UsageError
+from tautochrone.report import audits, html
+from tautochrone.report.composition import Figure
+from tautochrone.report.plan import conditions, figures, tables
+from tautochrone.report.plan.extremes import Extremes, extremes, how_sure
+from tautochrone.report.plan.results import Results, Table
+from tautochrone.report.typeset import duration, micro, number, plural
+from tautochrone.report.views import environment, grids, warnings
+from tautochrone.run.manifest import Manifest
+
+_MOST_WARNINGS = 6
+_ORDERS = {
+    "random": "randomised blocks: each repetition holds every cell once, in an order of its own",
+    "listed": "as listed in the plan, in every repetition",
+}
+
+
+@dataclass(frozen=True)
+class _Section:
+    title: str
+    grid: grids.Laid
+    figure: Figure | None
+
+
+@dataclass(frozen=True)
+class _RunLine:
+    position: str
+    block: str
+    name: str
+    when: str
+    samples: str
+    worst: str
+    id: str
+
+
+def render(results: Results, *, out: Path) -> Path:
+    """Write the page of a campaign.
+
+    Args:
+        out: the HTML file; its folder must exist.
+
+    Returns:
+        ``out``.
+
+    Raises:
+        UsageError: the campaign has no run, and no cell to speak of.
+        StoreError: the file can't be written.
+    """
+    if not results.cells:
+        raise UsageError("There is nothing to report on", "Run the plan first.")
+    return html.write(page(results), out)
+
+
+def page(results: Results) -> str:
+    """The HTML text."""
+    parts = [_section(table, results, index) for index, table in enumerate(results.tables)]
+    specifications = {
+        panel.id: panel.chart.to_dict() for part in parts if part.figure for panel in part.figure.panels
+    }
+    found = audits.audit_runs(_one_of_each(results.manifests))
+    notices = conditions.deviations(results)
+    manifests = results.manifests
+    return html.render(
+        "plan.html.j2",
+        specifications,
+        masthead=html.masthead(manifests[0]) if manifests else "",
+        title=results.campaign.title,
+        how=_how(results),
+        extremes=[_set(one) for one in extremes(results)],
+        how_sure=how_sure(results),
+        sections=parts,
+        lacking=results.lacking,
+        warnings=notices,
+        few_warnings=len(notices) <= _MOST_WARNINGS,
+        deployments=_laid(conditions.deployments(results)),
+        loads=_laid(conditions.loads(results)),
+        machines=len(found),
+        unseen=warnings.findings(found, "unknown"),
+        findings=warnings.findings(found, "warning", "note"),
+        good=warnings.findings(found, "good"),
+        facts=environment.facts(_one_of_each(manifests)),
+        several=len(found) > 1,
+        runs=[_run_line(manifest) for manifest in manifests],
+        books=_books(manifests),
+        commands=_commands(results),
+        written=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+    )
+
+
+def _section(table: Table, results: Results, index: int) -> _Section:
+    return _Section(
+        tables.heading(table).replace(" in us", " in µs"),
+        grids.view(tables.grid(table, results, apart=True)),
+        figures.figure(table, f"plan-{index}"),
+    )
+
+
+def _set(one: Extremes) -> Extremes:
+    return Extremes(one.title, tuple(micro(sentence) for sentence in one.sentences))
+
+
+def _laid(grid: object) -> grids.Laid | None:
+    from tautochrone.report.presentations import Grid
+
+    return grids.view(grid) if isinstance(grid, Grid) else None
+
+
+def _how(results: Results) -> list[str]:
+    """What was measured, in which order, and how much of it is there."""
+    cells, repetitions = len(results.cells), results.wanted
+    finished = len(results.manifests)
+    whole = f"{plural(cells, 'cell')}" + (f", {repetitions} repetitions of each" if repetitions > 1 else "")
+    share = "all measured" if finished == results.slots else f"{finished} of {results.slots} measured"
+    sentences = [f"{whole}: {share}."]
+    if results.manifests:
+        first, last = results.manifests[0].created, results.manifests[-1].created
+        sentences.append(
+            f"Measured from {first[:16].replace('T', ' ')} to {last[:16].replace('T', ' ')} UTC as "
+            f"{results.campaign.id}. Order: {_ORDERS.get(results.order, results.order)}; seed "
+            f"{results.campaign.seed}."
+        )
+    return sentences
+
+
+def _one_of_each(manifests: Sequence[Manifest]) -> list[Manifest]:
+    """One run of each machine and kernel, if there is one without a deployment: how it is by itself."""
+    found: dict[str, Manifest] = {}
+    for manifest in sorted(manifests, key=lambda one: isinstance(one.conditions.get("deployment"), dict)):
+        found.setdefault(audits.machine_name(manifest), manifest)
+    return list(found.values())
+
+
+def _run_line(manifest: Manifest) -> _RunLine:
+    told: Mapping[str, object] = manifest.conditions["plan"]
+    first = manifest.extremes[0].measure if manifest.extremes else ""
+    worst = max((one.maximum_ns for one in manifest.extremes if one.measure == first), default=None)
+    return _RunLine(
+        position=str(told.get("position")),
+        block=str(told.get("block")),
+        name=manifest.title,
+        when=manifest.created[:19].replace("T", " "),
+        samples=number(sum(book.recorded for book in manifest.books)),
+        worst=duration(worst),
+        id=manifest.id,
+    )
+
+
+def _books(manifests: Sequence[Manifest]) -> str:
+    wrong = [book for manifest in manifests for book in manifest.books if book.problems()]
+    total = sum(len(manifest.books) for manifest in manifests)
+    if wrong:
+        return f"{len(wrong)} of {total} books do not balance: tauto show says by how much."
+    return (
+        f"All {plural(total, 'book')} balance: released = completed + missed, completed = recorded + dropped."
+    )
+
+
+def _commands(results: Results) -> list[str]:
+    typed = dict.fromkeys(
+        str(one.conditions["command"]) for one in results.manifests if one.conditions.get("command")
+    )
+    runs = [f"tauto report {results.manifests[0].id}"] if results.manifests else []
+    return [*typed, f"tauto report {results.campaign.id}", *runs]

@@ -1,0 +1,227 @@
+"""What came of a campaign, from the store alone: every cell with its repetitions, and what is lacking."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+from tautochrone.judgement.loops import is_about_a_loop
+from tautochrone.plan.campaign.campaign import CONDITION, REFUSED, Campaign
+from tautochrone.run.catalogue import Entry
+from tautochrone.run.folder import Run
+from tautochrone.run.manifest import Manifest
+from tautochrone.run.store import Store
+from tautochrone.statistics.summary import Summary, summarise, summarise_counts
+
+WITHOUT_REASON = "There is no finished run of it."
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """One run's part of a row; nothing in it is of another run.
+
+    Attributes:
+        missed: releases without a sample, of those released; None where nothing is released.
+    """
+
+    number: int
+    run: str
+    summary: Summary
+    missed: int | None = None
+    released: int | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cell, or one source of it where sources are of different kinds.
+
+    Attributes:
+        what: the experiment's heading.
+        varied: the options that the plan varies, by name, as texts.
+    """
+
+    cell: str
+    what: str
+    varied: Mapping[str, str]
+    load: str
+    deployment: str
+    system: str
+    source: str
+    repetitions: tuple[Repetition, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One measure of one experiment, over all cells that have it."""
+
+    experiment: str
+    measure: str
+    meaning: str
+    rows: tuple[Row, ...]
+
+    @property
+    def title(self) -> str:
+        """The meaning as a title, with the experiment's name where the meaning alone does not tell it."""
+        words = f"{self.meaning[:1].upper()}{self.meaning[1:]}"
+        return words if self.experiment == "cyclic" else f"{self.experiment.capitalize()}: {self.meaning}"
+
+
+@dataclass(frozen=True)
+class Results:
+    """A campaign's results.
+
+    Attributes:
+        cells: the name of every cell by its key, as the plan lists them.
+        wanted: repetitions of each cell.
+        manifests: of all finished runs, in the order in which they were measured.
+        lacking: cells without all of their repetitions: name, how many there are, and why.
+    """
+
+    campaign: Campaign
+    order: str
+    wanted: int
+    cells: Mapping[str, str]
+    tables: tuple[Table, ...]
+    manifests: tuple[Manifest, ...]
+    lacking: tuple[tuple[str, str], ...] = ()
+    failed: tuple[Entry, ...] = field(default=())
+
+    @property
+    def slots(self) -> int:
+        """Cells times repetitions."""
+        return len(self.cells) * self.wanted
+
+
+def gather_results(campaign: Campaign, store: Store, reasons: Sequence[tuple[str, str]] = ()) -> Results:
+    """Read a campaign's finished runs, one after the other.
+
+    Args:
+        reasons: why a cell was not measured, by its key, from who has just tried. Where it says nothing,
+            what the latest run says of the cells that were refused before it.
+
+    Raises:
+        StoreError, DamagedError: a run can't be read.
+    """
+    told = [entry.conditions[CONDITION] for entry in campaign.entries]
+    cells: dict[str, str] = {}
+    for one in told:
+        cells |= {str(key): str(name) for key, name in (one.get("cells") or {}).items()}
+    finished = campaign.finished()
+    runs = [store.open(entry.id) for entry in finished.values()]
+    runs.sort(key=lambda run: run.manifest.created)
+    wanted = max((int(one.get("repetitions") or 1) for one in told), default=1)
+    done = set(finished)
+    given = {key for key, _ in reasons}
+    stored = (told[-1].get(REFUSED) or {}) if told else {}
+    why = [*reasons, *((key, str(words)) for key, words in stored.items() if key not in given)]
+    return Results(
+        campaign=campaign,
+        order=str(told[-1].get("order")) if told else "",
+        wanted=wanted,
+        cells=cells,
+        tables=tuple(_tables(runs, list(cells))),
+        manifests=tuple(run.manifest for run in runs),
+        lacking=tuple(_lacking(cells, wanted, done, why)),
+        failed=tuple(one for one in campaign.entries if one.id not in {run.id for run in runs}),
+    )
+
+
+def _lacking(
+    cells: Mapping[str, str], wanted: int, done: set[tuple[str, int]], reasons: Sequence[tuple[str, str]]
+) -> Iterator[tuple[str, str]]:
+    why: dict[str, list[str]] = {}
+    for key, words in reasons:
+        why.setdefault(key, []).append(words)
+    for key, name in cells.items():
+        there = sum((key, number) in done for number in range(1, wanted + 1))
+        if there < wanted:
+            words = " ".join(dict.fromkeys(why.get(key, [WITHOUT_REASON])))
+            share = f"{there} of {wanted} repetitions are finished. " if there else ""
+            yield name, f"{share}{words}"
+
+
+def _tables(runs: Sequence[Run], cells: Sequence[str]) -> Iterator[Table]:
+    """In the order of the plan's cells; a table's rows of one source lie together, so that cells compare."""
+    found: dict[tuple[str, str], dict[tuple[str, str], list[tuple[Run, Repetition]]]] = {}
+    meanings: dict[tuple[str, str], str] = {}
+    for run in sorted(runs, key=lambda one: cells.index(_told(one)["cell"])):
+        for measure in run.manifest.header.get("measures", []):
+            name = str(measure["name"])
+            table = (run.manifest.experiment, name)
+            meanings.setdefault(table, str(measure.get("meaning") or name))
+            for source, repetition in _repetitions(run, name):
+                rows = found.setdefault(table, {})
+                rows.setdefault((source, str(_told(run)["cell"])), []).append((run, repetition))
+    names = _deployment_names(runs)
+    for table, rows in found.items():
+        sources = list(dict.fromkeys(source for source, _ in rows))
+        ordered = sorted(rows.items(), key=lambda row: (sources.index(row[0][0]), cells.index(row[0][1])))
+        yield Table(*table, meanings[table], tuple(_row(source, own, names) for (source, _), own in ordered))
+
+
+def _deployment_names(runs: Sequence[Run]) -> Mapping[str, str]:
+    """Of deployments in files the files' names alone, unless two are alike."""
+    written = {str(_told(run).get("deployment") or "") for run in runs}
+    stems = {one: PurePath(one).stem if one.endswith(".toml") else one for one in written}
+    several = [*stems.values()]
+    return {one: stem if several.count(stem) == 1 else one for one, stem in stems.items()}
+
+
+def _row(source: str, own: Sequence[tuple[Run, Repetition]], deployments: Mapping[str, str]) -> Row:
+    run = own[0][0]
+    told = _told(run)
+    return Row(
+        cell=str(told["cell"]),
+        what=str(told.get("heading") or run.manifest.experiment),
+        varied={str(name): _text(told["options"].get(name)) for name in told.get("varied") or ()},
+        load=str(run.manifest.conditions.get("load") or ""),
+        deployment=deployments[str(told.get("deployment") or "")],
+        system=str(told.get("system") or ""),
+        source=source,
+        repetitions=tuple(sorted((one for _, one in own), key=lambda one: one.number)),
+    )
+
+
+def _text(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _repetitions(run: Run, measure: str) -> Iterator[tuple[str, Repetition]]:
+    """One of all sources where these are the threads of one loop; otherwise one of each."""
+    manifest = run.manifest
+    number = int(_told(run).get("repetition") or 1)
+    if is_about_a_loop(manifest.header):
+        summary = _summary(run, measure, None)
+        if summary is not None:
+            missed = _total([book.missed for book in manifest.books])
+            released = _total([book.released for book in manifest.books])
+            yield "", Repetition(number, run.id, summary, missed, released)
+        return
+    for book in manifest.books:
+        summary = _summary(run, measure, book.source)
+        if summary is not None:
+            name = book.name if len(manifest.books) > 1 else ""
+            yield name, Repetition(number, run.id, summary, book.missed, book.released)
+
+
+def _summary(run: Run, measure: str, source: int | None) -> Summary | None:
+    if not run.count(measure, source):
+        return None
+    if not run.is_histogram:
+        return summarise(run.values(measure, source, narrow=True), in_place=True)
+    largest = max(
+        one.maximum_ns
+        for one in run.manifest.extremes
+        if one.measure == measure and source in (None, one.source)
+    )
+    return summarise_counts(*run.histogram(source), largest)
+
+
+def _total(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _told(run: Run) -> Mapping[str, Any]:
+    told: Mapping[str, Any] = run.manifest.conditions[CONDITION]
+    return told

@@ -1,0 +1,95 @@
+"""A campaign in the terminal, and as JSON."""
+
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from tautochrone.report.plan import tables
+from tautochrone.report.plan.conditions import deviations
+from tautochrone.report.plan.extremes import extremes, how_sure
+from tautochrone.report.plan.results import Results, Row
+from tautochrone.report.presentations import Grid
+from tautochrone.report.terminal import show_grid
+from tautochrone.report.typeset import plain
+
+_WIDE = 128  # columns of a terminal that all numbers need
+
+
+def show_results(console: Console, results: Results) -> None:
+    """Print one table for each measure, then what deviated, then what was not measured."""
+    for table in results.tables:
+        console.print(Text(f"\n{tables.heading(table)}", style="bold"))
+        narrow = console.is_terminal and console.width < _WIDE
+        grid = tables.grid(table, results, apart=not console.is_terminal)
+        for one in tables.in_two(grid) if narrow and results.wanted > 1 else (grid,):
+            for part in show_grid(console, one):
+                console.print(part)
+    _show_extremes(console, results)
+    for notice in deviations(results):
+        about = f" ({notice.runs})" if notice.runs else ""
+        console.print(
+            Text.assemble(("\nwarning: ", "bold yellow"), plain(notice.text), about), soft_wrap=True
+        )
+        if notice.advice:
+            console.print(Text(f"  {plain(notice.advice)}"), soft_wrap=True)
+    if results.lacking:
+        rows = tuple((what, why) for what, why in results.lacking)
+        for part in show_grid(
+            console, Grid("Not measured, or not in every repetition", ("what", "why"), rows)
+        ):
+            console.print(part)
+
+
+def _show_extremes(console: Console, results: Results) -> None:
+    for one in extremes(results):
+        console.print(Text(f"\n{one.title}: best and worst", style="bold"))
+        for sentence in one.sentences:
+            console.print(Text(sentence), soft_wrap=not console.is_terminal)
+    if sure := how_sure(results):
+        console.print(Text(sure, style="dim"), soft_wrap=not console.is_terminal)
+
+
+def as_table(results: Results) -> dict[str, Any]:
+    """The same as JSON has it; times in nanoseconds."""
+    return {
+        "campaign": results.campaign.id,
+        "title": results.campaign.title,
+        "key": results.campaign.key,
+        "seed": results.campaign.seed,
+        "order": results.order,
+        "repetitions": results.wanted,
+        "tables": [
+            {
+                "experiment": table.experiment,
+                "measure": table.measure,
+                "meaning": table.meaning,
+                "unit": "ns",
+                "rows": [_row(row) for row in table.rows],
+            }
+            for table in results.tables
+        ],
+        "extremes": [asdict(one) for one in extremes(results)],
+        "lacking": [{"cell": what, "why": why} for what, why in results.lacking],
+        "deviations": [{"text": one.text, "cells": one.runs} for one in deviations(results)],
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    lost = tables.missed(row)
+    return {
+        "cell": row.cell,
+        "what": row.what,
+        "varied": dict(row.varied),
+        "source": row.source,
+        "load": row.load,
+        "deployment": row.deployment,
+        "system": row.system,
+        "missed": None if lost is None else lost[0],
+        "maximum": max(one.summary.maximum for one in row.repetitions),
+        "repetitions": [
+            {"number": one.number, "run": one.run, "missed": one.missed, "summary": asdict(one.summary)}
+            for one in row.repetitions
+        ],
+    }

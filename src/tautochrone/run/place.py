@@ -1,0 +1,39 @@
+"""Where runs are kept: the folder, and the folders in it. Loads nothing else, for those who only look."""
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+from tautochrone.errors import StoreError
+
+
+def default_store() -> Path:
+    """Where runs are kept if nobody says otherwise: TAUTO_STORE, or the user's data folder."""
+    named = os.environ.get("TAUTO_STORE")
+    return Path(named) if named else platformdirs.user_data_path("tautochrone") / "runs"
+
+
+def run_folders(store: Path) -> list[Path]:
+    """The folders of all runs, oldest first, whatever state they are in; none where there is no store.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
+    try:
+        with os.scandir(store) as entries:
+            names = [entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StoreError(
+            f"The store {store} can't be read: {error.strerror}",
+            "Name another with --store or TAUTO_STORE, or ask for access to this one.",
+        ) from error
+    return [store / name for name in sorted(names, key=_age)]
+
+
+def _age(name: str) -> tuple[str, str, str]:
+    """Sorts ids by the moment they were made: the second, then its fraction, whatever the experiment."""
+    moment, _, rest = name.partition("-")
+    return moment, rest.rpartition("-")[2], name

@@ -1,0 +1,184 @@
+"""On which line of a TOML text something stands, for messages about it.
+
+No maintained library tells: tomllib keeps no positions (CPython issue 115516) and neither does tomlkit (its
+issue 55). So the text, which tomllib has read without complaint, is scanned once more for nothing but where
+keys, tables and elements begin.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+Path = tuple[str | int, ...]
+"""Keys from the outermost inwards; an integer is the n-th element of an array, or of [[tables]], from 0."""
+
+_TOKEN = re.compile(
+    r'''(?P<string>"""(?:\\.|[^\\])*?"""(?:"{0,2})|\'\'\'.*?\'\'\'(?:'{0,2})|"(?:\\.|[^"\\\n])*"|'[^'\n]*')'''
+    r"|(?P<comment>\#[^\n]*)|(?P<newline>\n)|(?P<space>[ \t\r]+)|(?P<mark>[\[\]{}=.,])"
+    r"""|(?P<bare>[^\s\[\]{}=.,"'#]+)""",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    line: int
+    at: int
+
+
+def line_of(text: str, path: Path) -> int | None:
+    """The line, from 1, on which the thing at this path begins.
+
+    Of a thing written in several parts, such as a table, it is the first part.
+
+    Args:
+        text: valid TOML.
+        path: such as ``("experiment", 1, "period", 0)``; the empty path is the text itself.
+
+    Returns:
+        None if there is no such thing, or the text is no valid TOML.
+    """
+    return lines_of(text).get(path)
+
+
+def lines_of(text: str) -> dict[Path, int]:
+    """The lines, from 1, of everything in the text; empty if it is no valid TOML."""
+    try:
+        tomllib.loads(text)
+        return _Scanner(text).scan()
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {}
+
+
+class _Scanner:
+    """Reads valid TOML from its first token to its last; what it would mean is not looked at."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = [*_tokens(text), _Token("end", "", text.count("\n") + 1, len(text))]
+        self._next = 0
+        self._lines: dict[Path, int] = {(): 1}
+        self._tables: dict[Path, int] = {}  # how many of each array of tables there were so far
+
+    def scan(self) -> dict[Path, int]:
+        table: Path = ()
+        while True:
+            self._skip_newlines()
+            first = self._peek()
+            if first.kind == "end":
+                return self._lines
+            if first.text == "[" and first.kind == "mark":
+                table = self._header()
+            else:
+                self._pair(table)
+
+    def _header(self) -> Path:
+        first = self._take()
+        many = self._peek().text == "[" and self._peek().at == first.at + 1
+        if many:
+            self._take()
+        names = self._key()
+        for _ in range(2 if many else 1):
+            self._take()
+        path = self._enter((), names[:-1], first.line)
+        whole: Path = (*path, names[-1])
+        if not many:
+            return self._enter(path, names[-1:], first.line)
+        self._note(whole, first.line)
+        self._tables[whole] = self._tables.get(whole, 0) + 1
+        return self._enter(path, names[-1:], first.line)
+
+    def _pair(self, table: Path) -> None:
+        line = self._peek().line
+        names = self._key()
+        path = self._enter(table, names[:-1], line)
+        path = (*path, names[-1])
+        self._note(path, line)
+        self._take()  # the equals sign
+        self._value(path)
+
+    def _enter(self, path: Path, names: list[str], line: int) -> Path:
+        """The path of what these names lead to; in an array of tables, its last one is meant."""
+        for name in names:
+            path = (*path, name)
+            self._note(path, line)
+            if path in self._tables:
+                path = (*path, self._tables[path] - 1)
+                self._note(path, line)
+        return path
+
+    def _note(self, path: Path, line: int) -> None:
+        self._lines.setdefault(path, line)
+
+    def _key(self) -> list[str]:
+        names = [_name(self._take())]
+        while self._peek().text == "." and self._peek().kind == "mark":
+            self._take()
+            names.append(_name(self._take()))
+        return names
+
+    def _value(self, path: Path) -> None:
+        first = self._peek()
+        if first.kind == "mark" and first.text == "[":
+            self._array(path)
+        elif first.kind == "mark" and first.text == "{":
+            self._inline_table(path)
+        elif first.kind == "string":
+            self._take()
+        else:  # a number, a date or a truth: it may have points and a space in it
+            while self._peek().kind == "bare" or self._peek().text == ".":
+                self._take()
+
+    def _array(self, path: Path) -> None:
+        self._take()
+        number = 0
+        while not self._closes("]"):
+            self._note((*path, number), self._peek().line)
+            self._value((*path, number))
+            number += 1
+
+    def _inline_table(self, path: Path) -> None:
+        self._take()
+        while not self._closes("}"):
+            self._pair(path)
+
+    def _closes(self, mark: str) -> bool:
+        """Go past newlines and a comma; whether the closing mark comes then, which is taken."""
+        self._skip_newlines()
+        if self._peek().text == "," and self._peek().kind == "mark":
+            self._take()
+            self._skip_newlines()
+        if self._peek().text == mark and self._peek().kind == "mark":
+            self._take()
+            return True
+        return False
+
+    def _skip_newlines(self) -> None:
+        while self._peek().kind == "newline":
+            self._take()
+
+    def _peek(self) -> _Token:
+        return self._tokens[self._next]
+
+    def _take(self) -> _Token:
+        token = self._tokens[self._next]
+        self._next = min(self._next + 1, len(self._tokens) - 1)
+        return token
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    line = 1
+    for match in _TOKEN.finditer(text):
+        kind = str(match.lastgroup)
+        if kind not in ("space", "comment"):
+            yield _Token(kind, match[0], line, match.start())
+        line += match[0].count("\n")
+
+
+def _name(token: _Token) -> str:
+    """A key as it is meant: without quotes, its escapes resolved."""
+    if token.kind != "string":
+        return token.text
+    return str(tomllib.loads(f"name = {token.text}")["name"])
