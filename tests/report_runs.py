@@ -38,11 +38,12 @@ def store_run(
     warning: tuple[str, str, str] | None = None,
     title: str | None = None,
     command: str | None = None,
+    around: dict[str, Any] | None = None,
     **options: Any,
 ) -> Run:
-    """Write a stream of these latencies into the store, and seal it."""
+    """Write a stream of these latencies into the store, and seal it; `around`: more conditions."""
     experiment = options.get("experiment", "cyclic")
-    conditions = {"load": load, **({"command": command} if command else {})}
+    conditions = {"load": load, **({"command": command} if command else {}), **(around or {})}
     writer = store.create(
         experiment, title or f"scheduling latency, {load}", conditions, FACTS if facts is None else facts
     )

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from tautochrone.plan.cautions import cautions_of_loads, cautions_of_probe, cautions_of_stream
+from tautochrone.plan.cautions import cautions_of_probe, cautions_of_stream
+from tautochrone.plan.loads.cautions import DID_NOT_LOAD, HAD_NO_ROOM, cautions_of_loads
 
 
 def header(
@@ -76,8 +77,70 @@ def test_the_probes_own_warnings_are_kept() -> None:
     assert warning.text == "the moon is full"
 
 
-def test_a_load_that_did_not_load() -> None:
-    report = {"load": "cpu", "elapsed_ns": 1_000_000_000, "cpu_time_ns": 1_900_000_000, "threads": 2}
-    assert cautions_of_loads([report]) == []
-    (warning,) = cautions_of_loads([report | {"cpu_time_ns": 3_000_000}])
-    assert warning.code == "load-did-not-load"
+def report(**what: Any) -> dict[str, Any]:
+    """Of a load that keeps two CPUs busy and had nearly all of them for a second."""
+    return {
+        "load": "cpu",
+        "name": "cpu",
+        "cpus": "0-1",
+        "operations": 1000,
+        "elapsed_ns": 1_000_000_000,
+        "cpu_time_ns": 1_900_000_000,
+        "threads": 2,
+        "keeps_cpus_busy": True,
+    } | what
+
+
+def codes_of_load(**what: Any) -> list[str]:
+    return [caution.code for caution in cautions_of_loads([report(**what)])]
+
+
+def test_a_load_that_computed_is_no_warning() -> None:
+    assert codes_of_load() == []
+    assert codes_of_load(cpu_time_ns=400_000_000) == []  # it may share its CPUs with others
+
+
+def test_a_load_that_got_no_cpu_time() -> None:
+    assert codes_of_load(cpu_time_ns=3_000_000) == [DID_NOT_LOAD]
+    many = {"threads": 40, "cpus": "1", "cpu_time_ns": 900_000_000}  # its threads share one CPU
+    assert codes_of_load(**many) == []
+
+
+def test_a_load_that_waits_is_not_judged_by_its_cpu_time() -> None:
+    assert codes_of_load(load="comms", keeps_cpus_busy=False, cpu_time_ns=1) == []
+
+
+def test_a_load_that_did_nothing() -> None:
+    assert codes_of_load(load="comms", keeps_cpus_busy=False, operations=0) == [DID_NOT_LOAD]
+
+
+def test_a_network_that_did_not_carry_what_was_asked_for() -> None:
+    network = {"load": "network", "keeps_cpus_busy": False, "requested_bits_per_s": 1_000_000}
+    assert codes_of_load(**network, reached_bits_per_s=950_000) == []
+    assert codes_of_load(**network, reached_bits_per_s=850_000) == [DID_NOT_LOAD]
+    assert codes_of_load(**network, reached_bits_per_s=None) == []
+
+
+def test_interrupts_that_were_left_out() -> None:
+    irq = {"load": "irq", "keeps_cpus_busy": False, "operations": 9_000}
+    assert codes_of_load(**irq, left_out=500) == []
+    assert codes_of_load(**irq, left_out=9_000) == [DID_NOT_LOAD]
+
+
+def test_tasks_that_hardly_ran() -> None:
+    tasks = {"load": "tasks", "keeps_cpus_busy": False, "threads": 10, "asked": "tasks --period 1ms"}
+    assert codes_of_load(**tasks, operations=9_500) == []
+    assert codes_of_load(**tasks, operations=900) == [DID_NOT_LOAD]
+
+
+def measuring(cpu: int, cpu_time_ns: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    sources = [{"source": 0, "obtained": {"cpu": cpu}}]
+    return {"sources": sources}, {"books": [{"source": 0, "cpu_time_ns": cpu_time_ns}]}
+
+
+def test_what_the_measuring_threads_took_is_not_held_against_a_load() -> None:
+    beside = report(cpus="1", threads=1, cpu_time_ns=30_000_000)  # 3 % of a CPU
+    assert [one.code for one in cautions_of_loads([beside], *measuring(0, 900_000_000))] == [DID_NOT_LOAD]
+    assert cautions_of_loads([beside], *measuring(1, 900_000_000)) == []  # 30 % of what was left
+    spinning = cautions_of_loads([beside], *measuring(1, 990_000_000))
+    assert [one.code for one in spinning] == [HAD_NO_ROOM]

@@ -37,7 +37,7 @@ class Ended:
 
 def run_all(store: Path, cells: Sequence[Cell], monkeypatch: pytest.MonkeyPatch, *options: str) -> Ended:
     """The verb with these cells in the place of its own."""
-    monkeypatch.setattr(probe_all, "_cells", lambda _quick, _load: tuple(cells))
+    monkeypatch.setattr(probe_all, "_cells", lambda *_: tuple(cells))
     monkeypatch.setenv("COLUMNS", "200")
     result = CliRunner().invoke(app, ["probe", "all", "--store", str(store), *options])
     return Ended(result.exit_code, result.output, result.exception)
@@ -77,7 +77,7 @@ def test_the_quick_suite_is_planned_for_less_than_its_limit_and_the_whole_is_lon
 
 
 def test_a_load_runs_beside_every_experiment() -> None:
-    from tautochrone.plan.first_answer import built_in_load
+    from tautochrone.plan.loads.spec import built_in_load
 
     load = built_in_load()
 

@@ -23,8 +23,6 @@ from real import (
     tauto,
     wait_until,
 )
-from tautochrone.errors import UsageError
-from tautochrone.plan.loads import lower_tasks
 from tautochrone.report.presentations.response import ResponsePresentation
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
@@ -250,7 +248,7 @@ def test_the_largest_message_goes_through_and_a_larger_one_is_refused_with_the_l
     )  # fmt: skip
     same = [source for source, name in large.sources.items() if " to " not in name]
     for source in same:  # copying 40 KB twice takes longer than copying a byte
-        assert np.median(large.values("one_way_ns", source)) > np.median(small.values("one_way_ns", source))
+        assert large.values("one_way_ns", source).min() > small.values("one_way_ns", source).min()
 
 
 REFUSALS = {
@@ -438,15 +436,6 @@ def test_the_load_of_tasks_runs_on_the_measured_cpus_and_ends_with_the_run(tmp_p
     (report,) = run.manifest.conditions["load_reports"]
     assert report["operations"] > 0
     assert "tasks" in output
-
-
-def test_the_load_lies_below_what_is_measured() -> None:
-    load = lower_tasks([0, 2], 50)
-    assert [part[:3] for part in load.parts] == [("tasks", "--cpus", "0"), ("tasks", "--cpus", "2")]
-    assert all(part[part.index("--priority") + 1] == "40" for part in load.parts)
-    assert lower_tasks([0], 3).parts[0][6] == "1"
-    with pytest.raises(UsageError, match="leaves none"):
-        lower_tasks([0], 2)
 
 
 @pytest.mark.slow

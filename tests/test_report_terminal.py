@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 import streams
-from report_runs import SAMPLES, idle_and_loaded, store_run
+from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.cli.app import app
 from tautochrone.cli.ending import run_to_exit_code
 from tautochrone.report.labels import shortest_ids
@@ -102,6 +102,21 @@ def test_list_fits_a_terminal_of_80_columns_with_usable_ids(store: Path) -> None
     assert all(len(line.rstrip()) <= 80 for line in shown)
     assert "sealed" in shown[1]
     assert tauto(store, "show", shown[1].split()[0]).returncode == 0
+
+
+def test_list_says_on_which_machine_where_there_are_several(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store_run(store, [latencies(1, 9000, 30_000)], around={"target": "local"})
+    assert "target" not in tauto(tmp_path, "list").stdout
+    store_run(store, [latencies(2, 9000, 30_000)], around={"target": "ssh:board"})
+
+    lines = tauto(tmp_path, "list").stdout.splitlines()
+    assert "target" in lines[0]
+    assert "ssh:board" in lines[1]
+    assert "local" in lines[2]
+    shown = on_terminal(tmp_path, "list").splitlines()
+    assert "ssh:board" in shown[1]
+    assert all(len(line.rstrip()) <= 80 for line in shown)
 
 
 def test_list_as_json_is_complete(store: Path) -> None:
@@ -310,3 +325,20 @@ def test_shortest_ids_tell_runs_of_one_second_apart() -> None:
     ids = ["20261121T030405Z-cyclic-3f9a", "20261121T030405Z-clock-11aa", "20261121T030406Z-cyclic-0000"]
 
     assert shortest_ids(ids) == ["20261121T030405Z-cy", "20261121T030405Z-cl", "20261121T030406Z"]
+
+
+def test_a_pipe_gets_no_spaces_at_the_end_of_a_line(store: Path) -> None:
+    for verb in (("show",), ("list",), ("load", "list"), ("deploy", "show"), ("deploy", "list")):
+        said = tauto(store, *verb)
+        assert said.returncode == 0, said.stderr
+        assert said.stdout
+        assert not [line for line in said.stdout.splitlines() if line != line.rstrip()], verb
+
+
+def test_what_a_deployment_leaves_alone_is_not_in_its_table(store: Path) -> None:
+    text = tauto(store, "deploy", "show", "M").stdout
+    table, _, after = text.partition("Stays as it is: ")
+    assert "c-states" in table
+    assert "numa-balancing" not in table
+    assert "numa-balancing" in after.splitlines()[0]
+    assert "To measure under it: tauto probe cyclic --deployment M" in text

@@ -1,0 +1,99 @@
+"""The lab's table of experiments: its options are the probe's, its lengths those that runs have."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from real import probe
+from tautochrone.errors import UsageError
+from tautochrone.plan.document.document import parse
+from tautochrone.plan.document.expand import expand
+from tautochrone.plan.experiments import EXPERIMENTS, Options
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+NOT_OF_PLANS = {"out", "progress"}
+
+
+def probe_options(name: str) -> set[str]:
+    return set(re.findall(r"^  --([a-z-]+)\b.*  ", probe(name, "--help").stdout, re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_option_is_one_of_the_probe(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    unknown = set(experiment.known) - probe_options(name) - set(experiment.own)
+    assert not unknown
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_option_of_the_probe_that_matters_is_known(name: str) -> None:
+    keeps_all = {"ring", "drain"} if name == "clock" else set()  # which this experiment refuses
+    one_measure = (
+        {"record"} if name in ("inversion", "period", "response", "taskset") else set()
+    )  # which these refuse
+    assert probe_options(name) - NOT_OF_PLANS - keeps_all - one_measure <= set(EXPERIMENTS[name].known)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "seconds"),
+    [
+        ("cyclic", {"duration": "1min", "warmup": "0s"}, 60.0),
+        ("cyclic", {"count": 500, "period": "2ms", "warmup": "1s"}, 2.0),
+        ("interrupt", {"rate": 100, "duration": "10s"}, 10.1),
+        ("interrupt", {"period": "1ms", "count": 1000, "warmup": 10}, 1.01),
+        ("period", {"periods": "10ms,30ms", "count": 8, "warmup": 1}, 0.4),
+        ("response", {"mechanisms": "semaphore,fifo", "place": "same", "repetitions": 2}, 2 * 2 * 20 * 0.01),
+    ],
+)
+def test_how_long_it_takes_is_known_before(name: str, options: Options, seconds: float) -> None:
+    assert EXPERIMENTS[name].prepare(options, Path()).expected_s == pytest.approx(seconds)
+
+
+def test_a_flag_is_given_or_left_out() -> None:
+    cyclic = EXPERIMENTS["cyclic"]
+    assert cyclic.prepare({"no-memory-lock": True}, Path()).arguments == ("--no-memory-lock",)
+    assert cyclic.prepare({"no-memory-lock": False}, Path()).arguments == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("cyclic", {"no-memory-lock": "yes"}, "true or false"),
+        ("cyclic", {"period": True}, "not true or false"),
+        ("interrupt", {"limit": "0s"}, "500us"),
+        ("interrupt", {"record": "histogram"}, "raw"),
+        ("taskset", {}, "robot.toml"),
+    ],
+)
+def test_what_the_lab_itself_can_tell_is_refused_with_the_fix(
+    name: str, options: Options, words: str
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        EXPERIMENTS[name].prepare(options, Path())
+    assert words in refused.value.advice
+
+
+def test_a_task_set_is_read_from_beside_the_plan_and_analysed() -> None:
+    prepared = EXPERIMENTS["taskset"].prepare({"tasks": "delgado2020.toml", "duration": "2s"}, EXAMPLES)
+    assert prepared.arguments[prepared.arguments.index("--tasks") + 1].startswith("tau1:")
+    assert prepared.arguments[prepared.arguments.index("--policy") + 1] == "fifo"
+    assert prepared.conditions
+    assert "Delgado" in prepared.title
+
+
+@pytest.mark.parametrize(("period", "words"), [("2ms", "period 2ms"), ("0s", "back to back")])
+def test_a_title_says_what_is_measured(period: str, words: str) -> None:
+    assert EXPERIMENTS["response"].prepare({"period": period}, Path()).title == f"response time, {words}"
+
+
+def test_a_plan_is_told_of_its_options_without_dashes() -> None:
+    document = parse('[[experiment]]\nname = "interrupt"\nrecord = "histogram"\n', Path("a.plan.toml"))
+    with pytest.raises(UsageError, match=r"a\.plan\.toml:1: record histogram") as refused:
+        expand(document)
+    assert "--" not in str(refused.value) + refused.value.advice
+
+
+def test_where_threads_run_is_said_with_options_that_there_are() -> None:
+    for one in EXPERIMENTS.values():
+        assert one.runs_on is None or one.runs_on.option in one.options

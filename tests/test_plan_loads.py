@@ -1,0 +1,193 @@
+"""Loads as people write them, where their threads go, how urgent they are, and when they end."""
+
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from real import PATIENCE_S
+from tautochrone.errors import UsageError
+from tautochrone.plan.cell import IDLE, Cell, Load
+from tautochrone.plan.loads.kinds import KINDS, PRESETS, TAKES_THE_REST
+from tautochrone.plan.loads.spec import built_in_load, option, parse_load
+from tautochrone.plan.placing import TASKS_PER_CPU, measured_cpus, measured_on, placed_loads
+from tautochrone.target.local import find_probe
+
+
+def help_of(*words: str) -> str:
+    ended = subprocess.run(
+        [str(find_probe()), "load", *words, "--help"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=True,
+    )
+    return ended.stdout
+
+
+def test_nothing_and_idle_are_the_same() -> None:
+    assert parse_load([]) == parse_load(["idle"]) == IDLE
+
+
+def test_the_built_in_pair_keeps_its_bounds() -> None:
+    load = parse_load(["cpu+memory"])
+
+    assert load == built_in_load()
+    assert load.name == "cpu+memory"
+    assert load.parts == (("cpu",), ("memory", "--bytes", str(256 * 1024 * 1024)))
+
+
+def test_specs_may_be_joined_or_repeated() -> None:
+    joined, repeated = parse_load(["comms + fork"]), parse_load(["comms", "fork"])
+
+    assert joined == repeated == Load("comms+fork", (("comms",), ("fork",)))
+
+
+def test_keys_become_options_and_a_value_may_hold_commas() -> None:
+    load = parse_load(["fork:bytes=256MB,cpus=0,2-3,nice=5"])
+
+    assert load.parts == (("fork", "--bytes", "256MB", "--cpus", "0,2-3", "--nice", "5"),)
+    assert load.name == "fork:bytes=256MB,cpus=0,2-3,nice=5"
+
+
+def test_programs_take_the_rest_of_their_spec() -> None:
+    stressed = parse_load(["cpu+stress-ng:--vm 2 --vm-bytes 64M"])
+    assert stressed.parts == (("cpu",), ("command", "--", "stress-ng", "--vm", "2", "--vm-bytes", "64M"))
+
+    shell = parse_load(["command:sh -c 'expr 1 + 1'"])
+    assert shell.parts == (("command", "--", "sh", "-c", "expr 1 + 1"),)
+
+
+def test_a_name_can_be_read_again() -> None:
+    for specs in (["command:sleep 1", "cpu"], ["delgado2020"], ["tasks:period=1ms+irq"]):
+        load = parse_load(specs)
+        again = parse_load([load.name])
+        assert again.name == load.name
+        assert sorted(again.parts) == sorted(load.parts)
+
+
+def test_the_papers_loads_have_names() -> None:
+    assert {words[0] for words in parse_load(["delgado2020"]).parts} == {"cpu", "memory", "network"}
+    assert parse_load(["laurich2004"]).parts == parse_load(["comms"]).parts
+    assert parse_load(["koh2013"]).parts == parse_load(["tasks"]).parts
+    assert all(parse_load([name]).name == name for name in PRESETS)
+
+
+@pytest.mark.parametrize(
+    ("specs", "says", "advises"),
+    [
+        (["cpuu"], "no load 'cpuu'", "Did you mean cpu?"),
+        (["gravity"], "no load 'gravity'", "cpu+memory"),
+        (["fork:byte=3"], "no option 'byte'", "Did you mean bytes?"),
+        (["fork:bytes"], "no key=value", "bytes"),
+        (["fork:bytes="], "has no value", "what is available"),
+        (["cpu:nice=1,nice=2"], "given twice", "Leave"),
+        (["cpu+"], "part is missing", "cpu+memory"),
+        (["+cpu"], "part is missing", "cpu+memory"),
+        ([""], "empty load", "idle"),
+        (["idle+cpu"], "idle is no load beside others", "Leave it out"),
+        (["command:"], "does not say what to run", "hackbench"),
+        (["stress-ng"], "does not say what to run", "--vm"),
+        (["command:sh 'x"], "no closing quotation", "quotation"),
+        (["koh2013:tasks=3"], "takes no options", "tasks"),
+        (["cpu:priority=3"], "no option 'priority'", "nice"),
+    ],
+)
+def test_what_can_not_be_read_is_told_with_what_is_known(specs: list[str], says: str, advises: str) -> None:
+    with pytest.raises(UsageError, match=says) as caught:
+        parse_load(specs)
+    assert advises in caught.value.advice
+
+
+def test_the_probe_has_the_same_loads_with_the_same_options() -> None:
+    listed = {line.split()[0] for line in help_of().splitlines() if line.startswith("  ")}
+    assert listed == {*KINDS, "command"}
+    for name, kind in KINDS.items():
+        options = {
+            line.split()[0].removeprefix("--")
+            for line in help_of(name).splitlines()
+            if line.strip().startswith("--")
+        }
+        assert options - {"duration", "help"} == set(kind.keys), name
+    assert set(TAKES_THE_REST) == {"command", "stress-ng"}
+
+
+def cell(experiment: str = "cyclic", *arguments: str, load: str = "tasks") -> Cell:
+    return Cell(experiment, arguments, "a cell", parse_load([load]), expected_s=100.0)
+
+
+def placed(one: Cell, allowed: str = "0-3", load_cpus: str | None = None) -> tuple[str, ...]:
+    (words,) = placed_loads(one, measured_cpus(one, allowed), load_cpus)
+    return words
+
+
+@pytest.mark.parametrize(
+    ("experiment", "arguments", "cpus"),
+    [
+        ("cyclic", (), (0, 1, 2, 3)),
+        ("cyclic", ("--cpus", "1-2"), (1, 2)),
+        ("cyclic", ("--cpus", "any"), (0, 1, 2, 3)),
+        ("interrupt", (), (0,)),
+        ("interrupt", ("--cpu", "3"), (3,)),
+        ("response", (), (0, 1)),
+        ("response", ("--cpus", "3,1"), (3, 1)),
+        ("response", ("--place", "same"), (0,)),
+        ("taskset", ("--tasks", "a:1ms:1ms:1us:50:2:0ns,b:1ms:1ms:1us:40:1:0ns"), (1, 2)),
+    ],
+)
+def test_the_measured_cpus(experiment: str, arguments: tuple[str, ...], cpus: tuple[int, ...]) -> None:
+    assert measured_cpus(cell(experiment, *arguments), "0-3") == cpus
+
+
+def test_a_deployment_places_what_does_not_place_itself() -> None:
+    assert measured_on(cell("cyclic"), "1,3").arguments == ("--cpus", "1,3")
+    assert measured_on(cell("interrupt"), "1,3").arguments == ("--cpu", "1")
+    assert measured_on(cell("switch"), "1-3").arguments == ("--cpus", "1,2")
+    assert measured_on(cell("cyclic", "--cpus", "0"), "1").arguments == ("--cpus", "0")
+    assert measured_on(cell("clock"), "1").arguments == ()
+    assert measured_on(cell("cyclic"), None).arguments == ()
+
+
+def test_tasks_go_to_the_measured_cpus_ten_on_each_and_below_what_is_measured() -> None:
+    words = placed(cell("response", "--cpus", "0,2", "--priority", "50"), load_cpus="3")
+
+    assert option(words, "cpus") == "0,2"
+    assert option(words, "tasks") == str(2 * TASKS_PER_CPU)
+    assert option(words, "priority") == "40"
+
+
+def test_tasks_stay_below_the_least_urgent_measured_task() -> None:
+    words = placed(cell("taskset", "--tasks", "a:1ms:1ms:1us:50:0:0ns,b:1ms:1ms:1us:5:0:0ns"))
+
+    assert option(words, "priority") == "1"
+
+
+def test_tasks_are_refused_where_no_priority_is_left() -> None:
+    assert option(placed(cell("response", "--priority", "3")), "priority") == "1"
+    with pytest.raises(UsageError, match="priority below") as caught:
+        placed(cell("response", "--priority", "2"))
+    assert "at least 3" in caught.value.advice
+    with pytest.raises(UsageError, match="policy other has no priorities"):
+        placed(cell("cyclic", "--policy", "other"))
+
+
+def test_what_a_person_said_of_a_load_is_kept() -> None:
+    words = placed(cell(load="tasks:tasks=3,priority=7,cpus=1"))
+    assert (option(words, "tasks"), option(words, "priority"), option(words, "cpus")) == ("3", "7", "1")
+    assert option(placed(cell(load="comms:cpus=1"), load_cpus="2"), "cpus") == "1"
+
+
+def test_loads_go_to_the_load_cpus() -> None:
+    assert option(placed(cell(load="comms"), load_cpus="2-3"), "cpus") == "2-3"
+    assert option(placed(cell(load="comms")), "cpus") is None
+    words = placed(cell(load="command:stress-ng --cpus 7"), load_cpus="2")
+    assert words[words.index("--") :] == ("--", "stress-ng", "--cpus", "7")
+    assert option(words, "cpus") == "2"
+
+
+def test_a_load_ends_by_itself_some_time_after_the_cell() -> None:
+    assert option(placed(cell(load="comms")), "duration") == "800s"
+    long = replace(cell(load="comms"), expected_s=10.0**9)
+    assert option(placed(long), "duration") == f"{7 * 24 * 3600}s"
+    unknown = replace(cell(load="comms"), expected_s=None)
+    assert option(placed(unknown), "duration") == f"{24 * 3600}s"

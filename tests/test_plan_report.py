@@ -1,0 +1,141 @@
+"""The report of a campaign: repetitions beside each other, never pooled; what is lacking is named."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import streams
+from report_runs import FACTS
+from tautochrone.plan.campaign.campaign import open_campaign
+from tautochrone.report.plan import page, tables
+from tautochrone.report.plan.extremes import extremes, how_sure
+from tautochrone.report.plan.results import Results, gather_results
+from tautochrone.run.store import Store
+from tautochrone.statistics.spread import Spread, spread
+
+CELLS = {"aaaa": "latency, 1ms, idle", "bbbb": "latency, 1ms, cpu", "cccc": "latency, 1ms, fork"}
+
+
+def values(median_ns: int, count: int = 5_000) -> npt.NDArray[np.int64]:
+    """A known median: as many below as above."""
+    return np.arange(median_ns - count // 2, median_ns + count // 2 + 1, dtype=np.int64)
+
+
+def measure(store: Store, cell: str, repetition: int, *sources: npt.NDArray[np.int64], **options: Any) -> str:
+    load = CELLS[cell].rpartition(", ")[2]
+    plan = {
+        "title": "Repetitions", "campaign": "plan-20260101T000000Z-0000", "key": "k", "cell": cell,
+        "repetition": repetition, "block": repetition, "position": repetition, "repetitions": 3, "seed": 9,
+        "order": "random", "heading": "latency", "varied": ["period"], "options": {"period": "1ms"},
+        "system": "local", "deployment": "as-is", "cells": CELLS,
+    }  # fmt: skip
+    with store.create("cyclic", CELLS[cell], {"load": load, "plan": plan}, FACTS) as writer:
+        writer.append(streams.make_stream(list(sources), **options))
+        return writer.seal().id
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path)
+
+
+def results(store: Store) -> Results:
+    return gather_results(open_campaign(store, "plan-latest"), store, [("cccc", "Not permitted.")])
+
+
+def test_quantiles_are_of_single_repetitions_and_the_maximum_is_the_largest_of_all(store: Store) -> None:
+    for number, median_ns in enumerate((10_000, 90_000, 20_000), start=1):
+        measure(store, "aaaa", number, values(median_ns))
+    measure(store, "bbbb", 1, values(30_000), values(30_000))
+    found = results(store)
+    (table,) = found.tables
+    grid = tables.grid(table, found, apart=True)
+    idle, cpu = (dict(zip(grid.columns, row, strict=True)) for row in grid.rows)
+    assert grid.columns[0] == "load"
+    assert idle["load"] == "idle"
+    assert idle["n"] == "3\u00d75,001"
+    assert idle["median"] == "20.000"  # of 10, 90 and 20; of the pooled samples it would be 20 too, but
+    assert idle["99.9 %"] == "22.495"  # pooled it would be 92
+    assert "99.999 %" not in grid.columns  # no row has samples enough, which a note says
+    assert idle["max"] == "92.500"
+    assert grid.rows[0][-4:] == ("10.000", "90.000", "12.500", "92.500")
+    assert cpu["n"] == "10,002"  # both threads of the one loop
+    assert grid.rows[1][-4:] == ("N/A",) * 4
+    assert any("99.999 % needs 368,887" in note for note in grid.notes)
+    assert any("1 row with fewer than 3 repetitions" in note for note in grid.notes)
+
+
+def test_what_is_lacking_is_named_with_what_is_known_of_the_reason(store: Store) -> None:
+    for number in (1, 2, 3):
+        measure(store, "aaaa", number, values(10_000))
+    measure(store, "bbbb", 2, values(10_000))
+    lacking = dict(results(store).lacking)
+    assert CELLS["aaaa"] not in lacking
+    assert lacking[CELLS["bbbb"]].startswith("1 of 3 repetitions are finished.")
+    assert lacking[CELLS["cccc"]] == "Not permitted."
+
+
+def test_a_run_that_ended_early_is_in_no_table_and_a_second_one_of_a_slot_neither(store: Store) -> None:
+    early = measure(store, "aaaa", 1, values(10_000), ended="interrupted")
+    first = measure(store, "aaaa", 1, values(20_000))
+    measure(store, "aaaa", 1, values(30_000))
+    (table,) = results(store).tables
+    assert [one.run for row in table.rows for one in row.repetitions] == [first]
+    assert early not in page.page(results(store))
+
+
+def test_the_page_has_every_cell_its_seed_and_order(store: Store) -> None:
+    runs = [measure(store, cell, 1, values(10_000 + at)) for at, cell in enumerate(("aaaa", "bbbb"))]
+    text = page.page(results(store))
+    for words in (*CELLS.values(), *runs, "seed 9", "randomised blocks", "2 of 9 measured"):
+        assert words in text
+
+
+def test_a_campaign_without_a_finished_run_has_a_page_too(store: Store) -> None:
+    measure(store, "aaaa", 1, values(10_000), ended="interrupted")
+    assert "nothing to compare" in page.page(results(store))
+
+
+def test_best_and_worst_are_named_with_what_the_repetitions_say(store: Store) -> None:
+    for number, (idle, cpu, fork) in enumerate(((20, 21, 90), (22, 24, 80), (21, 19, 85)), start=1):
+        measure(store, "aaaa", number, values(idle * 1000))
+        measure(store, "bbbb", number, values(cpu * 1000))
+        measure(store, "cccc", number, values(fork * 1000))
+    found = results(store)
+    (one,) = extremes(found)
+    assert one.title == "Scheduling latency"
+    assert one.sentences[0] == (
+        "Lowest 99.9 %: idle, 23.5 us (22.5 us to 24.5 us). Highest: fork, 87.5 us (82.5 us to 92.5 us), "
+        "3.7 times as much. Apart."
+    )
+    assert "Not told apart from the lowest: cpu." in one.sentences
+    assert not any("apart from the highest" in sentence for sentence in one.sentences)
+    assert "Largest of all samples: 92.5 us, in fork." in one.sentences
+    assert "in 1 of 10 cases" in how_sure(found)
+    assert "23.5 \u00b5s" in page.page(found).replace("\u00a0", " ")
+
+
+def test_cells_whose_repetitions_overlap_are_not_said_to_differ(store: Store) -> None:
+    for number, (idle, fork) in enumerate(((20, 30), (40, 50), (60, 70)), start=1):
+        measure(store, "aaaa", number, values(idle * 1000))
+        measure(store, "cccc", number, values(fork * 1000))
+    (one,) = extremes(results(store))
+    assert one.sentences[0].endswith("Not apart: no difference is shown.")
+    assert not any("told apart from" in sentence for sentence in one.sentences)
+
+
+def test_single_measurements_are_compared_without_a_claim(store: Store) -> None:
+    measure(store, "aaaa", 1, values(20_000))
+    measure(store, "bbbb", 1, values(50_000))
+    (one,) = extremes(results(store))
+    assert "part" not in one.sentences[0]
+
+
+def test_a_spread_is_of_what_was_repeated() -> None:
+    assert spread([3]) == Spread(3, 3, 3)
+    assert spread([5, 1, 2, 4]) == Spread(1, 3, 5)
+    with pytest.raises(ValueError, match="repeated"):
+        spread([])
