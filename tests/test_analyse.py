@@ -96,6 +96,7 @@ def test_a_partition_is_found_on_request(tmp_path: Path, failing: Path) -> None:
     assert "no proof" in done.stdout
 
 
+@pytest.mark.slow
 def test_an_edf_set_is_asked_about_its_demand_and_its_admission(tmp_path: Path) -> None:
     path = tmp_path / "edf.toml"
     path.write_text('policy = "edf"\n' + FAILING.replace("7ms", "6ms"))
@@ -120,6 +121,7 @@ def test_offsets_are_kept_in_the_schedule_and_told_beside_the_analysis(tmp_path:
     assert "With these offsets, without jitter and blocking, no deadline is missed" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ending", "begin"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])
 def test_a_figure_is_drawn(tmp_path: Path, ending: str, begin: bytes) -> None:
     out = tmp_path / f"schedule.{ending}"
@@ -128,12 +130,14 @@ def test_a_figure_is_drawn(tmp_path: Path, ending: str, begin: bytes) -> None:
     assert out.read_bytes().startswith(begin)
 
 
+@pytest.mark.slow
 def test_a_window_chooses_how_much_is_drawn(tmp_path: Path) -> None:
     out = tmp_path / "schedule.svg"
     analyse(tmp_path, EXAMPLE, "--figure", out, "--window", "120ms")
     assert ">120<" in out.read_text()
 
 
+@pytest.mark.slow
 def test_a_long_schedule_is_drawn_as_far_as_it_can_be_seen(tmp_path: Path) -> None:
     path = tmp_path / "long.toml"
     path.write_text(FAILING.replace("10ms", "10.007ms").replace("15ms", "15.013ms"))
@@ -159,6 +163,7 @@ def test_a_mistake_is_told_in_two_lines(tmp_path: Path, arguments: list[str], sa
     assert len(done.stderr.splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_a_figure_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     done = analyse(tmp_path, EXAMPLE, "--figure", tmp_path / "no" / "a.svg")
     assert done.returncode == 4

@@ -52,6 +52,7 @@ def placing(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_deployment_from_a_file_places_and_is_kept(tmp_path: Path, placing: Path) -> None:
     store = tmp_path / "store"
     options = (

@@ -91,6 +91,7 @@ def test_a_first_answer_that_is_too_short_or_too_long_is_refused_in_plain_words(
     assert "from 2 to 3600 seconds" in ended.stderr
 
 
+@pytest.mark.slow
 def test_a_report_that_can_not_be_written_is_told_before_measuring(tmp_path: Path) -> None:
     probe = tmp_path / "probe"
     probe.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")

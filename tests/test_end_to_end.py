@@ -291,6 +291,7 @@ def test_a_store_that_can_not_be_written_is_told_before_measuring(
     assert not (tmp_path / "started").exists()
 
 
+@pytest.mark.slow
 def test_the_store_may_be_named_before_or_after_the_experiment(tmp_path: Path) -> None:
     options = ("--count", "20", "--cpus", a_cpu(), *policy_options())
     for number, words in enumerate(

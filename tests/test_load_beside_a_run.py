@@ -68,6 +68,7 @@ def test_every_load_runs_before_the_warm_up_and_is_reported(tmp_path: Path) -> N
     assert run.manifest.warnings == ()
 
 
+@pytest.mark.slow
 def test_what_the_loads_did_is_shown(tmp_path: Path) -> None:
     options = ("--count", "200", "--cpus", a_cpu(), *policy_options())
     measured = tauto("probe", "cyclic", *options, "--load", "cpu", "--load", "irq:rate=100", store=tmp_path)

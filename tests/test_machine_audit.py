@@ -65,6 +65,7 @@ def test_every_finding_is_complete(tmp_path: Path, changes: Changes) -> None:
     assert len(codes) == len(set(codes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [{}, {**PLAIN, **GUEST, **NEW}])
 def test_no_single_missing_file_leaves_a_hole_in_a_sentence(tmp_path: Path, changes: Changes) -> None:
     for number, missing in enumerate(REALTIME_PC):

@@ -158,6 +158,7 @@ class HeldMachine(FakeMachine):
         return InForce("quiet", "2026-01-01T00:00:00Z", None, True)
 
 
+@pytest.mark.slow
 def test_a_deployment_that_was_applied_before_is_kept_with_what_the_settings_are_now(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

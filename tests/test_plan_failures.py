@@ -126,6 +126,7 @@ def test_facts_that_can_not_be_read_put_it_back(
     assert catalogue(store) == []
 
 
+@pytest.mark.slow
 def test_a_store_that_is_full_in_the_middle_ends_probe_and_loads_and_puts_it_back(
     machine: FakeMachine, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,6 +232,7 @@ def test_ctrl_c_before_the_probe_handles_signals_is_an_ordinary_stop(
     assert list((tmp_path / "store").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_batch_is_under_one_application_of_its_deployment(machine: FakeMachine, store: Store) -> None:
     refused = replace(cell(), arguments=("--period", "5"))
     batch = run_batch((cell(), refused, cell()), store, machine, FACTS)
@@ -244,6 +246,7 @@ def test_a_batch_is_under_one_application_of_its_deployment(machine: FakeMachine
     assert (batch.stopped, batch.not_put_back, machine.setting) == (False, None, "1")
 
 
+@pytest.mark.slow
 def test_a_batch_keeps_its_runs_when_a_setting_stays_changed(machine: FakeMachine, store: Store) -> None:
     machine.settings.left = LEFT
 
@@ -296,6 +299,7 @@ def carried_out(
     return carry_out(slots, of_slot, sites, store, lambda *_: lambda _: None, {}), tried
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [MeasuringError("it broke"), DamagedError("its books do not balance")])
 def test_what_goes_wrong_while_measuring_is_tried_again_in_the_next_repetition(
     machine: FakeMachine, store: Store, monkeypatch: pytest.MonkeyPatch, error: TautoError
@@ -306,6 +310,7 @@ def test_what_goes_wrong_while_measuring_is_tried_again_in_the_next_repetition(
     assert [one.failed for one in outcome.unmeasured] == [True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "error", [UsageError("no such clock", "Choose."), SettingError("refused"), NothingMeasuredError("no")]
 )

@@ -78,6 +78,7 @@ def test_what_is_lacking_is_named_with_what_is_known_of_the_reason(store: Store)
     assert lacking[CELLS["cccc"]] == "Not permitted."
 
 
+@pytest.mark.slow
 def test_a_run_that_ended_early_is_in_no_table_and_a_second_one_of_a_slot_neither(store: Store) -> None:
     early = measure(store, "aaaa", 1, values(10_000), ended="interrupted")
     first = measure(store, "aaaa", 1, values(20_000))

@@ -67,6 +67,7 @@ def test_another_machine_is_not_taken_for_this_one(tmp_path: Path, registers: Re
     assert SmiCounter(LocalFiles(tmp_path), READABLE).since() is None
 
 
+@pytest.mark.slow
 def test_those_that_came_while_measuring_are_kept_with_a_warning(
     tmp_path: Path, registers: Registers
 ) -> None:

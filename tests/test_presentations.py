@@ -222,6 +222,7 @@ def test_many_sources_and_measures_stay_readable_on_80_columns(tmp_path: Path) -
     assert text.count("Worst of") == 1
 
 
+@pytest.mark.slow
 def test_many_sources_make_no_wall_of_charts(tmp_path: Path) -> None:
     seen = evidence.gather([many_rows(tmp_path)])
 
@@ -248,6 +249,7 @@ def errors(tmp_path_factory: pytest.TempPathFactory) -> Measured:
     return measured
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["histogram", "cumulative", "cpus"])
 def test_every_chart_shows_values_on_both_sides_of_0(errors: Measured, kind: str) -> None:
     chart = figure.draw(errors, kind)
@@ -299,6 +301,7 @@ def test_signed_values_can_be_sketched(errors: Measured) -> None:
     assert "400 us" in lines[0]
 
 
+@pytest.mark.slow
 def test_a_signed_measure_with_only_negative_values_is_drawn(tmp_path: Path) -> None:
     seen = evidence.gather([many_rows(tmp_path, count=2)])
 

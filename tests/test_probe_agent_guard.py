@@ -114,6 +114,7 @@ def test_kill_ends_what_ignores_everything_else() -> None:
         guard.clear()
 
 
+@pytest.mark.slow
 def test_unknown_and_endless_lines_are_no_orders() -> None:
     with agent("guard", "--", "sh", "-c", "sleep 0.5; exit 3") as guard:
         for line in ("stopp", "KILL", "x" * 20000, "\0stop", "close the door"):

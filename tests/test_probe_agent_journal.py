@@ -39,6 +39,7 @@ def test_every_change_is_put_back_last_first(root: Path) -> None:
         assert keeper.ask("undo") == b""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["hang up", "terminate", "interrupt", "silence"])
 def test_whatever_ends_it_puts_everything_back(root: Path, end: str) -> None:
     before = snapshot(root)
@@ -73,6 +74,7 @@ def test_signs_of_life_keep_it_and_a_starved_one_reads_before_it_judges(root: Pa
         assert not journal_of(root).exists()
 
 
+@pytest.mark.slow
 def test_a_peer_that_freezes_without_reading_is_silence_too(root: Path) -> None:
     """The keeper waits for a reader of its answers, not of its settings."""
     before = snapshot(root)

@@ -92,6 +92,7 @@ def test_requests_may_be_written_all_at_once(root: Path) -> None:
             assert keeper.answer() == (f"r{i}", "ok", "1\n")
 
 
+@pytest.mark.slow
 def test_answers_that_wait_for_their_reader_are_not_lost() -> None:
     """Far more than a pipe holds, and the input has ended by the time they are read."""
     with keep("--patience", "20s") as keeper:

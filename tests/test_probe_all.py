@@ -116,6 +116,7 @@ def test_what_is_refused_is_skipped_and_told_and_the_rest_goes_on(
     assert "not a duration" in html
 
 
+@pytest.mark.slow
 def test_what_can_be_measured_instead_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ended = run_all(tmp_path, (replace(REFUSED, instead=replace(short(), title="instead")),), monkeypatch)
 
@@ -134,6 +135,7 @@ def test_where_nothing_can_be_measured_the_exit_code_is_that_of_the_refusal(
     assert list(tmp_path.glob("*.html")) == []
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_while_measuring_is_an_exit_code_and_the_rest_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,6 +95,7 @@ def test_stop_ends_at_the_first_overrun_and_counts_what_it_missed(tmp_path: Path
     assert (books.released or 0) < 20_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_run_early_and_keeps_what_was_measured(tmp_path: Path, ending: int) -> None:
     run = measure(tmp_path, "--duration", "60s", end_by=ending)
@@ -104,6 +105,7 @@ def test_a_signal_ends_the_run_early_and_keeps_what_was_measured(tmp_path: Path,
     assert {"event": "stop", "reason": "interrupted"}.items() <= run.manifest.events[-1].items()
 
 
+@pytest.mark.slow
 def test_a_signal_ends_a_sleep_that_would_last_long(tmp_path: Path) -> None:
     run = measure(tmp_path, "--period", "100s", "--count", "2", "--warmup", "0s", end_by=signal.SIGINT)
     assert run.manifest.ended == "interrupted"
@@ -120,6 +122,7 @@ def test_a_full_ring_drops_and_counts(tmp_path: Path) -> None:
     assert told == books.dropped
 
 
+@pytest.mark.slow
 def test_a_histogram_keeps_every_sample_and_the_exact_maximum(tmp_path: Path) -> None:
     run = measure(tmp_path, "--duration", "1s", "--record", "histogram", stall=True)
     (books,) = run.manifest.books
@@ -164,6 +167,7 @@ def test_what_was_obtained_is_read_back(tmp_path: Path) -> None:
     assert run.manifest.footer["clock"]["cost_ns"] > 0
 
 
+@pytest.mark.slow
 def test_the_watchdog_ends_a_thread_that_never_sleeps() -> None:
     if "fifo" not in policy_options():
         skip_or_fail("needs real-time priority, which this user may not have")
@@ -200,6 +204,7 @@ def test_the_table_has_a_quantile_where_the_lab_has_one() -> None:
         assert row.count("too few") == (3 if count < samples_needed(0.99) else 2)
 
 
+@pytest.mark.slow
 def test_a_deadline_thread_is_measured_or_refused_with_its_own_reason(tmp_path: Path) -> None:
     options = ["cyclic", "--policy", "deadline", "--count", "300", "--no-memory-lock", "--out", "-"]
     ended = subprocess.run(
@@ -264,6 +269,7 @@ def test_an_output_that_holds_data_is_left_alone(tmp_path: Path) -> None:
     assert taken.read_text() == "measured yesterday"
 
 
+@pytest.mark.slow
 def test_an_isolated_cpu_can_be_chosen() -> None:
     """Isolated CPUs are in nobody's mask; a narrowed mask is the same to the probe."""
     allowed = os.sched_getaffinity(0)
@@ -304,6 +310,7 @@ def test_a_reader_that_comes_late_costs_no_release(tmp_path: Path) -> None:
     assert run.manifest.books[0].warmup == 100  # the schedule began when the reader was there
 
 
+@pytest.mark.slow
 def test_a_backlog_that_is_never_served_is_missed(tmp_path: Path) -> None:
     run = measure(
         tmp_path,

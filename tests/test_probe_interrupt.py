@@ -72,6 +72,7 @@ def as_nobody(*arguments: str) -> subprocess.CompletedProcess[bytes]:
         )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("handler")
 def test_the_handler_runs_between_the_timer_and_the_task(tmp_path: Path) -> None:
     run = measure(tmp_path, "--rate", "1000", "--count", "500", "--warmup", "7")
@@ -159,6 +160,7 @@ def test_a_full_ring_drops_and_counts(tmp_path: Path) -> None:
     assert told == books.dropped
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("handler")
 def test_a_signal_ends_the_run_early_and_keeps_what_was_measured(tmp_path: Path) -> None:
     run = measure(tmp_path, "--rate", "500", "--duration", "60s", end_by=signal.SIGINT)
@@ -167,6 +169,7 @@ def test_a_signal_ends_the_run_early_and_keeps_what_was_measured(tmp_path: Path)
     assert 20 < run.manifest.books[0].completed < 10_000
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("handler")
 def test_nothing_is_mounted_for_anybody_to_see() -> None:
     before = Path("/proc/self/mountinfo").read_text()

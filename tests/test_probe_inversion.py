@@ -234,6 +234,7 @@ def test_a_histogram_is_not_judged(tmp_path: Path) -> None:
     assert InversionPresentation().figures([run], [""], "p") == []
 
 
+@pytest.mark.slow
 def test_tauto_says_in_one_line_which_locks_are_safe(tmp_path: Path) -> None:
     ended = tauto(
         "probe", "inversion", "--cpus", a_cpu(), "--count", "1", "--middle", "5ms", "--patience", "20ms",
@@ -251,6 +252,7 @@ def test_the_table_of_the_probe_tells_who_gave_up() -> None:
     assert "never came" in ended.stderr
 
 
+@pytest.mark.slow
 def test_a_thread_that_can_not_be_started_half_way_ends_the_probe_at_once() -> None:
     """Memory runs out after one, two or three threads of a row: who is there waits for nobody."""
     refused = 0

@@ -24,6 +24,7 @@ def test_command_may_use_all_the_cpus_that_it_was_given_and_its_descendants_coun
     assert report["cpu_time_ns"] / 1e9 > 0.8 * seen
 
 
+@pytest.mark.slow
 def test_command_is_started_again_when_it_has_ended_well() -> None:
     with running("command", "--", "sleep", "0.02") as load:
         time.sleep(0.6)
@@ -47,11 +48,13 @@ def test_command_that_fails_ends_the_load_with_its_words(script: str, words: tup
         assert word in load.stderr
 
 
+@pytest.mark.slow
 def test_command_that_fails_later_ends_the_load_too() -> None:
     with running("command", "--", "sh", "-c", "sleep 0.5; echo it broke >&2; exit 3") as load:
         assert "it broke" in load.failure()
 
 
+@pytest.mark.slow
 def test_command_that_talks_much_is_not_held_up_by_it() -> None:
     with running("command", "--", "sh", "-c", "while :; do echo much talk >&2; echo more; done") as load:
         before = cpu_time_s(load.pid)

@@ -59,6 +59,7 @@ def test_a_load_says_that_it_runs_and_what_it_did_when_its_input_ends(name: str)
     assert report["elapsed_ns"] / 1e9 < time.monotonic() - began
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOADS)
 def test_a_load_and_all_it_starts_run_where_it_was_asked_to(name: str) -> None:
     with running(*with_options(name, "--cpus", a_cpu(), "--nice", "7")) as load:
@@ -75,6 +76,7 @@ def test_a_load_and_all_it_starts_run_where_it_was_asked_to(name: str) -> None:
         assert scores == {1000}  # the load, and nothing else, is what the system ends when memory runs out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOADS)
 def test_a_load_ends_by_itself_and_on_a_signal(name: str) -> None:
     with running(*with_options(name)) as load:

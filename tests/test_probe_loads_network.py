@@ -156,6 +156,7 @@ def test_comms_has_a_thread_and_a_socket_at_each_end_of_each_pair() -> None:
     assert report["bytes"] == report["operations"] * 20_000
 
 
+@pytest.mark.slow
 def test_a_pause_makes_room_between_exchanges() -> None:
     report = report_of("comms", "--pause", "50ms")
     assert 0 < report["operations"] <= report["elapsed_ns"] / 50e6 + 1
@@ -191,6 +192,7 @@ def test_network_serves_each_client_at_its_rate() -> None:
     assert 0 < used_s <= report["cpu_time_ns"] / 1e9 + 0.1
 
 
+@pytest.mark.slow
 def test_network_says_so_when_its_rate_is_not_reached() -> None:
     report = report_of("network", "--clients", "10", "--rate", "20000000000")
     assert report["requested_bits_per_s"] == 200_000_000_000
@@ -281,6 +283,7 @@ def test_a_client_of_comms_reports_what_its_server_has_seen() -> None:
     assert report["bytes"] == report["operations"] * 10_000
 
 
+@pytest.mark.slow
 def test_a_client_of_network_reports_what_its_server_has_seen() -> None:
     seen = 0
 
@@ -301,6 +304,7 @@ def test_a_client_of_network_reports_what_its_server_has_seen() -> None:
     assert 0 < report["operations"] + report["late"] <= report["elapsed_ns"] / 10e6 + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["comms", "network"])
 def test_a_server_reports_what_it_served_to_another_process(name: str) -> None:
     with two_sides(name) as (server, client):
@@ -406,6 +410,7 @@ def test_network_refuses_who_is_no_client() -> None:
         assert "no client of this load" in server.failure()
 
 
+@pytest.mark.slow
 def test_timers_expire_on_the_chosen_cpu_and_the_system_counts_them() -> None:
     cpu = a_cpu()
     before = interrupts(cpu)
@@ -424,6 +429,7 @@ def test_timers_expire_on_the_chosen_cpu_and_the_system_counts_them() -> None:
     assert sum(report["interrupts_by_name"].values()) <= report["interrupts"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ipi", "both"])
 def test_cpus_interrupt_each_other_and_the_system_counts_it(kind: str) -> None:
     cpus = two_cpus()

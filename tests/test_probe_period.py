@@ -52,6 +52,7 @@ def test_rows_of_different_periods_never_overlap_in_time(tmp_path: Path) -> None
     assert all(before[1] < after[0] for before, after in pairwise(spans))
 
 
+@pytest.mark.slow
 def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
     running = subprocess.Popen(
         [

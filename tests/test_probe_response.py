@@ -182,6 +182,7 @@ def test_a_more_urgent_waiter_on_the_same_cpu_runs_before_the_send_returns(tmp_p
             assert partner - own == difference
 
 
+@pytest.mark.slow
 def test_a_waiting_task_sleeps(tmp_path: Path) -> None:
     run = measured(
         tmp_path, "--mechanisms", "semaphore,udp", "--place", "same", "--period", "10ms",

@@ -58,6 +58,7 @@ def test_every_row_has_its_samples_and_none_runs_beside_another(tmp_path: Path) 
     assert all(before[1] < after[0] for before, after in pairwise(spans))
 
 
+@pytest.mark.slow
 def test_the_tasks_of_a_row_take_turns(tmp_path: Path) -> None:
     run = measured(tmp_path, "--count", "800", "--cpus", two_cpus())
     for source in run.sources:

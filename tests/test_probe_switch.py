@@ -58,6 +58,7 @@ def test_every_row_has_its_samples_and_none_runs_beside_another(tmp_path: Path) 
     assert all(before[1] < after[0] for before, after in pairwise(spans))
 
 
+@pytest.mark.slow
 def test_a_hand_over_is_never_negative_and_takes_longer_than_the_mutex_alone(tmp_path: Path) -> None:
     run = measured(tmp_path, "--count", "1500", "--cpus", two_cpus())
     source = by_name(run)
@@ -71,6 +72,7 @@ def test_a_hand_over_is_never_negative_and_takes_longer_than_the_mutex_alone(tmp
     assert clock <= np.median(run.values(DURATION, source["mutex alone none"]))
 
 
+@pytest.mark.slow
 def test_the_two_of_a_pair_take_turns(tmp_path: Path) -> None:
     """Each interval begins after the one before it has ended, and no `before` serves two samples."""
     run = measured(tmp_path, "--count", "1000", "--cpus", two_cpus())
@@ -166,6 +168,7 @@ def test_a_yield_that_does_not_yield_is_given_up_and_the_stream_says_so(tmp_path
     assert recorded == [0] + [300] * (len(recorded) - 1)
 
 
+@pytest.mark.slow
 def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
     running = subprocess.Popen(
         [str(find_probe()), "switch", "--count", "20000", "--cpus", two_cpus(), "--out", "-"],

@@ -195,6 +195,7 @@ def test_a_backlog_is_skipped_or_served(tmp_path: Path) -> None:
     assert (served.overruns or 0) > 0
 
 
+@pytest.mark.slow
 def test_an_offset_moves_the_first_release(tmp_path: Path) -> None:
     run = measure(
         tmp_path, f"a:10ms:-:1ms:{URGENT}:{CPU},b:20ms:-:1ms:{LOW}:{CPU}:5ms", "--duration", "300ms"
@@ -205,6 +206,7 @@ def test_an_offset_moves_the_first_release(tmp_path: Path) -> None:
     assert min(job.release_ns for job in measured_jobs(run, 0, 100 * MS) if job.task == "b") >= 5 * MS
 
 
+@pytest.mark.slow
 def test_a_signal_ends_the_run_and_keeps_what_was_measured(tmp_path: Path) -> None:
     run = measure(tmp_path, PAPER, "--duration", "60s", end_by=signal.SIGINT, after_s=0.9)
     assert run.manifest.state == "sealed"
@@ -226,6 +228,7 @@ def test_a_stop_is_heeded_in_the_middle_of_a_long_job(tmp_path: Path) -> None:
     assert (seen.missed, seen.cut_off) == (0, 1)
 
 
+@pytest.mark.slow
 def test_tasks_of_one_priority_are_told() -> None:
     tasks = f"a:10ms:-:1ms:{URGENT}:{CPU},b:10ms:-:1ms:{URGENT}:{CPU}"
     ended = probe("taskset", "--tasks", tasks, "--duration", "100ms", *policy_options())
@@ -268,6 +271,7 @@ def test_deadline_tasks_have_their_budgets_and_keep_their_books(tmp_path: Path) 
     assert all(seen.over_budget is not None for seen in outcomes_of(run))
 
 
+@pytest.mark.slow
 def test_more_than_the_system_admits_is_refused_with_its_reason(tmp_path: Path) -> None:
     deadline_run(tmp_path, "a:10ms:-:100us:-:any", "--duration", "50ms")  # permitted at all
     share = ",".join(f"t{number}:10ms:-:9ms:-:any:0s:10ms" for number in range(64))
@@ -349,6 +353,7 @@ def tasks_file(folder: Path, text: str = TOML) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_a_file_is_analysed_measured_and_kept_with_its_run(tmp_path: Path) -> None:
     path = tasks_file(tmp_path)
     store = tmp_path / "store"
@@ -395,6 +400,7 @@ def test_what_cannot_be_measured_is_refused(
     assert not any(store.glob("*/run.json"))
 
 
+@pytest.mark.slow
 def test_a_set_under_edf_runs_under_sched_deadline(tmp_path: Path) -> None:
     deadline_run(tmp_path / "permitted", "a:10ms:-:100us:-:any", "--duration", "50ms")
     text = 'policy = "edf"\n' + "\n".join(line for line in TOML.splitlines() if "priority" not in line)

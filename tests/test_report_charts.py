@@ -155,6 +155,7 @@ def test_time_ticks_are_round_and_enclose_the_values(low: int, high: int, expect
         assert ticks == expected
 
 
+@pytest.mark.slow
 def test_every_figure_of_the_page_has_charts_and_words(measured: Measured) -> None:
     figures = composition.compose(measured, "m0")
 

@@ -130,6 +130,7 @@ def test_a_report_of_an_older_run_has_no_more_than_it_knows(store: Store) -> Non
     assert "50%" in row
 
 
+@pytest.mark.slow
 def test_the_page_has_both_tables_and_says_whose_they_are(store: Store) -> None:
     runs = [
         a_run(store, load="comms", load_reports=[COMMS], **under("MI", GOT)),

@@ -20,6 +20,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Measured:
     return evidence.gather(idle_and_loaded(tmp_path_factory.mktemp("store"))).measured[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_svg_is_xml_with_units_and_the_runs_names(measured: Measured, kind: str, tmp_path: Path) -> None:
     path = figure.save(figure.draw(measured, kind), tmp_path / f"{kind}.svg")
@@ -40,6 +41,7 @@ def test_a_png_has_enough_dots_for_print(measured: Measured, tmp_path: Path) -> 
     assert height >= 800
 
 
+@pytest.mark.slow
 def test_a_pdf_is_a_pdf(measured: Measured, tmp_path: Path) -> None:
     content = figure.save(figure.draw(measured, "cumulative"), tmp_path / "f.PDF").read_bytes()
 
@@ -67,6 +69,7 @@ def test_a_histogram_run_shows_its_running_maxima_over_time(tmp_path: Path) -> N
     assert "worst so far" in svg
 
 
+@pytest.mark.slow
 def test_the_cumulative_figure_has_the_whole_curve_and_its_top(measured: Measured) -> None:
     svg = figure.encode(figure.draw(measured, "cumulative"), "svg").decode()
 

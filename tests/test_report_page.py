@@ -217,6 +217,7 @@ def test_words_of_a_run_can_not_break_out_of_the_page(browser: Browser, tmp_path
     seen.page.close()
 
 
+@pytest.mark.slow
 def test_a_run_that_was_cut_off_says_so_at_the_top(browser: Browser, tmp_path: Path) -> None:
     store = Store(tmp_path / "s")
     with store.create("cyclic", "cut off", {"load": "idle"}) as writer:

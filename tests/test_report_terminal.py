@@ -95,6 +95,7 @@ def test_list_in_a_pipe_has_one_whole_line_per_run_newest_first(store: Path) -> 
     assert "\x1b" not in said.stdout
 
 
+@pytest.mark.slow
 def test_list_fits_a_terminal_of_80_columns_with_usable_ids(store: Path) -> None:
     shown = on_terminal(store, "list").splitlines()
 
@@ -104,6 +105,7 @@ def test_list_fits_a_terminal_of_80_columns_with_usable_ids(store: Path) -> None
     assert tauto(store, "show", shown[1].split()[0]).returncode == 0
 
 
+@pytest.mark.slow
 def test_list_says_on_which_machine_where_there_are_several(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store_run(store, [latencies(1, 9000, 30_000)], around={"target": "local"})
@@ -185,6 +187,7 @@ def test_show_in_a_pipe_has_one_line_per_source(store: Path) -> None:
     assert "\x1b" not in said
 
 
+@pytest.mark.slow
 def test_show_on_a_terminal_has_one_column_per_source_and_a_sketch(store: Path) -> None:
     shown = on_terminal(store, "show", "latest", "--intervals")
 
@@ -298,10 +301,12 @@ def test_show_ends_quietly_when_the_reader_goes_before_the_first_line(store: Pat
     assert said.stderr == ""
 
 
+@pytest.mark.slow
 def test_parquet_is_not_written_to_a_terminal(store: Path) -> None:
     assert "Name a file with --out" in on_terminal(store, "export", "latest", "--parquet")
 
 
+@pytest.mark.slow
 def test_report_and_figure_write_where_they_are_told_and_say_where(store: Path, tmp_path: Path) -> None:
     ids = [entry["id"] for entry in json.loads(tauto(store, "list", "--json").stdout)]
 

@@ -183,6 +183,7 @@ def test_ctrl_c_keeps_the_cell_ends_the_plan_and_says_how_to_go_on(tmp_path: Pat
     assert "duration 61s" in report_of(out).read_text()
 
 
+@pytest.mark.slow
 def test_a_dry_run_shows_the_order_and_the_time_and_touches_nothing(tmp_path: Path, store: Path) -> None:
     plan = write(tmp_path, plan_text(duration="1min"))
     shown = tauto("run", plan, "--dry-run", "--seed", "5", store=store)

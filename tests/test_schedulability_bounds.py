@@ -181,6 +181,7 @@ def test_where_there_can_be_no_partition_that_is_said_and_why() -> None:
     assert "'a' would fail" in partition.find(blocked, 8).impossible
 
 
+@pytest.mark.slow
 def test_what_could_not_be_found_out_is_not_called_impossible() -> None:
     """b is in time below a, but following it to its end takes more steps than a search has."""
     tasks = (Task("a", 1000, 1000, 999, 2), Task("b", 10**15, 10**15, 5 * 10**11, 1))

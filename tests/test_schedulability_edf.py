@@ -87,6 +87,7 @@ def _naive(task_set: TaskSet) -> bool:
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=250)
 @given(task_sets("edf", jitter=True, sections=True))
 def test_jumping_over_stretches_gives_the_answer_of_all_of_them(task_set: TaskSet) -> None:

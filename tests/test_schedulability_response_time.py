@@ -127,6 +127,7 @@ def _no_less(before: int | None, after: int | None) -> bool:
     return after is None or (before is not None and after >= before)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(task_sets(jitter=True, sections=True), st.data())
 def test_no_response_falls_when_an_execution_rises(task_set: TaskSet, data: st.DataObject) -> None:

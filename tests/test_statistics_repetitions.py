@@ -78,6 +78,7 @@ def test_no_spread_at_all_is_no_spread() -> None:
 samples = st.lists(st.lists(st.integers(-(10**9), 10**9), min_size=2, max_size=6), min_size=2, max_size=6)
 
 
+@pytest.mark.slow
 @repeatable
 @given(samples)
 @example([[0, 0], [0, 174638715]])  # F is exactly 1: what is left between is nothing, or rounding

@@ -50,6 +50,7 @@ def test_a_short_command_that_takes_long_is_ended() -> None:
     assert time.monotonic() - began < PATIENCE_S
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("placed", [0, 1], ids=["anywhere", "placed"])
 def test_a_probe_that_is_stopped_writes_its_footer(tmp_path: Path, placed: int) -> None:
     placement = placements(tmp_path)[placed]

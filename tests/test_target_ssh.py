@@ -99,6 +99,7 @@ def test_files_there_are_the_files_here(target: Target) -> None:
         far.read("/etc")
 
 
+@pytest.mark.slow
 def test_short_commands_and_refusals_come_back_in_the_probes_words(target: Target) -> None:
     assert target.ask(["--version"]).text == LocalTarget().ask(["--version"]).text
     assert "message queue" in target.ask(["services"]).text
@@ -112,6 +113,7 @@ def test_short_commands_and_refusals_come_back_in_the_probes_words(target: Targe
         target.ask(endless, patience_s=0.5)
 
 
+@pytest.mark.slow
 def test_a_load_over_it_tells_when_it_has_ended_by_itself(target: Target) -> None:
     load = target.start_load(["cpu", "--cpus", a_cpu(), "--duration", "60s"])
     assert load.failure() is None
@@ -121,6 +123,7 @@ def test_a_load_over_it_tells_when_it_has_ended_by_itself(target: Target) -> Non
     assert short.end()["event"] == "ended"
 
 
+@pytest.mark.slow
 def test_stop_ends_a_probe_early_with_its_footer(target: Target, tmp_path: Path) -> None:
     probe = target.start_probe(["cyclic", "--cpus", a_cpu(), "--duration", "60s", *policy_options()])
     stream = probe.read()
@@ -178,6 +181,7 @@ def test_settings_are_changed_and_put_back(
         assert target.in_force() is None
 
 
+@pytest.mark.slow
 def test_settings_that_are_left_outlive_the_connection_and_are_restored_over_the_next(
     openssh: SshServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -352,6 +356,7 @@ def test_a_key_that_is_not_accepted_is_told(
     assert "ssh-copy-id" in refusal.value.advice
 
 
+@pytest.mark.slow
 def test_a_key_with_a_passphrase_is_unlocked_on_a_terminal_only(
     openssh: SshServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -381,6 +386,7 @@ def test_a_key_with_a_passphrase_is_unlocked_on_a_terminal_only(
     assert "ssh-add" in refusal.value.advice
 
 
+@pytest.mark.slow
 def test_names_ports_and_keys_may_be_those_of_the_ssh_configuration(
     openssh: SshServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
