@@ -4,6 +4,7 @@ import os
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,17 +13,35 @@ from real import FORKS
 
 _MARK = "TAUTO_TEST_SESSION"
 _PATIENCE_S = 15.0
+_CGROUPS = Path("/sys/fs/cgroup")
+_JOURNAL = Path("/run/tautochrone/deployment.journal")
+_SETTINGS = (
+    "sys/devices/system/cpu/online",
+    "sys/devices/system/cpu/smt/control",
+    "sys/devices/system/cpu/cpu*/cpuidle/state*/disable",
+    "sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
+    "sys/devices/virtual/workqueue/cpumask",
+    "sys/kernel/mm/transparent_hugepage/enabled",
+    "sys/fs/cgroup/cpuset/cpuset.sched_load_balance",
+    "sys/fs/cgroup/cgroup.subtree_control",
+    "proc/irq/default_smp_affinity",
+    "proc/irq/*/smp_affinity_list",  # irqbalance would move them: it has no business on a machine of tests
+    "proc/sys/kernel/sched_rt_*_us",
+    "proc/sys/kernel/*watchdog",
+    "proc/sys/kernel/timer_migration",
+    "proc/sys/kernel/numa_balancing",
+)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def nothing_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No process, no mount, no message queue and no shared memory of this session outlives its last test."""
+    """No process, mount, cgroup, message queue, shared memory or changed setting outlives the last test."""
     mark = f"{_MARK}={uuid.uuid4()}"
     outer = os.environ.get(_MARK)
     os.environ[_MARK] = mark.partition("=")[
         2
     ]  # every process that a test starts has it, whoever its parent is
-    before = _kernel_objects()
+    before, settings_before = _kernel_objects(), _settings()
     yield
     FORKS.stop()
     if outer is None:
@@ -35,6 +54,8 @@ def nothing_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     assert left == []
     assert _mounts_below(tmp_path_factory.getbasetemp()) == []
     assert _kernel_objects() - before == set()
+    settings = _settings()
+    assert {path: settings.get(path) for path in settings_before} == settings_before
 
 
 def _processes(mark: str) -> list[str]:
@@ -55,11 +76,26 @@ def _mounts_below(folder: Path) -> list[str]:
     return [place for place in places if Path(place).is_relative_to(folder.resolve())]
 
 
+def _settings() -> dict[Path, str]:
+    """What deployments change, as it is now; what can't be read is left out."""
+    found = {}
+    for pattern in _SETTINGS:
+        for path in Path("/").glob(pattern):
+            with suppress(OSError):
+                found[path] = path.read_text()
+    return found
+
+
 def _kernel_objects() -> set[Path]:
-    """POSIX message queues, semaphores and shared memory with our name and a maker that has ended."""
+    """What of ours the kernel keeps without anybody who will remove it.
+
+    Cgroups and the undo journal; POSIX message queues, semaphores and shared memory whose maker has ended.
+    """
     named = (
         path
         for folder in ("mqueue", "shm")  # where they can be listed
         for path in Path("/dev", folder).glob("*tautochrone-*")
     )
-    return {path for path in named if not Path("/proc", path.name.split("-")[1]).exists()}
+    orphans = {path for path in named if not Path("/proc", path.name.split("-")[1]).exists()}
+    groups = {path for depth in ("", "*/", "*/*/") for path in _CGROUPS.glob(f"{depth}tautochrone")}
+    return orphans | groups | ({_JOURNAL} if _JOURNAL.exists() else set())
