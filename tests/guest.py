@@ -6,11 +6,11 @@ the user's cache. It is emulated, so it is slow, and nothing that it measures me
 happens, not for how long.
 """
 
-import os
 import re
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -153,34 +153,48 @@ def _wait_for_answer(machine: "subprocess.Popen[bytes]", port: int, console: Pat
 
 def _kernel(meta_package: str) -> tuple[Path, Path]:
     """The kernel and the folder of its modules, from Debian's package."""
-    told = subprocess.run(["apt-cache", "depends", meta_package], capture_output=True, text=True, check=False)
-    found = re.search(r"Depends: (linux-image-\S+)", told.stdout)
-    if found is None:
-        skip_or_fail(f"apt knows no package {meta_package}: {told.stderr.strip()}")
-    package = found[1]
-    place = platformdirs.user_cache_path("tautochrone") / "kernels" / package
-    if not place.is_dir():
-        _unpack(package, place)
+    cache = platformdirs.user_cache_path("tautochrone") / "kernels"
+    package = _kept(meta_package, cache)
+    if package is None:
+        subprocess.run(["apt-get", "update"], check=False, capture_output=True)  # the lists may be old
+        package = _kept(meta_package, cache)
+    if package is None:
+        skip_or_fail(f"apt brings no kernel of {meta_package}")
     release = package.removeprefix("linux-image-")
+    place = cache / package
     return place / "boot" / f"vmlinuz-{release}", place / "lib" / "modules" / release / "kernel"
 
 
-def _unpack(package: str, place: Path) -> None:
+def _kept(meta_package: str, cache: Path) -> str | None:
+    """The newest package, which then lies in the cache."""
+    package = _newest(meta_package)
+    if package is None or not ((cache / package).is_dir() or _is_unpacked(package, cache / package)):
+        return None
+    return package
+
+
+def _newest(meta_package: str) -> str | None:
+    told = subprocess.run(["apt-cache", "depends", meta_package], capture_output=True, text=True, check=False)
+    found = re.search(r"Depends: (linux-image-\S+)", told.stdout)
+    return found[1] if found else None
+
+
+def _is_unpacked(package: str, place: Path) -> bool:
+    """Brings the package; False: apt does not find it where its lists say."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    work = place.with_name(f".{place.name}.{os.getpid()}")
-    work.mkdir()
-    try:
-        download = ["apt-get", "download", package]
-        if subprocess.run(download, cwd=work, check=False, capture_output=True).returncode:
-            subprocess.run(["apt-get", "update"], check=False, capture_output=True)  # the lists were old
-            subprocess.run(download, cwd=work, check=True, capture_output=True)
+    with tempfile.TemporaryDirectory(dir=place.parent) as folder:
+        work = Path(folder)
+        command = ["apt-get", "download", package]
+        if subprocess.run(command, cwd=work, check=False, capture_output=True).returncode:
+            return False
         (archive,) = work.glob("*.deb")
         subprocess.run(["dpkg", "-x", str(archive), str(work / "content")], check=True)
-        (work / "content").rename(place)  # whole or not at all
-    except FileExistsError:
-        pass  # another session was quicker
-    finally:
-        shutil.rmtree(work)
+        try:
+            (work / "content").rename(place)  # whole or not at all
+        except OSError:
+            if not place.is_dir():  # another session was quicker
+                raise
+    return True
 
 
 def _image(folder: Path, modules: Path, authorized_key: str) -> tuple[Path, str]:
