@@ -1,4 +1,4 @@
-"""Lists a thousand runs in fresh processes; prints the wall time, imports and all, against its goal.
+"""Lists a thousand runs, and audits beside them; prints the wall times, imports and all, against a goal.
 
 What it writes goes to a temporary folder (TMPDIR says where) and is removed at the end.
 """
@@ -27,6 +27,7 @@ from tautochrone.run.catalogue import catalogue
 from tautochrone.run.store import Store
 print(len(catalogue(Store(Path(sys.argv[1])))))
 """
+_DOCTOR = "from tautochrone.cli.app import main; main()"
 
 
 def fill(store: Path, runs: int) -> None:
@@ -50,25 +51,22 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1_000, help="default %(default)s")
     parser.add_argument("--times", type=int, default=5, help="how often to list; default %(default)s")
     options = parser.parse_args()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    seconds = []
     with tempfile.TemporaryDirectory(prefix="tautochrone-bench-") as folder:
         fill(Path(folder), options.runs)
-        for _ in range(options.times):
-            began = time.perf_counter()
-            done = subprocess.run(
-                [sys.executable, "-c", _LIST, folder],
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            seconds.append(time.perf_counter() - began)
-            assert int(done.stdout) == options.runs
-    middle, worst = statistics.median(seconds), max(seconds)
-    print(f"{options.runs:,} runs listed {options.times} times, each time in a new process")
-    print(f"  median  {middle:6.3f} s   {middle / GOAL_SECONDS:.2f} of the goal, {GOAL_SECONDS:g} s")
-    print(f"  worst   {worst:6.3f} s   {worst / GOAL_SECONDS:.2f} of the goal")
+        for what, program, words in (("listed", _LIST, [folder]), ("audited beside", _DOCTOR, ["doctor"])):
+            command = [sys.executable, "-c", program, *words]
+            seconds = [_seconds_of(command, Path(folder)) for _ in range(options.times)]
+            middle, worst = statistics.median(seconds), max(seconds)
+            print(f"{options.runs:,} runs {what} {options.times} times, each time in a new process")
+            print(f"  median  {middle:6.3f} s   {middle / GOAL_SECONDS:.2f} of the goal, {GOAL_SECONDS:g} s")
+            print(f"  worst   {worst:6.3f} s   {worst / GOAL_SECONDS:.2f} of the goal")
+
+
+def _seconds_of(command: list[str], store: Path) -> float:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "TAUTO_STORE": str(store)}
+    began = time.perf_counter()
+    subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return time.perf_counter() - began
 
 
 if __name__ == "__main__":
