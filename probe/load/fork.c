@@ -81,8 +81,7 @@ static void finish(struct load_run *run, struct json *report)
 {
     const struct settings *const settings = run->settings;
     if (report != NULL) {
-        json_integer(report, "memory_bytes", settings->share.bytes);
-        json_unsigned(report, "waits_for_memory", atomic_load(&settings->share.waits));
+        memory_share_report(&settings->share, report);
     }
 }
 

@@ -80,3 +80,9 @@ bool memory_share_is_short(struct memory_share *share)
     atomic_fetch_add_explicit(&share->waits, 1, memory_order_relaxed);
     return true;
 }
+
+void memory_share_report(const struct memory_share *share, struct json *report)
+{
+    json_integer(report, "memory_bytes", share->bytes);
+    json_unsigned(report, "waits_for_memory", atomic_load(&share->waits));
+}

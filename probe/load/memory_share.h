@@ -5,6 +5,8 @@
 #ifndef TAUTO_LOAD_MEMORY_SHARE_H
 #define TAUTO_LOAD_MEMORY_SHARE_H
 
+#include "record/json.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +22,7 @@ struct memory_share {
 int memory_share_read(struct memory_share *share, uint32_t parts, int64_t part_bytes);
 /* Is less left now than everything else needs? Then what was taken goes back, and the caller waits. Counted. */
 bool memory_share_is_short(struct memory_share *share);
+/* What a load adds to its report about it: memory_bytes, waits_for_memory. */
+void memory_share_report(const struct memory_share *share, struct json *report);
 
 #endif

@@ -86,17 +86,26 @@ static enum os_status make_connection(int file, struct os_socket *made)
     return OS_OK;
 }
 
+/* A socket that can reach, or be reached at, this address. */
+static enum os_status open_for(const char *host, uint16_t port, union address *address, socklen_t *length, int *file)
+{
+    *length = read_address(host, port, address);
+    if (*length == 0) {
+        return OS_INVALID;
+    }
+    *file = socket(address->any.sa_family, SOCK_STREAM, 0);
+    return *file < 0 ? status_of(errno) : OS_OK;
+}
+
 enum os_status os_network_listen(struct os_socket *made, const char *host, uint16_t port, uint32_t waiting)
 {
     union address address;
-    const socklen_t length = read_address(host, port, &address);
+    socklen_t length = 0;
+    int file = -1;
     made->handle = OS_NO_SOCKET;
-    if (length == 0) {
-        return OS_INVALID;
-    }
-    const int file = socket(address.any.sa_family, SOCK_STREAM, 0);
-    if (file < 0) {
-        return status_of(errno);
+    const enum os_status opened = open_for(host, port, &address, &length, &file);
+    if (opened != OS_OK) {
+        return opened;
     }
     /* The port of a server that has just ended is free again. */
     const bool listens = never_blocks(file) && set_option(file, SOL_SOCKET, SO_REUSEADDR) &&
@@ -198,14 +207,12 @@ static enum os_status await_connection(int file, int64_t timeout_ns)
 enum os_status os_network_connect(struct os_socket *made, const char *host, uint16_t port, int64_t timeout_ns)
 {
     union address address;
-    const socklen_t length = read_address(host, port, &address);
+    socklen_t length = 0;
+    int file = -1;
     made->handle = OS_NO_SOCKET;
-    if (length == 0) {
-        return OS_INVALID;
-    }
-    const int file = socket(address.any.sa_family, SOCK_STREAM, 0);
-    if (file < 0) {
-        return status_of(errno);
+    const enum os_status opened = open_for(host, port, &address, &length, &file);
+    if (opened != OS_OK) {
+        return opened;
     }
     struct os_socket connecting;
     enum os_status status = make_connection(file, &connecting);

@@ -51,9 +51,8 @@ def timer_migration(facts: Facts) -> Finding | None:
     question = Question(
         "timer-migration",
         why="Timers that are set on a CPU without a tick are given to a housekeeping CPU, and the one that "
-        "wakes a "
-        "sleeping loop may be among them. The loop is then woken from another CPU, by an interrupt between "
-        "the two, and waits for what that CPU is doing.",
+        "wakes a sleeping loop may be among them. The loop is then woken from another CPU, by an interrupt "
+        "between the two, and waits for what that CPU is doing.",
         source="kernel commit 9642d18eee2c (affine unpinned timers to housekeepers); CentOS Stream 9 kernel, "
         "merge request 2512 (timers of FIFO threads kept local, seen with cyclictest)",
     )
