@@ -37,8 +37,9 @@ class Lacking:
     @property
     def what(self) -> str:
         """What stood in the way, as a sentence, without what to do about it."""
-        text = str(self.error).removeprefix("the probe failed: ").rstrip(".")
-        return f"{text[:1].upper()}{text[1:]}."
+        from tautochrone.plan.execute import what_stood_in_the_way
+
+        return what_stood_in_the_way(self.error)
 
 
 @dataclass(frozen=True)
@@ -110,9 +111,8 @@ def _run_all(
                 run = _run(adapt(cell, runs), store, target, under, begin(cell), excused)
             except StoppedAfterRunError as stop:
                 return Batch((*runs, stop.run), tuple(lacking), True, tuple(cells[at + 1 :]))
-            except (
-                KeyboardInterrupt
-            ):  # before its first sample; afterwards it ends the probe, and the run is kept
+            except KeyboardInterrupt:
+                # Before its first sample; afterwards it ends the probe, and the run is kept.
                 return Batch(tuple(runs), tuple(lacking), True, tuple(cells[at:]))
             if run is None:
                 continue

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tautochrone.machine.settings import journal_path
+
 if TYPE_CHECKING:
     from tautochrone.machine.settings import InForce
-
-_JOURNAL = "/run/tautochrone/deployment.journal"
 
 
 def forgotten_deployment() -> str | None:
@@ -17,7 +16,7 @@ def forgotten_deployment() -> str | None:
 
     Costs one look at a file where there is nothing to tell.
     """
-    if not Path(os.environ.get("TAUTO_JOURNAL") or _JOURNAL).exists():
+    if not Path(journal_path()).exists():
         return None
     from tautochrone.errors import TautoError
     from tautochrone.target.local import LocalTarget

@@ -1,5 +1,6 @@
 """Changing a machine's settings so that they can be put back: the changes, and who carries them out."""
 
+import os
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -119,3 +120,8 @@ class Settings(Protocol):
             SettingError: something is held open (`Hold`), which would end with this.
         """
         ...
+
+
+def journal_path() -> str:
+    """Where the undo journal lies on the machine under test: TAUTO_JOURNAL, or where the keeper puts it."""
+    return os.environ.get("TAUTO_JOURNAL") or "/run/tautochrone/deployment.journal"

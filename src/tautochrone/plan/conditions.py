@@ -1,6 +1,5 @@
 """Under what a cell is measured: its deployment, applied and put back, and the facts as they are under it."""
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from tautochrone.machine.cpulist import format_cpu_list
 from tautochrone.machine.deployment.apply import Application, Deployed, places, read_knobs
 from tautochrone.machine.deployment.deployment import Deployment, Obtained, as_condition
 from tautochrone.machine.facts import gather
-from tautochrone.machine.settings import InForce, SettingError
+from tautochrone.machine.settings import InForce, SettingError, journal_path
 from tautochrone.machine.tree import Tree
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.target.target import ANYWHERE, Placement, Target
@@ -18,7 +17,6 @@ from tautochrone.target.target import ANYWHERE, Placement, Target
 NOT_OBTAINED = "deployment-not-obtained"
 """Code of the warning about a setting that a deployment asked for and did not get."""
 
-_JOURNAL = "/run/tautochrone/deployment.journal"
 _APPLIED_BEFORE = "applied before, and still in force"
 
 
@@ -100,7 +98,7 @@ def _as_it_is(target: Target, facts: Mapping[str, Any]) -> Conditions:
     What it asked for is not known any more, so what every setting is now is kept.
     """
     files = target.files()
-    if files.kind(os.environ.get("TAUTO_JOURNAL") or _JOURNAL) is None:
+    if files.kind(journal_path()) is None:
         return Conditions(facts)
     found, where = _in_force(target), places(files)
     held = None

@@ -28,6 +28,7 @@ LOAD_FAILED = "load-failed"
 """Code of the warning of a run that ended because its load did."""
 
 _CUT_SHORT = "cut-short"
+_PROBE_FAILED = "the probe failed: "
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,12 @@ class StoppedAfterRunError(KeyboardInterrupt):
 def is_refusal(error: TautoError) -> bool:
     """Whether what was asked for is not to be had here; otherwise it went wrong while measuring."""
     return isinstance(error, (UsageError, NotPermittedError, SettingError, NothingMeasuredError))
+
+
+def what_stood_in_the_way(error: TautoError) -> str:
+    """As a sentence, without what to do about it."""
+    text = str(error).removeprefix(_PROBE_FAILED).rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 @dataclass
@@ -240,7 +247,7 @@ def _nothing(measured: _Measured) -> TautoError | None:
         return MeasuringError(measured.failure.sentence)
     if measured.end.exit_code in (UsageError.exit_code, NotPermittedError.exit_code):
         return refusal(measured.end.exit_code, measured.end.messages, "the probe refused")
-    return NothingMeasuredError(f"the probe failed: {_last_words(measured.end)}")
+    return NothingMeasuredError(f"{_PROBE_FAILED}{_last_words(measured.end)}")
 
 
 def _seal(writer: RunWriter, measured: _Measured) -> Run:
@@ -274,7 +281,7 @@ def _what_went_wrong(measured: _Measured, run: Run) -> MeasuringError | None:
     if measured.failure is not None:
         return MeasuringError(measured.failure.sentence, kept)
     if measured.end.exit_code != 0:
-        return MeasuringError(f"the probe failed: {_last_words(measured.end)}", kept)
+        return MeasuringError(f"{_PROBE_FAILED}{_last_words(measured.end)}", kept)
     return None
 
 

@@ -11,7 +11,13 @@ from tautochrone.plan.campaign.order import Slot
 from tautochrone.plan.cell import Cell
 from tautochrone.plan.conditions import NotPutBackError
 from tautochrone.plan.document.expand import Point
-from tautochrone.plan.execute import StoppedAfterRunError, Watch, is_refusal, run_cell
+from tautochrone.plan.execute import (
+    StoppedAfterRunError,
+    Watch,
+    is_refusal,
+    run_cell,
+    what_stood_in_the_way,
+)
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.target import Target
@@ -116,9 +122,8 @@ def carry_out(
             outcome.runs.append(stop.run)
             outcome.stopped, outcome.left = True, tuple(slots[at + 1 :])
             return outcome
-        except (
-            KeyboardInterrupt
-        ):  # before its first sample; afterwards it ends the probe, and the run is kept
+        except KeyboardInterrupt:
+            # Before its first sample; afterwards it ends the probe, and the run is kept.
             outcome.stopped, outcome.left = True, tuple(slots[at:])
             return outcome
         except StoreError:
@@ -156,5 +161,4 @@ def _with_refusals(cell: Cell, given_up: Mapping[str, TautoError]) -> Cell:
 
 
 def _why(error: TautoError) -> str:
-    text = str(error).removeprefix("the probe failed: ").rstrip(".")
-    return f"{text[:1].upper()}{text[1:]}. {error.advice}".rstrip()
+    return f"{what_stood_in_the_way(error)} {error.advice}".rstrip()
