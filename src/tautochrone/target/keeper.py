@@ -67,26 +67,29 @@ class Keeper:
             yield self._answer(number)
 
     def _answer(self, number: int) -> bytes | OSError:
-        said, word, *rest = self._line().split()
-        if int(said) != number or not rest:
-            raise MeasuringError(f"the keeper answered {said} {word} to request {number}")
-        content = self._bytes(int(rest[-1]) + 1)[:-1]
+        """The answer to this request; answers that a Ctrl-C left unread are older, and dropped."""
+        while True:
+            said, word, rest, content = self._next_answer()
+            if said == number and rest:
+                break
+            if said >= number or not rest:
+                raise MeasuringError(f"the keeper answered {said} {word} to request {number}")
         if word == "ok":
             return content
         code = getattr(errno, rest[0], errno.EIO)
         return OSError(code, content.decode(errors="replace").strip() or os.strerror(code))
 
-    def _line(self) -> str:
+    def _next_answer(self) -> tuple[int, str, list[str], bytes]:
+        """Taken from what came in one step, so that a Ctrl-C leaves it whole for whoever asks next."""
         while b"\n" not in self._waiting:
             self._more()
-        line, _, self._waiting = self._waiting.partition(b"\n")
-        return line.decode(errors="replace")
-
-    def _bytes(self, count: int) -> bytes:
-        while len(self._waiting) < count:
+        line = self._waiting[: self._waiting.index(b"\n") + 1]
+        said, word, *rest = line.decode(errors="replace").split()
+        end = len(line) + (int(rest[-1]) + 1 if rest else 0)
+        while len(self._waiting) < end:
             self._more()
-        content, self._waiting = self._waiting[:count], self._waiting[count:]
-        return content
+        content, self._waiting = self._waiting[len(line) : end - 1], self._waiting[end:]
+        return int(said), word, rest, content
 
     def _more(self) -> None:
         data = self._program.read()
