@@ -24,6 +24,7 @@ static const struct command commands[] = {
     {"response", "response time of each way to wake or tell a task", experiment_response},
     {"interrupt", "timer expiry to its handler, and to the task", experiment_interrupt},
     {"taskset", "a set of periodic tasks that share CPUs", experiment_taskset},
+    {"tire", "a simulated tire, in real time or as fast as it goes", experiment_tire},
     {"clock", "cost and resolution of each clock", experiment_clock},
     {"load", "a background load, bounded and self-ending", load_main},
     {"guard", "runs a command as long as somebody speaks", guard_main},

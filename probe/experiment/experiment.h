@@ -12,5 +12,6 @@ int experiment_period(int argc, char **argv);
 int experiment_response(int argc, char **argv);
 int experiment_interrupt(int argc, char **argv);
 int experiment_taskset(int argc, char **argv);
+int experiment_tire(int argc, char **argv);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Streams of bytes between machines, or within one: TCP over IPv4 and IPv6. Addresses are numbers, never names, so
- * that nothing is looked up. No call blocks longer than its timeout; 0 never waits. What is sent leaves at once.
+ * Streams of bytes between machines, or within one: TCP over IPv4 and IPv6; and datagrams: UDP. Addresses are numbers,
+ * never names, so that nothing is looked up. No call blocks longer than its timeout; 0 never waits. What is sent leaves
+ * at once.
  *
  * A timeout is over at the earliest when it says, and a millisecond or so later than that at the latest.
  */
@@ -42,6 +43,15 @@ enum os_status os_network_send(struct os_socket socket, const void *data, size_t
 /* Receives what has arrived, at least one byte, at most `bytes` (> 0). Otherwise as os_network_send. */
 enum os_status os_network_receive(struct os_socket socket, void *data, size_t bytes, int64_t timeout_ns,
                                   size_t *received);
+
+/* ---- Datagrams ---------------------------------------------------------- */
+
+/* What is sent on this socket goes to `host` and `port`. Nobody need be there. OS_INVALID: not an address.
+ * OS_UNREACHABLE. To be closed by os_network_close. */
+enum os_status os_datagram_open(struct os_socket *socket, const char *host, uint16_t port);
+/* Never waits. It arrives whole or not at all, and OS_OK does not say which. OS_TIMED_OUT: there is no room for it now.
+ * OS_REFUSED: one that was sent before found nobody there; this one is still to be sent. */
+enum os_status os_datagram_send(struct os_socket socket, const void *data, size_t bytes);
 
 /* ---- Waiting for many --------------------------------------------------- */
 

@@ -159,6 +159,9 @@ void os_thread_read_back(struct os_thread_obtained *obtained);
 /* Gives up real-time priority: a thread that does I/O has no business above one that measures. */
 void os_thread_become_ordinary(void);
 int64_t os_thread_cpu_time_ns(void);
+/* How often it has given its CPU away so far by waiting, and how often the CPU was taken from it. INT64_MIN where that
+ * can't be told. */
+void os_thread_switches(int64_t *voluntary, int64_t *involuntary);
 
 /* For a background program: the thread, and what it starts from now on, runs on these CPUs only. */
 enum os_status os_thread_keep_to(const int32_t *cpus, uint32_t count);
@@ -180,6 +183,9 @@ bool os_cpu_is_online(int32_t cpu);
 bool os_cpu_is_allowed(int32_t cpu);
 /* This process runs there without asking: what it was started with. */
 bool os_cpu_is_inherited(int32_t cpu);
+/* How many doubles the widest vector instructions that this CPU and this system have take at a time: 2, 4 or 8; 2 too
+ * where nothing is known. */
+uint32_t os_vector_lanes(void);
 
 /* ---- Locks -------------------------------------------------------------- */
 
@@ -226,6 +232,17 @@ void os_condition_destroy(struct os_condition *condition);
 enum os_status os_condition_wait(struct os_condition *condition, struct os_mutex *mutex);
 /* Wakes one of those who wait, if there are any. */
 enum os_status os_condition_signal(struct os_condition *condition);
+
+/* Where `count` threads (at least 1) meet, again and again. Whatever any of them did before it came has happened for
+ * all of them when they go on. Who waits keeps its CPU for `spin_ns`, then sleeps. */
+struct os_barrier;
+enum os_status os_barrier_create(struct os_barrier **barrier, uint32_t count, int64_t spin_ns);
+/* No thread may be in it, or on the way. */
+void os_barrier_destroy(struct os_barrier *barrier);
+/* True for the last one that comes, once in each round, at once: the others stay until it has called os_barrier_open,
+ * so that it may decide for all. False for the others, when they may go on. */
+bool os_barrier_meet(struct os_barrier *barrier);
+void os_barrier_open(struct os_barrier *barrier);
 
 /* ---- Queues ------------------------------------------------------------- */
 

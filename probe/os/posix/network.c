@@ -1,61 +1,23 @@
 /* TCP sockets that never block; all waiting is done by poll(2). */
 #include "os/network.h"
 
+#include "network_address.h"
 #include "status.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum { NS_PER_MS = 1000000, LOOK_INTERVAL_MS = 20, LONGEST_WAIT_MS = 1000000000 };
 
-union address {
-    struct sockaddr any;
-    struct sockaddr_in ip4;
-    struct sockaddr_in6 ip6;
-};
-
-/* A socket's EAGAIN is "not now", not a lack of memory; its EPIPE is the other side's end. */
-static enum os_status status_of(int error)
-{
-    if (error == EAGAIN || error == EWOULDBLOCK || error == EINPROGRESS) {
-        return OS_TIMED_OUT;
-    }
-    if (error == EPIPE || error == ENOTCONN) {
-        return OS_CLOSED;
-    }
-    return error == EAFNOSUPPORT ? OS_UNREACHABLE : os_status_from_errno(error);
-}
-
-/* Returns its length, 0 when it is not an address. */
-static socklen_t read_address(const char *host, uint16_t port, union address *address)
-{
-    memset(address, 0, sizeof *address);
-    if (inet_pton(AF_INET, host, &address->ip4.sin_addr) == 1) {
-        address->ip4.sin_family = AF_INET;
-        address->ip4.sin_port = htons(port);
-        return sizeof address->ip4;
-    }
-    if (inet_pton(AF_INET6, host, &address->ip6.sin6_addr) == 1) {
-        address->ip6.sin6_family = AF_INET6;
-        address->ip6.sin6_port = htons(port);
-        return sizeof address->ip6;
-    }
-    return 0;
-}
-
 bool os_network_is_address(const char *host)
 {
-    union address address;
-    return read_address(host, 0, &address) > 0;
+    union network_address address;
+    return network_address_read(host, 0, &address) > 0;
 }
 
 static int descriptor(struct os_socket socket)
@@ -80,26 +42,27 @@ static enum os_status make_connection(int file, struct os_socket *made)
     if (!never_blocks(file) || !set_option(file, IPPROTO_TCP, TCP_NODELAY)) {
         const int error = errno;
         close(file);
-        return status_of(error);
+        return network_status(error);
     }
     made->handle = file;
     return OS_OK;
 }
 
 /* A socket that can reach, or be reached at, this address. */
-static enum os_status open_for(const char *host, uint16_t port, union address *address, socklen_t *length, int *file)
+static enum os_status open_for(const char *host, uint16_t port, union network_address *address, socklen_t *length,
+                               int *file)
 {
-    *length = read_address(host, port, address);
+    *length = network_address_read(host, port, address);
     if (*length == 0) {
         return OS_INVALID;
     }
     *file = socket(address->any.sa_family, SOCK_STREAM, 0);
-    return *file < 0 ? status_of(errno) : OS_OK;
+    return *file < 0 ? network_status(errno) : OS_OK;
 }
 
 enum os_status os_network_listen(struct os_socket *made, const char *host, uint16_t port, uint32_t waiting)
 {
-    union address address;
+    union network_address address;
     socklen_t length = 0;
     int file = -1;
     made->handle = OS_NO_SOCKET;
@@ -113,7 +76,7 @@ enum os_status os_network_listen(struct os_socket *made, const char *host, uint1
     if (!listens) {
         const int error = errno;
         close(file);
-        return status_of(error);
+        return network_status(error);
     }
     made->handle = file;
     return OS_OK;
@@ -133,10 +96,10 @@ const char *os_network_loopback(void)
 
 enum os_status os_network_port(struct os_socket socket, uint16_t *port)
 {
-    union address address;
+    union network_address address;
     socklen_t length = sizeof address;
     if (getsockname(descriptor(socket), &address.any, &length) != 0) {
-        return status_of(errno);
+        return network_status(errno);
     }
     *port = ntohs(address.any.sa_family == AF_INET6 ? address.ip6.sin6_port : address.ip4.sin_port);
     return OS_OK;
@@ -166,7 +129,7 @@ enum os_status os_network_accept(struct os_socket listening, int64_t timeout_ns,
 {
     made->handle = OS_NO_SOCKET;
     int file = accept(descriptor(listening), NULL, NULL);
-    if (file < 0 && status_of(errno) == OS_TIMED_OUT && timeout_ns > 0) {
+    if (file < 0 && network_status(errno) == OS_TIMED_OUT && timeout_ns > 0) {
         const enum os_status status = wait_for(descriptor(listening), POLLIN, timeout_ns);
         if (status != OS_OK) {
             return status;
@@ -175,7 +138,7 @@ enum os_status os_network_accept(struct os_socket listening, int64_t timeout_ns,
     }
     if (file < 0) {
         /* One that arrived and left again: as if it had never come. */
-        return errno == ECONNABORTED ? OS_TIMED_OUT : status_of(errno);
+        return errno == ECONNABORTED ? OS_TIMED_OUT : network_status(errno);
     }
     return make_connection(file, made);
 }
@@ -199,14 +162,14 @@ static enum os_status await_connection(int file, int64_t timeout_ns)
     if (status == OS_OK) {
         int error = 0;
         socklen_t length = sizeof error;
-        status = status_of(getsockopt(file, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno);
+        status = network_status(getsockopt(file, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno);
     }
     return status;
 }
 
 enum os_status os_network_connect(struct os_socket *made, const char *host, uint16_t port, int64_t timeout_ns)
 {
-    union address address;
+    union network_address address;
     socklen_t length = 0;
     int file = -1;
     made->handle = OS_NO_SOCKET;
@@ -221,7 +184,7 @@ enum os_status os_network_connect(struct os_socket *made, const char *host, uint
     }
     if (connect(file, &address.any, length) != 0) {
         const bool under_way = errno == EINPROGRESS || errno == EINTR;
-        status = under_way ? await_connection(file, timeout_ns) : status_of(errno);
+        status = under_way ? await_connection(file, timeout_ns) : network_status(errno);
     }
     if (status != OS_OK) {
         close(file);
@@ -247,7 +210,7 @@ enum os_status os_network_send(struct os_socket socket, const void *data, size_t
 {
     *sent = 0;
     ssize_t done = send(descriptor(socket), data, bytes, MSG_NOSIGNAL);
-    if (done < 0 && status_of(errno) == OS_TIMED_OUT && timeout_ns > 0) {
+    if (done < 0 && network_status(errno) == OS_TIMED_OUT && timeout_ns > 0) {
         const enum os_status status = wait_for(descriptor(socket), POLLOUT, timeout_ns);
         if (status != OS_OK) {
             return status;
@@ -255,7 +218,7 @@ enum os_status os_network_send(struct os_socket socket, const void *data, size_t
         done = send(descriptor(socket), data, bytes, MSG_NOSIGNAL);
     }
     if (done < 0) {
-        return status_of(errno);
+        return network_status(errno);
     }
     *sent = (size_t)done;
     return OS_OK;
@@ -266,7 +229,7 @@ enum os_status os_network_receive(struct os_socket socket, void *data, size_t by
 {
     *received = 0;
     ssize_t got = recv(descriptor(socket), data, bytes, 0);
-    if (got < 0 && status_of(errno) == OS_TIMED_OUT && timeout_ns > 0) {
+    if (got < 0 && network_status(errno) == OS_TIMED_OUT && timeout_ns > 0) {
         const enum os_status status = wait_for(descriptor(socket), POLLIN, timeout_ns);
         if (status != OS_OK) {
             return status;
@@ -274,7 +237,7 @@ enum os_status os_network_receive(struct os_socket socket, void *data, size_t by
         got = recv(descriptor(socket), data, bytes, 0);
     }
     if (got < 0) {
-        return status_of(errno);
+        return network_status(errno);
     }
     *received = (size_t)got;
     return got == 0 ? OS_CLOSED : OS_OK;
