@@ -15,7 +15,19 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 DRAW = ROOT / "scripts" / "draw-diagrams"
 DESCRIPTIONS = sorted((DOCS / "diagrams").glob("*.toml"))
-EXPERIMENTS = ("cyclic", "switch", "rhealstone", "inversion", "response", "period", "interrupt", "taskset")
+EXPERIMENTS = (
+    "cyclic",
+    "switch",
+    "rhealstone",
+    "inversion",
+    "response",
+    "period",
+    "interrupt",
+    "taskset",
+    "tire",
+)
+FIGURES = {"tire-model": "tire", "tire-arcs": "tire"}  # what else is drawn, and whose page shows it
+DRAWINGS = (*EXPERIMENTS, *FIGURES)
 CHROMIUM = Path("/usr/bin/chromium")
 QUIET = [
     "--no-sandbox",
@@ -89,7 +101,7 @@ def meet(one: list[float], other: list[float], slack: float = 2.0) -> bool:
 
 
 def test_every_experiment_with_threads_has_a_diagram() -> None:
-    assert {path.stem for path in DESCRIPTIONS} == set(EXPERIMENTS)
+    assert {path.stem for path in DESCRIPTIONS} == set(DRAWINGS)
 
 
 def test_the_drawings_are_what_their_descriptions_give() -> None:
@@ -98,7 +110,7 @@ def test_the_drawings_are_what_their_descriptions_give() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", DRAWINGS)
 @pytest.mark.parametrize("face", FACES)
 def test_all_words_stand_free_and_within_their_boxes(page: Page, name: str, face: str) -> None:
     seen = measure(page, DOCS / "diagrams" / f"{name}.svg", face)
@@ -138,7 +150,7 @@ def test_all_words_stand_free_and_within_their_boxes(page: Page, name: str, face
     assert hidden == []
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", DRAWINGS)
 def test_a_drawing_tells_what_it_shows_to_who_can_not_see_it(name: str) -> None:
     root = ElementTree.parse(DOCS / "diagrams" / f"{name}.svg").getroot()
 
@@ -151,7 +163,7 @@ def test_a_drawing_tells_what_it_shows_to_who_can_not_see_it(name: str) -> None:
     assert len(description.text or "") > 100
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", DRAWINGS)
 def test_a_drawing_asks_nobody_for_anything(name: str) -> None:
     text = (DOCS / "diagrams" / f"{name}.svg").read_text()
 
@@ -176,6 +188,11 @@ def test_columns_and_measures_are_called_as_in_the_stream(name: str) -> None:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_page_of_an_experiment_shows_its_diagram(name: str) -> None:
     assert f"](diagrams/{name}.svg)" in (DOCS / f"{name}.md").read_text()
+
+
+@pytest.mark.parametrize(("name", "page"), FIGURES.items())
+def test_a_figure_is_on_the_page_that_it_belongs_to(name: str, page: str) -> None:
+    assert f"](diagrams/{name}.svg)" in (DOCS / f"{page}.md").read_text()
 
 
 def test_the_overview_names_every_experiment_with_its_page_and_its_diagram() -> None:
@@ -212,6 +229,28 @@ def test_a_stale_drawing_is_found_and_mended(tmp_path: Path) -> None:
 
     assert stale.returncode == 1
     assert "cyclic.svg is stale" in stale.stderr
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "complaint"),
+    [
+        ("masses = 8", "masses = 6", "masses come in fours"),
+        ('watched = "B"', 'watched = "Z"', "no mass is called Z"),
+        ("floor = true", "floors = true", "floors"),
+    ],
+)
+def test_a_figure_that_contradicts_itself_is_refused(
+    tmp_path: Path, right: str, wrong: str, complaint: str
+) -> None:
+    text = (DOCS / "diagrams" / "tire-model.toml").read_text()
+    assert right in text
+    (tmp_path / "tire-model.toml").write_text(text.replace(right, wrong))
+
+    refused = draw("--folder", str(tmp_path))
+
+    assert refused.returncode == 1
+    assert complaint in refused.stderr
+    assert "Traceback" not in refused.stderr
 
 
 @pytest.mark.parametrize(

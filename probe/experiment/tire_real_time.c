@@ -125,10 +125,10 @@ void tire_run_real_time(struct tire_worker *worker)
         if (os_barrier_meet(team->barrier)) {
             decide(team);
             const struct live_step shown = tire_show_step(team, schedule.scheduled_ns);
-            os_barrier_open(team->barrier);
-            if (shown.steps > step) { /* the step is whole, and somebody is shown it */
+            if (shown.steps > step) { /* the step is whole, and somebody is shown it before the next one begins */
                 live_note(team->live, &shown);
             }
+            os_barrier_open(team->barrier);
         }
         if (team->course.counts) {
             record(worker, schedule.scheduled_ns, &stamps);

@@ -201,15 +201,15 @@ static void choose_rows(struct tire_team *team)
 
 static int refuse_rate(const struct tire_team *team)
 {
-    const int64_t step_us = team->rehearsal.fastest_ns / NS_PER_US;
-    const int64_t period_us = team->options->parameters.step_ns / NS_PER_US;
+    const int64_t step_ns = team->rehearsal.fastest_ns;
+    const int64_t period_ns = team->options->parameters.step_ns;
     return refuse(EXIT_USAGE,
-                  "a step of %" PRId64 " masses takes at least %" PRId64 ".%03" PRId64 " ms here with %s and %" PRId64
-                  " thread%s; the period is %" PRId64 ".%03" PRId64 " ms. Take fewer masses, more threads or a longer "
+                  "a step of %" PRId64 " masses takes at least %" PRId64 ".%03" PRId64 " us here with %s and %" PRId64
+                  " thread%s; the period is %" PRId64 ".%03" PRId64 " us. Take fewer masses, more threads or a longer "
                   "--step; --overload measures it all the same.",
-                  team->options->parameters.nodes, step_us / 1000, step_us % 1000,
+                  team->options->parameters.nodes, step_ns / NS_PER_US, step_ns % NS_PER_US,
                   tire_solver_names[team->options->solver], team->options->threads,
-                  team->options->threads == 1 ? "" : "s", period_us / 1000, period_us % 1000);
+                  team->options->threads == 1 ? "" : "s", period_ns / NS_PER_US, period_ns % NS_PER_US);
 }
 
 int tire_team_rehearse(struct tire_team *team)

@@ -337,8 +337,8 @@ static void solve(void *argument)
         if (os_barrier_meet(team->barrier)) {
             const struct live_step note = step_number(++team->done, FAR_AHEAD_NS);
             team->ends = atomic_load(&team->stop);
+            live_note(team->shown.live, &note); /* before the others are in the next step */
             os_barrier_open(team->barrier);
-            live_note(team->shown.live, &note); /* the others are in the next step */
         }
     }
 }

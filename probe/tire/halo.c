@@ -1,7 +1,11 @@
 /*
- * TIRE_HALO: an array for each coordinate of each arc (kernel.h). A thread has pairs of opposite masses, in whole cache
- * lines: its spokes end in its own part, and of others it reads one mass at each end of either arc. Nobody writes what
- * another one reads in the same step, so that no lock is needed, only the meeting between two steps.
+ * TIRE_HALO: a thread has pairs of opposite masses, so that its spokes end in its own part; of others it needs one mass at
+ * each end of either arc (kernel.h). These four ends are all that threads tell each other: in two copies, one to be read
+ * in a step and one to be written, so that no lock is needed, only the meeting between two steps.
+ *
+ * Everything else is updated where it lies: the kernel has loaded what it overwrites. Whole copies would need twice the
+ * memory, and half as much traffic again, as a cache line has to be fetched before it is written. Beyond the caches that
+ * is what the time of a step is made of, for one thread, and much more for several that share the memory.
  */
 #include "tire/kinds.h"
 
@@ -12,18 +16,32 @@ enum {
     LINE = CACHE_LINE / sizeof(double),
     PAGE_LINES = 64, /* addresses 4,096 bytes apart hinder each other in the first-level cache */
     STAGGER_LINES = 5,
-    ARRAYS = 16,
+    ARRAYS = 8,
+    COPIES = 2,
+};
+
+enum end { UPPER_FIRST, UPPER_LAST, LOWER_FIRST, LOWER_LAST, ENDS };
+
+/* What the others see of a part; whole cache lines. */
+struct ends {
+    struct tire_node of[ENDS];
 };
 
 struct part {
-    size_t first;
-    size_t last;
+    struct tire_copy arcs;
+    size_t first; /* pair of masses */
+    size_t count;
+    /* Whose masses come before and behind; with the arcs exchanged where the circle is cut. */
+    uint32_t before;
+    uint32_t behind;
+    bool begins;
+    bool ends;
 };
 
 struct halo {
-    struct tire_copy copies[2];
     tire_kernel *kernel;
     struct part *parts;
+    struct ends *ends[COPIES];
     void *memory;
     size_t memory_bytes;
 };
@@ -34,20 +52,38 @@ static size_t half_of(const struct tire *tire)
 }
 
 /* Whole cache lines of each array; the last one may have padding behind the last mass. */
-static struct part part_of(const struct tire *tire, uint32_t thread)
+static void share(const struct tire *tire, struct part *parts)
 {
     const size_t half = half_of(tire);
     const size_t lines = (half + LINE - 1) / LINE;
-    const size_t first = lines * thread / tire->threads;
-    const size_t last = lines * (thread + 1) / tire->threads;
-    return (struct part){first * LINE, last == lines ? half : last * LINE};
+    uint32_t used = 0;
+    for (uint32_t thread = 0; thread < tire->threads; thread++) {
+        const size_t first = lines * thread / tire->threads * LINE;
+        const size_t beyond = lines * (thread + 1) / tire->threads * LINE;
+        parts[thread].first = first;
+        parts[thread].count = (beyond < half ? beyond : half) - first;
+        if (parts[thread].count > 0) {
+            parts[thread].before = used; /* as long as nobody else comes between */
+            parts[used].behind = thread;
+            used = thread;
+        }
+    }
+    const uint32_t last = used;
+    uint32_t first = 0;
+    while (parts[first].count == 0) {
+        first++;
+    }
+    parts[first].before = last;
+    parts[first].begins = true;
+    parts[last].behind = first;
+    parts[last].ends = true;
 }
 
-/* From the beginning of one array to that of the next: a line for the halo before, the masses, the halo and the padding
- * behind; and then so many lines that none of the sixteen begins where another does within a page. */
-static size_t stride_lines(size_t half)
+/* From one array of a part to the next: a line for the halo before, the masses, the halo and the padding behind; and
+ * then so many lines that none of the eight begins where another does within a page. */
+static size_t stride_lines(size_t count)
 {
-    const size_t needed = 1 + (half + KERNEL_PAD + LINE - 1) / LINE;
+    const size_t needed = 1 + (count + KERNEL_PAD + LINE - 1) / LINE;
     const size_t beyond = (needed + PAGE_LINES - STAGGER_LINES) % PAGE_LINES;
     return beyond == 0 ? needed : needed + PAGE_LINES - beyond;
 }
@@ -69,20 +105,26 @@ static enum os_status create(struct tire *tire)
     if (own->parts == NULL) {
         return OS_NO_MEMORY;
     }
+    share(tire, own->parts);
+    const size_t ends_bytes = tire->threads * sizeof(struct ends);
+    own->memory_bytes = COPIES * ends_bytes;
     for (uint32_t thread = 0; thread < tire->threads; thread++) {
-        own->parts[thread] = part_of(tire, thread);
+        own->memory_bytes += ARRAYS * stride_lines(own->parts[thread].count) * CACHE_LINE;
     }
-    const size_t stride = stride_lines(half_of(tire)) * LINE;
-    own->memory_bytes = ARRAYS * stride * sizeof(double);
     const enum os_status status = os_memory_allocate(&own->memory, own->memory_bytes);
-    if (status == OS_OK) {
-        double *const begin = (double *)own->memory + LINE;
-        for (int copy = 0; copy < 2; copy++) {
-            double *const upper = begin + (size_t)copy * 8 * stride;
-            own->copies[copy] = (struct tire_copy){arc_at(upper, stride), arc_at(upper + 4 * stride, stride)};
-        }
+    if (status != OS_OK) {
+        return status;
     }
-    return status;
+    own->ends[0] = own->memory;
+    own->ends[1] = own->ends[0] + tire->threads;
+    double *free_numbers = (double *)(void *)(own->ends[1] + tire->threads);
+    for (uint32_t thread = 0; thread < tire->threads; thread++) {
+        const size_t stride = stride_lines(own->parts[thread].count) * LINE;
+        double *const upper = free_numbers + LINE;
+        own->parts[thread].arcs = (struct tire_copy){arc_at(upper, stride), arc_at(upper + 4 * stride, stride)};
+        free_numbers += ARRAYS * stride;
+    }
+    return OS_OK;
 }
 
 static void destroy(struct tire *tire)
@@ -95,92 +137,106 @@ static void destroy(struct tire *tire)
     }
 }
 
-/* The mass before the first one of an arc is the last one of the other arc. */
-static void refresh_before(const struct tire_arc *arc, const struct tire_arc *other, size_t half)
+static struct tire_node node_at(const struct tire_arc *arc, size_t at)
 {
-    arc->x[-1] = other->x[half - 1];
-    arc->y[-1] = other->y[half - 1];
-    arc->vx[-1] = other->vx[half - 1];
-    arc->vy[-1] = other->vy[half - 1];
+    return (struct tire_node){arc->x[at], arc->y[at], arc->vx[at], arc->vy[at]};
 }
 
-static void fill(double *at, double value)
+static void put_at(const struct tire_arc *arc, ptrdiff_t at, const struct tire_node *state)
 {
-    for (int i = 0; i < KERNEL_PAD; i++) {
-        at[i] = value;
+    arc->x[at] = state->x;
+    arc->y[at] = state->y;
+    arc->vx[at] = state->vx;
+    arc->vy[at] = state->vy;
+}
+
+/* What the kernel reads beyond the first one behind has no effect; with the same numbers, it costs no more. */
+static void fetch_ends(const struct halo *own, const struct part *part, unsigned from)
+{
+    const struct tire_node *const before = own->ends[from][part->before].of;
+    const struct tire_node *const behind = own->ends[from][part->behind].of;
+    put_at(&part->arcs.upper, -1, &before[part->begins ? LOWER_LAST : UPPER_LAST]);
+    put_at(&part->arcs.lower, -1, &before[part->begins ? UPPER_LAST : LOWER_LAST]);
+    for (size_t at = part->count; at < part->count + KERNEL_PAD; at++) {
+        put_at(&part->arcs.upper, (ptrdiff_t)at, &behind[part->ends ? LOWER_FIRST : UPPER_FIRST]);
+        put_at(&part->arcs.lower, (ptrdiff_t)at, &behind[part->ends ? UPPER_FIRST : LOWER_FIRST]);
     }
 }
 
-/* The mass behind the last one of an arc is the first one of the other arc. What the kernel reads beyond has no effect;
- * with the same numbers, it costs no more than any other. */
-static void refresh_behind(const struct tire_arc *arc, const struct tire_arc *other, size_t half)
+static void tell_ends(const struct part *part, struct ends *ends)
 {
-    fill(arc->x + half, other->x[0]);
-    fill(arc->y + half, other->y[0]);
-    fill(arc->vx + half, other->vx[0]);
-    fill(arc->vy + half, other->vy[0]);
-}
-
-static void refresh(const struct tire_copy *copy, struct part part, size_t half)
-{
-    if (part.first == 0) {
-        refresh_before(&copy->upper, &copy->lower, half);
-        refresh_before(&copy->lower, &copy->upper, half);
-    }
-    if (part.last == half) {
-        refresh_behind(&copy->upper, &copy->lower, half);
-        refresh_behind(&copy->lower, &copy->upper, half);
-    }
+    ends->of[UPPER_FIRST] = node_at(&part->arcs.upper, 0);
+    ends->of[UPPER_LAST] = node_at(&part->arcs.upper, part->count - 1);
+    ends->of[LOWER_FIRST] = node_at(&part->arcs.lower, 0);
+    ends->of[LOWER_LAST] = node_at(&part->arcs.lower, part->count - 1);
 }
 
 static void step(struct tire *tire, uint32_t thread, unsigned from, struct tire_stamps *stamps)
 {
     const struct halo *const own = tire->own;
-    const struct part part = own->parts[thread];
-    const bool has_masses = part.first < part.last;
-    if (has_masses) {
-        refresh(&own->copies[from], part, half_of(tire));
+    const struct part *const part = &own->parts[thread];
+    const bool some = part->count > 0;
+    if (some) {
+        fetch_ends(own, part, from);
     }
     const int64_t read_ns = stamps != NULL ? os_now_ns() : 0;
-    if (has_masses) {
-        own->kernel(&tire->model, &own->copies[from], &own->copies[1 - from], part.first, part.last);
+    if (some) {
+        own->kernel(&tire->model, &part->arcs, &part->arcs, 0, part->count);
+    }
+    const int64_t integrated_ns = stamps != NULL ? os_now_ns() : 0;
+    if (some) {
+        tell_ends(part, &own->ends[1 - from][thread]);
     }
     if (stamps != NULL) {
-        const int64_t integrated_ns = os_now_ns();
-        *stamps = (struct tire_stamps){read_ns, read_ns, integrated_ns, integrated_ns};
+        *stamps = (struct tire_stamps){read_ns, read_ns, integrated_ns, os_now_ns()};
     }
 }
 
 static int64_t nodes_of(const struct tire *tire, uint32_t thread)
 {
     const struct halo *const own = tire->own;
-    return 2 * (int64_t)(own->parts[thread].last - own->parts[thread].first);
+    return 2 * (int64_t)own->parts[thread].count;
 }
 
-static const struct tire_arc *arc_of(const struct tire *tire, unsigned copy, int64_t node, size_t *at)
+static uint32_t thread_of(const struct tire *tire, size_t pair)
+{
+    const struct halo *const own = tire->own;
+    uint32_t thread = 0;
+    while (pair >= own->parts[thread].first + own->parts[thread].count) {
+        thread++;
+    }
+    return thread;
+}
+
+static const struct tire_arc *arc_of(const struct tire *tire, int64_t node, uint32_t *thread, size_t *at)
 {
     const struct halo *const own = tire->own;
     const size_t half = half_of(tire);
     const bool upper = (size_t)node < half;
-    *at = upper ? (size_t)node : (size_t)node - half;
-    return upper ? &own->copies[copy].upper : &own->copies[copy].lower;
+    const size_t pair = upper ? (size_t)node : (size_t)node - half;
+    *thread = thread_of(tire, pair);
+    const struct part *const part = &own->parts[*thread];
+    *at = pair - part->first;
+    return upper ? &part->arcs.upper : &part->arcs.lower;
 }
 
 static struct tire_node get(const struct tire *tire, unsigned copy, int64_t node)
 {
+    (void)copy; /* there is but one */
+    uint32_t thread = 0;
     size_t at = 0;
-    const struct tire_arc *const arc = arc_of(tire, copy, node, &at);
-    return (struct tire_node){arc->x[at], arc->y[at], arc->vx[at], arc->vy[at]};
+    const struct tire_arc *const arc = arc_of(tire, node, &thread, &at);
+    return node_at(arc, at);
 }
 
 static void put(struct tire *tire, unsigned copy, int64_t node, const struct tire_node *state)
 {
+    const struct halo *const own = tire->own;
+    uint32_t thread = 0;
     size_t at = 0;
-    const struct tire_arc *const arc = arc_of(tire, copy, node, &at);
-    arc->x[at] = state->x;
-    arc->y[at] = state->y;
-    arc->vx[at] = state->vx;
-    arc->vy[at] = state->vy;
+    const struct tire_arc *const arc = arc_of(tire, node, &thread, &at);
+    put_at(arc, (ptrdiff_t)at, state);
+    tell_ends(&own->parts[thread], &own->ends[copy][thread]);
 }
 
 void tire_halo_use(struct tire *tire, tire_kernel *kernel)

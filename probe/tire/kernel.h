@@ -28,7 +28,7 @@ struct tire_copy {
 
 /* Elements first … last-1 of both arcs, at least one, read from `from` with the one before and the one behind, written to
  * `to`. Whole vectors: `first` is a multiple of KERNEL_LANES_MOST, and what lies between `last` and the next multiple is
- * read and written, too. */
+ * read and written, too. `to` may be `from`: what is overwritten has been loaded before. */
 typedef void tire_kernel(const struct tire_model *model, const struct tire_copy *from, const struct tire_copy *to,
                          size_t first, size_t last);
 

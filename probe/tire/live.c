@@ -9,9 +9,9 @@ enum {
     CACHE_LINE = 64,
     INTERVAL_MS = 10,
     NS_PER_MS = 1000000,
-    MOST_ROOM_NS = 50000, /* many times what a copy takes */
-    TIMES_OVER = 3,       /* any one of them may be lost */
-    MAGIC = 0x45524954, /* "TIRE" */
+    MOST_ROOM_NS = 100000, /* several times what a copy takes, also of millions of masses */
+    TIMES_OVER = 3,        /* any one of them may be lost */
+    MAGIC = 0x45524954,    /* "TIRE" */
     FORMAT_VERSION = 1,
     HIGHEST_PORT = 65535,
     CPUS_MOST = 1024,

@@ -2,13 +2,12 @@
  * Shows a tire to another machine while it moves: at most 100 UDP datagrams a second, from an ordinary thread.
  * docs/tire-view.md has their layout.
  *
- * The solver never waits for it. The sender asks for a state by setting one flag; one of the solver's own threads sees
- * the flag behind a step, copies at most 160 positions and takes the flag down. Step k + 1 only reads what step k has
- * written, and step k + 2 writes there when all threads have met again, this one too: so nobody reads what somebody
- * writes, however long the sender is kept from its CPU, and no copy is ever torn, tried again or thrown away. It happens
- * after the end of the step was stamped, and only while there is time until the next release: where a step leaves no such
- * time, the numbers go out with the positions of an earlier step. A step whose state nobody asks for pays one look at the
- * flag.
+ * The solver never waits for it. The sender asks for a state by setting one flag; the last of the solver's threads to
+ * finish a step sees the flag while the others are held at their barrier, copies at most 160 positions and takes the flag
+ * down: so nobody reads what somebody writes, however long the sender is kept from its CPU, and no copy is ever torn, tried
+ * again or thrown away. It happens after the end of the step was stamped, and only while there is time until the next
+ * release: where a step leaves no such time, the numbers go out with the positions of an earlier step. A step whose state
+ * nobody asks for pays one look at the flag.
  */
 #ifndef TAUTO_TIRE_LIVE_H
 #define TAUTO_TIRE_LIVE_H
@@ -59,8 +58,8 @@ struct live;
  * destination; OS_NO_MEMORY. */
 enum os_status live_open(struct live **live, const struct live_options *options);
 
-/* To be called behind every step by one of the threads that compute it, after all of them have met and before it meets
- * them again. Never waits, makes no system call; the clock is read when a state is asked for. */
+/* To be called behind every step by the thread that came last, while the others are held. Never waits, makes no system
+ * call; the clock is read when a state is asked for. */
 void live_note(struct live *live, const struct live_step *step);
 
 struct live_counts {

@@ -111,6 +111,6 @@ const char *tire_vector_name(void)
 
 int64_t tire_bytes_per_node(enum tire_solver_kind kind)
 {
-    (void)kind; /* records or arrays: two copies of four numbers */
-    return 2 * (int64_t)sizeof(struct tire_node);
+    const int64_t copies = kind == TIRE_HALO ? 1 : 2;
+    return copies * (int64_t)sizeof(struct tire_node);
 }

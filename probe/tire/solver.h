@@ -2,8 +2,8 @@
  * Solvers of one and the same tire, one file each. All of them do the same IEEE operations in the same order for each
  * mass, so that they agree to the last bit: no fused multiply-add, whatever vector instructions are used.
  *
- * There are two copies of the state: step k reads copy k mod 2 and writes the other one. Between two steps all threads
- * must meet (os_barrier); that is the caller's part, as is the time.
+ * What threads see of each other is there twice: step k reads copy k mod 2 and writes the other one. Between two steps all
+ * threads must meet (os_barrier); that is the caller's part, as is the time.
  */
 #ifndef TAUTO_TIRE_SOLVER_H
 #define TAUTO_TIRE_SOLVER_H
@@ -51,6 +51,6 @@ void tire_read_coarsely(const struct tire *tire, uint64_t steps, uint32_t stride
 
 /* "avx512", "avx2", "sse2", "neon", "scalar": what TIRE_HALO computes with here. */
 const char *tire_vector_name(void);
-int64_t tire_bytes_per_node(enum tire_solver_kind kind); /* of state, both copies, without locks */
+int64_t tire_bytes_per_node(enum tire_solver_kind kind); /* of state, all copies, without locks */
 
 #endif

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 AXIS_END = 100.0
-BUSY = ("running", "kernel", "handler")  # on its CPU
+TEAM = ("computing", "exchanging", "meeting")  # of threads that share one computation
+BUSY = ("running", "kernel", "handler", *TEAM)  # on its CPU
 STATES = (*BUSY, "ready", "blocked")
 
 

@@ -5,18 +5,22 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from diagrams import key
-from diagrams.description import AXIS_END, Arrow, Block, Diagram, Interval, Lane, Panel, Stamp
-from diagrams.pen import WIDTH, arrow_head, begin, finish, paragraph, put, say, width_of
+from diagrams.description import AXIS_END, TEAM, Arrow, Block, Diagram, Interval, Lane, Panel, Stamp
+from diagrams.pen import TEAM_STYLE, WIDTH, arrow_head, begin, finish, paragraph, put, say, width_of
 
 EDGE = 20
 AXIS_FROM, AXIS_TO = 188, WIDTH - EDGE - 4
 BLOCK, PITCH = 26, 51
 HEADER_ROW, BRACKET_ROW = 17, 25
+DARK = ("running", "computing", "exchanging")  # white words
 
 
 def draw(diagram: Diagram) -> str:
     """The text of the SVG file."""
-    root = begin(diagram.name, diagram.title, diagram.summary)
+    is_team = any(
+        block.state in TEAM for panel in diagram.panels for lane in panel.lanes for block in lane.blocks
+    )
+    root = begin(diagram.name, diagram.title, diagram.summary, TEAM_STYLE if is_team else "")
     say(root, diagram.title, EDGE, 30, "title")
     y = 46.0
     for panel in diagram.panels:
@@ -210,7 +214,7 @@ def _draw_block(group: ET.Element, block: Block, top: float, words_at: float) ->
     look = "room" if block.state == "blocked" else block.state
     put(part, "rect", class_=look, x=left, y=top, width=right - left, height=BLOCK)
     if block.words:
-        look = "running-words" if block.state == "running" else "halo"
+        look = "running-words" if block.state in DARK else "halo"
         say(part, block.words, words_at, middle + (-6 if block.state == "blocked" else 4), look, "middle")
 
 

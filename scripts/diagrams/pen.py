@@ -43,15 +43,22 @@ text { font-family: sans-serif; font-size: 12px; fill: #1b1f24 }
 .axis-head { fill: #767f89 }
 """
 
+# For drawings of threads that share one computation only.
+TEAM_STYLE = """\
+.computing { fill: #00795a; stroke: #00563f }
+.exchanging { fill: #c04a00; stroke: #7a2f00 }
+.meeting { fill: #fde6d8; stroke: #c04a00; stroke-width: 1.5px }
+"""
 
-def begin(name: str, title: str, summary: str) -> ET.Element:
+
+def begin(name: str, title: str, summary: str, more_style: str = "") -> ET.Element:
     """An empty drawing; `finish` sets its height."""
     root = ET.Element(
         "svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "aria-labelledby": f"{name}-t {name}-d"}
     )
     put(root, "title", title, id=f"{name}-t")
     put(root, "desc", summary, id=f"{name}-d")
-    put(root, "style", STYLE)
+    put(root, "style", STYLE + more_style)
     defs = put(root, "defs")
     _pattern(defs, "hatched", "#fbe6bd", "#b87a00", "M-1 7 L7 -1 M-1 1 L1 -1 M5 7 L7 5")
     _pattern(defs, "crossed", "#fbd9c6", "#d55e00", "M0 0 L6 6 M6 0 L0 6")
