@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from tautochrone.judgement import tire
 from tautochrone.judgement.circumstances import deployment_words, remote
 from tautochrone.judgement.verdict import MeasuredLoop, Verdict, judge
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import LATENCY, periods_ns
+from tautochrone.run.manifest import Books
 
 
 def judge_runs(runs: Iterable[Run]) -> Verdict | None:
@@ -24,41 +26,51 @@ def is_about_a_loop(header: Mapping[str, Any]) -> bool:
     return bool(periods_ns(header)) and measures[0].get("name") == LATENCY
 
 
+def is_a_loop_with_work(header: Mapping[str, Any]) -> bool:
+    """Whether a run tells how long the cycles of a loop take with all of its threads' work in them."""
+    return header.get("experiment") == tire.EXPERIMENT and bool(periods_ns(header))
+
+
 def measured_loops(run: Run) -> list[MeasuredLoop]:
-    """Each source of a run that is about a control loop; empty for all others."""
-    manifest = run.manifest
-    if not is_about_a_loop(manifest.header):
+    """Each source of a run that is about a control loop, or all of them as one where they are its threads;
+    empty for all others."""
+    header = run.manifest.header
+    if is_a_loop_with_work(header):
+        # They agree on every release, and so have the same books.
+        loops = [_loop(run, book, with_work=True) for book in run.manifest.books]
+        return loops[:1] and [max(loops, key=lambda loop: loop.dropped)]
+    if not is_about_a_loop(header):
         return []
-    periods = periods_ns(manifest.header)
-    worst_ns = {one.source: one.maximum_ns for one in manifest.extremes if one.measure == run.measures[0]}
+    periods = periods_ns(header)
+    return [_loop(run, book) for book in run.manifest.books if book.source in periods]
+
+
+def _loop(run: Run, book: Books, *, with_work: bool = False) -> MeasuredLoop:
+    manifest = run.manifest
     sources = {source["source"]: source for source in manifest.header.get("sources", ())}
-    rested = {book["source"]: book.get("rested", 0) for book in (manifest.footer or {}).get("books", ())}
-    return [
-        MeasuredLoop(
-            period_ns=periods[book.source],
-            source=book.name,
-            cpu=sources.get(book.source, {}).get("obtained", {}).get("cpu"),
-            load=str(manifest.conditions.get("load", "not known")),
-            completed=book.completed,
-            missed=book.missed,
-            dropped=book.dropped or 0,
-            overruns=book.overruns,
-            worst_ns=worst_ns.get(book.source),
-            rested=rested.get(book.source, 0),
-            way=", ".join(
-                filter(
-                    None,
-                    (
-                        _way(manifest.header, sources.get(book.source, {}).get("obtained", {})),
-                        deployment_words(manifest.conditions),
-                    ),
-                )
-            ),
-            where=_where(manifest.facts, manifest.conditions),
-        )
-        for book in manifest.books
-        if book.source in periods
-    ]
+    rested = {one["source"]: one.get("rested", 0) for one in (manifest.footer or {}).get("books", ())}
+    obtained = sources.get(book.source, {}).get("obtained", {})
+    worst_ns = (
+        one.maximum_ns
+        for one in manifest.extremes
+        if one.measure == run.measures[0] and (with_work or one.source == book.source)
+    )
+    how = (_way(manifest.header, obtained), deployment_words(manifest.conditions))
+    return MeasuredLoop(
+        period_ns=periods_ns(manifest.header)[book.source],
+        source=tire.words(run) if with_work else book.name,
+        cpu=None if with_work else obtained.get("cpu"),
+        load=str(manifest.conditions.get("load", "not known")),
+        completed=book.completed,
+        missed=book.missed,
+        dropped=book.dropped or 0,
+        overruns=book.overruns,
+        worst_ns=max(worst_ns, default=None),
+        rested=rested.get(book.source, 0),
+        way=", ".join(filter(None, how)),
+        where=_where(manifest.facts, manifest.conditions),
+        with_work=with_work,
+    )
 
 
 def _way(header: Mapping[str, Any], obtained: Mapping[str, Any]) -> str:

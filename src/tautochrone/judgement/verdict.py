@@ -5,6 +5,10 @@ began a whole period late or more; it is *tight* if the worst start took more th
 otherwise it *holds*, as far as was measured. Nothing is said below `FEWEST_CYCLES` cycles, where samples were
 lost, or where the run was cut off so that its misses are not known.
 
+Of a loop that was measured with its own work, whole cycles are judged and not their starts: it is missed if
+any cycle was skipped or was done at the next release or later, and tight above nine tenths of the period,
+since no work comes on top.
+
 Loads are judged together, because a loop has to hold under each of them. Everything else that differs
 (period, policy, priority, way of waiting, kernel, machine) makes another loop.
 """
@@ -14,6 +18,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal
 
+from tautochrone.judgement.verdict_words import STARTS, WHOLE, Words
 from tautochrone.statistics.quantiles import exceedance_bound
 from tautochrone.units import format_duration, format_rate
 
@@ -24,7 +29,7 @@ FEWEST_CYCLES = 300
 """With so many, a flawless run leaves at most 1 in 100 cycles open at 95 % confidence."""
 
 IDLE = "idle"
-TIGHT_SHARE = 0.5
+TIGHT_SHARE, TIGHT_SHARE_WITH_WORK = 0.5, 0.9
 CONFIDENCE = 0.95
 
 
@@ -42,6 +47,9 @@ class MeasuredLoop:
         overruns: cycles that began at or after the next release; None if that is not known.
         worst_ns: largest scheduling latency; None without samples.
         rested: those of `missed` that fell into a rest of a spinning thread.
+        with_work: the loop did its own work, and each cycle was measured to the end of that: then `overruns`
+            are cycles that were done at the next release or later, `worst_ns` is the longest from its release
+            to its end, and `source` says in words what worked and where.
     """
 
     period_ns: int
@@ -56,6 +64,7 @@ class MeasuredLoop:
     rested: int = 0
     way: str = ""
     where: str = ""
+    with_work: bool = False
 
     @property
     def standing(self) -> Standing:
@@ -66,7 +75,13 @@ class MeasuredLoop:
         unknown = self.missed is None or self.overruns is None
         if unknown or self.dropped or self.completed < FEWEST_CYCLES:
             return "not shown"
-        return "tight" if worst_ns > TIGHT_SHARE * self.period_ns else "holds"
+        share = TIGHT_SHARE_WITH_WORK if self.with_work else TIGHT_SHARE
+        return "tight" if worst_ns > share * self.period_ns else "holds"
+
+    @property
+    def words(self) -> Words:
+        """How its cycles are spoken of."""
+        return WHOLE if self.with_work else STARTS
 
 
 @dataclass(frozen=True)
@@ -74,11 +89,13 @@ class LoopVerdict:
     """What is said about one loop, over all loads that it ran beside.
 
     Attributes:
-        worst_ns: largest scheduling latency over these runs.
-        left_ns: what remains of the period after the worst start; 0 if nothing does.
+        worst_ns: largest scheduling latency over these runs, or longest whole cycle.
+        left_ns: what remains of the period after the worst one; 0 if nothing does.
         samples: cycles that this rests on.
         conditions: how the loop ran, in words; where it ran, if there are several places.
         loads: each load with its own standing and worst latency.
+        with_work: whole cycles were judged, not their starts.
+        missed: of a loop with its work the deadlines that were missed; ``due``: all that there were.
     """
 
     rate_hz: float
@@ -91,6 +108,9 @@ class LoopVerdict:
     sentence: str
     conditions: str = ""
     loads: tuple[tuple[str, Standing, int], ...] = field(default=())
+    with_work: bool = False
+    missed: int = 0
+    due: int = 0
 
 
 @dataclass(frozen=True)
@@ -147,6 +167,9 @@ def _judge_one(loops: Sequence[MeasuredLoop], several_places: bool) -> LoopVerdi
         sentence=f"{_subject(first, conditions)}: {_statement(loops, standing)}",
         conditions=conditions,
         loads=_by_load(loops),
+        with_work=first.with_work,
+        missed=sum((loop.missed or 0) + (loop.overruns or 0) for loop in loops),
+        due=sum(loop.completed + (loop.missed or 0) for loop in loops),
     )
 
 
@@ -168,41 +191,44 @@ def _loads_in_order(loops: Sequence[MeasuredLoop]) -> list[MeasuredLoop]:
 
 
 def _subject(loop: MeasuredLoop, conditions: str) -> str:
-    where = f"CPU {loop.cpu}" if loop.cpu is not None else "any CPU"
     rate = format_rate(1e9 / loop.period_ns)
     even = 10**9 % loop.period_ns == 0
     period = "" if even else f" (period {format_duration(loop.period_ns)})"
-    return f"A {rate} loop{period} on {where}" + (f", {conditions}" if conditions else "")
+    if loop.with_work:
+        what = f"A {rate} loop{period}, {loop.source}"
+    else:
+        what = f"A {rate} loop{period} on {f'CPU {loop.cpu}' if loop.cpu is not None else 'any CPU'}"
+    return what + (f", {conditions}" if conditions else "")
 
 
 def _statement(loops: Sequence[MeasuredLoop], standing: Standing) -> str:
+    words = loops[0].words
     if standing == "missed":
         failed = [_failure(loop) for loop in _loads_in_order(loops) if loop.standing == "missed"]
         kept = [_beside(loop.load) for loop in _loads_in_order(loops) if loop.standing in ("holds", "tight")]
-        also = f" It was kept {_list_words(kept)}." if kept else ""
-        return f"did not keep its rate. {' '.join(failed)}{also}"
+        also = f" {words.was_kept} {_list_words(kept)}." if kept else ""
+        return f"{words.not_kept}. {' '.join(failed)}{also}"
     if standing == "not shown":
         (weak, *_) = [loop for loop in _loads_in_order(loops) if loop.standing == "not shown"]
         return f"not shown, because {_weakness(weak)}."
     period_ns = loops[0].period_ns
     hardest = max(loops, key=lambda loop: loop.worst_ns or 0)
     worst_ns = hardest.worst_ns or 0
-    opening = "kept its rate, with little room," if standing == "tight" else "kept its rate"
+    opening = f"{words.kept}, with little room," if standing == "tight" else words.kept
     # Said of one population, the run with the worst start: idle and loaded cycles are not alike.
     one_in = int(1 / wilks_share(hardest.completed))
-    left = f"{format_duration(period_ns - worst_ns)} of each {format_duration(period_ns)}"
+    left = f"{format_duration(period_ns - worst_ns)} of each {format_duration(period_ns)}{words.left_for}"
+    worst = words.worst(worst_ns)
     return (
-        f"{opening} in all {sum(loop.completed for loop in loops):,} cycles. The worst start was "
-        f"{format_duration(worst_ns)} late, {_beside(hardest.load)}, which leaves {left} for the work. "
-        f"From the {hardest.completed:,} cycles there: at {CONFIDENCE:.0%} confidence, for this loop by "
-        f"itself, fewer than 1 in {one_in:,} starts later than that."
+        f"{opening} in all {sum(loop.completed for loop in loops):,} {words.cycles}. "
+        f"{worst[0].upper()}{worst[1:]}, {_beside(hardest.load)}, which leaves {left}. "
+        f"From the {hardest.completed:,} {words.cycles} there: at {CONFIDENCE:.0%} confidence, for this loop "
+        f"by itself, fewer than 1 in {one_in:,} {words.is_later}."
     )
 
 
 def _failure(loop: MeasuredLoop) -> str:
-    worst = (
-        f"the worst start was {format_duration(loop.worst_ns)} late" if loop.worst_ns else "none was served"
-    )
+    worst = loop.words.worst(loop.worst_ns) if loop.worst_ns else "none was served"
     rests = f" ({loop.rested:,} of them while the spinning thread rested)" if loop.rested else ""
     counts = []
     if loop.missed is None:
@@ -211,16 +237,28 @@ def _failure(loop: MeasuredLoop) -> str:
         released = loop.completed + loop.missed
         counts.append(f"{loop.missed:,} of {released:,} releases {_was(loop.missed)} missed{rests}")
     if loop.overruns:
-        counts.append(f"{loop.overruns:,} came a whole period late or more")
-    return f"{_beside(loop.load).capitalize()}: {', '.join(counts)}; {worst}."
+        counts.append(f"{loop.overruns:,} {loop.words.overran}")
+    return f"{_beside(loop.load).capitalize()}: {', '.join(counts)}; {worst}.{_bound(loop)}"
+
+
+def _bound(loop: MeasuredLoop) -> str:
+    """How many deadlines are missed at most, of a loop with its work; starts alone do not tell that."""
+    if not loop.with_work or loop.missed is None or loop.overruns is None:
+        return ""
+    released, missed = loop.completed + loop.missed, loop.overruns + loop.missed
+    share = exceedance_bound(released, missed, CONFIDENCE)
+    return (
+        f" That is {missed:,} of {released:,} deadlines; at {CONFIDENCE:.0%} confidence at most {share:.2%} "
+        "of them are missed."
+    )
 
 
 def _weakness(loop: MeasuredLoop) -> str:
-    place = _beside(loop.load)
+    place, cycles = _beside(loop.load), loop.words.cycles
     if loop.dropped:
         return f"{loop.dropped:,} samples were lost {place}"
     if loop.completed < FEWEST_CYCLES:
-        return f"only {loop.completed:,} cycles were measured {place}"
+        return f"only {loop.completed:,} {cycles} were measured {place}"
     return f"the run {place} was cut off, and what it missed is not known"
 
 
@@ -235,13 +273,14 @@ def _was(count: int) -> str:
 def _headline(lines: Sequence[LoopVerdict]) -> str:
     if not lines:
         return "Nothing periodic was measured, so nothing is said about a control loop."
-    groups = groupby(lines, key=lambda line: (line.rate_hz, line.conditions))
+    groups = groupby(lines, key=lambda line: (line.rate_hz, line.conditions, line.with_work))
     grouped = [list(group) for _, group in groups]
     several_ways = len({line.conditions for line in lines}) > 1
     return " ".join(_headline_of(group, several_ways) for group in grouped)
 
 
 def _headline_of(lines: Sequence[LoopVerdict], name_conditions: bool) -> str:
+    words = WHOLE if lines[0].with_work else STARTS
     rate = format_rate(lines[0].rate_hz)
     if name_conditions and lines[0].conditions:
         rate = f"{rate} ({lines[0].conditions})"
@@ -249,20 +288,44 @@ def _headline_of(lines: Sequence[LoopVerdict], name_conditions: bool) -> str:
     loads = {load for line in lines for load, _, _ in line.loads}
     only_idle = " on the idle machine" if loads == {IDLE} else ""
     phrases = {
-        "holds": f"held in every cycle{only_idle}",
+        "holds": f"{words.held}{only_idle}",
         "tight": f"held with little room{only_idle}",
-        "missed": "was not kept",
+        "missed": f"was not kept{_kept_when_idle(standings['missed']) if words is WHOLE else ''}",
         "not shown": "was not shown",
     }
     if len(standings["holds"]) == len(lines):
-        worst = format_duration(max(line.worst_ns for line in lines))
-        return f"{rate} {phrases['holds']} on {_cpus(lines)}; the worst start was {worst} late."
+        worst = words.worst(max(line.worst_ns for line in lines))
+        return f"{rate} {phrases['holds']}{_by(lines)}; {worst}{_rarity(lines)}."
     parts = [
-        f"{phrases[standing]} on {_cpus(standings[standing])}"
+        f"{phrases[standing]}{_by(standings[standing])}"
         for standing in ("holds", "tight", "missed", "not shown")
         if standings[standing]
     ]
-    return f"{rate} {'; it '.join(parts)}{_kept_when_idle(standings['missed'])}."
+    kept = _kept_when_idle(standings["missed"]) if words is STARTS else _misses(standings["missed"])
+    return f"{rate} {'; it '.join(parts)}{kept}."
+
+
+def _by(lines: Sequence[LoopVerdict]) -> str:
+    """Where the loops ran; of those with work, what it was."""
+    if lines[0].with_work:
+        return f": {_list_words([line.source for line in lines])}"
+    return f" on {_cpus(lines)}"
+
+
+def _rarity(lines: Sequence[LoopVerdict]) -> str:
+    """How rare a late cycle is, where one loop was measured with its work, beside one load."""
+    (first, *others) = lines
+    if others or not first.with_work or len(first.loads) > 1:
+        return ""
+    one_in = int(1 / wilks_share(first.samples))
+    return f"; at {CONFIDENCE:.0%} confidence fewer than 1 in {one_in:,} is late"
+
+
+def _misses(missed: Sequence[LoopVerdict]) -> str:
+    """How many, where one loop with its work missed some."""
+    if len(missed) != 1:
+        return ""
+    return f"; {missed[0].missed:,} of {missed[0].due:,} deadlines {_was(missed[0].missed)} missed"
 
 
 def _kept_when_idle(missed: Sequence[LoopVerdict]) -> str:
@@ -303,13 +366,13 @@ def _list_words(words: Sequence[str]) -> str:
 
 
 def _notes(loops: Sequence[MeasuredLoop]) -> tuple[str, ...]:
-    notes = [
-        "This is the start of each cycle only: add the time your own work takes, at its worst.",
+    notes = list(dict.fromkeys(loop.words.meaning for loop in loops))
+    notes.append(
         "A maximum of n cycles is not a worst case. The confidence takes the cycles as independent of each "
         "other, which "
         "neighbours are not quite, and as like those to come: measure longer, and under the load that you "
-        "will have.",
-    ]
+        "will have."
+    )
     if loops and all(loop.load == IDLE for loop in loops):
         notes.append("Nothing ran beside the measurement: an idle machine flatters.")
     if any("policy other" in loop.way for loop in loops):
