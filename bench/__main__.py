@@ -10,31 +10,39 @@ import cyclic
 import interrupt
 import loads
 import response
+import tire
+import tire_sender
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=3.0, help="of each single run")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved repetitions")
+    parser.add_argument("--limit-seconds", type=float, default=10.0, help="of the trial that decides")
     parser.add_argument("--samples", type=int, default=100_000_000, help="for sealing and summarising")
     options = parser.parse_args()
 
-    cpu = max(os.sched_getaffinity(0))
+    cpu, home = max(os.sched_getaffinity(0)), min(os.sched_getaffinity(0))
     print(
         f"Linux {os.uname().release}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.2f}, measuring on "
         f"CPU {cpu}"
     )
-    places = [cyclic.Place(cpu, cpu), cyclic.Place(cpu, min(os.sched_getaffinity(0)))]
+    places = [cyclic.Place(cpu, cpu), cyclic.Place(cpu, home)]
     for place in dict.fromkeys(places):
         cyclic.cpu_time(place, options.seconds, options.rounds)
         cyclic.served(place, options.seconds, min(3, options.rounds))
     cyclic.served_awake(places[-1], options.seconds, min(3, options.rounds))
     cyclic.spin_at_10_us(places[-1], options.seconds, min(3, options.rounds))
     cyclic.missing(places[-1], options.seconds)
-    response.latency(cpu, min(os.sched_getaffinity(0)), options.seconds, options.rounds)
+    response.latency(cpu, home, options.seconds, options.rounds)
     interrupt.handler_cost(cpu, options.seconds, options.rounds)
     loads.disturbance(len(os.sched_getaffinity(0)), options.seconds, min(3, options.rounds))
     loads.guarded(cpu, options.seconds, min(3, options.rounds))
+    tire.speed(cpu, home, min(1.0, options.seconds), options.rounds)
+    tire.memory(cpu)
+    tire.limit(cpu, options.limit_seconds)
+    for nodes in (64, 400_000):
+        tire_sender.sender_cost(cpu, options.seconds, options.rounds, nodes)
     cyclic.sizes()
     sys.stdout.flush()
     here = Path(__file__).parent

@@ -43,7 +43,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def results(store: Store) -> Results:
-    return gather_results(open_campaign(store, "plan-latest"), store, [("cccc", "Not permitted.")])
+    return gather_results(open_campaign(store, "plan-latest"), [("cccc", "Not permitted.")])
 
 
 def test_quantiles_are_of_single_repetitions_and_the_maximum_is_the_largest_of_all(store: Store) -> None:

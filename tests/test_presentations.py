@@ -27,7 +27,7 @@ from tautochrone.run.manifest import Books
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 
-EXPERIMENTS = ("switch", "rhealstone", "inversion", "period", "response", "interrupt", "taskset")
+EXPERIMENTS = ("switch", "rhealstone", "inversion", "period", "response", "interrupt", "taskset", "tire")
 ABSENT = [{"name": "suspend-resume", "why": "POSIX has no such call"}]
 MS = 1_000_000
 BOTH_WAYS = [

@@ -169,7 +169,15 @@ static bool choose_spin(struct tire_options *options, bool given)
         refuse(EXIT_USAGE, "--spin must not be longer than half of --budget. Shorten it.");
         return false;
     }
-    if (options->spin_ns > 0 && options->threads > cpus && tire_is_real_time_policy(options)) {
+    const bool real_time = tire_is_real_time_policy(options);
+    if (options->spin_ns > 0 && options->threads > 1 && !pinned && real_time) {
+        refuse(EXIT_USAGE,
+               "--spin contradicts --policy %s with --cpus any: two threads may come to one CPU, and the one that spins "
+               "keeps it from the one it waits for. Leave --spin out, or name CPUs.",
+               policies[options->policy]);
+        return false;
+    }
+    if (options->spin_ns > 0 && options->threads > cpus && real_time) {
         refuse(EXIT_USAGE,
                "--spin contradicts --policy %s with %lld threads on %lld CPU%s: a thread that spins keeps its CPU from "
                "the one it waits for. Leave --spin out, or take fewer threads.",

@@ -69,15 +69,36 @@ static bool advance(struct tire_team *team)
     return true;
 }
 
-/* By the last thread of a step, while the others are held. */
-static void decide(struct tire_team *team)
+/* A stop woke somebody before this release: so nobody owes it. Who was at work by then has moved its masses, and there
+ * the others' part is computed here, for the tire to be the one after so many steps, and not half of each. */
+static void call_off(struct tire_team *team)
+{
+    struct tire_course *const course = &team->course;
+    const int64_t scheduled_ns = course->schedule.scheduled_ns;
+    bool begun = false;
+    for (uint32_t i = 0; i < team->count; i++) {
+        begun |= team->workers[i].start_ns >= scheduled_ns;
+    }
+    for (uint32_t i = 0; begun && i < team->count; i++) {
+        if (team->workers[i].start_ns < scheduled_ns) {
+            tire_step(team->tire, i, course->steps, NULL);
+        }
+    }
+    course->steps += begun ? 1 : 0;
+    course->counts = false;
+    course->over = true;
+    first_source(team)->counters.released = course->schedule.release > 0 ? (uint64_t)course->schedule.release : 0;
+    share_books(team);
+}
+
+/* By the last thread of a step, while the others are held. False: the step was called off. */
+static bool decide(struct tire_team *team)
 {
     struct tire_course *const course = &team->course;
     course->finished_ns = os_now_ns();
     if (atomic_load_explicit(&team->incomplete, memory_order_relaxed)) {
-        course->counts = false;
-        end(team);
-        return;
+        call_off(team);
+        return false;
     }
     course->steps++;
     course->counts = course->schedule.release >= 0;
@@ -87,6 +108,7 @@ static void decide(struct tire_team *team)
     if (!advance(team) || !schedule_goes_on(&course->schedule, team->recorder)) {
         end(team);
     }
+    return true;
 }
 
 static void record(const struct tire_worker *worker, int64_t scheduled_ns, const struct tire_stamps *stamps)
@@ -123,9 +145,8 @@ void tire_run_real_time(struct tire_worker *worker)
             atomic_store_explicit(&team->incomplete, true, memory_order_relaxed);
         }
         if (os_barrier_meet(team->barrier)) {
-            decide(team);
-            const struct live_step shown = tire_show_step(team, schedule.scheduled_ns);
-            if (shown.steps > step) { /* the step is whole, and somebody is shown it before the next one begins */
+            if (decide(team) && team->live != NULL) { /* while they are held: nobody moves what is shown */
+                const struct live_step shown = tire_show_step(team, schedule.scheduled_ns);
                 live_note(team->live, &shown);
             }
             os_barrier_open(team->barrier);

@@ -1,6 +1,9 @@
 /* All solvers compute the same tire, to the last bit. */
 #include "test/tire_run.h"
 
+#include "tire/locked.h"
+#include "tire/nodes.h"
+
 #include <math.h>
 
 enum { CASES = 5, COUNTS = 5, THREADS_MOST = 8 };
@@ -229,6 +232,73 @@ static void every_mass_belongs_to_one_thread(void **state)
     }
 }
 
+/* Locks that are counted and have one holder at most, and by which nobody waits. */
+struct counted {
+    int held;
+    int64_t taken;
+};
+static struct counted *counted_first;
+static int64_t counted_made;
+
+static enum os_status create_counted(void **lock)
+{
+    *lock = &counted_first[counted_made++];
+    return OS_OK;
+}
+
+static void destroy_counted(void *lock)
+{
+    (void)lock;
+}
+
+static void acquire_counted(void *lock)
+{
+    struct counted *const own = lock;
+    assert_int_equal(own->held++, 0);
+    own->taken++;
+}
+
+static void release_counted(void *lock)
+{
+    struct counted *const own = lock;
+    assert_int_equal(own->held--, 1);
+}
+
+/* Algorithm 1: of each of its masses a thread reads three others, and writes one; 4e accesses for e masses. */
+static void every_mass_is_locked_by_three_readers_and_by_who_writes_it(void **state)
+{
+    (void)state;
+    enum { NODES = 44 };
+    static const struct tire_lock_kind locks = {create_counted, destroy_counted, acquire_counted, release_counted};
+    static const struct tire_kind kind = {
+        .step = tire_locked_step, .destroy = tire_locked_destroy, .get = tire_nodes_get, .put = tire_nodes_put};
+    const struct tire_parameters parameters = falling(NODES);
+    for (uint32_t threads = 1; threads <= 5; threads++) {
+        struct counted found[NODES] = {0};
+        struct tire tire = {.model = tire_model_of(&parameters), .kind = &kind, .threads = threads};
+        counted_first = found;
+        counted_made = 0;
+        assert_int_equal(tire_locked_create(&tire, &locks), OS_OK);
+        assert_int_equal(counted_made, NODES);
+        tire_reset(&tire);
+        int64_t before = 0;
+        for (uint32_t thread = 0; thread < threads; thread++) {
+            tire_step(&tire, thread, 0, NULL);
+            int64_t taken = -before;
+            for (int i = 0; i < NODES; i++) {
+                taken += found[i].taken;
+            }
+            assert_int_equal(taken, 4 * tire_locked_nodes_of(&tire, thread));
+            before += taken;
+        }
+        for (int i = 0; i < NODES; i++) {
+            assert_int_equal(found[i].taken, 4);
+            assert_int_equal(found[i].held, 0);
+        }
+        tire_locked_destroy(&tire);
+    }
+}
+
 static void stamps_come_in_order_and_change_nothing(void **state)
 {
     (void)state;
@@ -343,7 +413,9 @@ static void the_masses_begin_on_a_circle(void **state)
 TESTS(cmocka_unit_test(semaphores_and_threads_change_no_bit), cmocka_unit_test(mutexes_and_threads_change_no_bit),
       cmocka_unit_test(halos_and_threads_change_no_bit), cmocka_unit_test(vectors_of_any_width_change_no_bit),
       cmocka_unit_test(left_and_right_mirror_each_other_to_the_last_bit), cmocka_unit_test(a_reset_begins_anew),
-      cmocka_unit_test(every_mass_belongs_to_one_thread), cmocka_unit_test(stamps_come_in_order_and_change_nothing),
+      cmocka_unit_test(every_mass_belongs_to_one_thread),
+      cmocka_unit_test(every_mass_is_locked_by_three_readers_and_by_who_writes_it),
+      cmocka_unit_test(stamps_come_in_order_and_change_nothing),
       cmocka_unit_test(a_coarse_reading_has_every_so_many_th_mass), cmocka_unit_test(what_is_no_tire_is_refused),
       cmocka_unit_test(a_tire_has_one_and_a_half_springs_for_each_mass),
       cmocka_unit_test(the_masses_begin_on_a_circle))

@@ -3,11 +3,11 @@
  * docs/tire-view.md has their layout.
  *
  * The solver never waits for it. The sender asks for a state by setting one flag; the last of the solver's threads to
- * finish a step sees the flag while the others are held at their barrier, copies at most 160 positions and takes the flag
- * down: so nobody reads what somebody writes, however long the sender is kept from its CPU, and no copy is ever torn, tried
- * again or thrown away. It happens after the end of the step was stamped, and only while there is time until the next
- * release: where a step leaves no such time, the numbers go out with the positions of an earlier step. A step whose state
- * nobody asks for pays one look at the flag.
+ * finish a step sees the flag while the others are held at their barrier, copies at most 160 positions and takes the
+ * flag down: so nobody reads what somebody writes, however long the sender is kept from its CPU, and no copy is ever
+ * torn, tried again or thrown away. It happens after the end of the step was stamped, and only while there is time
+ * until the next release: where a step leaves no such time, the numbers go out with the positions of an earlier step.
+ * A step whose state nobody asks for pays one look at the flag.
  */
 #ifndef TAUTO_TIRE_LIVE_H
 #define TAUTO_TIRE_LIVE_H

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from tautochrone.cli import probe
+from tautochrone.cli import probe, tire
 from tautochrone.cli.analyse import analyse
 from tautochrone.cli.answer import answer
 from tautochrone.cli.deploy import deploy
@@ -85,6 +85,7 @@ app.command("recover")(recover)
 app.command("doctor")(doctor)
 app.command("analyse")(analyse)
 app.add_typer(probe.app, name="probe", callback=_use_store)
+app.add_typer(tire.app, name="tire", callback=_use_store)
 app.add_typer(load, name="load")
 app.add_typer(deploy, name="deploy")
 

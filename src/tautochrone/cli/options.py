@@ -57,3 +57,16 @@ def open_runs(store: Path | None, names: Sequence[str]) -> list[Run]:
         if one in ids[:index]:
             raise UsageError(f"The run {one} is named twice", "Name each run once.")
     return runs
+
+
+def see_alone(names: Sequence[str], prefix: str, kind: str) -> None:
+    """See that one of these, which is no run but has several, is named alone.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if len(names) > 1:
+        named = next(name for name in names if name.startswith(prefix))
+        raise UsageError(
+            f"'{named}' is a {kind}, which is shown by itself", "Name it alone, or name its runs."
+        )

@@ -5,10 +5,9 @@ from typing import Annotated
 
 import typer
 
-from tautochrone.cli.options import RunsArgument, StoreOption, open_runs, open_store
-from tautochrone.errors import UsageError
+from tautochrone.cli.options import RunsArgument, StoreOption, open_runs, open_store, see_alone
 
-_CAMPAIGN = "plan-"  # what the name of every campaign begins with, and of no run
+_CAMPAIGN, _SEARCH = "plan-", "limit-"  # what the name of every one begins with, and of no run
 
 
 def report(
@@ -20,12 +19,15 @@ def report(
     open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
     store: StoreOption = None,
 ) -> None:
-    """Write one HTML page about one or more runs, or about a campaign of `tauto run`.
+    """Write one HTML page about one or more runs, a campaign of `tauto run`, or a search.
 
-    It is one file and works offline. A campaign's name begins with plan-; plan-latest is the latest one.
+    It is one file and works offline. A campaign's name begins with plan-; plan-latest is the latest one. That
+    of a search of `tauto tire limit` begins with limit-.
     """
     campaigns = any(name.startswith(_CAMPAIGN) for name in run)
-    path = _of_campaign(run, out, store) if campaigns else _of_runs(run, out, store)
+    searches = any(name.startswith(_SEARCH) for name in run)
+    of_kind = _of_campaign if campaigns else _of_search if searches else _of_runs
+    path = of_kind(run, out, store)
     typer.echo(path.resolve())
     if open_it:
         import webbrowser
@@ -51,12 +53,20 @@ def _of_campaign(names: list[str], out: Path | None, store: Path | None) -> Path
     from tautochrone.report.plan import page
     from tautochrone.report.plan.results import gather_results
 
-    if len(names) > 1:
-        named = next(name for name in names if name.startswith(_CAMPAIGN))
-        raise UsageError(
-            f"'{named}' is a campaign, which has a report of its own", "Name it alone, or name its runs."
-        )
+    see_alone(names, _CAMPAIGN, "campaign")
     place = open_store(store)
     campaign = open_campaign(place, names[0])
     path = out if out is not None else Path(f"report-{campaign.id}.html")
-    return page.render(gather_results(campaign, place), out=path)
+    return page.render(gather_results(campaign), out=path)
+
+
+def _of_search(names: list[str], out: Path | None, store: Path | None) -> Path:
+    from tautochrone.plan.tire.limit_search import findings_of, open_search
+    from tautochrone.report.tire_limit import page
+    from tautochrone.report.tire_limit.results import results_of
+
+    see_alone(names, _SEARCH, "search")
+    place = open_store(store)
+    search = open_search(place, names[0])
+    path = out if out is not None else Path(f"report-{search.id}.html")
+    return page.render(results_of(search, findings_of(search, place)), out=path)

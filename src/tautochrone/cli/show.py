@@ -67,6 +67,7 @@ def _as_json(seen: Any) -> dict[str, Any]:
         ],
         "absent": manifest.header.get("absent", []),
         "tables": [asdict(grid) for presented in seen.presented.values() for grid in presented.grids()],
+        "events": list(manifest.events),
         "warnings": [asdict(warning) for warning in manifest.warnings],
         "damage": manifest.damage,
     }

@@ -50,7 +50,7 @@ class Model:
     Attributes:
         stiffness_per_mass: of a ring spring, in 1/s^2.
         damping_permille: of a spring's damper: a thousandth of step times stiffness.
-        state_bytes: of positions and velocities, both copies.
+        state_bytes: of positions and velocities, all copies.
         rehearsed_ns: the fastest step before the start, of a few.
     """
 

@@ -11,6 +11,7 @@ from statistics import median
 
 from tautochrone.judgement.tire import deadline_misses, miss_bound, real_fast
 from tautochrone.run.folder import Run
+from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.spread import Spread, spread
 
 STOPPED = "overrun"
@@ -156,17 +157,23 @@ def map_trial(run: Run) -> MapTrial:
     manifest = run.manifest
     misses = deadline_misses(run)
     first = run.measures[0]
-    rehearsed_ns = (manifest.header.get("rehearsal") or {}).get("fastest_ns")
-    period_ns = (manifest.header.get("schedule") or {}).get("period_ns")
-    steps_ns = [one.minimum_ns for one in manifest.extremes if one.measure == STEP]
     return MapTrial(
         run=run.id,
         due=misses.released or 0,
         missed=misses.missed_steps,
         stopped=manifest.ended == STOPPED,
-        too_slow=None not in (rehearsed_ns, period_ns) and min(rehearsed_ns, *steps_ns) > period_ns,
+        too_slow=_is_too_slow(manifest),
         worst_ns=max((one.maximum_ns for one in manifest.extremes if one.measure == first), default=None),
     )
+
+
+def _is_too_slow(manifest: Manifest) -> bool:
+    rehearsed_ns = (manifest.header.get("rehearsal") or {}).get("fastest_ns")
+    period_ns = (manifest.header.get("schedule") or {}).get("period_ns")
+    if rehearsed_ns is None or period_ns is None:
+        return False
+    steps_ns = [one.minimum_ns for one in manifest.extremes if one.measure == STEP]
+    return bool(min([rehearsed_ns, *steps_ns]) > period_ns)
 
 
 def boundaries(cells: Iterable[MapCell]) -> tuple[Boundary, ...]:

@@ -14,6 +14,8 @@ _THROTTLE_MARGIN = 0.9
 _RULER_CHANGE = 2.0
 _MOST_NAMES = 3
 REAL_TIME = ("fifo", "rr")
+CUT_SHORT = "cut-short"
+"""Code of the warning of a run that is shorter than planned."""
 
 
 def cautions_of_probe(messages: Iterable[str]) -> list[RunWarning]:
@@ -123,4 +125,4 @@ def _ended_early(footer: Mapping[str, Any]) -> list[RunWarning]:
         "failed": "the run failed",
     }
     ended = footer.get("ended")
-    return [RunWarning("cut-short", f"{words[ended]}; it is shorter than planned")] if ended in words else []
+    return [RunWarning(CUT_SHORT, f"{words[ended]}; it is shorter than planned")] if ended in words else []

@@ -8,7 +8,7 @@ from typing import Any
 
 from tautochrone.errors import MeasuringError, NotPermittedError, StoreError, TautoError, UsageError
 from tautochrone.machine.settings import SettingError
-from tautochrone.plan.cautions import cautions_of_probe, cautions_of_stream
+from tautochrone.plan.cautions import CUT_SHORT, cautions_of_probe, cautions_of_stream
 from tautochrone.plan.cell import Cell
 from tautochrone.plan.conditions import Conditions, NotPutBackError, conditions_of
 from tautochrone.plan.interrupts import Interrupts
@@ -27,7 +27,6 @@ from tautochrone.target.target import ProbeEnd, RunningProbe, Target
 LOAD_FAILED = "load-failed"
 """Code of the warning of a run that ended because its load did."""
 
-_CUT_SHORT = "cut-short"
 _PROBE_FAILED = "the probe failed: "
 
 
@@ -270,7 +269,7 @@ def _cautions(measured: _Measured) -> Iterator[RunWarning]:
     yield from cautions_of_loads(measured.reports, measured.header, measured.footer)
     yield from caution_of_smis(measured.smis)
     for caution in cautions_of_stream(measured.header, measured.footer):
-        if failure is None or caution.code != _CUT_SHORT:  # that it ended early, and why, is told already
+        if failure is None or caution.code != CUT_SHORT:  # that it ended early, and why, is told already
             yield caution
 
 

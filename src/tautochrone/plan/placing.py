@@ -51,6 +51,9 @@ def measured_cpus(cell: Cell, allowed: str | None) -> tuple[int, ...]:
     if runs_on is None:
         return chosen
     single = runs_on.most == 2 and _argument(cell, "--place") == "same"
+    threads = _argument(cell, f"--{runs_on.threads}") if runs_on.threads else None
+    if threads is not None and threads.isdecimal():
+        return chosen[: int(threads)]
     return chosen[: 1 if single else runs_on.usual]
 
 

@@ -9,8 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from tautochrone.plan.campaign.agenda import Agenda
-from tautochrone.plan.campaign.estimate import Estimate, estimate, long_duration, point_s
+from tautochrone.plan.campaign.estimate import Estimate, Forecast, estimate, long_duration, point_s
+from tautochrone.plan.campaign.order import Slot
+from tautochrone.plan.campaign.outlook import forecast_of
 from tautochrone.plan.document.expand import AS_IS
+from tautochrone.plan.experiments import EXPERIMENTS
 from tautochrone.report.typeset import plural
 
 _GAP = 2
@@ -19,7 +22,7 @@ _GAP = 2
 def show_agenda(console: Console, agenda: Agenda) -> None:
     """Print all slots, what is finished, and the time that the rest takes."""
     console.print(Text(agenda.document.title, style="bold"))
-    console.print(_cells(agenda))
+    console.print(_families(agenda) if agenda.document.grid else _cells(agenda))
     for sentence in _sentences(agenda):
         console.print(Text(sentence), soft_wrap=True)
 
@@ -37,9 +40,8 @@ def introduce_agenda(console: Console, agenda: Agenda) -> None:
     rest = _rest(agenda)
     done = f", {finished} finished before" if finished else ""
     console.print(
-        f"{agenda.document.title}: {plural(len(agenda.slots), 'cell')}{done}; about "
-        f"{long_duration(rest.seconds)}, until {_clock(rest)}. Seed {agenda.campaign.seed}, "
-        f"{agenda.campaign.id}.",
+        f"{agenda.document.title}: {plural(len(agenda.slots), 'cell')}{done}; {_takes(rest)}, until "
+        f"{_clock(rest)}. Seed {agenda.campaign.seed}, {agenda.campaign.id}.",
         style="dim",
         soft_wrap=True,
     )
@@ -58,6 +60,7 @@ def as_table(agenda: Agenda) -> dict[str, Any]:
         "order": agenda.document.order,
         "repetitions": agenda.document.repetitions,
         "expected_s": round(rest.seconds, 1),
+        "at_most": rest.at_most,
         "ends": rest.ends.isoformat(timespec="seconds"),
         "cells": [
             {
@@ -111,13 +114,43 @@ def _cells(agenda: Agenda) -> Table:
     return table
 
 
+def _families(agenda: Agenda) -> Table:
+    """The cells of a grid, of which there may be thousands: a line for all that differ in size alone."""
+    first = next(iter(agenda.points.values()))
+    size = EXPERIMENTS[first.experiment].size
+    heads = [name for name in first.varying if name != size]
+    place = {key: at for at, key in enumerate(agenda.points)}
+    families: dict[tuple[str, ...], list[Slot]] = {}
+    for slot in sorted(agenda.slots, key=lambda slot: place[slot.key]):
+        options = agenda.points[slot.key].options
+        families.setdefault(tuple(str(options[name]) for name in heads), []).append(slot)
+    finished, forecast = agenda.finished, _forecast(agenda)
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    for head in (*heads, size, "cells", "finished", "the rest takes"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for values, slots in families.items():
+        sizes = sorted({int(str(agenda.points[slot.key].options[size])) for slot in slots})
+        left = [slot for slot in slots if (slot.key, slot.block) not in finished]
+        rest = estimate(left, agenda.points, datetime.now().astimezone(), forecast)
+        table.add_row(
+            *values,
+            f"{sizes[0]:,} to {sizes[-1]:,}" if len(sizes) > 1 else f"{sizes[0]:,}",
+            f"{len(slots):,}",
+            f"{len(slots) - len(left):,}",
+            _takes(rest) if left else "",
+        )
+    return table
+
+
 def _sentences(agenda: Agenda) -> Iterator[str]:
     rest = _rest(agenda)
     blocks = plural(agenda.document.repetitions, "repetition")
     done = f"{len(agenda.finished)} of {len(agenda.slots)} finished"
     yield f"{plural(len(agenda.points), 'cell')} in {blocks}; {done}."
     if agenda.left:
-        yield f"The rest takes about {long_duration(rest.seconds)}; begun now, it ends at {_clock(rest)}."
+        yield f"The rest takes {_takes(rest)}; begun now, it ends at {_clock(rest)}."
+        if rest.at_most:
+            yield "It is less where cells miss a deadline: such a cell ends there."
     if agenda.document.order == "listed":
         yield "The order is that of the plan: what drifts meanwhile falls on some cells more than on others."
     elif agenda.continues or agenda.document.seed is not None:
@@ -132,7 +165,16 @@ def _sentences(agenda: Agenda) -> Iterator[str]:
 
 
 def _rest(agenda: Agenda) -> Estimate:
-    return estimate(agenda.left, agenda.points, datetime.now().astimezone())
+    return estimate(agenda.left, agenda.points, datetime.now().astimezone(), _forecast(agenda))
+
+
+def _forecast(agenda: Agenda) -> Forecast | None:
+    """What is known from the cells that are finished; None: none is."""
+    return forecast_of(agenda) if agenda.finished else None
+
+
+def _takes(rest: Estimate) -> str:
+    return f"{'at most' if rest.at_most else 'about'} {long_duration(rest.seconds)}"
 
 
 def _clock(rest: Estimate) -> str:

@@ -28,11 +28,17 @@ _GLYPHS = {
 
 @dataclass(frozen=True)
 class Sign:
-    """One entry of a key beside the runs: a dash pattern, or the outline of a shape."""
+    """One entry of a key beside the runs: a dash pattern, or the outline of a shape.
+
+    ``color``: place in the theme's series; ``shade``: the name of another of its colours, "ink" or "heat-0";
+    neither: the muted ink.
+    """
 
     label: str
     dash: str | None = None
     path: str = ""
+    color: int | None = None
+    shade: str = ""
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,8 @@ def _show_verdict(console: Console, verdict: Verdict) -> None:
     several = len({line.conditions for line in verdict.loops}) > 1
     for name in ("loop", "on", *(["how"] if several else []), "verdict"):
         table.add_column(name, no_wrap=True)
-    for name in ("worst start", "left of each cycle", "cycles"):
+    worst = "worst" if any(line.with_work for line in verdict.loops) else "worst start"
+    for name in (worst, "left of each cycle", "cycles"):
         table.add_column(name, justify="right", no_wrap=True)
     for line in verdict.loops:
         table.add_row(

@@ -11,7 +11,7 @@ from tautochrone.errors import StoreError, UsageError
 from tautochrone.report import composition
 from tautochrone.report.charts import axes, cpus, cumulative, histogram, timeline
 from tautochrone.report.charts.key import specification
-from tautochrone.report.composition import Panel, Sign
+from tautochrone.report.composition import Figure, Panel, Sign
 from tautochrone.report.evidence import Evidence, Measured, Presented
 from tautochrone.report.series import Series, merge
 from tautochrone.report.theme import PAGE, PAPER
@@ -89,11 +89,38 @@ def _counted(measured: Measured) -> str:
     return cumulative.LATE if measured.loop else cumulative.LARGE
 
 
+def draw_of(figures: Callable[[str], Sequence[Figure]], kind: str | None) -> Specification:
+    """One kind of the figures of a campaign, at publication size.
+
+    Args:
+        figures: makes them, their panels' ids beginning with a prefix.
+        kind: one of `kinds_of`; None: the first.
+
+    Raises:
+        UsageError: there is no such kind, or no figure at all.
+    """
+    there = _kinds(figures(_PREFIX))
+    if not there:
+        raise UsageError("There is nothing to draw", "Measure at least one cell to its end.")
+    if kind is not None and kind not in there:
+        raise UsageError(f"There is no figure '{kind}' of this", f"Choose from {', '.join(there)}.")
+    return _stacked(*there[next(iter(there)) if kind is None else kind])
+
+
+def kinds_of(figures: Callable[[str], Sequence[Figure]]) -> list[str]:
+    """Every kind of figure that these are."""
+    return list(_kinds(figures(_PREFIX)))
+
+
 def _presented_kinds(presented: Presented) -> dict[str, _Drawn]:
+    return _kinds(presented.figures(_PREFIX))
+
+
+def _kinds(figures: Sequence[Figure]) -> dict[str, _Drawn]:
     """What can be asked for: each panel, and all whose names differ in a number only."""
     groups: dict[str, _Drawn] = {}
     alone: dict[str, _Drawn] = {}
-    for figure in presented.figures(_PREFIX):
+    for figure in figures:
         for panel in figure.panels:
             name = panel.id.removeprefix(f"{_PREFIX}-")
             together = name.rstrip("0123456789").rstrip("-") or name
@@ -126,9 +153,9 @@ def _stacked(panels: Sequence[Panel], signs: Sequence[Sign]) -> Specification:
 def _for_paper(chart: Specification) -> Specification:
     """The same chart with the page's colours, which are CSS variables, replaced, and a width of its own."""
     text = json.dumps(chart)
-    for name in ("ink", "muted", "line", "grid"):
+    for name in ("ink", "muted", "line", "grid", "paper"):
         text = text.replace(getattr(PAGE, name), getattr(PAPER, name))
-    for on_page, on_paper in zip(PAGE.series, PAPER.series, strict=True):
+    for on_page, on_paper in zip(PAGE.series + PAGE.heat, PAPER.series + PAPER.heat, strict=True):
         text = text.replace(on_page, on_paper)
     drawn: Specification = json.loads(text)
     drawn["config"] = {**drawn.get("config", {}), "background": PAPER.background}
@@ -136,6 +163,9 @@ def _for_paper(chart: Specification) -> Specification:
         drawn["width"] = PAPER.width
     if isinstance(drawn.get("autosize"), dict):
         drawn["autosize"] = "pad"
+    drawn.pop("params", None)  # paper can't be zoomed
+    for layer in drawn.get("layer", ()):
+        layer.pop("name", None)  # by which they were found, the same in every panel
     return drawn
 
 

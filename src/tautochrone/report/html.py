@@ -29,12 +29,17 @@ def render(template: str, specifications: dict[str, Any], **words: Any) -> str:
         .render(
             **words,
             version=own_version(),
-            style=Markup(_asset("style.css")),
+            style=Markup(style()),
             script=Markup(_asset("script.js")),
             bundle=Markup(_bundle()) if specifications else "",
             specifications=Markup(_embedded(specifications)),
         )
     )
+
+
+def style() -> str:
+    """The style sheet of all pages, with the colours of `theme.PAGE`."""
+    return _asset("style.css")
 
 
 def write(text: str, out: Path) -> Path:

@@ -82,8 +82,9 @@ def show_grid(console: Console, grid: Grid) -> Iterator[RenderableType]:
         if part.title:
             yield Text(f"\n{part.title}", style="bold")
         table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-        for name, right in zip(part.columns, grids.numeric(part), strict=True):
-            table.add_column(name, justify="right" if right else "left", overflow="fold")
+        sizes = grids.widths(part, console.width) if console.is_terminal else [None] * len(part.columns)
+        for name, right, size in zip(part.columns, grids.numeric(part), sizes, strict=True):
+            table.add_column(name, justify="right" if right else "left", overflow="fold", width=size)
         for row in part.rows:
             table.add_row(*(Text(cell) for cell in row))
         yield table

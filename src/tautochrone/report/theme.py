@@ -2,7 +2,8 @@
 
 The hues are those of Okabe and Ito (2008), "Color Universal Design", which stay apart for every
 common kind of colour blindness; every series also has its own dash or shape, so that colour alone
-never carries the meaning.
+never carries the meaning. Where a colour stands for an amount, its lightness falls with it on paper, so
+that it can be read in grey, too.
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,12 @@ SHAPES = ("circle", "triangle-up", "square", "diamond", "cross", "triangle-down"
 @dataclass(frozen=True)
 class Theme:
     """Where a chart will be seen. Colours are CSS colours; on a page they are CSS variables,
-    so that one drawing serves light, dark and print."""
+    so that one drawing serves light, dark and print.
+
+    Attributes:
+        paper: what is drawn upon; for marks upon dark areas.
+        heat: amounts, from none to very much.
+    """
 
     ink: str
     muted: str
@@ -25,6 +31,8 @@ class Theme:
     series: tuple[str, ...]
     background: str
     width: int | str
+    paper: str
+    heat: tuple[str, ...]
 
     def config(self) -> dict[str, Any]:
         """The Vega-Lite ``config`` of a chart in this theme."""
@@ -93,6 +101,8 @@ PAGE = Theme(
     series=tuple(f"var(--series-{index})" for index in range(6)),
     background="transparent",
     width="container",
+    paper="var(--paper)",
+    heat=tuple(f"var(--heat-{index})" for index in range(6)),
 )
 
 PAPER = Theme(
@@ -103,4 +113,6 @@ PAPER = Theme(
     series=("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#8A6D00"),
     background="#ffffff",
     width=640,
+    paper="#ffffff",
+    heat=("#cfe0da", "#fee08b", "#fdae4b", "#d95f0e", "#993404", "#3f1703"),
 )

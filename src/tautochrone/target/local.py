@@ -55,6 +55,10 @@ class LocalTarget(MachineWithPrograms):
         super().__init__(root)
         self._probe = probe if probe is not None else find_probe()
 
+    def address_here(self) -> str | None:
+        """The loopback."""
+        return "127.0.0.1"
+
     def files(self) -> Files:
         """This machine's files."""
         return LocalFiles(Path(self._root or "/"))

@@ -103,6 +103,10 @@ class Target(Protocol):
         """As people write it after --on."""
         ...
 
+    def address_here(self) -> str | None:
+        """The address at which the machine under test reaches this one; None: that can't be told."""
+        ...
+
     def ask(self, arguments: Sequence[str], patience_s: float = 30.0) -> Answer:
         """Run a short command of the probe to its end, with nothing on its standard input.
 

@@ -15,6 +15,7 @@ from tautochrone.cli.probe import (
     rhealstone,
     switch,
     taskset,
+    tire,
 )
 
 app = typer.Typer(
@@ -31,4 +32,5 @@ app.command("period", short_help="How even the periods of a task are (koh2013)."
 app.command("response", short_help="Semaphore, FIFO, queue, socket, futex, ... (koh2013).")(response.verb)
 app.command("interrupt", short_help="From timer expiry to handler and task (laurich2004).")(interrupt.verb)
 app.command("taskset", short_help="Task set: expected against measured (delgado2020).")(taskset.verb)
+app.command("tire", short_help="A tire: deadlines met, or speed (garre2014).")(tire.verb)
 app.command("all", short_help="Every experiment once, one report.")(every.verb)

@@ -82,7 +82,7 @@ def measure(
     load = beside.chosen_load()
     place = open_store(store)
     with beside.target() as target:
-        cell = _cell(experiment, prepared, title, load, beside.chosen_deployment(target))
+        cell = cell_of(experiment, prepared, title, load, beside.chosen_deployment(target))
         facts = gather(target.files())
         with watching((cell,)) as begin:
             run = run_cell(cell, place, target, facts, begin(cell))
@@ -91,9 +91,10 @@ def measure(
         raise typer.Exit(130)
 
 
-def _cell(
+def cell_of(
     experiment: str, prepared: Prepared, title: str | None, load: Load, deployment: Deployment | None
 ) -> Cell:
+    """A cell of one verb, as it was typed."""
     from tautochrone.plan.cell import Cell
 
     under = f", {deployment.name}" if deployment is not None else ""

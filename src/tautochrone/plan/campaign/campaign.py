@@ -16,11 +16,13 @@ from tautochrone.errors import StoreError
 from tautochrone.plan.campaign.order import Slot
 from tautochrone.plan.document.document import Document, Order
 from tautochrone.plan.document.expand import MEANING, Point
+from tautochrone.plan.document.stored import to_stored
 from tautochrone.run.catalogue import Entry, catalogue
 from tautochrone.run.manifest import MEASURING, SEALED
 from tautochrone.run.store import Store
 
 CONDITION = "plan"
+GRID = "grid"
 REFUSED = "refused"
 """What a run's condition says of the cells that were refused before it: why, by key."""
 
@@ -134,8 +136,11 @@ def condition(
 ) -> dict[str, Any]:
     """What a run says about its plan, as JSON has it.
 
-    It names all cells, so that a report can be made from the store alone, also of an unfinished plan.
+    It names all cells, so that a report can be made from the store alone, also of an unfinished plan. A grid
+    has too many for that: it is kept as it was made, and the cells are told from it.
     """
+    of_grid = {GRID: to_stored(document)} if document.grid else {}
+    named = (point,) if document.grid else points
     return {
         "title": campaign.title,
         "campaign": campaign.id,
@@ -152,7 +157,8 @@ def condition(
         "system": point.system,
         "deployment": point.deployment.name,
         "options": dict(point.options),
-        "cells": {one.key: one.name for one in points},
+        "cells": {one.key: one.name for one in named},
+        **of_grid,
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tautochrone.errors import MeasuringError, StoreError, TautoError
 from tautochrone.machine.deployment.deployment import Deployment
-from tautochrone.plan.campaign.campaign import CONDITION, REFUSED
+from tautochrone.plan.campaign.campaign import CONDITION, FINISHED, REFUSED
 from tautochrone.plan.campaign.order import Slot
 from tautochrone.plan.cell import Cell
 from tautochrone.plan.conditions import NotPutBackError
@@ -88,6 +88,7 @@ def carry_out(
     store: Store,
     begin: Callable[[Slot, Cell], Watch],
     refused: Mapping[str, TautoError],
+    end: Callable[[Slot, str | None], None] = lambda *_: None,
 ) -> Outcome:
     """Measure the slots in their order. Ctrl-C ends it; what was measured until then is kept.
 
@@ -99,6 +100,7 @@ def carry_out(
         sites: the systems, by name.
         begin: called as a cell begins; gives the watcher of its progress.
         refused: what is known to be refused, by the key of the point.
+        end: called as a cell has ended, with how its run did; None: it has no run, or not a whole one.
 
     Raises:
         StoreError: the store can't be written.
@@ -138,8 +140,10 @@ def carry_out(
                 outcome.unmeasured.append(Unmeasured(point, None, error, failed=False))
             else:
                 outcome.unmeasured.append(Unmeasured(point, slot, error, failed=True))
+            end(slot, None)
             continue
         ended = run.manifest.ended or ""
+        end(slot, ended if ended in FINISHED else None)
         if ended == "interrupted":
             outcome.stopped, outcome.left = True, tuple(slots[at:])
             return outcome

@@ -6,6 +6,7 @@ from tautochrone.errors import NotPermittedError, TautoError, UsageError
 from tautochrone.plan.cell import Load
 from tautochrone.plan.document.document import Document
 from tautochrone.plan.document.expand import Point, place_of
+from tautochrone.plan.experiments import EXPERIMENTS
 from tautochrone.plan.experiments.experiment import options_named_in, without_dashes
 from tautochrone.plan.experiments.special import TASKS
 from tautochrone.plan.loads.kinds import TAKES_THE_REST
@@ -19,16 +20,29 @@ _TRIAL = "1s"
 def refusals(points: Sequence[Point], target: Target) -> dict[str, TautoError]:
     """What the probe refuses there, by the key of the point.
 
+    Of points that differ in their size alone, such as in how many masses, the first one is tried: what is
+    not permitted to one is not to the others, and there may be thousands. A size that is too large is refused
+    when its turn comes.
+
     Raises:
         MeasuringError: the connection to the target was lost.
     """
     said: dict[tuple[str, ...], TautoError | None] = {}
     for point in points:
-        arguments = (point.experiment, *point.prepared.arguments)
-        if arguments not in said:
-            said[arguments] = refusal_of(target, arguments)
-    found = {point.key: said[(point.experiment, *point.prepared.arguments)] for point in points}
+        alike = _but_its_size(point)
+        if alike not in said:
+            said[alike] = refusal_of(target, (point.experiment, *point.prepared.arguments))
+    found = {point.key: said[_but_its_size(point)] for point in points}
     return {key: error for key, error in found.items() if error is not None}
+
+
+def _but_its_size(point: Point) -> tuple[str, ...]:
+    size = EXPERIMENTS[point.experiment].size
+    arguments = (point.experiment, *point.prepared.arguments)
+    if size not in point.varying or not size:
+        return arguments
+    at = arguments.index(f"--{size}")
+    return (*arguments[:at], *arguments[at + 2 :])
 
 
 def see_meant(
@@ -50,11 +64,8 @@ def see_meant(
         if name not in missing:
             missing[name] = TASKS not in point.options and isinstance(refusal_of(target, (name,)), UsageError)
         if not missing[name]:
-            raise document.mistake(
-                _place(document, point, str(error)),
-                f"{point.experiment}: {without_dashes(str(error))}",
-                error.advice,
-            )
+            said = str(error) if document.grid else f"{point.experiment}: {without_dashes(str(error))}"
+            raise document.mistake(_place(document, point, str(error)), said, error.advice)
 
 
 def load_refusals(points: Sequence[Point], target: Target) -> dict[str, TautoError]:

@@ -84,11 +84,13 @@ class Document:
     """A plan as it is written, checked in itself.
 
     Attributes:
-        path: its file.
-        text: its text, for the lines of messages.
+        path: its file; of a grid, the folder where relative paths begin.
+        text: its text, for the lines of messages; of a grid, none.
         seed: None: to be drawn.
         axes: systems, deployments and loads.
         overridden: those of the axes whose values the command line gave, in place of the file.
+        grid: of a plan that a verb made of its options, a grid over some of them: which report it has. Empty:
+            it is written in a file.
     """
 
     path: Path
@@ -102,6 +104,7 @@ class Document:
     exclusions: tuple[Exclusion, ...] = ()
     defaults: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     overridden: frozenset[str] = frozenset()
+    grid: str = ""
 
     def has(self, place: toml_lines.Path) -> bool:
         """Whether something stands at this place of the file."""
@@ -112,6 +115,8 @@ class Document:
 
         What the command line gave is told with its option: no line of the file is wrong.
         """
+        if self.grid:
+            return UsageError(message, advice)
         if place and place[0] in self.overridden:
             option = _OPTIONS[str(place[0])]
             return UsageError(message if message.startswith(option) else f"{option}: {message}", advice)

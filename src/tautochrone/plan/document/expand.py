@@ -172,7 +172,7 @@ def _placed(document: Document, place: Place) -> Iterator[None]:
         yield
     except UsageError as error:
         words = [str(error), error.advice]
-        if not place or place[0] not in document.overridden:
+        if not document.grid and (not place or place[0] not in document.overridden):
             words = [without_dashes(text.replace("--on ", "")) for text in words]
         raise document.mistake(place, *words) from error
 

@@ -44,12 +44,15 @@ class RunsOn:
         usual: how many CPUs it takes by itself; None: all.
         most: how many it can take; None: all.
         levels_below: how many levels of priority below its most urgent thread its other threads reach.
+        threads: the option that says how many threads there are, each on a CPU of its own while there are
+            enough; empty: there is none.
     """
 
     option: str
     usual: int | None = None
     most: int | None = None
     levels_below: int = 0
+    threads: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,8 @@ class Experiment:
         prepare_own: makes arguments and conditions of these; the folder is that of relative paths.
         contradicting: pairs of options of which one at most can be given.
         runs_on: where its threads run, and how urgent they are; None: nobody chooses it, or each task does.
+        size: the option that says how much is computed: what is too much for one size is so for every larger
+            one. Empty: it has none.
     """
 
     name: str
@@ -75,6 +80,7 @@ class Experiment:
     prepare_own: Callable[[Options, Path], tuple[Options, Mapping[str, Any], str]] | None = None
     contradicting: tuple[tuple[str, str], ...] = ()
     runs_on: RunsOn | None = None
+    size: str = ""
 
     @property
     def known(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from tautochrone.plan.experiments.experiment import (
     seconds,
 )
 from tautochrone.plan.experiments.special import LIMIT, TASKS, prepare_interrupt, prepare_taskset
+from tautochrone.plan.experiments.tire import tire_s, tire_title
 
 _CONDITIONS = ("policy", "priority", "budget", "wake-latency-us", *RECORDING, "no-memory-lock")
 _STAGES = ("cpus", "place", "count", "warmup", *_CONDITIONS)
@@ -149,6 +150,18 @@ _ALL = (
         _taskset_s,
         own=(TASKS,),
         prepare_own=prepare_taskset,
+    ),
+    Experiment(
+        "tire",
+        (
+            "nodes", "threads", "solver", "pace", "step", "duration", "count", "warmup", "overrun", "cpus",
+            "spin", "stiffness", "overload", "send", *_CONDITIONS,
+        ),
+        tire_title,
+        tire_s,
+        contradicting=(("count", "duration"),),
+        runs_on=RunsOn("cpus", usual=1, threads="threads"),
+        size="nodes",
     ),
 )  # fmt: skip
 

@@ -39,8 +39,16 @@ def _sign(sign: Sign, theme: Theme, x: float, y: float) -> dict[str, Any]:
         ends = {"x": {"value": x}, "x2": {"value": x + _WIDTH}, "y": {"value": y}}
         return {"mark": mark, "encoding": ends}
     shape = {"type": "point", "shape": unit_path(sign.path), "filled": True, "size": _SIZE, "opacity": 1}
+    color = _color(sign, theme)
     middle = {"x": {"value": x + _WIDTH / 2}, "y": {"value": y}}
-    return {"mark": {**shape, "color": theme.muted}, "encoding": middle}
+    return {"mark": {**shape, "color": color}, "encoding": middle}
+
+
+def _color(sign: Sign, theme: Theme) -> str:
+    if sign.shade:
+        name, _, number = sign.shade.partition("-")
+        return theme.heat[int(number)] if number else str(getattr(theme, name))
+    return theme.muted if sign.color is None else theme.series[sign.color]
 
 
 def _words(label: str, theme: Theme, x: float, y: float) -> dict[str, Any]:

@@ -36,7 +36,13 @@ class Limit:
 
 
 def chart(
-    responses: Sequence[Responses], limits: Sequence[Limit], theme: Theme, *, runs: Sequence[str]
+    responses: Sequence[Responses],
+    limits: Sequence[Limit],
+    theme: Theme,
+    *,
+    runs: Sequence[str],
+    title: str = "response time",
+    counted: str = "jobs",
 ) -> alt.LayerChart:
     """One panel.
 
@@ -45,17 +51,19 @@ def chart(
         limits: the lines; at most a few, drawn from top to bottom.
         theme: the theme.
         runs: all runs of the page in order, so that each keeps its colour.
+        title: what the values are.
+        counted: what has them.
     """
     ends = [limit.at_ns for limit in limits]
-    low = min(*(int(one.values_ns.min()) for one in responses), *ends)
-    high = max(*(int(one.values_ns.max()) for one in responses), *ends)
+    low = min([*(int(one.values_ns.min()) for one in responses), *ends])
+    high = max([*(int(one.values_ns.max()) for one in responses), *ends])
     room = max(1.0, (high - low) * _ROOM)
     scale, unit = next((scale, unit) for scale, unit in _UNITS if high >= scale or scale == 1)
     domain = [max(0.0, low - room) / scale, (high + room) / scale]
     x = alt.X(
         "at:Q",
         scale=alt.Scale(domain=domain, nice=False),
-        axis=alt.Axis(title=f"response time ({unit})", tickCount=8, format="~r"),
+        axis=alt.Axis(title=f"{title} ({unit})", tickCount=8, format="~r"),
     )
     rarest = min(1 / len(one.values_ns) for one in responses)
     decades = max(1, int(np.ceil(-np.log10(rarest) - 1e-9)))
@@ -63,7 +71,7 @@ def chart(
         "share:Q",
         scale=alt.Scale(type="log", domain=[10.0**-decades, 1], nice=False),
         axis=alt.Axis(
-            title="share of jobs that took so long or longer",
+            title=f"share of {counted} that took so long or longer",
             values=[10.0**-power for power in range(decades + 1)],
             labelExpr="format(datum.value * 100, '~f') + ' %'",
             grid=True,
@@ -95,18 +103,23 @@ def chart(
         for limit_at, limit in enumerate(limits)
         for part in _limit(limit, limit_at, x, domain, scale, theme)
     ]
-    return axes.finish([*lines, line, point], theme, _HEIGHT, describe(responses, limits))
+    return axes.finish([*lines, line, point], theme, _HEIGHT, describe(responses, limits, title, counted))
 
 
-def describe(responses: Sequence[Responses], limits: Sequence[Limit]) -> str:
+def describe(
+    responses: Sequence[Responses],
+    limits: Sequence[Limit],
+    title: str = "response time",
+    counted: str = "jobs",
+) -> str:
     """The chart in words, for people who can't see it."""
     parts = [
-        f"{one.run or 'the run'}: {len(one.values_ns):,} jobs, from {duration(int(one.values_ns.min()))} to "
-        f"{duration(int(one.values_ns.max()))}"
+        f"{one.run or 'the run'}: {len(one.values_ns):,} {counted}, from "
+        f"{duration(int(one.values_ns.min()))} to {duration(int(one.values_ns.max()))}"
         for one in responses
     ]
     parts += [f"{limit.label} {duration(limit.at_ns)}" for limit in limits]
-    return "Response times. " + "; ".join(parts) + "."
+    return f"{title[:1].upper()}{title[1:]}: {'; '.join(parts)}."
 
 
 def _steps(one: Responses, scale: float) -> list[dict[str, object]]:

@@ -5,12 +5,13 @@ from typing import Any
 
 from tautochrone.judgement.circumstances import was_not_obtained
 from tautochrone.machine.cpulist import parse_cpu_list
-from tautochrone.plan.campaign.campaign import CONDITION
+from tautochrone.plan.campaign.campaign import CONDITION, FINISHED
+from tautochrone.plan.cautions import CUT_SHORT
 from tautochrone.report.plan.results import Results
 from tautochrone.report.presentations import Grid
 from tautochrone.report.typeset import micro, number, plural
 from tautochrone.report.views.environment import show
-from tautochrone.report.views.warnings import Notice
+from tautochrone.report.views.warnings import Notice, said_once
 from tautochrone.run.manifest import Manifest
 
 _MOST_NAMED = 3
@@ -18,14 +19,19 @@ _VALUES = ("before", "requested", "obtained")
 
 
 def deviations(results: Results) -> list[Notice]:
-    """The runs' warnings; one that several share is said once, with the cells that it is about."""
-    where: dict[tuple[str, str], list[Manifest]] = {}
-    for manifest in results.manifests:
-        for warning in manifest.warnings:
-            where.setdefault((warning.text, warning.advice), []).append(manifest)
+    """The runs' warnings; one that several share is said once, with the cells that it is about.
+
+    A cell that was to end at its first miss tells nothing by having ended.
+    """
+    found = [
+        (warning.text, warning.advice, manifest)
+        for manifest in results.manifests
+        for warning in manifest.warnings
+        if not (warning.code == CUT_SHORT and manifest.ended in FINISHED)
+    ]
     return [
         Notice("", micro(f"{text[:1].upper()}{text[1:]}"), micro(advice), _about(own, results))
-        for (text, advice), own in where.items()
+        for text, advice, own in said_once(found)
     ]
 
 

@@ -1,10 +1,12 @@
-"""The figure of one measure: a row for each cell, a panel for each source where sources differ in kind."""
+"""The figures of a campaign: of a measure a row for each cell, a panel for each source where they differ in
+kind; of a grid its own."""
 
 from collections.abc import Sequence
 
 from tautochrone.report.charts import cells
 from tautochrone.report.composition import Figure, Panel, Sign
-from tautochrone.report.plan.results import Row, Table
+from tautochrone.report.plan.grid_views import view_of
+from tautochrone.report.plan.results import Results, Row, Table
 from tautochrone.report.plan.tables import differing, name_of
 from tautochrone.report.theme import PAGE
 
@@ -13,6 +15,14 @@ _CAPTION = (
     "Each line is one repetition, from its median to its maximum; all stand on one logarithmic scale. A "
     "quantile for which a repetition has too few samples has no mark."
 )
+
+
+def figures(results: Results, prefix: str) -> list[Figure]:
+    """Those of a whole campaign: of its grid, or of each measure."""
+    if results.grid is not None:
+        return view_of(results.grid).figures(results.grid, prefix)
+    drawn = [figure(table, f"{prefix}-{table.experiment}-{table.measure}") for table in results.tables]
+    return [one for one in drawn if one is not None]
 
 
 def figure(table: Table, prefix: str) -> Figure | None:

@@ -10,6 +10,8 @@ from tautochrone.report import audits, html
 from tautochrone.report.composition import Figure
 from tautochrone.report.plan import conditions, figures, tables
 from tautochrone.report.plan.extremes import Extremes, extremes, how_sure
+from tautochrone.report.plan.grid import GridResults
+from tautochrone.report.plan.grid_views import view_of
 from tautochrone.report.plan.results import Results, Table
 from tautochrone.report.typeset import duration, micro, number, plural
 from tautochrone.report.views import environment, grids, warnings
@@ -27,6 +29,14 @@ class _Section:
     title: str
     grid: grids.Laid
     figure: Figure | None
+
+
+@dataclass(frozen=True)
+class _GridSection:
+    title: str
+    sentences: list[str]
+    figures: list[Figure]
+    tables: list[grids.Laid]
 
 
 @dataclass(frozen=True)
@@ -61,9 +71,9 @@ def render(results: Results, *, out: Path) -> Path:
 def page(results: Results) -> str:
     """The HTML text."""
     parts = [_section(table, results, index) for index, table in enumerate(results.tables)]
-    specifications = {
-        panel.id: panel.chart.to_dict() for part in parts if part.figure for panel in part.figure.panels
-    }
+    grid = _grid_section(results.grid) if results.grid is not None else None
+    drawn = [part.figure for part in parts if part.figure] + (grid.figures if grid is not None else [])
+    specifications = {panel.id: panel.chart.to_dict() for figure in drawn for panel in figure.panels}
     found = audits.audit_runs(_one_of_each(results.manifests))
     notices = conditions.deviations(results)
     manifests = results.manifests
@@ -76,6 +86,7 @@ def page(results: Results) -> str:
         extremes=[_set(one) for one in extremes(results)],
         how_sure=how_sure(results),
         sections=parts,
+        grid=grid,
         lacking=results.lacking,
         warnings=notices,
         few_warnings=len(notices) <= _MOST_WARNINGS,
@@ -99,6 +110,16 @@ def _section(table: Table, results: Results, index: int) -> _Section:
         tables.heading(table).replace(" in us", " in µs"),
         grids.view(tables.grid(table, results, apart=True)),
         figures.figure(table, f"plan-{index}"),
+    )
+
+
+def _grid_section(results: GridResults) -> _GridSection:
+    view = view_of(results)
+    return _GridSection(
+        view.title,
+        [micro(sentence) for sentence in view.sentences(results)],
+        view.figures(results, "grid"),
+        [grids.view(table) for table in view.tables(results)],
     )
 
 

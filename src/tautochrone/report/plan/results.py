@@ -1,16 +1,19 @@
 """What came of a campaign, from the store alone: every cell with its repetitions, and what is lacking."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
-from tautochrone.judgement.loops import is_about_a_loop
+from tautochrone.judgement.loops import is_a_loop_with_work, is_about_a_loop
 from tautochrone.plan.campaign.campaign import CONDITION, REFUSED, Campaign
+from tautochrone.plan.campaign.carry_out import ENDED_EARLY
+from tautochrone.plan.document.expand import Point
+from tautochrone.report.plan.grid import NOT_YET, GridResults, gather_grid, points_of
+from tautochrone.report.typeset import plural
 from tautochrone.run.catalogue import Entry
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
-from tautochrone.run.store import Store
 from tautochrone.statistics.summary import Summary, summarise, summarise_counts
 
 WITHOUT_REASON = "There is no finished run of it."
@@ -75,6 +78,7 @@ class Results:
         wanted: repetitions of each cell.
         manifests: of all finished runs, in the order in which they were measured.
         lacking: cells without all of their repetitions: name, how many there are, and why.
+        grid: of a plan that is one; then there are no tables, one for each measure of thousands of cells.
     """
 
     campaign: Campaign
@@ -85,6 +89,7 @@ class Results:
     manifests: tuple[Manifest, ...]
     lacking: tuple[tuple[str, str], ...] = ()
     failed: tuple[Entry, ...] = field(default=())
+    grid: GridResults | None = None
 
     @property
     def slots(self) -> int:
@@ -92,38 +97,72 @@ class Results:
         return len(self.cells) * self.wanted
 
 
-def gather_results(campaign: Campaign, store: Store, reasons: Sequence[tuple[str, str]] = ()) -> Results:
+def gather_results(campaign: Campaign, reasons: Sequence[tuple[str, str]] = ()) -> Results:
     """Read a campaign's finished runs, one after the other.
 
     Args:
         reasons: why a cell was not measured, by its key, from who has just tried. Where it says nothing,
-            what the latest run says of the cells that were refused before it.
+            what the latest run says of the cells that were refused before it, or how their own runs ended.
 
     Raises:
         StoreError, DamagedError: a run can't be read.
     """
     told = [entry.conditions[CONDITION] for entry in campaign.entries]
-    cells: dict[str, str] = {}
+    points = points_of(told[-1]) if told else ()
+    cells = {point.key: point.name for point in points}
     for one in told:
         cells |= {str(key): str(name) for key, name in (one.get("cells") or {}).items()}
     finished = campaign.finished()
-    runs = [store.open(entry.id) for entry in finished.values()]
-    runs.sort(key=lambda run: run.manifest.created)
+    runs = _opened(finished.values())
+    ids = {run.id for run in runs}
     wanted = max((int(one.get("repetitions") or 1) for one in told), default=1)
     done = set(finished)
     given = {key for key, _ in reasons}
     stored = (told[-1].get(REFUSED) or {}) if told else {}
-    why = [*reasons, *((key, str(words)) for key, words in stored.items() if key not in given)]
+    known = {**_ended_early(campaign, done), **{key: str(words) for key, words in stored.items()}}
+    why = [*reasons, *((key, words) for key, words in known.items() if key not in given)]
+    grid = gather_grid(told[-1], points, runs, dict(why)) if points else None
     return Results(
         campaign=campaign,
         order=str(told[-1].get("order")) if told else "",
         wanted=wanted,
         cells=cells,
-        tables=tuple(_tables(runs, list(cells))),
+        tables=() if grid is not None else tuple(_tables(runs, list(cells))),
         manifests=tuple(run.manifest for run in runs),
-        lacking=tuple(_lacking(cells, wanted, done, why)),
-        failed=tuple(one for one in campaign.entries if one.id not in {run.id for run in runs}),
+        lacking=tuple(
+            _lacking_of_grid(points, wanted, done, why) if points else _lacking(cells, wanted, done, why)
+        ),
+        failed=tuple(one for one in campaign.entries if one.id not in ids),
+        grid=grid,
     )
+
+
+def _ended_early(campaign: Campaign, done: Container[tuple[str, int]]) -> dict[str, str]:
+    """Of cells with a run that did not come to its end, and none that did, why; by the key of the point."""
+    found: dict[str, str] = {}
+    for entry in campaign.entries:
+        told = entry.conditions[CONDITION]
+        if entry.ended in ENDED_EARLY and (told.get("cell"), told.get("repetition")) not in done:
+            found[str(told.get("cell"))] = (
+                f"Its latest run ended early: {ENDED_EARLY[entry.ended]}. What was measured is kept: "
+                f"tauto show {entry.id}"
+            )
+    return found
+
+
+def _opened(entries: Iterable[Entry]) -> list[Run]:
+    """The runs, oldest first. What all of them know of the machine is in memory once."""
+    runs: list[Run] = []
+    facts: list[dict[str, Any]] = []
+    for entry in entries:
+        run = Run.read(entry.path)
+        known = next((one for one in facts if one == run.manifest.facts), None)
+        if known is None:
+            facts.append(run.manifest.facts)
+        else:
+            run.manifest = replace(run.manifest, facts=known)
+        runs.append(run)
+    return sorted(runs, key=lambda run: run.manifest.created)
 
 
 def _lacking(
@@ -138,6 +177,30 @@ def _lacking(
             words = " ".join(dict.fromkeys(why.get(key, [WITHOUT_REASON])))
             share = f"{there} of {wanted} repetitions are finished. " if there else ""
             yield name, f"{share}{words}"
+
+
+def _lacking_of_grid(
+    points: Sequence[Point], wanted: int, done: set[tuple[str, int]], reasons: Sequence[tuple[str, str]]
+) -> Iterator[tuple[str, str]]:
+    """By the reason: there may be thousands of cells."""
+    why: dict[str, list[str]] = {}
+    for key, words in reasons:
+        why.setdefault(key, []).append(words)
+    found: dict[str, list[Point]] = {}
+    for point in points:
+        if any((point.key, number) not in done for number in range(1, wanted + 1)):
+            found.setdefault(" ".join(dict.fromkeys(why.get(point.key, [NOT_YET]))), []).append(point)
+    for words, own in found.items():
+        count = f"{plural(len(own), 'cell')} of {len(points):,}"
+        yield own[0].name if len(own) == 1 else ", ".join([count, *_in_common(own, points)]), words
+
+
+def _in_common(own: Sequence[Point], points: Sequence[Point]) -> Iterator[str]:
+    """What these have in common and not all points have: ``policy fifo``."""
+    for name in points[0].varying:
+        values = {point.options[name] for point in own}
+        if len(values) == 1 and any(point.options[name] not in values for point in points):
+            yield f"{name.replace('-', ' ')} {next(iter(values))}"
 
 
 def _tables(runs: Sequence[Run], cells: Sequence[str]) -> Iterator[Table]:
@@ -197,10 +260,14 @@ def _repetitions(run: Run, measure: str) -> Iterator[tuple[str, Repetition]]:
             released = _total([book.released for book in manifest.books])
             yield "", Repetition(number, run.id, summary, missed, released)
         return
-    for book in manifest.books:
+    # The threads of one loop meet after each step: what that took as a whole is the same for all of them.
+    threads = is_a_loop_with_work(manifest.header)
+    common = threads and measure == run.measures[0]
+    books = manifest.books[:1] if common else manifest.books
+    for book in books:
         summary = _summary(run, measure, book.source)
         if summary is not None:
-            name = book.name if len(manifest.books) > 1 else ""
+            name = book.name if len(books) > 1 or (threads and not common) else ""
             yield name, Repetition(number, run.id, summary, book.missed, book.released)
 
 

@@ -9,6 +9,8 @@ from rich.text import Text
 from tautochrone.report.plan import tables
 from tautochrone.report.plan.conditions import deviations
 from tautochrone.report.plan.extremes import extremes, how_sure
+from tautochrone.report.plan.grid import GridResults
+from tautochrone.report.plan.grid_views import view_of
 from tautochrone.report.plan.results import Results, Row
 from tautochrone.report.presentations import Grid
 from tautochrone.report.terminal import show_grid
@@ -18,7 +20,9 @@ _WIDE = 128  # columns of a terminal that all numbers need
 
 
 def show_results(console: Console, results: Results) -> None:
-    """Print one table for each measure, then what deviated, then what was not measured."""
+    """Print one table for each measure, or the grid; then what deviated, then what was not measured."""
+    if results.grid is not None:
+        _show_grid(console, results.grid)
     for table in results.tables:
         console.print(Text(f"\n{tables.heading(table)}", style="bold"))
         narrow = console.is_terminal and console.width < _WIDE
@@ -40,6 +44,18 @@ def show_results(console: Console, results: Results) -> None:
             console, Grid("Not measured, or not in every repetition", ("what", "why"), rows)
         ):
             console.print(part)
+
+
+def _show_grid(console: Console, results: GridResults) -> None:
+    view = view_of(results)
+    if lines := view.picture(results, console.width):
+        console.print(Text("\n" + "\n".join(lines)), soft_wrap=True)
+    for table in view.tables(results):
+        for part in show_grid(console, table):
+            console.print(part)
+    console.print()
+    for sentence in view.sentences(results):
+        console.print(Text(sentence), soft_wrap=not console.is_terminal)
 
 
 def _show_extremes(console: Console, results: Results) -> None:
@@ -70,9 +86,29 @@ def as_table(results: Results) -> dict[str, Any]:
             }
             for table in results.tables
         ],
+        **({"grid": _grid(results.grid)} if results.grid is not None else {}),
         "extremes": [asdict(one) for one in extremes(results)],
         "lacking": [{"cell": what, "why": why} for what, why in results.lacking],
         "deviations": [{"text": one.text, "cells": one.runs} for one in deviations(results)],
+    }
+
+
+def _grid(results: GridResults) -> dict[str, Any]:
+    return {
+        "kind": results.kind,
+        "solver": results.solver,
+        "step_ns": results.step_ns,
+        "duration_ns": results.duration_ns,
+        "threads": {str(one): results.thread_names.get(one, "") for one in results.threads},
+        "fields": [
+            {
+                "name": field.name,
+                "policy": field.policy,
+                "cells": [asdict(cell) for cell in field.cells],
+            }
+            for field in results.fields
+        ],
+        **view_of(results).as_table(results),
     }
 
 

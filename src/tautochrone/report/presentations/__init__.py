@@ -16,6 +16,7 @@ _CLASSES = {
     "response": "ResponsePresentation",
     "interrupt": "InterruptPresentation",
     "taskset": "TasksetPresentation",
+    "tire": "TirePresentation",
 }
 _TITLES = {
     "switch": "Context switch",
@@ -24,6 +25,7 @@ _TITLES = {
     "response": "Response time",
     "interrupt": "Interrupt and preemption latency",
     "taskset": "Task set",
+    "tire": "The tire",
 }
 
 

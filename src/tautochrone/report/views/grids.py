@@ -57,6 +57,23 @@ def numeric(grid: Grid) -> list[bool]:
     return found
 
 
+def widths(grid: Grid, width: int) -> list[int]:
+    """How wide each column is on a terminal of this width, so that none breaks a word of its own.
+
+    What is left is given to all columns alike that would need it to stand in one line.
+    """
+    columns = list(zip(grid.columns, *grid.rows, strict=True))
+    wanted = [max(map(len, cells)) for cells in columns]
+    given = [max(map(_longest_word, cells)) for cells in columns]
+    room = width - sum(given) - _GAP * (len(given) - 1)
+    while room > 0 and given != wanted:
+        for at, size in enumerate(wanted):
+            if given[at] < size and room > 0:
+                given[at] += 1
+                room -= 1
+    return given
+
+
 def split(grid: Grid, width: int) -> list[Grid]:
     """The grid in as many parts, one below the other, as a terminal of this width needs.
 

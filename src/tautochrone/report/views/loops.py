@@ -1,11 +1,14 @@
 """The verdict as a matrix: one line per CPU, one column per rate of a control loop."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tautochrone.judgement.verdict import LoopVerdict, Verdict
 from tautochrone.report.typeset import duration, micro, number
 from tautochrone.units import format_rate
+
+_HYPHEN = re.compile(r"(?<=\d)-(?=\d)")  # of a range, which should not be broken
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def view(verdict: Verdict) -> Loops:
         lines.setdefault((loop.source, loop.conditions), []).append(loop)
     several = len({conditions for _, conditions in lines}) > 1
     return Loops(
-        headline=micro(verdict.headline),
+        headline=_HYPHEN.sub("\u2011", micro(verdict.headline)),
         rates=tuple(Rate(format_rate(rate).replace(" ", "\u00a0"), duration(1e9 / rate)) for rate in rates),
         lines=tuple(_line(loops, rates, named=several) for loops in lines.values()),
         sentences=tuple(micro(loop.sentence) for loop in verdict.loops),

@@ -1,12 +1,18 @@
 """What to know before trusting the numbers: runs that ended early, warnings, the audit's findings."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from tautochrone.machine.audit import Finding
 from tautochrone.report.typeset import micro
 from tautochrone.run.manifest import SEALED, Manifest
 
+_T = TypeVar("_T")
+_Kind = TypeVar("_Kind", bound=Hashable)
+_QUANTITY = re.compile(r"\d[\d,]*(?:\.\d+)?(?:%| (?:ns|us|ms|s)\b)")
+_FACTORS = {"%": 1.0, " ns": 1.0, " us": 1e3, " ms": 1e6, " s": 1e9}
 _ENDINGS = {
     "interrupted": "was stopped early by a signal",
     "overrun": "stopped at its first overrun, as asked",
@@ -57,10 +63,11 @@ def endings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[str]:
 
 def warnings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Notice]:
     """The runs' warnings; one that several runs share is said once."""
-    where: dict[tuple[str, str, str], list[str]] = {}
-    for manifest, label in zip(manifests, labels, strict=True):
-        for warning in manifest.warnings:
-            where.setdefault((warning.code, warning.text, warning.advice), []).append(label)
+    found = [
+        (warning.text, (warning.code, warning.advice), label)
+        for manifest, label in zip(manifests, labels, strict=True)
+        for warning in manifest.warnings
+    ]
     shared = len(manifests)
     return [
         Notice(
@@ -69,8 +76,43 @@ def warnings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Notic
             micro(advice),
             "" if len(runs) == shared else ", ".join(runs),
         )
-        for (_, text, advice), runs in where.items()
+        for text, (_, advice), runs in said_once(found)
     ]
+
+
+def said_once(found: Sequence[tuple[str, _Kind, _T]]) -> list[tuple[str, _Kind, list[_T]]]:
+    """One sentence for all that differ in how much only: "used 88% to 100% of its CPU".
+
+    Args:
+        found: a sentence, what else has to be the same, and who says it.
+
+    Returns:
+        Each sentence once, in the order in which they came first, with all who say it.
+    """
+    groups: dict[tuple[str, _Kind], list[tuple[str, _T]]] = {}
+    for text, kind, who in found:
+        groups.setdefault((_QUANTITY.sub("#", text), kind), []).append((text, who))
+    return [
+        (_spanned([text for text, _ in own]), kind, [who for _, who in own])
+        for (_, kind), own in groups.items()
+    ]
+
+
+def _spanned(texts: Sequence[str]) -> str:
+    """One of the texts, with the least and the largest where their quantities differ."""
+    columns = zip(*(_QUANTITY.findall(text) for text in texts), strict=True)
+    spans = iter([_span(column) for column in columns])
+    return _QUANTITY.sub(lambda _: next(spans), texts[0])
+
+
+def _span(quantities: Sequence[str]) -> str:
+    least, largest = min(quantities, key=_amount), max(quantities, key=_amount)
+    return least if least == largest else f"{least} to {largest}"
+
+
+def _amount(quantity: str) -> float:
+    digits = quantity.rstrip("% nums")
+    return float(digits.replace(",", "")) * _FACTORS[quantity.removeprefix(digits)]
 
 
 def findings(found: Mapping[str, Sequence[Finding]], *levels: str) -> list[Notice]:

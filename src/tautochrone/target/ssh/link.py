@@ -46,6 +46,15 @@ class Link:
         """From now on it wants heartbeats."""
         self._background.soon(lambda: self._programs.add(program))
 
+    def address_here(self) -> str | None:
+        """This machine's end of the connection.
+
+        None: it goes through a proxy or another machine, or the address holds on one network interface only.
+        """
+        name = self._connection.get_extra_info("sockname")
+        host = str(name[0]) if isinstance(name, tuple) and name else ""
+        return host if host and "%" not in host else None
+
     def lost(self) -> MeasuringError:
         """The error that says so."""
         return self._lost or MeasuringError(

@@ -62,6 +62,10 @@ class SshTarget(MachineWithPrograms):
         self._standing = Keeper(landing.keeper)
         self._files = FarFiles(self._standing)
 
+    def address_here(self) -> str | None:
+        """This machine's end of the connection; see `Target`."""
+        return self._link.address_here()
+
     def files(self) -> Files:
         """The machine's files."""
         return self._files

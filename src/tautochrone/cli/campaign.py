@@ -1,0 +1,198 @@
+"""Carries a plan out, whoever made it: measures what is left with one bar, then one report from the store."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import typer
+
+from tautochrone.cli.ending import INTERRUPTED
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from tautochrone.cli.live import Watch
+    from tautochrone.plan.campaign.agenda import Agenda
+    from tautochrone.plan.campaign.carry_out import Outcome
+    from tautochrone.plan.campaign.order import Slot
+    from tautochrone.plan.campaign.outlook import Outlook
+    from tautochrone.plan.campaign.sites import Sites
+    from tautochrone.plan.cell import Cell
+    from tautochrone.plan.document.document import Document
+    from tautochrone.run.store import Store
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a person wants of a campaign beside its cells.
+
+    Attributes:
+        again: measure all of it anew.
+        dry_run: show what would be measured, and measure nothing.
+        out: where the report goes; None: into the store.
+        open_it: in the browser.
+    """
+
+    again: bool = False
+    dry_run: bool = False
+    as_json: bool = False
+    out: Path | None = None
+    open_it: bool = False
+
+
+def carry_through(document: Document, store: Path | None, wanted: Wanted) -> None:
+    """Measure what is left of a plan, and report on all of it.
+
+    Raises:
+        typer.Exit: stopped, or a cell went wrong.
+        TautoError: nothing could be measured, or a setting could not be put back.
+    """
+    from tautochrone.cli.introduction import see_that_it_can_be_written
+    from tautochrone.cli.options import open_store
+    from tautochrone.plan.campaign.agenda import make_agenda
+    from tautochrone.plan.campaign.outlook import Outlook
+    from tautochrone.report.console import make_console
+
+    if wanted.out is not None:
+        see_that_it_can_be_written(wanted.out)
+    place = open_store(store, mend=not wanted.dry_run)
+    agenda = make_agenda(document, place, again=wanted.again)
+    console = make_console()
+    if wanted.dry_run:
+        _show_agenda(console, agenda, wanted.as_json)
+        return
+    with ExitStack() as stack:
+        agenda, sites = _open(agenda, place, stack)
+        outlook = Outlook(agenda, [slot for slot in agenda.left if slot.key not in sites.refused])
+        told = make_console(stderr=True) if wanted.as_json else console
+        outcome = _measure(agenda, sites, outlook, place, told)
+    _report(agenda, outcome, place, console, wanted)
+    _end(agenda, outcome, outlook)
+
+
+def _show_agenda(console: Console, agenda: Agenda, as_json: bool) -> None:
+    from tautochrone.report.agenda import as_table, show_agenda
+
+    if as_json:
+        typer.echo(json.dumps(as_table(agenda), indent=2, ensure_ascii=False))
+    else:
+        show_agenda(console, agenda)
+
+
+def _open(agenda: Agenda, store: Store, stack: ExitStack) -> tuple[Agenda, Sites]:
+    """The systems that the slots that are left need; a campaign of another kernel is not continued."""
+    from tautochrone.plan.campaign.agenda import other_system
+    from tautochrone.plan.campaign.sites import Sites, open_sites
+
+    if not agenda.left:
+        return agenda, Sites()
+    keys = {slot.key for slot in agenda.left}
+    points = [point for key, point in agenda.points.items() if key in keys]
+    sites = open_sites(agenda.document, points, stack)
+    other = other_system(agenda, store, {name: site.facts for name, site in sites.open.items()})
+    if other is None:
+        return agenda, sites
+    typer.echo(
+        f"{agenda.campaign.id} was measured with another kernel or machine as '{other}': beginning anew.",
+        err=True,
+    )
+    anew = agenda.anew()
+    missing = [point for key, point in anew.points.items() if key not in keys]
+    if missing:
+        stack.close()
+        sites = open_sites(agenda.document, list(anew.points.values()), stack)
+    return anew, sites
+
+
+def _measure(agenda: Agenda, sites: Sites, outlook: Outlook, store: Store, console: Console) -> Outcome:
+    from tautochrone.cli.live import watching_campaign
+    from tautochrone.plan.campaign.carry_out import Outcome, carry_out
+    from tautochrone.report.agenda import introduce_agenda
+
+    introduce_agenda(console, agenda)
+    slots = agenda.left
+    if not slots:
+        return Outcome()
+    command = ("tauto", *sys.argv[1:])
+    with watching_campaign(outlook) as begin:
+
+        def begin_slot(slot: Slot, cell: Cell) -> Watch:
+            outlook.begin(slot)
+            return begin(replace(cell, title=_title(agenda, slot)))
+
+        return carry_out(
+            slots,
+            lambda slot: (agenda.points[slot.key], agenda.cell(slot, command)),
+            sites.open,
+            store,
+            begin_slot,
+            sites.refused,
+            outlook.end,
+        )
+
+
+def _title(agenda: Agenda, slot: Slot) -> str:
+    return f"{slot.position} of {len(agenda.slots)}: {agenda.points[slot.key].name}"
+
+
+def _report(agenda: Agenda, outcome: Outcome, store: Store, console: Console, wanted: Wanted) -> None:
+    from tautochrone.plan.campaign.campaign import open_campaign
+    from tautochrone.report.console import make_console
+    from tautochrone.report.plan import page, terminal
+    from tautochrone.report.plan.results import gather_results
+
+    if not agenda.continues and not outcome.runs and not outcome.stopped:
+        return
+    campaign = open_campaign(store, agenda.campaign.id) if outcome.runs or agenda.continues else None
+    if campaign is None:
+        return
+    lacking = [(one.point.key, one.why) for one in outcome.unmeasured]
+    lacking += [(slot.key, "It was stopped before this was finished.") for slot in outcome.left]
+    results = gather_results(campaign, lacking)
+    path = wanted.out if wanted.out is not None else store.path / f"report-{campaign.id}.html"
+    if wanted.as_json:
+        typer.echo(json.dumps(terminal.as_table(results), indent=2, ensure_ascii=False))
+    else:
+        terminal.show_results(console, results)
+    page.render(results, out=path)
+    (make_console(stderr=True) if wanted.as_json else console).print(
+        f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False
+    )
+    if wanted.open_it and not outcome.stopped:
+        import webbrowser
+
+        webbrowser.open(path.resolve().as_uri())
+
+
+def _end(agenda: Agenda, outcome: Outcome, outlook: Outlook) -> None:
+    """How to go on, and the exit code.
+
+    Raises:
+        typer.Exit: stopped, or a cell went wrong.
+        TautoError: nothing was measured, and what stood in the way of the first cell; or a setting could not
+            be put back.
+    """
+    if outcome.stopped:
+        from tautochrone.plan.campaign.estimate import long_duration
+
+        typer.echo(
+            f"Stopped. {len(outcome.left)} of {len(agenda.slots)} cells are left, "
+            f"about {long_duration(outlook.seconds(outcome.left))}. "
+            f"To go on, type the same again: tauto {shlex.join(sys.argv[1:])}",
+            err=True,
+        )
+        raise typer.Exit(INTERRUPTED)
+    if outcome.not_put_back is not None:
+        raise outcome.not_put_back
+    failed = [one for one in outcome.unmeasured if one.failed]
+    if not outcome.runs and not agenda.finished and outcome.unmeasured:
+        raise (failed or outcome.unmeasured)[0].error
+    if failed:
+        raise typer.Exit(failed[0].error.exit_code)

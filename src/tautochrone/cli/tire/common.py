@@ -1,0 +1,138 @@
+"""What the verbs of `tauto tire` share: options, the CPUs that threads run on, and measuring a grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tautochrone.errors import UsageError
+
+if TYPE_CHECKING:
+    from tautochrone.cli.beside import Beside
+    from tautochrone.cli.campaign import Wanted
+    from tautochrone.plan.document.document import Document
+    from tautochrone.plan.tire.grid import Grid
+    from tautochrone.plan.tire.threads import ThreadCount
+
+Threads = Annotated[
+    str | None,
+    typer.Option(
+        "--threads",
+        metavar="auto|LIST",
+        help="auto: 1, one per core, one per logical CPU, two per logical CPU. Or 1,2,4 or 1..12. [auto]",
+    ),
+]
+Cpus = Annotated[
+    str | None,
+    typer.Option(
+        "--cpus",
+        metavar="LIST|any",
+        help="Thread 0 runs on the first, and so on; any: unpinned. [one of each core, then siblings]",
+    ),
+]
+Policies = Annotated[
+    str | None, typer.Option("--policy", metavar="LIST", help="Of fifo, rr, other; several with commas.")
+]
+Repetitions = Annotated[int, typer.Option("--repetitions", help="How often each cell is measured.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Of the order, to have an order again.")]
+Again = Annotated[bool, typer.Option("--again", help="Measure all of it anew, also what is finished.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show the cells and how long they take; measure nothing.")
+]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Where the report goes; otherwise the store.")]
+OpenIt = Annotated[bool, typer.Option("--open", help="Open the report in the browser.")]
+NoMemoryLock = Annotated[
+    bool, typer.Option("--no-memory-lock", help="Run with pageable memory, where locking is not permitted.")
+]
+
+
+@dataclass(frozen=True)
+class Team:
+    """Where threads run, and how many of them are usual there.
+
+    Attributes:
+        cpus: in the order in which threads take them; None: as the deployment leaves them.
+        counts: the paper's four degrees of parallelism.
+    """
+
+    cpus: str | None
+    counts: tuple[ThreadCount, ...]
+
+    @property
+    def usual(self) -> tuple[int, ...]:
+        """The counts as numbers."""
+        return tuple(one.count for one in self.counts)
+
+
+def team_of(beside: Beside, cpus: str | None = None) -> Team:
+    """The CPUs of the machine under test for this verb's threads.
+
+    Args:
+        cpus: as a person gave them: a list, "any", or None for those that the deployment measures on, else
+            those that the probe may use, one of each core first.
+
+    Raises:
+        UsageError: the list can't be read, or the deployment is not known.
+        TautoError: the machine can't be reached.
+    """
+    from tautochrone.machine.cpulist import parse_cpu_list
+    from tautochrone.machine.facts import observe
+    from tautochrone.machine.knob.cpus import named_cpus
+    from tautochrone.machine.tree import Tree
+    from tautochrone.plan.tire.threads import cpu_order, thread_counts
+
+    with beside.target() as target:
+        facts = observe(target.files())
+        deployment = beside.chosen_deployment(target)
+        measure = deployment.measure if deployment is not None else None
+        usual = (
+            named_cpus(measure, Tree(target.files()))
+            if measure is not None
+            else parse_cpu_list(facts.cpu.allowed) or (0,)
+        )
+    if cpus is None:
+        order = ",".join(map(str, cpu_order(facts, usual)))
+        left_open = deployment is not None and measure is None  # it may take some of them off line
+        return Team(None if left_open else order, tuple(thread_counts(facts, usual)))
+    if cpus != "any":
+        chosen = [parse_cpu_list(part.strip()) for part in cpus.split(",")]
+        if not all(chosen):
+            raise UsageError(f"--cpus '{cpus}' is not a list of CPUs", "Write it as 0-3 or 0,2,1,3, or any.")
+        usual = tuple(dict.fromkeys(cpu for part in chosen for cpu in part or ()))
+    return Team(cpus, tuple(thread_counts(facts, usual)))
+
+
+def measure_grid(
+    grid: Grid, beside: Beside, repetitions: int, seed: int | None, store: Path | None, wanted: Wanted
+) -> None:
+    """Measure what is left of a grid, and report on all of it.
+
+    Raises:
+        typer.Exit: stopped, or a cell went wrong.
+        TautoError: nothing could be measured, or a setting could not be put back.
+    """
+    from tautochrone.cli.campaign import carry_through
+
+    carry_through(plan_of(grid, beside, repetitions, seed), store, wanted)
+
+
+def plan_of(grid: Grid, beside: Beside, repetitions: int, seed: int | None) -> Document:
+    """The grid as a plan; what is left out of it is told.
+
+    Raises:
+        UsageError: no cell is left, or a number, a load can't be.
+    """
+    from tautochrone.plan.campaign.agenda import with_options
+    from tautochrone.plan.loads.spec import parse_load
+    from tautochrone.plan.tire.grid import document_of
+
+    load = parse_load(beside.load or []).name
+    axes = {"systems": beside.on, "deployments": beside.deployment, "loads": load}
+    document = with_options(document_of(grid, axes), repetitions, seed)
+    for count, nodes in grid.without.items():
+        of = f"{nodes[0]:,}" if len(nodes) == 1 else f"{nodes[0]:,} to {nodes[-1]:,}"
+        typer.echo(f"Left out: {count} threads for {of} masses. A thread computes one at least.", err=True)
+    return document

@@ -1,0 +1,32 @@
+"""The page itself: one file that holds everything it needs, in the look of the report."""
+
+from functools import cache
+from importlib.resources import files
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from tautochrone.report import html
+
+_HERE = "tautochrone.demonstrator"
+
+
+@cache
+def page() -> str:
+    """Its HTML text, the same for every run: what it shows it is told by the server."""
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader(_HERE, "page"), PackageLoader("tautochrone.report")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("view.html.j2").render(
+        version=html.own_version(),
+        style=Markup(html.style() + _asset("view.css")),
+        scripts=[Markup(_asset(name)) for name in ("words.js", "tire.js", "strip.js", "view.js")],
+    )
+
+
+def _asset(name: str) -> str:
+    return (files(_HERE) / "page" / name).read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Grids and searches of the tire: how many masses, in how many threads."""

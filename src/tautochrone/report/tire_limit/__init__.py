@@ -1,0 +1,1 @@
+"""What a search for the largest tire came to: on a page, in the terminal, as JSON."""

@@ -1,0 +1,170 @@
+"""The page of a search: one HTML file."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tautochrone.errors import UsageError
+from tautochrone.judgement.tire_limit import CONDITION
+from tautochrone.judgement.tire_limit_words import team_of
+from tautochrone.report import audits, html
+from tautochrone.report.tire_limit import tables
+from tautochrone.report.tire_limit.figures import figure
+from tautochrone.report.tire_limit.results import Results
+from tautochrone.report.typeset import duration, micro, number, plural
+from tautochrone.report.views import conditions, environment, grids, warnings
+from tautochrone.report.views.warnings import Notice
+from tautochrone.run.manifest import Manifest
+from tautochrone.units import format_duration
+
+_MOST_WARNINGS = 6
+_AS_ASKED = "cut-short"  # a trial is to end at its first miss
+
+
+@dataclass(frozen=True)
+class _Said:
+    title: str
+    sentences: list[str]
+
+
+@dataclass(frozen=True)
+class _RunLine:
+    position: str
+    block: str
+    name: str
+    when: str
+    samples: str
+    worst: str
+    id: str
+
+
+def render(results: Results, *, out: Path) -> Path:
+    """Write the page of a search.
+
+    Args:
+        out: the HTML file; its folder must exist.
+
+    Returns:
+        ``out``.
+
+    Raises:
+        UsageError: no run of the search is whole.
+        StoreError: the file can't be written.
+    """
+    if not results.runs:
+        raise UsageError(
+            f"No run of {results.search.id} is whole: there is nothing to report on", "Make the search again."
+        )
+    return html.write(page(results), out)
+
+
+def page(results: Results) -> str:
+    """The HTML text."""
+    drawn = figure(results)
+    manifests = results.manifests
+    labels = [_label(manifest, several=len(results.limits) > 1) for manifest in manifests]
+    found = audits.audit_runs(manifests[:1])
+    notices = _notices(manifests, labels)
+    deployed = conditions.deployments(manifests, labels)
+    loaded = conditions.loads(manifests, labels)
+    return html.render(
+        "limit.html.j2",
+        {panel.id: panel.chart.to_dict() for panel in drawn.panels} if drawn else {},
+        masthead=html.masthead(manifests[0]),
+        title=results.headline,
+        how=_how(results),
+        answers=grids.view(tables.answers(results)),
+        said=[
+            _Said(team_of(limit.threads), [micro(one) for one in tables.sentences(limit)])
+            for limit in results.limits
+        ],
+        remarks=[micro(sentence) for sentence in results.findings()],
+        figure=drawn,
+        trials=[grids.view(tables.trials(limit)) for limit in results.limits if limit.trials],
+        extremes=(),
+        how_sure="",
+        sections=(),
+        lacking=[
+            (team_of(limit.threads), "The search was stopped before its end.")
+            for limit in results.limits
+            if limit.end == "unfinished"
+        ],
+        warnings=notices,
+        few_warnings=len(notices) <= _MOST_WARNINGS,
+        deployments=grids.view(deployed[0]) if deployed else None,
+        loads=grids.view(loaded[0]) if loaded else None,
+        machines=len(found),
+        unseen=warnings.findings(found, "unknown"),
+        findings=warnings.findings(found, "warning", "note"),
+        good=warnings.findings(found, "good"),
+        facts=environment.facts(manifests[:1]),
+        several=False,
+        runs=[_run_line(manifest) for manifest in manifests],
+        books=_books(manifests),
+        commands=_commands(results),
+        written=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+    )
+
+
+def _how(results: Results) -> list[str]:
+    search, question = results.search, results.search.question
+    title = f"{search.title[:1].upper()}{search.title[1:]}"
+    length = format_duration(question.steps * question.period_ns)
+    allowed = f", {question.misses:,} misses of it allowed" if question.misses else ""
+    first, last = results.manifests[0].created, results.manifests[-1].created
+    return [
+        f"{title}: the most masses whose steps all end before the next release, in a trial of "
+        f"{question.steps:,} steps ({length}){allowed}, found to {question.resolution * 100:g} %.",
+        f"Measured from {first[:16].replace('T', ' ')} to {last[:16].replace('T', ' ')} UTC as {search.id}.",
+    ]
+
+
+def _label(manifest: Manifest, *, several: bool) -> str:
+    told: Mapping[str, object] = manifest.conditions[CONDITION]
+    number = f"number {told['number']}"
+    return f"{team_of(int(str(told['threads'])))}, {number}" if several else number
+
+
+def _notices(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Notice]:
+    """The runs' warnings, without that of a run that ended at its first miss, as it was to."""
+    kept = [
+        replace(manifest, warnings=tuple(one for one in manifest.warnings if one.code != _AS_ASKED))
+        for manifest in manifests
+    ]
+    return warnings.warnings(kept, labels)
+
+
+def _run_line(manifest: Manifest) -> _RunLine:
+    told: Mapping[str, object] = manifest.conditions[CONDITION]
+    first = manifest.extremes[0].measure if manifest.extremes else ""
+    worst = max((one.maximum_ns for one in manifest.extremes if one.measure == first), default=None)
+    return _RunLine(
+        position=str(told["threads"]),
+        block=str(told["number"]),
+        name=manifest.title,
+        when=manifest.created[:19].replace("T", " "),
+        samples=number(sum(book.recorded for book in manifest.books)),
+        worst=duration(worst),
+        id=manifest.id,
+    )
+
+
+def _books(manifests: Sequence[Manifest]) -> str:
+    books = [book for manifest in manifests for book in manifest.books]
+    wrong = sum(bool(book.problems()) for book in books)
+    if wrong:
+        return f"{wrong} of {plural(len(books), 'book')} do not balance: tauto show says by how much."
+    return (
+        f"All {plural(len(books), 'book')} balance: released = completed + missed, completed = recorded + "
+        "dropped."
+    )
+
+
+def _commands(results: Results) -> list[str]:
+    typed = dict.fromkeys(
+        str(one.conditions["command"]) for one in results.manifests if one.conditions.get("command")
+    )
+    decided = [limit.largest.run for limit in results.limits if limit.largest is not None]
+    shown = decided[0] if decided else results.runs[-1].id
+    return [*typed, f"tauto report {results.search.id}", f"tauto show {shown}"]

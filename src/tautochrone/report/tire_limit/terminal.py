@@ -1,0 +1,72 @@
+"""A search in the terminal, and as JSON."""
+
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from tautochrone.judgement.tire import miss_bound
+from tautochrone.judgement.tire_limit import Limit, Trial
+from tautochrone.judgement.tire_limit_words import limited_by, name_of, team_of
+from tautochrone.report.terminal import show_grid
+from tautochrone.report.tire_limit import tables
+from tautochrone.report.tire_limit.results import Results
+
+
+def show_results(console: Console, results: Results) -> None:
+    """Print the answers, what bounds each and why, and how sure it is."""
+    console.print(Text(f"\n{results.headline}", style="bold"), soft_wrap=not console.is_terminal)
+    for part in show_grid(console, tables.answers(results)):
+        console.print(part)
+    for limit in results.limits:
+        if len(results.limits) > 1:
+            console.print(Text(f"\n{team_of(limit.threads)}", style="bold"))
+        else:
+            console.print()
+        for sentence in tables.sentences(limit):
+            console.print(Text(sentence), soft_wrap=not console.is_terminal)
+    for sentence in results.findings():
+        console.print(Text(f"\n{sentence}", style="dim"), soft_wrap=not console.is_terminal)
+
+
+def as_table(results: Results) -> dict[str, Any]:
+    """The same as JSON has it; times in nanoseconds."""
+    search = results.search
+    return {
+        "search": search.id,
+        "title": search.title,
+        "key": search.key,
+        "question": asdict(search.question),
+        "finished": results.finished,
+        "limits": [_limit(limit) for limit in results.limits],
+        "remarks": list(results.findings()),
+    }
+
+
+def _limit(limit: Limit) -> dict[str, Any]:
+    largest, missed = limit.largest, limit.smallest_missed
+    question = limit.question
+    limiter = limit.limiter
+    bound = miss_bound(largest.missed, largest.steps, question.confidence) if largest else None
+    return {
+        "threads": limit.threads,
+        "end": limit.end,
+        "largest": largest.nodes if largest else None,
+        "steps": largest.steps if largest else None,
+        "late_at_most": bound,
+        "confidence": question.confidence,
+        "smallest_missed": missed.nodes if missed else None,
+        "limited_by": limited_by(limit),
+        "limiter": asdict(limiter) if limiter else None,
+        "full_at": limit.full_at,
+        "speed": asdict(limit.speed) if limit.speed else None,
+        "measured_s": limit.measured_s,
+        "trials": [_trial(limit, trial) for trial in limit.trials],
+        "sentences": tables.sentences(limit),
+    }
+
+
+def _trial(limit: Limit, trial: Trial) -> dict[str, Any]:
+    late = trial.late_step is not None
+    return {**asdict(trial), "met": trial.met, "cause": name_of(limit.limiter_of(trial)) if late else None}
