@@ -231,6 +231,7 @@ def test_a_stale_drawing_is_found_and_mended(tmp_path: Path) -> None:
     assert "cyclic.svg is stale" in stale.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("right", "wrong", "complaint"),
     [
@@ -253,6 +254,7 @@ def test_a_figure_that_contradicts_itself_is_refused(
     assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("right", "wrong", "complaint"),
     [

@@ -184,6 +184,7 @@ def test_a_first_answer_without_permission_goes_on_with_what_is_permitted(
     assert "is not permitted to this user" in row or policy == "fifo"
 
 
+@pytest.mark.slow
 def test_an_interrupt_seals_what_was_measured(tmp_path: Path) -> None:
     lab, probe = start_measuring(tmp_path, "--duration", "100s")
     lab.send_signal(signal.SIGINT)

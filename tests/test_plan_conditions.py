@@ -202,6 +202,7 @@ class SlowMachine(FakeMachine):
         return super().start_load(arguments, placement)
 
 
+@pytest.mark.slow
 def test_what_is_waited_for_is_told(tmp_path: Path, store: Store) -> None:
     said: list[str] = []
     run_cell(cell(), store, SlowMachine(tmp_path / "machine"), FACTS, lambda one: said.append(one.waiting))

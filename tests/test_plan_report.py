@@ -88,6 +88,7 @@ def test_a_run_that_ended_early_is_in_no_table_and_a_second_one_of_a_slot_neithe
     assert early not in page.page(results(store))
 
 
+@pytest.mark.slow
 def test_the_page_has_every_cell_its_seed_and_order(store: Store) -> None:
     runs = [measure(store, cell, 1, values(10_000 + at)) for at, cell in enumerate(("aaaa", "bbbb"))]
     text = page.page(results(store))

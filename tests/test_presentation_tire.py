@@ -16,9 +16,7 @@ from tautochrone.report.views import grids
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from test_report_page import CHROMIUM, QUIET
-from tire_runs import MS
-
-LATE, STALL = 100, 300
+from tire_runs import MS, STALL
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +26,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 @pytest.fixture(scope="module")
 def troubled(store: Store) -> Run:
-    return tire_runs.real_time(store, late_dispatch={LATE: 9 * MS}, slow={STALL: 12 * MS})
+    return tire_runs.troubled(store)
 
 
 @pytest.fixture(scope="module")

@@ -262,6 +262,7 @@ def test_every_chart_shows_values_on_both_sides_of_0(errors: Measured, kind: str
     assert "NaN" not in svg
 
 
+@pytest.mark.slow
 def test_a_signed_measure_over_time_has_an_axis_to_both_sides(tmp_path: Path) -> None:
     run = store_run(Store(tmp_path), [np.array([-250_000, 0, 3_000, -2_000, 400_000] * 50)])
 
@@ -460,6 +461,7 @@ def test_mechanisms_have_a_line_each_and_what_is_lacking_says_why(tmp_path: Path
     assert lines["Waiting for a plain mutex"].why_not == "Not permitted."
 
 
+@pytest.mark.slow
 def test_without_mechanisms_there_is_no_table_of_them(tmp_path: Path) -> None:
     loop = store_run(Store(tmp_path), [latencies(1, 4_000, 9_000)])
 

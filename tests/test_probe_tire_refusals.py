@@ -20,7 +20,7 @@ REFUSALS = [
     (["--nodes", "8", "--threads", "9"], ["--threads 9", "8 masses"]),
     (["--threads", "0"], ["--threads 0", "at least 1"]),
     (["--solver", "single", "--threads", "2"], ["--solver single", "one thread"]),
-    (["--stiffness", "1000000"], ["--stiffness 1000000", "10000000 ns", "stable", "below"]),
+    (["--stiffness", "1000000"], ["--stiffness 1000000", "10000.000 us", "stable", "below"]),
     (["--stiffness", "0"], ["--stiffness 0", "above 0"]),
     (["--count", "5", "--duration", "1s"], ["--count and --duration contradict"]),
     (["--count", "0"], ["--count is 0"]),

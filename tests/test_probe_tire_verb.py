@@ -9,10 +9,10 @@ import pytest
 
 from real import policy_options, tauto
 from tautochrone.cli.probe import tire as command
-from tautochrone.judgement import tire
 from tautochrone.judgement.loops import judge_runs
-from tautochrone.judgement.tire_account import account
-from tautochrone.judgement.tire_steps import thread_steps
+from tautochrone.judgement.tire import run as tire
+from tautochrone.judgement.tire.account import account
+from tautochrone.judgement.tire.steps import thread_steps
 from tautochrone.plan.cell import Cell, Load
 from tautochrone.plan.experiments import EXPERIMENTS
 from tautochrone.plan.placing import measured_cpus

@@ -89,7 +89,11 @@ def look(browser: Browser, path: Path, size: tuple[int, int] = LAPTOP, scheme: s
 
 @pytest.mark.parametrize(
     ("size", "scheme"),
-    [(LAPTOP, "light"), (LAPTOP, "dark"), (PHONE, "light")],
+    [
+        (LAPTOP, "light"),
+        pytest.param(LAPTOP, "dark", marks=pytest.mark.slow),
+        pytest.param(PHONE, "light", marks=pytest.mark.slow),
+    ],
     ids=["laptop", "dark", "phone"],
 )
 def test_every_chart_is_drawn_without_error_and_nothing_overflows(

@@ -178,3 +178,25 @@ def test_loops_that_ran_in_different_ways_have_a_line_each() -> None:
     cells = [line.cells[0] for line in shown.lines]
     assert [cell.standing for cell in cells if cell] == ["holds", "missed"]
     assert [load.name for load in cells[1].loads] == ["idle", "cpu"] if cells[1] else False
+
+
+def test_warnings_that_differ_in_how_much_are_one() -> None:
+    said = warnings.said_once(
+        [
+            ("a thread used 98% of its CPU; stopped for 50 ms", "advice", "a"),
+            ("CPU 1 was slow", "advice", "b"),
+            ("a thread used 100% of its CPU; stopped for 50 ms", "advice", "c"),
+            ("CPU 2 was slow", "advice", "d"),
+            ("a thread used 89% of its CPU; stopped for 50 ms", "other advice", "e"),
+            ("off by 900 us", "", "f"),
+            ("off by 1.5 ms", "", "g"),
+        ]
+    )
+
+    assert said == [
+        ("a thread used 98% to 100% of its CPU; stopped for 50 ms", "advice", ["a", "c"]),
+        ("CPU 1 was slow", "advice", ["b"]),
+        ("CPU 2 was slow", "advice", ["d"]),
+        ("a thread used 89% of its CPU; stopped for 50 ms", "other advice", ["e"]),
+        ("off by 900 us to 1.5 ms", "", ["f", "g"]),
+    ]

@@ -8,7 +8,7 @@ import pytest
 
 import tire_runs
 from tautochrone.errors import UsageError
-from tautochrone.judgement.tire_grid import (
+from tautochrone.judgement.tire.grid import (
     FastCell,
     FastTrial,
     MapCell,

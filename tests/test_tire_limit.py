@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tautochrone.errors import UsageError
-from tautochrone.judgement.tire_limit import Question, Speed, Trial
+from tautochrone.judgement.tire.limit import Question, Speed, Trial
 from tautochrone.plan.tire.limit import DECIDED_MOST, NODES_MOST, Course, Try, least_nodes
 from tautochrone.plan.tire.limit_question import question_of
 from tautochrone.plan.tire.limit_search import Findings, Search

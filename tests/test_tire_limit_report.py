@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import tire_runs
-from tautochrone.judgement.tire_limit import Limit, Limiter, Question, Speed, trial_of
-from tautochrone.judgement.tire_limit_words import answer, claim, explanation, limited_by
+from tautochrone.judgement.tire.limit import Limit, Limiter, Question, Speed, trial_of
+from tautochrone.judgement.tire.limit_words import answer, claim, explanation, limited_by
 from tautochrone.plan.tire.limit_search import findings_of, open_search
 from tautochrone.report.tire_limit import page, tables, terminal
 from tautochrone.report.tire_limit.results import Results, results_of

@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tautochrone.judgement.tire_model import Study, study
-from tautochrone.judgement.tire_model_fit import Fit, fit, fitting_nodes
-from tautochrone.judgement.tire_model_latencies import IPC, SWITCH, Latency
-from tautochrone.judgement.tire_model_points import Point
-from tautochrone.judgement.tire_model_rows import fit_shown, fitted_share, rows
-from tautochrone.judgement.tire_model_words import headline, sentences_of
+from tautochrone.judgement.tire.model import Study, study
+from tautochrone.judgement.tire.model_fit import Fit, fit, fitting_nodes
+from tautochrone.judgement.tire.model_latencies import IPC, SWITCH, Latency
+from tautochrone.judgement.tire.model_points import Point
+from tautochrone.judgement.tire.model_rows import fit_shown, fitted_share, rows
+from tautochrone.judgement.tire.model_words import headline, sentences_of
 from tautochrone.statistics.proportion import Estimate
 
 NODES = (40, 80, 160, 320, 640, 1280, 2560, 5120, 10240)

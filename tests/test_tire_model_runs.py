@@ -10,8 +10,8 @@ import pytest
 
 from report_runs import FACTS, store_run
 from tautochrone.errors import UsageError
-from tautochrone.judgement.tire_model_latencies import ipc_latency, switch_latency
-from tautochrone.judgement.tire_model_points import point_of, points_of
+from tautochrone.judgement.tire.model_latencies import ipc_latency, switch_latency
+from tautochrone.judgement.tire.model_points import point_of, points_of
 from tautochrone.plan.cell import IDLE
 from tautochrone.plan.tire.grid import Common
 from tautochrone.plan.tire.model import (

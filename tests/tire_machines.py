@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tautochrone.judgement.tire_limit import LateStep, Limit, Parts, Question, Speed, Trial
+from tautochrone.judgement.tire.limit import LateStep, Limit, Parts, Question, Speed, Trial
 from tautochrone.plan.tire.limit import Course, Try, least_nodes
 
 PERIOD_NS = 10_000_000

@@ -14,6 +14,8 @@ from tautochrone.run.store import Store
 US, MS = 1_000, 1_000_000
 STEPS, PERIOD_NS = 600, 10 * MS
 CHECKSUM = 0x1234ABCD
+LATE, STALL = 100, 300
+"""Steps of `troubled`: one thread comes to run too late, and it computes for too long."""
 
 Integers = npt.NDArray[np.int64]
 
@@ -67,21 +69,7 @@ def real_time(
         in_one=solver == "halo",
     )
     lost = {thread: np.asarray(places, np.int64) for thread, places in (dropped or {}).items()}
-    late = int(np.count_nonzero(rows[0][:, -1] - scheduled >= period_ns))
-    books = [
-        {
-            "source": k,
-            "released": steps,
-            "completed": len(scheduled),
-            "missed": steps - len(scheduled),
-            "recorded": len(scheduled) - len(lost.get(k, ())),
-            "dropped": len(lost.get(k, ())),
-            "overruns": late,
-            "warmup": 10,
-            "cpu_time_ns": int((rows[k][:, -1] - rows[k][:, 1]).sum()),
-        }
-        for k in range(threads)
-    ]
+    books = _books(scheduled, rows, steps, period_ns, lost)
     kept = [np.delete(one, lost.get(k, np.zeros(0, np.int64)), axis=0) for k, one in enumerate(rows)]
     header = _header(threads, nodes, solver, policy, steps, period_ns, "real-time")
     header["schedule"] = {"period_ns": period_ns}
@@ -92,6 +80,11 @@ def real_time(
     events = [_result(threads, nodes, len(scheduled), checksum)] if footer else []
     events = [*_losses(lost), *events]
     return _sealed(store, header, kept, events, books if footer else None, ended, load, title, around)
+
+
+def troubled(store: Store) -> Run:
+    """Two misses, of two causes, each with its step."""
+    return real_time(store, late_dispatch={LATE: 9 * MS}, slow={STALL: 12 * MS})
 
 
 def real_fast(
@@ -130,6 +123,26 @@ def real_fast(
     ]
     events = [_result(threads, nodes, rows * steps_per_row, checksum)]
     return _sealed(store, header, kept, events, books, ended, "idle", title, around)
+
+
+def _books(
+    scheduled: Integers, rows: Sequence[Integers], steps: int, period_ns: int, lost: Mapping[int, Integers]
+) -> list[dict[str, int]]:
+    late = int(np.count_nonzero(rows[0][:, -1] - scheduled >= period_ns))
+    return [
+        {
+            "source": k,
+            "released": steps,
+            "completed": len(scheduled),
+            "missed": steps - len(scheduled),
+            "recorded": len(scheduled) - len(lost.get(k, ())),
+            "dropped": len(lost.get(k, ())),
+            "overruns": late,
+            "warmup": 10,
+            "cpu_time_ns": int((one[:, -1] - one[:, 1]).sum()),
+        }
+        for k, one in enumerate(rows)
+    ]
 
 
 def _instants(

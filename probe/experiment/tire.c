@@ -12,7 +12,8 @@
  *   finished_ns    read by the last thread to meet the others at the barrier, as its first act there: the same for all
  * T_i of equation (1) is start - scheduled, T_s is finished - start, T_w what then remains of the period. Between
  * written and finished a thread waits for the others. After finished, outside of every interval: the last one books,
- * chooses the next release for all and lets the others go; each thread fills in its row, and sleeps.
+ * chooses the next release for all, with --send copies what is to be shown, and lets the others go; each thread fills in
+ * its row, and sleeps.
  *
  * Real-fast, one row for several steps, the same for all threads:
  *   begin_ns       read by the last thread to meet the others, as its last act before they are let go: all are awake

@@ -75,9 +75,9 @@ static bool check_model(struct tire_options *options, bool stiffness_given)
     const double limit = tire_stiffness_limit(parameters->step_ns);
     if (stiffness_given && (options->stiffness < 1 || (double)options->stiffness >= limit)) {
         refuse(EXIT_USAGE,
-               "--stiffness %lld: with a step of %lld ns the simulation is stable above 0 and below %lld (stiffness of "
+               "--stiffness %lld: with a step of %lld.%03lld us the simulation is stable above 0 and below %lld (stiffness of "
                "a ring spring per mass, in 1/s^2). Take one between, or shorten --step.",
-               (long long)options->stiffness, step_ns, (long long)limit);
+               (long long)options->stiffness, step_ns / 1000, step_ns % 1000, (long long)limit);
         return false;
     }
     parameters->stiffness_per_mass = (double)options->stiffness;
@@ -172,8 +172,8 @@ static bool choose_spin(struct tire_options *options, bool given)
     const bool real_time = tire_is_real_time_policy(options);
     if (options->spin_ns > 0 && options->threads > 1 && !pinned && real_time) {
         refuse(EXIT_USAGE,
-               "--spin contradicts --policy %s with --cpus any: two threads may come to one CPU, and the one that spins "
-               "keeps it from the one it waits for. Leave --spin out, or name CPUs.",
+               "--spin contradicts --policy %s with --cpus any: two threads may come to one CPU, and the one that "
+               "spins keeps it from the one it waits for. Leave --spin out, or name CPUs.",
                policies[options->policy]);
         return false;
     }

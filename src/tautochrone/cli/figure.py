@@ -1,13 +1,22 @@
 """``tauto figure``: one chart as a file."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tautochrone.cli.options import RunsArgument, StoreOption, open_runs, open_store, see_alone
 
-PREFIX = "plan-"  # what the name of every campaign begins with, and of no run
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tautochrone.report.composition import Figure
+
+    Figures = Callable[[str], Sequence[Figure]]
+
+_CAMPAIGN, _SEARCH = "plan-", "limit-"  # what the name of every one begins with, and of no run
 
 
 def figure(
@@ -32,17 +41,21 @@ def figure(
     ] = None,
     store: StoreOption = None,
 ) -> None:
-    """Draw one chart of one or more runs, or of a campaign, at publication size.
+    """Draw one chart of one or more runs, of a campaign, or of a search, at publication size.
 
     Of runs of several experiments it shows the periodic one, and says which runs it leaves out. A campaign's
-    name begins with plan-; plan-latest is the latest one.
+    name begins with plan-, that of a search of `tauto tire limit` with limit-; plan-latest is the latest one.
     """
     from tautochrone.report import figure as drawing
 
     if out is not None:
         drawing.format_of(out)
-    if any(name.startswith(PREFIX) for name in run):
-        _of_campaign(run, kind, out, store)
+    if any(name.startswith(_CAMPAIGN) for name in run):
+        see_alone(run, _CAMPAIGN, "campaign")
+        _of_several(_campaign(run[0], store), kind, out)
+    elif any(name.startswith(_SEARCH) for name in run):
+        see_alone(run, _SEARCH, "search")
+        _of_several(_search(run[0], store), kind, out)
     else:
         _of_runs(run, kind or "histogram", measure, out, store)
 
@@ -64,19 +77,37 @@ def _of_runs(run: list[str], kind: str, measure: str | None, out: Path | None, s
     typer.echo(path.resolve())
 
 
-def _of_campaign(names: list[str], kind: str | None, out: Path | None, store: Path | None) -> None:
-    from tautochrone.plan.campaign.campaign import open_campaign
+def _of_several(named: tuple[str, Figures], kind: str | None, out: Path | None) -> None:
     from tautochrone.report import figure as drawing
+
+    name, figures = named
+    if kind == "list":
+        typer.echo("\n".join(drawing.kinds_of(figures)))
+        return
+    drawn = drawing.draw_of(figures, kind)
+    path = out if out is not None else Path(f"{kind or 'figure'}-{name}.svg")
+    drawing.save(drawn, path)
+    typer.echo(path.resolve())
+
+
+def _campaign(name: str, store: Path | None) -> tuple[str, Figures]:
+    """Its id, and what makes its figures."""
+    from tautochrone.plan.campaign.campaign import open_campaign
     from tautochrone.report.plan.figures import figures
     from tautochrone.report.plan.results import gather_results
 
-    see_alone(names, PREFIX, "campaign")
-    campaign = open_campaign(open_store(store), names[0])
+    campaign = open_campaign(open_store(store), name)
     results = gather_results(campaign)
-    if kind == "list":
-        typer.echo("\n".join(drawing.kinds_of(lambda prefix: figures(results, prefix))))
-        return
-    drawn = drawing.draw_of(lambda prefix: figures(results, prefix), kind)
-    path = out if out is not None else Path(f"{kind or 'figure'}-{campaign.id}.svg")
-    drawing.save(drawn, path)
-    typer.echo(path.resolve())
+    return campaign.id, lambda prefix: figures(results, prefix)
+
+
+def _search(name: str, store: Path | None) -> tuple[str, Figures]:
+    """Its id, and what makes its figures."""
+    from tautochrone.plan.tire.limit_search import findings_of, open_search
+    from tautochrone.report.tire_limit.figures import figures
+    from tautochrone.report.tire_limit.results import results_of
+
+    place = open_store(store)
+    search = open_search(place, name)
+    results = results_of(search, findings_of(search, place))
+    return search.id, lambda prefix: figures(results, prefix)

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tautochrone.judgement import tire
 from tautochrone.judgement.circumstances import deployment_words, remote
+from tautochrone.judgement.tire import run as tire
 from tautochrone.judgement.verdict import MeasuredLoop, Verdict, judge
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import LATENCY, periods_ns

@@ -34,7 +34,12 @@ Cpus = Annotated[
     ),
 ]
 Policies = Annotated[
-    str | None, typer.Option("--policy", metavar="LIST", help="Of fifo, rr, other; several with commas.")
+    str | None,
+    typer.Option(
+        "--policy",
+        metavar="LIST",
+        help="Of fifo, rr, other; several with commas. [map: fifo; fast, model: fifo,other]",
+    ),
 ]
 Repetitions = Annotated[int, typer.Option("--repetitions", help="How often each cell is measured.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Of the order, to have an order again.")]

@@ -40,8 +40,10 @@ def verb(
         str | None, typer.Option(metavar="TIME", help="Simulated, and from release to release, for a rate.")
     ] = None,
     threads: Threads = None,
-    solver: Annotated[str, typer.Option(metavar="halo|single|semaphore|mutex-pi", help="[halo]")] = "halo",
-    policy: Annotated[str, typer.Option(metavar="fifo|rr|other", help="[fifo]")] = "fifo",
+    solver: Annotated[
+        str, typer.Option(metavar="halo|single|semaphore|mutex-pi", help="How threads share it.")
+    ] = "halo",
+    policy: Annotated[str, typer.Option(metavar="fifo|rr|other", help="Of the threads.")] = "fifo",
     duration: Annotated[
         str | None, typer.Option(metavar="TIME", help=f"Of the trial that decides. [{_DURATION}]")
     ] = None,
@@ -51,7 +53,7 @@ def verb(
             metavar="PERCENT", help=f"Between what met and what missed, at the end. [{_RESOLUTION}]"
         ),
     ] = None,
-    misses: Annotated[int, typer.Option(help="So many in the trial that decides are allowed. [0]")] = 0,
+    misses: Annotated[int, typer.Option(help="So many in the trial that decides are allowed.")] = 0,
     confidence: Annotated[str, typer.Option(metavar="PERCENT", help="Of what is claimed.")] = "95%",
     cpus: Cpus = None,
     quick: Annotated[

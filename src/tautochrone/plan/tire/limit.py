@@ -21,7 +21,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tautochrone.judgement.tire_limit import SPEED, End, Purpose, Question, Speed, Trial, is_crowded
+from tautochrone.judgement.tire.limit import SPEED, End, Purpose, Question, Speed, Trial, is_crowded
 from tautochrone.plan.tire.ranges import MASSES_UNIT
 
 NODES_MOST = 1 << 28

@@ -3,7 +3,7 @@
 import re
 
 from tautochrone.errors import UsageError
-from tautochrone.judgement.tire_limit import Question
+from tautochrone.judgement.tire.limit import Question
 from tautochrone.units import format_duration, parse_duration_ns
 
 _RATE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(Hz|kHz)\s*", re.IGNORECASE)

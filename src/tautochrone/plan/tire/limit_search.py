@@ -14,7 +14,7 @@ from secrets import token_hex
 from typing import Any
 
 from tautochrone.errors import DamagedError, StoreError
-from tautochrone.judgement.tire_limit import (
+from tautochrone.judgement.tire.limit import (
     CONDITION,
     SPEED,
     Limit,

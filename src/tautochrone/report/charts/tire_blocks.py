@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import altair as alt
 
-from tautochrone.judgement.tire_blocks import Block, Kind, Window
+from tautochrone.judgement.tire.blocks import Block, Kind, Window
 from tautochrone.report.charts import axes
 from tautochrone.report.charts.schedule import GLYPHS, MISSED
 from tautochrone.report.theme import Theme
@@ -98,7 +98,7 @@ def chart(window: Window, threads: Sequence[str], theme: Theme) -> alt.LayerChar
     shown = shown_first(window)
     zoom = alt.selection_interval(
         name=ZOOM,
-        **({} if shown is None else {"value": {"x": [at / drawing.scale for at in shown]}}),
+        value=alt.Undefined if shown is None else {"x": [at / drawing.scale for at in shown]},
         bind="scales",
         encodings=["x"],
         # A page is scrolled with the wheel: it zooms with Ctrl only, as a pinch does.
@@ -172,7 +172,7 @@ class _Drawing:
             scale=alt.Scale(domain=domain, nice=False),
             axis=alt.Axis(
                 title=title,
-                format="~r",
+                format=",~r",
                 labelFlush=True,
                 tickCount=8,
                 labelOverlap="greedy",

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from tautochrone.judgement.tire_grid import FastCell, Ratio
+from tautochrone.judgement.tire.grid import FastCell, Ratio
 from tautochrone.report.charts import axes
 from tautochrone.report.charts.tire_map import grows_by_factors, masses_scale
 from tautochrone.report.composition import Sign

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import altair as alt
 
@@ -17,6 +18,8 @@ CROSS = "M-1,-.5L-.5,-1L0,-.5L.5,-1L1,-.5L.5,0L1,.5L.5,1L0,.5L-.5,1L-1,.5L-.5,0Z
 _HEIGHT = 210
 _SMALL, _LARGE = 42, 130
 _FEW_TICKS = 10  # span from which on 1, 2, 5 of each decade are enough
+_WORDS = 0.27  # of the axis, what words take
+_STANDS: dict[float, Literal["left", "center", "right"]] = {0.0: "left", 0.5: "center", 1.0: "right"}
 _ROOM = 1.12  # of the masses, to either side
 
 
@@ -73,7 +76,9 @@ def chart(points: Sequence[Point], period_ns: int, scales: Scales, theme: Theme)
     y = alt.Y("worst:Q", scale=scale, axis=axis)
     marks = [part for met in (True, False) for part in _trials(points, met, x, y, theme)]
     description = describe(points, period_ns)
-    return axes.finish([*_period(period_ns, y, theme), *marks], theme, _HEIGHT, description)
+    return axes.finish(
+        [*_period(period_ns, y, theme, at=_emptiest(points, low, high)), *marks], theme, _HEIGHT, description
+    )
 
 
 def describe(points: Sequence[Point], period_ns: int) -> str:
@@ -131,12 +136,22 @@ def _trials(points: Sequence[Point], met: bool, x: alt.X, y: alt.Y, theme: Theme
     return [span, median, head]
 
 
-def _period(period_ns: int, y: alt.Y, theme: Theme) -> list[alt.Chart]:
+def _emptiest(points: Sequence[Point], low: float, high: float) -> float:
+    """Where words have the fewest trials in their way: 0 at the begin of the axis, 1 at its end."""
+    places = [math.log(one.nodes / low) / math.log(high / low) for one in points]
+    return min(_STANDS, key=lambda at: sum(abs(one - at) < _WORDS for one in places))
+
+
+def _period(period_ns: int, y: alt.Y, theme: Theme, *, at: float) -> list[alt.Chart]:
     words = f"period {duration(period_ns)}"
     base = alt.Chart(alt.InlineData(values=[{"worst": period_ns, "words": words}])).encode(y=y)
     return [
         base.mark_rule(color=theme.ink, strokeWidth=1.4, strokeDash=[5, 3]),
-        base.mark_text(align="left", dx=4, dy=-6, baseline="bottom", color=theme.ink).encode(
-            text="words:N", x=alt.value(0)
-        ),
+        base.mark_text(
+            align=_STANDS[at],
+            dx=4 - 8 * at,
+            dy=-6,
+            baseline="bottom",
+            color=theme.ink,
+        ).encode(text="words:N", x=alt.value(alt.ExprRef(f"width * {at}"))),
     ]

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import altair as alt
 
-from tautochrone.judgement.tire_grid import CLASSES, MapCell, class_of
+from tautochrone.judgement.tire.grid import CLASSES, MapCell, class_of
 from tautochrone.report.charts import axes
 from tautochrone.report.composition import Sign
 from tautochrone.report.theme import Theme
@@ -172,7 +172,7 @@ def grows_by_factors(nodes: Sequence[int]) -> bool:
 
 def _axis(scale: alt.Scale, nodes: Sequence[int]) -> alt.Axis:
     """With the numbers of masses themselves, where they are few: round ones stand between the tiles."""
-    ticks = _ticks(*scale["domain"]) if scale["type"] == "log" else None
+    ticks = round_numbers(*scale["domain"]) if scale["type"] == "log" else None
     if len(nodes) <= _MOST_NUMBERS:
         ticks = list(nodes)
     return alt.Axis(
@@ -184,7 +184,8 @@ def _axis(scale: alt.Scale, nodes: Sequence[int]) -> alt.Axis:
     )
 
 
-def _ticks(low: float, high: float) -> list[int]:
+def round_numbers(low: float, high: float) -> list[int]:
+    """1, 2, 5, 10, 20, … as far as they lie between."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     return [step * 10**power for power in decades for step in (1, 2, 5) if low <= step * 10**power <= high]
 

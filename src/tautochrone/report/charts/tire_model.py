@@ -6,8 +6,9 @@ from typing import Any
 
 import altair as alt
 
-from tautochrone.judgement.tire_model_rows import Row
+from tautochrone.judgement.tire.model_rows import Row
 from tautochrone.report.charts import axes
+from tautochrone.report.charts.tire_map import round_numbers
 from tautochrone.report.composition import Sign
 from tautochrone.report.theme import DASHES, Theme
 from tautochrone.report.typeset import duration, number, plural
@@ -23,7 +24,7 @@ GLYPHS = {
 _SHAPES = {FITTED: "circle", TESTED: "square", OUTSIDE: "cross"}
 _ROLES = {"fitted": FITTED, "tested": TESTED, "outside": OUTSIDE}
 _HEIGHT, _ERROR_HEIGHT = 240, 240
-_ROOM, _MOST_TICKS, _SIZE = 1.15, 7, 55
+_ROOM, _SIZE = 1.15, 55
 _LEAST_REACH = 1.3
 _BESIDE = 1.025  # of the masses, so that marks of several numbers of threads stand beside each other
 _RATIO_TICKS = (0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100)
@@ -137,7 +138,14 @@ def _masses(rows: Sequence[Row]) -> alt.X:
     return alt.X(
         "nodes:Q",
         scale=alt.Scale(type="log", domain=[min(nodes) / _ROOM, max(nodes) * _ROOM], nice=False),
-        axis=alt.Axis(title="masses", format="~s", tickCount=_MOST_TICKS, labelOverlap="greedy", grid=True),
+        axis=alt.Axis(
+            title="masses",
+            format=",d",
+            values=round_numbers(min(nodes) / _ROOM, max(nodes) * _ROOM),
+            labelOverlap="greedy",
+            labelSeparation=8,
+            grid=True,
+        ),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from tautochrone.judgement.tire_account import Shares, ThreadAccount
+from tautochrone.judgement.tire.account import Shares, ThreadAccount
 from tautochrone.report.charts import axes
 from tautochrone.report.charts.tire_blocks import BLUE, GREEN, RED
 from tautochrone.report.theme import Theme

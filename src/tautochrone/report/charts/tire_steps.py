@@ -14,6 +14,7 @@ from tautochrone.statistics import shape
 
 STRETCHES = 500
 _HEIGHT = 190
+_WORDS = 0.2  # of the time, which they take at most: where crosses stand there, they go to the other end
 _HEADROOM = 1.6  # above the highest value, for the words at the deadline
 _CROSS = "M-1,-.5L-.5,-1L0,-.5L.5,-1L1,-.5L.5,0L1,.5L.5,1L0,.5L-.5,1L-1,.5L-.5,0Z"
 
@@ -103,8 +104,12 @@ def _line(rows: list[dict[str, object]], x: alt.X, y: alt.Y) -> alt.Chart:
 
 def _deadline(course: Course, y: alt.Y, theme: Theme) -> list[alt.Chart]:
     words = f"deadline {duration(course.period_ns)}"
+    late_at = course.scheduled_ns[course.response_ns >= course.period_ns]
+    crowded = bool(np.any(late_at < _WORDS * course.scheduled_ns[-1]))
     base = alt.Chart(alt.InlineData(values=[{"high": course.period_ns, "words": words}])).encode(y=y)
     return [
         base.mark_rule(color=theme.ink, strokeWidth=1.2, strokeDash=[5, 3]),
-        base.mark_text(align="left", dx=4, dy=-7, color=theme.ink).encode(x=alt.value(0), text="words:N"),
+        base.mark_text(
+            align="right" if crowded else "left", dx=-4 if crowded else 4, dy=-7, color=theme.ink
+        ).encode(x=alt.value("width" if crowded else 0), text="words:N"),
     ]

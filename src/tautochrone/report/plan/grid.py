@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tautochrone.errors import TautoError
-from tautochrone.judgement.tire_grid import FastCell, MapCell, fast_trial, map_trial
+from tautochrone.judgement.tire.grid import FastCell, MapCell, fast_trial, map_trial
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.machine.facts import Facts
 from tautochrone.plan.campaign.campaign import CONDITION, GRID

@@ -6,7 +6,7 @@ import math
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from tautochrone.judgement.tire_grid import FastCell, Ratio, ratios
+from tautochrone.judgement.tire.grid import FastCell, Ratio, ratios
 from tautochrone.report.plan.grid import Field, GridResults, without_column
 from tautochrone.report.presentations import Grid
 from tautochrone.report.typeset import number, plural
@@ -199,7 +199,7 @@ def _threads(results: GridResults) -> Grid:
                     f"{ratio.middle:.3g}" if ratio is not None else "",
                 )
             )
-    heads = ("", "here that is", "times 1 thread", "times real time", "million masses/s", "FIFO/OTHER")
+    heads = ("", "here that is", "speed / 1 thread", "times real time", "million masses/s", "FIFO/OTHER")
     notes = (
         "Speeds are those with the most masses. Million masses/s: masses times steps in each second. "
         "FIFO/OTHER: the median over all masses of how many times as long it takes with FIFO.",
@@ -242,5 +242,5 @@ def _decimals(results: GridResults) -> int:
 
 
 def _short(value: float) -> str:
-    """Three digits, and never an exponent."""
-    return f"{value:,.0f}" if value >= _FOUR_DIGITS else f"{value:.3g}"
+    """Three digits, those at the end, too, and never an exponent."""
+    return f"{value:,.0f}" if value >= _FOUR_DIGITS else f"{value:#.3g}".rstrip(".")

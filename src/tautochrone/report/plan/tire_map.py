@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tautochrone.judgement.tire import CONFIDENCE
-from tautochrone.judgement.tire_grid import Boundary, MapCell, boundaries
+from tautochrone.judgement.tire.grid import Boundary, MapCell, boundaries
+from tautochrone.judgement.tire.run import CONFIDENCE
 from tautochrone.report.plan.grid import Field, GridResults, without_column
 from tautochrone.report.presentations import Grid
 from tautochrone.report.typeset import number, plural

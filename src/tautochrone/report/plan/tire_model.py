@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from tautochrone.judgement.tire_model_rows import fit_shown, fitted_share, rows
-from tautochrone.judgement.tire_model_verdict import TOLERANCE
-from tautochrone.judgement.tire_model_words import criteria, headline, sentences_of, team_of
+from tautochrone.judgement.tire.model_rows import fit_shown, fitted_share, rows
+from tautochrone.judgement.tire.model_verdict import TOLERANCE
+from tautochrone.judgement.tire.model_words import criteria, headline, sentences_of, team_of
 from tautochrone.report.plan.tire_model_tables import tables_of
 
 if TYPE_CHECKING:
-    from tautochrone.judgement.tire_model import Attempt, Study
-    from tautochrone.judgement.tire_model_fit import Fit
+    from tautochrone.judgement.tire.model import Attempt, Study
+    from tautochrone.judgement.tire.model_fit import Fit
     from tautochrone.report.composition import Figure
     from tautochrone.report.plan.grid import GridResults
     from tautochrone.report.presentations import Grid

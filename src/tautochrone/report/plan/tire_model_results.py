@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tautochrone.judgement.tire_model import Study, studies
-from tautochrone.judgement.tire_model_points import Point, points_of
+from tautochrone.judgement.tire.model import Study, studies
+from tautochrone.judgement.tire.model_points import Point, points_of
 from tautochrone.plan.tire.model import needed_mechanisms, stored_mechanism
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store

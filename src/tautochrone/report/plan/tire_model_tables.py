@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from tautochrone.judgement.tire_model import Attempt, Study
-from tautochrone.judgement.tire_model_beside import Variant
-from tautochrone.judgement.tire_model_fit import Fit
-from tautochrone.judgement.tire_model_latencies import Latency
-from tautochrone.judgement.tire_model_rows import Row, fit_shown, fitted_share, rows
-from tautochrone.judgement.tire_model_words import team_of, teams_of
+from tautochrone.judgement.tire.model import Attempt, Study
+from tautochrone.judgement.tire.model_beside import Variant
+from tautochrone.judgement.tire.model_fit import Fit
+from tautochrone.judgement.tire.model_latencies import Latency
+from tautochrone.judgement.tire.model_rows import Row, fit_shown, fitted_share, rows
+from tautochrone.judgement.tire.model_words import team_of, teams_of
 from tautochrone.report.plan.tire_model_results import ModelResults
 from tautochrone.report.presentations import Grid
 from tautochrone.report.typeset import number, plural

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tautochrone.judgement.tire import REAL_FAST, configuration, model, real_fast, result_event
-from tautochrone.judgement.tire_account import Account, ThreadAccount, account
+from tautochrone.judgement.tire.account import Account, ThreadAccount, account
+from tautochrone.judgement.tire.run import REAL_FAST, configuration, model, real_fast, result_event
 from tautochrone.report.presentations import tire_notes
 from tautochrone.report.presentations.presentation import Grid
 from tautochrone.report.typeset import number

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tautochrone.judgement.tire_account import account
-from tautochrone.judgement.tire_blocks import Window, windows_of
-from tautochrone.judgement.tire_steps import TeamSteps, start_of, team_of, thread_steps
+from tautochrone.judgement.tire.account import account
+from tautochrone.judgement.tire.blocks import Window, Windows, windows_of
+from tautochrone.judgement.tire.steps import TeamSteps, start_of, team_of, thread_steps
 from tautochrone.report.charts import responses, schedule, tire_blocks, tire_rows, tire_shares, tire_steps
 from tautochrone.report.charts.responses import Limit, Responses
 from tautochrone.report.charts.tire_rows import Pace
@@ -51,7 +51,7 @@ def blocks(runs: Labelled, prefix: str) -> Iterator[Figure]:
         caption = [
             _about(windows.worst, "The longest step"),
             _about(windows.typical, "The typical one, a median,"),
-            "" if windows.one_scale else "The scales differ.",
+            _about_scales(windows),
             f"Left out: {plural(left_out, 'run')} with shorter steps." if left_out else "",
         ]
         title = "What each thread did, as Figure 4"
@@ -159,6 +159,15 @@ def _spread(
     found = [Responses(label, getattr(team, measured)) for label, team in teams]
     chart = responses.chart(found, limits, PAGE, runs=labels, title=what, counted="steps")
     return Panel(panel, what, chart)
+
+
+def _about_scales(windows: Windows) -> str:
+    if any(tire_blocks.shown_first(one) is not None for one in windows.every):
+        return (
+            "A step that is short against the time around it is shown close, so that scales differ: the "
+            "whole has the periods around it."
+        )
+    return "" if windows.one_scale else "The scales differ."
 
 
 def _about(window: Window, what: str) -> str:

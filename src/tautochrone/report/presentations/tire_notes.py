@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tautochrone.judgement.tire import configuration, model, real_fast, result_event
-from tautochrone.judgement.tire_account import PARTS, Account
+from tautochrone.judgement.tire.account import PARTS, Account
+from tautochrone.judgement.tire.run import configuration, model, real_fast, result_event
 from tautochrone.report.typeset import plural
 from tautochrone.units import format_duration
 

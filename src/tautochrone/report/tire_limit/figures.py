@@ -1,7 +1,7 @@
 """The figure of a search: its trials over masses, a panel for each number of threads."""
 
-from tautochrone.judgement.tire_limit import Limit, Trial
-from tautochrone.judgement.tire_limit_words import team_of
+from tautochrone.judgement.tire.limit import Limit, Trial
+from tautochrone.judgement.tire.limit_words import team_of
 from tautochrone.report.charts import tire_limit
 from tautochrone.report.charts.tire_limit import MET, MISSED, Point
 from tautochrone.report.composition import Figure, Panel, Sign
@@ -21,22 +21,27 @@ _CAPTION = (
 )
 
 
-def figure(results: Results) -> Figure | None:
-    """All trials; None where none recorded a step."""
+def figures(results: Results, prefix: str) -> list[Figure]:
+    """All trials, or nothing where none recorded a step. The ids of the panels begin with ``prefix``."""
     panels = {limit.threads: points for limit in results.limits if (points := _points(limit))}
     if not panels:
-        return None
+        return []
     period_ns = results.search.question.period_ns
     scales = tire_limit.scales_of([one for own in panels.values() for one in own], period_ns)
-    return Figure(
+    drawn = Figure(
         "Release to the end of the step, over masses",
         tuple(
-            Panel(f"limit-{threads}", team_of(threads), tire_limit.chart(points, period_ns, scales, PAGE))
+            Panel(
+                f"{prefix}-limit-{threads}",
+                team_of(threads),
+                tire_limit.chart(points, period_ns, scales, PAGE),
+            )
             for threads, points in panels.items()
         ),
         (_CAPTION,),
         _KEY,
     )
+    return [drawn]
 
 
 def _points(limit: Limit) -> list[Point]:

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tautochrone.errors import UsageError
-from tautochrone.judgement.tire_limit import CONDITION
-from tautochrone.judgement.tire_limit_words import team_of
+from tautochrone.judgement.tire.limit import CONDITION
+from tautochrone.judgement.tire.limit_words import team_of
 from tautochrone.report import audits, html
 from tautochrone.report.tire_limit import tables
-from tautochrone.report.tire_limit.figures import figure
+from tautochrone.report.tire_limit.figures import figures
 from tautochrone.report.tire_limit.results import Results
 from tautochrone.report.typeset import duration, micro, number, plural
 from tautochrone.report.views import conditions, environment, grids, warnings
@@ -61,7 +61,7 @@ def render(results: Results, *, out: Path) -> Path:
 
 def page(results: Results) -> str:
     """The HTML text."""
-    drawn = figure(results)
+    drawn = figures(results, "trials")
     manifests = results.manifests
     labels = [_label(manifest, several=len(results.limits) > 1) for manifest in manifests]
     found = audits.audit_runs(manifests[:1])
@@ -70,7 +70,7 @@ def page(results: Results) -> str:
     loaded = conditions.loads(manifests, labels)
     return html.render(
         "limit.html.j2",
-        {panel.id: panel.chart.to_dict() for panel in drawn.panels} if drawn else {},
+        {panel.id: panel.chart.to_dict() for figure in drawn for panel in figure.panels},
         masthead=html.masthead(manifests[0]),
         title=results.headline,
         how=_how(results),
@@ -80,7 +80,7 @@ def page(results: Results) -> str:
             for limit in results.limits
         ],
         remarks=[micro(sentence) for sentence in results.findings()],
-        figure=drawn,
+        figure=drawn[0] if drawn else None,
         trials=[grids.view(tables.trials(limit)) for limit in results.limits if limit.trials],
         extremes=(),
         how_sure="",

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tautochrone.judgement.tire_limit import CROWDED, Limit
-from tautochrone.judgement.tire_limit_words import team_of
+from tautochrone.judgement.tire.limit import CROWDED, Limit
+from tautochrone.judgement.tire.limit_words import team_of
 from tautochrone.plan.tire.limit_search import Findings, Search
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from tautochrone.judgement.tire import miss_bound
-from tautochrone.judgement.tire_limit import Limit, Trial
-from tautochrone.judgement.tire_limit_words import (
+from tautochrone.judgement.tire.limit import Limit, Trial
+from tautochrone.judgement.tire.limit_words import (
     answer,
     claim,
     explanation,
@@ -13,6 +12,7 @@ from tautochrone.judgement.tire_limit_words import (
     one_in,
     team_of,
 )
+from tautochrone.judgement.tire.run import miss_bound
 from tautochrone.report.presentations import Grid
 from tautochrone.report.tire_limit.results import Results
 from tautochrone.report.typeset import number

@@ -6,9 +6,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from tautochrone.judgement.tire import miss_bound
-from tautochrone.judgement.tire_limit import Limit, Trial
-from tautochrone.judgement.tire_limit_words import limited_by, name_of, team_of
+from tautochrone.judgement.tire.limit import Limit, Trial
+from tautochrone.judgement.tire.limit_words import limited_by, name_of, team_of
+from tautochrone.judgement.tire.run import miss_bound
 from tautochrone.report.terminal import show_grid
 from tautochrone.report.tire_limit import tables
 from tautochrone.report.tire_limit.results import Results

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from tautochrone.judgement.tire_steps import Integers, Steps, TeamSteps, ThreadSteps, team_of
+from tautochrone.judgement.tire.steps import Integers, Steps, TeamSteps, ThreadSteps, team_of
 
 Kind = Literal["dispatch", "reading", "forces", "integration", "computing", "writing", "waiting", "idle"]
 """``computing``: forces and integration in one, of a solver that does not do one after the other."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tautochrone.judgement.tire_model_fit import Fit, fitting_nodes, median_size, ratio
-from tautochrone.judgement.tire_model_latencies import Latency
-from tautochrone.judgement.tire_model_points import Point
+from tautochrone.judgement.tire.model_fit import Fit, fitting_nodes, median_size, ratio
+from tautochrone.judgement.tire.model_latencies import Latency
+from tautochrone.judgement.tire.model_points import Point
 from tautochrone.statistics import nonnegative
 from tautochrone.statistics.proportion import Estimate
 

@@ -16,8 +16,8 @@ from statistics import fmean
 
 import numpy as np
 
-from tautochrone.judgement.tire import ThreadResult, configuration, result_event
-from tautochrone.judgement.tire_steps import ThreadSteps, thread_steps
+from tautochrone.judgement.tire.run import ThreadResult, configuration, result_event
+from tautochrone.judgement.tire.steps import ThreadSteps, thread_steps
 from tautochrone.run.folder import Run
 
 _TO_SLEEP_NS = 1_000

@@ -9,11 +9,11 @@ constants of a machine should be.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tautochrone.judgement.tire_model_beside import Line, Variant, line, split
-from tautochrone.judgement.tire_model_fit import Fit, fit
-from tautochrone.judgement.tire_model_latencies import Latency, ipc_latency, switch_latency
-from tautochrone.judgement.tire_model_points import Point
-from tautochrone.judgement.tire_model_verdict import FEWEST_FITTED, FEWEST_TESTED
+from tautochrone.judgement.tire.model_beside import Line, Variant, line, split
+from tautochrone.judgement.tire.model_fit import Fit, fit
+from tautochrone.judgement.tire.model_latencies import Latency, ipc_latency, switch_latency
+from tautochrone.judgement.tire.model_points import Point
+from tautochrone.judgement.tire.model_verdict import FEWEST_FITTED, FEWEST_TESTED
 from tautochrone.run.folder import Run
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from tautochrone.judgement.tire_model import Attempt, Study
-from tautochrone.judgement.tire_model_fit import Fit
-from tautochrone.judgement.tire_model_rows import fitted_share
-from tautochrone.judgement.tire_model_verdict import MATERIAL, SIGNIFICANCE, TOLERANCE, Structure, chance
+from tautochrone.judgement.tire.model import Attempt, Study
+from tautochrone.judgement.tire.model_fit import Fit
+from tautochrone.judgement.tire.model_rows import fitted_share
+from tautochrone.judgement.tire.model_verdict import MATERIAL, SIGNIFICANCE, TOLERANCE, Structure, chance
 
 _PLAIN = 10
 """So many times as often as counted is another matter."""

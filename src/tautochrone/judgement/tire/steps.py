@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.judgement.tire import cpu_of
+from tautochrone.judgement.tire.run import cpu_of
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import periods_ns
 
@@ -132,11 +132,6 @@ class ThreadSteps(Timed):
     def red_ns(self) -> Integers:
         """Reading, writing and waiting for the others."""
         return self.step_ns - self.computing_ns
-
-    @property
-    def green_ns(self) -> Integers:
-        """Computing."""
-        return self.computing_ns
 
     @property
     def blue_ns(self) -> Integers:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.judgement.tire_model_points import Point
+from tautochrone.judgement.tire.model_points import Point
 from tautochrone.statistics.lack_of_fit import LackOfFit, lack_of_fit, runs_test, trend_test
 
 Floats = npt.NDArray[np.float64]

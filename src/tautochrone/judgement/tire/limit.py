@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tautochrone.judgement.tire import configuration, deadline_misses, real_fast
-from tautochrone.judgement.tire_steps import Steps, ThreadSteps, start_of, steps_of, team_of
+from tautochrone.judgement.tire.run import configuration, deadline_misses, real_fast
+from tautochrone.judgement.tire.steps import Steps, ThreadSteps, start_of, steps_of, team_of
 from tautochrone.run.folder import Run
 
 CONDITION = "search"
@@ -29,7 +29,7 @@ SPEED: Purpose = "speed"
 DECIDE: Purpose = "decide"
 
 _WITHOUT_LOCKS = ("halo", "single")
-_LOCK_BYTES, _RESULT_BYTES = 64, 16  # for each mass, as the probe reckons
+_LOCK_BYTES, _RESULT_BYTES = 176, 16  # for each mass, as the probe reckons
 
 CROWDED = 0.8
 FEWEST_TYPICAL = 10

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Literal
 
-from tautochrone.judgement.tire_model import Attempt, Study
-from tautochrone.judgement.tire_model_fit import Fit, Prediction, Terms, fitting_nodes, terms_of
+from tautochrone.judgement.tire.model import Attempt, Study
+from tautochrone.judgement.tire.model_fit import Fit, Prediction, Terms, fitting_nodes, terms_of
 from tautochrone.statistics.proportion import Estimate
 
 Role = Literal["fitted", "tested", "outside"]

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from tautochrone.judgement.tire import miss_bound
-from tautochrone.judgement.tire_limit import LateStep, Limit, Limiter, Trial
+from tautochrone.judgement.tire.limit import LateStep, Limit, Limiter, Trial
+from tautochrone.judgement.tire.run import miss_bound
 from tautochrone.units import format_duration
 
 _FEWEST_STEPS = 300

@@ -191,11 +191,6 @@ def words(run: Run) -> str:
     return f"{what.nodes:,} masses, {what.solver}, {team}{where}"
 
 
-def is_real_fast(run: Run) -> bool:
-    """Whether it ran as fast as possible, and not at a rate."""
-    return configuration(run).pace == REAL_FAST
-
-
 def deadline_misses(run: Run) -> Misses:
     """The deadlines of a real-time run, from its books."""
     manifest = run.manifest
@@ -254,15 +249,6 @@ def real_fast(run: Run) -> RealFast:
         rows=len(elapsed_ns),
         complete=run.manifest.ended == "complete" and not book.dropped,
     )
-
-
-def real_fast_elapsed_s(run: Run) -> float:
-    """The computing time of a real-fast run in seconds, pauses between rows left out (Figures 5 to 7).
-
-    Raises:
-        DamagedError: the samples can't be read.
-    """
-    return real_fast(run).elapsed_ns / 1e9
 
 
 def cpu_of(source: Mapping[str, Any]) -> int | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from tautochrone.judgement.tire import deadline_misses, miss_bound, real_fast
+from tautochrone.judgement.tire.run import deadline_misses, miss_bound, real_fast
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.spread import Spread, spread

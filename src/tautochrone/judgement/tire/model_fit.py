@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tautochrone.judgement.tire_model_latencies import Latency
-from tautochrone.judgement.tire_model_points import Point
-from tautochrone.judgement.tire_model_verdict import Structure, reasons, structure_of
+from tautochrone.judgement.tire.model_latencies import Latency
+from tautochrone.judgement.tire.model_points import Point
+from tautochrone.judgement.tire.model_verdict import Structure, reasons, structure_of
 from tautochrone.statistics.proportion import Estimate, proportion
 
 

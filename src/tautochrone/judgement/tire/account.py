@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tautochrone.judgement.tire import Misses, ThreadResult, deadline_misses, result_event
-from tautochrone.judgement.tire_steps import TeamSteps, ThreadSteps, start_of, team_of, thread_steps
+from tautochrone.judgement.tire.run import Misses, ThreadResult, deadline_misses, result_event
+from tautochrone.judgement.tire.steps import TeamSteps, ThreadSteps, start_of, team_of, thread_steps
 from tautochrone.run.folder import Run
 from tautochrone.statistics.summary import Summary, summarise
 
