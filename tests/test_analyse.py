@@ -49,6 +49,7 @@ def failing(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_papers_set_has_the_papers_answer(tmp_path: Path) -> None:
     done = analyse(tmp_path, EXAMPLE)
     assert done.returncode == 0

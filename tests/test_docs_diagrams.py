@@ -110,6 +110,7 @@ def test_the_drawings_are_what_their_descriptions_give() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWINGS)
 @pytest.mark.parametrize("face", FACES)
 def test_all_words_stand_free_and_within_their_boxes(page: Page, name: str, face: str) -> None:

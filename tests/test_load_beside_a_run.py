@@ -50,6 +50,7 @@ class NotesWhenLoadsRun(LocalTarget):
         return load
 
 
+@pytest.mark.slow
 def test_every_load_runs_before_the_warm_up_and_is_reported(tmp_path: Path) -> None:
     target = NotesWhenLoadsRun()
     run = run_cell(short("cpu:cpus=0+comms:bytes=2kB"), Store(tmp_path), target, gather())

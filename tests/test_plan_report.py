@@ -101,6 +101,7 @@ def test_a_campaign_without_a_finished_run_has_a_page_too(store: Store) -> None:
     assert "nothing to compare" in page.page(results(store))
 
 
+@pytest.mark.slow
 def test_best_and_worst_are_named_with_what_the_repetitions_say(store: Store) -> None:
     for number, (idle, cpu, fork) in enumerate(((20, 21, 90), (22, 24, 80), (21, 19, 85)), start=1):
         measure(store, "aaaa", number, values(idle * 1000))

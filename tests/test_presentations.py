@@ -382,6 +382,7 @@ def test_tables_of_a_presentation_are_in_the_json_of_show(
     assert said["absent"] == []
 
 
+@pytest.mark.slow
 def test_figures_of_a_presentation_are_drawn_by_their_names(tmp_path: Path) -> None:
     seen = evidence.gather([period_run(tmp_path)])
 

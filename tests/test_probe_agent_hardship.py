@@ -60,6 +60,7 @@ def test_of_several_notes_of_a_thread_the_first_one_counts(journal: Path) -> Non
         assert os.sched_getaffinity(pinned.pid) == {second}
 
 
+@pytest.mark.slow
 def test_what_no_cpu_is_left_for_costs_a_second_in_all_and_is_told(journal: Path) -> None:
     with sleeper() as one, sleeper() as other:
         with keep(journal=journal) as keeper:

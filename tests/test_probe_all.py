@@ -99,6 +99,7 @@ def test_the_probe_takes_every_cell(quick: bool, memory_lock: bool) -> None:
         assert NO_OUTPUT in tried.stderr, tried.stderr
 
 
+@pytest.mark.slow
 def test_what_is_refused_is_skipped_and_told_and_the_rest_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -134,6 +134,7 @@ def interrupts(cpus: str) -> dict[str, int]:
     return {row[0].rstrip(":"): sum(int(row[column]) for column in columns) for row in per_cpu}
 
 
+@pytest.mark.slow
 def test_comms_moves_what_it_reports() -> None:
     before = loopback_bytes()
     report = report_of("comms")

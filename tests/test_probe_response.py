@@ -378,6 +378,7 @@ def test_the_lab_shows_the_spread_between_repetitions(back_to_back: Run) -> None
         assert row[6] == f"{seen.worst / 1e3:,.3f}"
 
 
+@pytest.mark.slow
 def test_several_runs_stand_side_by_side_and_placements_are_never_mixed(
     periodic: Run, back_to_back: Run
 ) -> None:

@@ -87,6 +87,7 @@ def look(browser: Browser, path: Path, size: tuple[int, int] = LAPTOP, scheme: s
     return Seen(page, errors, requests)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "scheme"),
     [
@@ -183,6 +184,7 @@ def test_tables_fit_the_width_of_a_sheet(browser: Browser, report: Path) -> None
     seen.page.close()
 
 
+@pytest.mark.slow
 def test_printing_opens_what_is_folded(laptop: Page) -> None:
     laptop.evaluate("window.dispatchEvent(new Event('beforeprint'))")
 
@@ -238,6 +240,7 @@ def test_a_run_that_was_cut_off_says_so_at_the_top(browser: Browser, tmp_path: P
     seen.page.close()
 
 
+@pytest.mark.slow
 def test_a_run_without_samples_says_so_in_words(browser: Browser, tmp_path: Path) -> None:
     run = store_run(Store(tmp_path / "s"), [np.array([], dtype=np.int64)])
 

@@ -225,6 +225,7 @@ def test_a_killed_writer_leaves_a_run_that_can_be_recovered(tmp_path: Path) -> N
     assert run.manifest.facts == {"machine": {"model": "m"}}
 
 
+@pytest.mark.slow
 def test_sealing_that_is_killed_at_any_step_is_finished_by_recover(tmp_path: Path) -> None:
     # The child seals one copy of the run after the other, each time killed before a later step of the
     # file system: every opening, renaming and removing in the run's folder.

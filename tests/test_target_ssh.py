@@ -66,6 +66,7 @@ def short_cyclic(count: int = 200) -> tuple[str, ...]:
     return ("--cpus", a_cpu(), "--count", str(count), "--period", "1ms", *policy_options())
 
 
+@pytest.mark.slow
 def test_a_cyclic_measured_over_it_is_like_one_measured_here(target: Target, tmp_path: Path) -> None:
     cell = Cell("cyclic", short_cyclic(), "a test", load=Load("cpu", (("cpu", "--cpus", a_cpu()),)))
     far = run_cell(cell, Store(tmp_path / "far"), target, {})
