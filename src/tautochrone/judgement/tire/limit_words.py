@@ -178,9 +178,9 @@ def _why(limit: Limit, missed: Trial) -> Iterator[str]:
 
 _RARE_REASONS = {
     "dispatch": "That was a rare event of the system and not the solver's limit: the thread was not let run. "
-    "`tauto doctor` says what here can do that.",
+    "Ask tauto doctor what here can do that.",
     "computing": "That was a rare event of the system and not the solver's limit: something took the "
-    "CPU or its memory away while it computed. `tauto doctor` says what here can do that.",
+    "CPU or its memory away while it computed. Ask tauto doctor what here can do that.",
     "waiting": "That was a rare event: it waited for the other threads far longer than it usually does.",
 }
 
