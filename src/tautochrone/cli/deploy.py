@@ -142,10 +142,15 @@ def _target(on: str | None) -> Iterator[Target]:
 
 def apply_and_leave(application: Application, on: str | None) -> Deployed:
     """Apply and leave; whatever goes wrong, Ctrl-C too, undoes what was done so far."""
+    left = False
     try:
         done = application.apply()
-        application.leave()
+        with _undisturbed():
+            application.leave()
+            left = True
     except BaseException as error:
+        if left:
+            raise  # it is in force, and nobody is there any more who could undo it at once
         with _undisturbed():
             application.undo()
         if isinstance(error, TautoError) and isinstance(error.__cause__, PermissionError):
