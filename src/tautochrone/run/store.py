@@ -12,6 +12,7 @@ from tautochrone.errors import DamagedError, StoreError, UsageError
 from tautochrone.run import files
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import MEASURING, SCHEMA, Manifest
+from tautochrone.run.named import one_named, some_of
 from tautochrone.run.place import default_store, run_folders
 from tautochrone.run.writer import RunWriter
 
@@ -111,16 +112,10 @@ class Store:
         if match := _LATEST.fullmatch(name):
             return self._latest(int(match[1] or 0))
         folders = {folder.name: folder for folder in self.folders()}
-        if name in folders:
-            return Run.read(folders[name])
-        matching = [one for one in folders if one.startswith(name)] if name else []
-        if len(matching) == 1:
-            return Run.read(folders[matching[0]])
-        if matching:
-            raise StoreError(
-                f"{len(matching)} runs begin with '{name}': {_some(matching)}", "Write more of it."
-            )
-        raise StoreError(f"There is no run '{name}' in {self.path}", _near(name, list(folders)))
+        found = one_named(folders, name, "runs")
+        if found is None:
+            raise StoreError(f"There is no run '{name}' in {self.path}", _near(name, list(folders)))
+        return Run.read(found)
 
     def _latest(self, back: int) -> Run:
         sealed = 0
@@ -156,10 +151,5 @@ def _near(name: str, ids: list[str]) -> str:
         name, ids, n=5, cutoff=0.5
     )
     if near:
-        return f"Did you mean {_some(near)}?"
+        return f"Did you mean {some_of(near)}?"
     return "Type tauto list to see the runs there are."
-
-
-def _some(ids: list[str]) -> str:
-    shown = ids[-5:]
-    return ", ".join(shown) + (f" and {len(ids) - 5} more" if len(ids) > 5 else "")

@@ -19,6 +19,7 @@ from tautochrone.plan.document.expand import MEANING, Point
 from tautochrone.plan.document.stored import to_stored
 from tautochrone.run.catalogue import Entry, catalogue
 from tautochrone.run.manifest import MEASURING, SEALED
+from tautochrone.run.named import latest_named, one_named
 from tautochrone.run.store import Store
 
 CONDITION = "plan"
@@ -116,19 +117,15 @@ def open_campaign(store: Store, name: str) -> Campaign:
     Raises:
         StoreError: there is none, or several.
     """
-    there = campaigns(store)
-    if name == LATEST and there:
-        return there[-1]
-    matching = [one for one in there if one.id == name] or [one for one in there if one.id.startswith(name)]
-    if len(matching) == 1:
-        return matching[0]
-    names = ", ".join(one.id for one in (matching or there)[-5:])
-    if matching:
-        raise StoreError(f"{len(matching)} campaigns begin with '{name}': {names}", "Write more of it.")
-    raise StoreError(
-        f"There is no campaign '{name}' in {store.path}",
-        f"There are: {names}." if names else "Run a plan first.",
-    )
+    there = {one.id: one for one in campaigns(store)}
+    found = one_named(there, name, "campaigns")
+    if found is None and name == LATEST:
+        found = next(reversed(there.values()), None)
+    if found is None:
+        raise StoreError(
+            f"There is no campaign '{name}' in {store.path}", latest_named(there, "Run a plan first.")
+        )
+    return found
 
 
 def condition(

@@ -35,6 +35,7 @@ from tautochrone.plan.tire.limit import Course, Try
 from tautochrone.run.catalogue import Entry, catalogue
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import MEASURING, SEALED
+from tautochrone.run.named import latest_named, one_named
 from tautochrone.run.store import Store
 from tautochrone.units import format_rate
 
@@ -225,19 +226,15 @@ def open_search(store: Store, name: str) -> Search:
     Raises:
         StoreError: there is none, or several.
     """
-    there = searches(store)
-    if name == LATEST and there:
-        return there[-1]
-    matching = [one for one in there if one.id == name] or [one for one in there if one.id.startswith(name)]
-    if len(matching) == 1:
-        return matching[0]
-    names = ", ".join(one.id for one in (matching or there)[-5:])
-    if matching:
-        raise StoreError(f"{len(matching)} searches begin with '{name}': {names}", "Write more of it.")
-    raise StoreError(
-        f"There is no search '{name}' in {store.path}",
-        f"There are: {names}." if names else "Make one: tauto tire limit.",
-    )
+    there = {one.id: one for one in searches(store)}
+    found = one_named(there, name, "searches")
+    if found is None and name == LATEST:
+        found = next(reversed(there.values()), None)
+    if found is None:
+        raise StoreError(
+            f"There is no search '{name}' in {store.path}", latest_named(there, "Make one: tauto tire limit.")
+        )
+    return found
 
 
 def findings_of(search: Search, store: Store) -> dict[int, Findings]:

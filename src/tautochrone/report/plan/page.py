@@ -13,8 +13,8 @@ from tautochrone.report.plan.extremes import Extremes, extremes, how_sure
 from tautochrone.report.plan.grid import GridResults
 from tautochrone.report.plan.grid_views import view_of
 from tautochrone.report.plan.results import Results, Table
-from tautochrone.report.typeset import duration, micro, number, plural
-from tautochrone.report.views import environment, grids, warnings
+from tautochrone.report.typeset import micro, plural
+from tautochrone.report.views import environment, grids, run_lines, warnings
 from tautochrone.run.manifest import Manifest
 
 _MOST_WARNINGS = 6
@@ -37,17 +37,6 @@ class _GridSection:
     sentences: list[str]
     figures: list[Figure]
     tables: list[grids.Laid]
-
-
-@dataclass(frozen=True)
-class _RunLine:
-    position: str
-    block: str
-    name: str
-    when: str
-    samples: str
-    worst: str
-    id: str
 
 
 def render(results: Results, *, out: Path) -> Path:
@@ -98,8 +87,8 @@ def page(results: Results) -> str:
         good=warnings.findings(found, "good"),
         facts=environment.facts(_one_of_each(manifests)),
         several=len(found) > 1,
-        runs=[_run_line(manifest) for manifest in manifests],
-        books=_books(manifests),
+        runs=[run_lines.run_line(one, *_place(one)) for one in manifests],
+        books=run_lines.books(manifests),
         commands=_commands(results),
         written=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     )
@@ -158,29 +147,9 @@ def _one_of_each(manifests: Sequence[Manifest]) -> list[Manifest]:
     return list(found.values())
 
 
-def _run_line(manifest: Manifest) -> _RunLine:
+def _place(manifest: Manifest) -> tuple[object, object]:
     told: Mapping[str, object] = manifest.conditions["plan"]
-    first = manifest.extremes[0].measure if manifest.extremes else ""
-    worst = max((one.maximum_ns for one in manifest.extremes if one.measure == first), default=None)
-    return _RunLine(
-        position=str(told.get("position")),
-        block=str(told.get("block")),
-        name=manifest.title,
-        when=manifest.created[:19].replace("T", " "),
-        samples=number(sum(book.recorded for book in manifest.books)),
-        worst=duration(worst),
-        id=manifest.id,
-    )
-
-
-def _books(manifests: Sequence[Manifest]) -> str:
-    wrong = [book for manifest in manifests for book in manifest.books if book.problems()]
-    total = sum(len(manifest.books) for manifest in manifests)
-    if wrong:
-        return f"{len(wrong)} of {total} books do not balance: tauto show says by how much."
-    return (
-        f"All {plural(total, 'book')} balance: released = completed + missed, completed = recorded + dropped."
-    )
+    return told.get("position"), told.get("block")
 
 
 def _commands(results: Results) -> list[str]:

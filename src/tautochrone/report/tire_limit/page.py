@@ -12,8 +12,8 @@ from tautochrone.report import audits, html
 from tautochrone.report.tire_limit import tables
 from tautochrone.report.tire_limit.figures import figures
 from tautochrone.report.tire_limit.results import Results
-from tautochrone.report.typeset import duration, micro, number, plural
-from tautochrone.report.views import conditions, environment, grids, warnings
+from tautochrone.report.typeset import micro
+from tautochrone.report.views import conditions, environment, grids, run_lines, warnings
 from tautochrone.report.views.warnings import Notice
 from tautochrone.run.manifest import Manifest
 from tautochrone.units import format_duration
@@ -26,17 +26,6 @@ _AS_ASKED = "cut-short"  # a trial is to end at its first miss
 class _Said:
     title: str
     sentences: list[str]
-
-
-@dataclass(frozen=True)
-class _RunLine:
-    position: str
-    block: str
-    name: str
-    when: str
-    samples: str
-    worst: str
-    id: str
 
 
 def render(results: Results, *, out: Path) -> Path:
@@ -100,8 +89,8 @@ def page(results: Results) -> str:
         good=warnings.findings(found, "good"),
         facts=environment.facts(manifests[:1]),
         several=False,
-        runs=[_run_line(manifest) for manifest in manifests],
-        books=_books(manifests),
+        runs=[run_lines.run_line(one, *_place(one)) for one in manifests],
+        books=run_lines.books(manifests),
         commands=_commands(results),
         written=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     )
@@ -135,30 +124,9 @@ def _notices(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Notic
     return warnings.warnings(kept, labels)
 
 
-def _run_line(manifest: Manifest) -> _RunLine:
+def _place(manifest: Manifest) -> tuple[object, object]:
     told: Mapping[str, object] = manifest.conditions[CONDITION]
-    first = manifest.extremes[0].measure if manifest.extremes else ""
-    worst = max((one.maximum_ns for one in manifest.extremes if one.measure == first), default=None)
-    return _RunLine(
-        position=str(told["threads"]),
-        block=str(told["number"]),
-        name=manifest.title,
-        when=manifest.created[:19].replace("T", " "),
-        samples=number(sum(book.recorded for book in manifest.books)),
-        worst=duration(worst),
-        id=manifest.id,
-    )
-
-
-def _books(manifests: Sequence[Manifest]) -> str:
-    books = [book for manifest in manifests for book in manifest.books]
-    wrong = sum(bool(book.problems()) for book in books)
-    if wrong:
-        return f"{wrong} of {plural(len(books), 'book')} do not balance: tauto show says by how much."
-    return (
-        f"All {plural(len(books), 'book')} balance: released = completed + missed, completed = recorded + "
-        "dropped."
-    )
+    return told["threads"], told["number"]
 
 
 def _commands(results: Results) -> list[str]:
