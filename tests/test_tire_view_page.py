@@ -27,6 +27,7 @@ pytestmark = pytest.mark.slow
 FREE = Address("127.0.0.1", 0)
 STANDING = "document.documentElement.dataset.standing"
 KNOWN = "window.tautochrone"
+DRAWN = "document.getElementById('drawn').textContent !== ''"  # a picture is known before it is drawn
 WATCH = """(() => {
     const known = window.tautochrone, drawn = new Set();
     window.watched = [0, [], []];
@@ -201,7 +202,7 @@ def test_every_third_datagram_lost_is_shown_and_the_picture_goes_on(
     relay = Relay(shown.receives_at)
     with look(browser, shown.url) as seen:
         with running(relay.address, "3s") as process:
-            seen.until(f"{KNOWN}.picture !== null")
+            seen.until(DRAWN)
             first = seen.picture()
             seen.until(f"{KNOWN}.reception.lost > 10")
             seen.until(f"{STANDING} === 'live-now'")
@@ -249,7 +250,7 @@ def test_a_server_that_is_gone_without_a_word_is_looked_for(browser: Browser, tm
         wait_until(lambda: _answers(page_at), "the server is there")
         with look(browser, f"http://{page_at}/") as seen:
             send(receives_at, [numbered(0)])
-            seen.until(f"{KNOWN}.picture !== null")
+            seen.until(DRAWN)
             still = seen.picture()
             server.kill()
             seen.until(f"{STANDING} === 'broken' && {KNOWN}.attempts > 2")
@@ -296,7 +297,7 @@ def test_what_was_missed_lost_late_and_strange_is_told_apart(browser: Browser, s
 def test_of_a_large_tire_it_is_said_what_is_drawn(browser: Browser, shown: Demonstrator) -> None:
     with look(browser, shown.url) as seen, running(shown.receives_at, nodes=40_000, step="10ms"):
         seen.until(f"{KNOWN}.picture !== null")
-        seen.until("document.getElementById('drawn').textContent !== ''")
+        seen.until(DRAWN)
         assert "Drawn from every 250th of 40,000 masses" in seen.text("drawn")
         assert len(seen.known("picture.xy")) == 2 * 160
         assert seen.colours("tire") > 3
@@ -307,7 +308,7 @@ def test_positions_that_are_older_than_the_numbers_are_said_to_be(
 ) -> None:
     with look(browser, shown.url) as seen:
         send(shown.receives_at, [datagram(step=3, steps=15, released=15)])
-        seen.until("document.getElementById('drawn').textContent !== ''")
+        seen.until(DRAWN)
         assert "12 steps ago: the steps leave no time to copy it" in seen.text("drawn")
 
 
