@@ -1,13 +1,16 @@
 /*
- * Processes: one chain for each CPU. A child is forked, maps memory and touches every page of it, ends, and the next one
- * follows. To make and to tear down large address spaces is what separates one kernel's latency from another's best.
+ * Processes: a child is forked, maps memory and touches every page of it, ends, and the next one follows. To make and to
+ * tear down large address spaces is what separates one kernel's latency from another's best.
+ *
+ * `fork` has one chain of them for each CPU, which share the memory. `exit` is one chain, wherever the system runs it, so
+ * that each process has all of the memory and its end is as long as it can be. With one CPU they are the same.
  */
 #include "load/load.h"
 
-#include "load/memory_share.h"
+#include "load/touch.h"
 #include "os/process.h"
 
-enum { PAGE_BYTES = 4096, PAGES_PER_LOOK = 256, LEAST_BYTES = 65536, WAIT_MS = 10, NS_PER_MS = 1000000 };
+enum { LEAST_BYTES = 65536 };
 
 struct settings {
     struct memory_share share;
@@ -32,6 +35,13 @@ static int prepare(struct load_run *run)
     return memory_share_read(&settings->share, run->threads, LEAST_BYTES);
 }
 
+static int prepare_one_chain(struct load_run *run)
+{
+    run->threads = 1;
+    run->roams = true;
+    return prepare(run);
+}
+
 /* In the child, which is a copy of one thread of several: memory only, no locks. */
 static bool touch(void *argument)
 {
@@ -40,19 +50,8 @@ static bool touch(void *argument)
     if (os_memory_reserve(&memory, child->bytes) != OS_OK) {
         return false;
     }
-    volatile uint8_t *const pages = memory;
-    for (size_t page = 0; page < child->bytes / PAGE_BYTES; page++) {
-        if (page % PAGES_PER_LOOK == 0 && load_must_end(child->thread)) {
-            break;
-        }
-        pages[page * PAGE_BYTES] = (uint8_t)page;
-    }
+    (void)touch_pages(child->thread, memory, child->bytes);
     return true; /* and ends with all of it mapped: the kernel tears it down */
-}
-
-static void wait_for_memory(void)
-{
-    os_sleep_until(os_now_ns() + (int64_t)WAIT_MS * NS_PER_MS);
 }
 
 static void work(struct load_thread *thread)
@@ -93,6 +92,18 @@ const struct load load_fork = {
     .settings_bytes = sizeof(struct settings),
     .options = options,
     .prepare = prepare,
+    .work = work,
+    .finish = finish,
+};
+
+const struct load load_exit = {
+    .name = "exit",
+    .summary = "creates, fills and ends one large process after the other",
+    .unit = "processes",
+    .keeps_cpus_busy = true,
+    .settings_bytes = sizeof(struct settings),
+    .options = options,
+    .prepare = prepare_one_chain,
     .work = work,
     .finish = finish,
 };

@@ -76,6 +76,10 @@ struct load {
 extern const struct load load_cpu;
 extern const struct load load_storage;
 extern const struct load load_fork;
+extern const struct load load_exit;
+extern const struct load load_munmap;
+extern const struct load load_thp;
+extern const struct load load_pipe;
 extern const struct load load_command;
 extern const struct load load_memory;
 extern const struct load load_tasks;

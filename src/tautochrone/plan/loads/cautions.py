@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tautochrone.machine.cpulist import parse_cpu_list
-from tautochrone.plan.loads.kinds import TASKS
+from tautochrone.plan.loads.kinds import TASKS, THP
 from tautochrone.plan.loads.spec import option
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.units import parse_duration_ns
@@ -36,6 +36,7 @@ def cautions_of_loads(
         caution = (
             _nothing(name, report)
             or _too_slow(name, report)
+            or _no_huge_page(name, report)
             or _no_cpu_time(name, report, _measuring_ns(report, header or {}, footer or {}))
         )
         if caution is not None:
@@ -60,6 +61,24 @@ def _too_slow(name: str, report: Mapping[str, Any]) -> RunWarning | None:
         DID_NOT_LOAD,
         f"the load '{name}' reached {share:.0%} of the rate that was asked for",
         "The CPUs, or the way between the two ends, do not carry more: ask for less, or give it more CPUs.",
+    )
+
+
+def _no_huge_page(name: str, report: Mapping[str, Any]) -> RunWarning | None:
+    """A load of huge pages that got none was one of ordinary pages."""
+    if report["load"] != THP or report.get("huge_pages") != 0:
+        return None
+    if report.get("has_huge_pages"):
+        why, advice = (
+            "though it asked for them",
+            "Its memory was too scattered, or a setting of the system keeps them off.",
+        )
+    else:
+        why, advice = "as this kernel has none", "Kernels with PREEMPT_RT are built without them."
+    return RunWarning(
+        DID_NOT_LOAD,
+        f"the load '{name}' got no huge page, {why}",
+        f"{advice} What was measured is beside ordinary pages: as beside munmap.",
     )
 
 

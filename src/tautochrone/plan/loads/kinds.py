@@ -7,6 +7,7 @@ BUILT_IN_PAIR = "cpu+memory"
 TASKS = "tasks"
 COMMAND = "command"
 STRESS_NG = "stress-ng"
+THP = "thp"
 
 COMMON_KEYS = {
     "cpus": "where its threads run: 0,2-3 or all",
@@ -99,6 +100,30 @@ KINDS: Mapping[str, Kind] = {
         "creates, fills and ends large processes: what separates kernels best",
         "",
         {"bytes": "of all children: 64MiB, or 70% of what is available"},
+    ),
+    "exit": Kind(
+        "one large process after the other: as fork, but each has all of the memory",
+        "",
+        {"bytes": "of all children: 64MiB, or 70% of what is available"},
+    ),
+    "munmap": Kind(
+        "maps memory, fills it, and gives all of it back at once",
+        "",
+        {"bytes": "of all mappings: 64MiB, or 70% of what is available"},
+    ),
+    THP: Kind(
+        "as munmap with huge pages, which are taken apart and put together",
+        "",
+        {"bytes": "of all mappings: 64MiB, or 70% of what is available"},
+    ),
+    "pipe": Kind(
+        "groups of threads that send messages to each other, as hackbench does",
+        "",
+        {
+            "groups": "of senders and receivers",
+            "members": "senders in each group, and as many receivers",
+            "bytes": "of each message",
+        },
     ),
     "irq": Kind(
         "interrupts on every chosen CPU, by timers or from CPU to CPU",
