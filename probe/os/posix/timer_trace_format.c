@@ -59,6 +59,12 @@ bool trace_format_find(const char *format, const char *name, struct trace_field 
     return false;
 }
 
+uint32_t trace_format_id(const char *format)
+{
+    const char *const line = strstr(format, "ID: ");
+    return line == NULL ? UINT32_MAX : number_of(line, "ID: ");
+}
+
 bool trace_event_parse(struct trace_event *event, const char *id, const char *format, const char *time)
 {
     event->id = number_at(id);

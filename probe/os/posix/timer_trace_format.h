@@ -25,6 +25,9 @@ struct timer_events {
  * aligned to them, as the kernel wants it (64-bit fields of a 32-bit x86 are not). */
 bool trace_format_find(const char *format, const char *name, struct trace_field *field);
 
+/* The event's number, from its format; UINT32_MAX where there is none. */
+uint32_t trace_format_id(const char *format);
+
 /* The event as its `id` and `format` files describe it; `time` is the field's name. False where that is not understood. */
 bool trace_event_parse(struct trace_event *event, const char *id, const char *format, const char *time);
 
