@@ -11,6 +11,8 @@ int experiment_inversion(int argc, char **argv);
 int experiment_period(int argc, char **argv);
 int experiment_response(int argc, char **argv);
 int experiment_interrupt(int argc, char **argv);
+int experiment_timerlat(int argc, char **argv);
+int experiment_kernel(int argc, char **argv);
 int experiment_taskset(int argc, char **argv);
 int experiment_tire(int argc, char **argv);
 

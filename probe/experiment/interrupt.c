@@ -8,14 +8,14 @@
  */
 #include "experiment/experiment.h"
 #include "experiment/interrupt_handler.h"
+#include "experiment/rhythm.h"
 #include "experiment/schedule.h"
+#include "experiment/schemas.h"
 #include "experiment/stage.h"
 
 #include "message.h"
 
-enum { START_DELAY_NS = 5000000, USUAL_RATE = 100, USUAL_WARMUP = 10 };
-static const int64_t ns_per_s = 1000000000;
-static const int64_t usual_duration_ns = 10000000000;
+enum { START_DELAY_NS = 5000000 };
 static const int64_t shortest_period_ns = 1000;
 static const int64_t longest_period_ns = 3600000000000;
 
@@ -29,15 +29,13 @@ static const struct measure measures[] = {
     {"interrupt_latency_ns", "interrupt latency (t1)", 0, 2},
     {"switch_ns", "context switch (t2 - t1)", 2, 1},
 };
-static const struct schema whole_schema = {
+const struct schema interrupt_schema = {
     .columns = columns, .column_count = 3, .measures = measures, .measure_count = 3};
 static const struct schema schema_without_handler = {
     .columns = columns, .column_count = 2, .measures = measures, .measure_count = 1};
 
 struct interrupt_options {
-    int64_t period_ns;
-    int64_t rate_hz;
-    int64_t duration_ns;
+    struct rhythm rhythm;
     bool without_handler;
     struct stage_options stage;
 };
@@ -51,8 +49,7 @@ struct task {
 
 static void drop_unseen(struct task *task, struct source *source, int64_t latency_ns)
 {
-    _Atomic uint64_t *const dropped = &source->ring.dropped;
-    atomic_store_explicit(dropped, atomic_load_explicit(dropped, memory_order_relaxed) + 1, memory_order_relaxed);
+    counter_add(&source->ring.dropped, 1);
     source->counters.completed++;
     task->unseen++;
     task->unseen_worst_ns = latency_ns > task->unseen_worst_ns ? latency_ns : task->unseen_worst_ns;
@@ -91,56 +88,15 @@ static void run_task(struct stage *stage)
     schedule_close(&schedule, stage->source);
 }
 
-static bool refuse_usage(const char *what)
-{
-    refuse(EXIT_USAGE, "%s", what);
-    return false;
-}
-
-static bool choose_period(struct interrupt_options *options, bool rate_given, bool period_given)
-{
-    if (rate_given && period_given) {
-        return refuse_usage("--rate and --period contradict each other. Give one of them.");
-    }
-    if (!period_given) {
-        if (options->rate_hz < 1) {
-            return refuse_usage("--rate takes 1 Hz and more. For less, give --period.");
-        }
-        options->period_ns = (ns_per_s + options->rate_hz / 2) / options->rate_hz;
-    }
-    if (options->period_ns < shortest_period_ns || options->period_ns > longest_period_ns) {
-        return refuse_usage("the period must lie between 1us and 1h.");
-    }
-    return true;
-}
-
-static bool choose_count(struct interrupt_options *options, bool count_given, bool duration_given)
-{
-    if (count_given && duration_given) {
-        return refuse_usage("--count and --duration contradict each other. Give one of them.");
-    }
-    if (!count_given) {
-        options->stage.count = options->duration_ns / options->period_ns;
-    }
-    if (options->stage.count < 1) {
-        return refuse_usage("nothing to measure: the duration is shorter than one period. Lengthen --duration.");
-    }
-    return true;
-}
-
 static bool read_options(struct interrupt_options *options, int argc, char **argv, int *code)
 {
     *options = (struct interrupt_options){
-        .rate_hz = USUAL_RATE,
-        .duration_ns = usual_duration_ns,
-        .stage = stage_options_default(usual_duration_ns / ns_per_s * USUAL_RATE, USUAL_WARMUP),
+        .rhythm = rhythm_default(),
+        .stage = stage_options_default(RHYTHM_USUAL_COUNT, RHYTHM_USUAL_WARMUP),
     };
     options->stage.place = PLACE_SAME;
     struct option table[] = {
-        {"rate", OPTION_COUNT, &options->rate_hz, NULL, "releases in a second", false},
-        {"period", OPTION_DURATION, &options->period_ns, NULL, "between two releases, instead of a rate [10ms]", false},
-        {"duration", OPTION_DURATION, &options->duration_ns, NULL, "of the recorded part, instead of a count [10s]",
-         false},
+        RHYTHM_OPTIONS(&options->rhythm),
         {"without-handler", OPTION_FLAG, &options->without_handler, NULL, "measure the preemption latency alone", false},
         ONE_CPU_STAGE_OPTIONS(&options->stage),
     };
@@ -153,14 +109,14 @@ static bool read_options(struct interrupt_options *options, int argc, char **arg
         return false;
     }
     *code = EXIT_USAGE;
-    return choose_period(options, options_given(table, count, "rate"), options_given(table, count, "period")) &&
-           choose_count(options, options_given(table, count, "count"), options_given(table, count, "duration"));
+    return rhythm_choose_period(&options->rhythm, table, count, shortest_period_ns, longest_period_ns, "1us and 1h") &&
+           rhythm_choose_count(&options->rhythm, &options->stage.count, table, count);
 }
 
 static void parameters_to_json(struct json *json, const void *given)
 {
     const struct task *const task = given;
-    json_integer(json, "period_ns", task->options->period_ns);
+    json_integer(json, "period_ns", task->options->rhythm.period_ns);
     if (task->trace == NULL) {
         json_null(json, "handler");
         return;
@@ -173,7 +129,7 @@ static int measure(struct task *task)
     const struct interrupt_options *const options = task->options;
     struct stage stage = {
         .what = "one periodic task",
-        .period_ns = options->period_ns,
+        .period_ns = options->rhythm.period_ns,
         .actors = {{.role = "task", .cpu = options->stage.near_cpu, .act = run_task}},
         .actor_count = 1,
         .context = task,
@@ -181,7 +137,7 @@ static int measure(struct task *task)
     stage_name(&stage, "task", options->stage.near_cpu, options->stage.near_cpu);
     struct stages set = {
         .experiment = "interrupt",
-        .schema = task->trace != NULL ? &whole_schema : &schema_without_handler,
+        .schema = task->trace != NULL ? &interrupt_schema : &schema_without_handler,
         .options = &options->stage,
         .periodic = true,
         .parameters = parameters_to_json,

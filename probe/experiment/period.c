@@ -7,17 +7,15 @@
  * itself. One row of the table for each period, one after the other.
  */
 #include "experiment/experiment.h"
+#include "experiment/periods.h"
 #include "experiment/schedule.h"
+#include "experiment/schemas.h"
 #include "experiment/stage.h"
 
-#include "format.h"
 #include "message.h"
 
-#include <string.h>
-
-enum { PERIODS_LIMIT = 16, START_DELAY_NS = 5000000 };
+enum { START_DELAY_NS = 5000000 };
 static const int64_t shortest_period_ns = 1000;
-static const int64_t longest_period_ns = 3600000000000;
 
 static const struct column columns[] = {
     {"scheduled_ns", "programmed release, start + k * period", NULL},
@@ -28,7 +26,7 @@ static const struct measure measures[] = {
     {"period_error_ns", "error of the period", 1, 2},
     {"latency_ns", "scheduling latency", 0, 2},
 };
-static const struct schema period_schema = {
+const struct schema period_schema = {
     .columns = columns,
     .column_count = 3,
     .measures = measures,
@@ -36,9 +34,7 @@ static const struct schema period_schema = {
 };
 
 struct period_options {
-    const char *periods_text;
-    int64_t periods_ns[PERIODS_LIMIT];
-    uint32_t count;
+    struct periods periods;
     struct stage_options stage;
 };
 
@@ -64,64 +60,21 @@ static void run_periodic(struct stage *stage)
     schedule_close(&schedule, stage->source);
 }
 
-static bool read_periods(struct period_options *options)
-{
-    const char *at = options->periods_text;
-    for (bool more = true; more;) {
-        const size_t length = strcspn(at, ",");
-        int64_t *const period_ns = &options->periods_ns[options->count];
-        if (options->count == PERIODS_LIMIT) {
-            refuse(EXIT_USAGE, "--periods: at most %d.", PERIODS_LIMIT);
-            return false;
-        }
-        if (!duration_read(at, length, period_ns) || *period_ns < shortest_period_ns ||
-            *period_ns > longest_period_ns) {
-            refuse(EXIT_USAGE, "--periods %s: the periods lie between 1us and 1h, joined by commas: 10ms,30ms,50ms.",
-                   options->periods_text);
-            return false;
-        }
-        for (uint32_t i = 0; i < options->count; i++) {
-            if (options->periods_ns[i] == *period_ns) {
-                refuse(EXIT_USAGE, "--periods %s: one of them is named twice. For more samples raise --count.",
-                       options->periods_text);
-                return false;
-            }
-        }
-        options->count++;
-        more = at[length] == ',';
-        at += length + 1;
-    }
-    return true;
-}
-
-static void period_to_text(char *text, size_t bytes, int64_t period_ns)
-{
-    static const struct {
-        int64_t ns;
-        const char *name;
-    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}};
-    size_t unit = 0;
-    while (period_ns % units[unit].ns != 0) {
-        unit++;
-    }
-    format_text(text, bytes, "%lld %s", (long long)(period_ns / units[unit].ns), units[unit].name);
-}
-
 static void parameters_to_json(struct json *json, const void *given)
 {
     const struct period_options *const options = given;
-    json_text(json, "periods", options->periods_text);
+    json_text(json, "periods", options->periods.text);
 }
 
 static int measure(const struct period_options *options)
 {
     struct stage stages[PERIODS_LIMIT] = {0};
-    for (uint32_t i = 0; i < options->count; i++) {
+    for (uint32_t i = 0; i < options->periods.count; i++) {
         struct stage *const stage = &stages[i];
-        char period[24];
-        period_to_text(period, sizeof period, options->periods_ns[i]);
+        char period[PERIOD_TEXT_BYTES];
+        period_to_text(period, options->periods.ns[i]);
         stage->what = "one periodic task";
-        stage->period_ns = options->periods_ns[i];
+        stage->period_ns = options->periods.ns[i];
         stage->actors[0] = (struct actor){.role = "task", .cpu = options->stage.near_cpu, .act = run_periodic};
         stage->actor_count = 1;
         stage_name(stage, period, options->stage.near_cpu, options->stage.near_cpu);
@@ -134,7 +87,7 @@ static int measure(const struct period_options *options)
         .parameters = parameters_to_json,
         .given = options,
         .stages = stages,
-        .count = options->count,
+        .count = options->periods.count,
     };
     return stages_measure(&set);
 }
@@ -142,8 +95,8 @@ static int measure(const struct period_options *options)
 static void warn_if_throttled(const struct period_options *options)
 {
     bool slack = true;
-    for (uint32_t i = 0; i < options->count; i++) {
-        slack &= options->periods_ns[i] > PERIOD_WITHOUT_SLACK_NS;
+    for (uint32_t i = 0; i < options->periods.count; i++) {
+        slack &= options->periods.ns[i] > PERIOD_WITHOUT_SLACK_NS;
     }
     if (!slack && options->stage.policy != OS_POLICY_OTHER) {
         conditions_warn_of_throttling();
@@ -152,10 +105,10 @@ static void warn_if_throttled(const struct period_options *options)
 
 int experiment_period(int argc, char **argv)
 {
-    struct period_options options = {.periods_text = "10ms,30ms,50ms", .stage = stage_options_default(50, 1)};
+    struct period_options options = {.periods = {.text = "10ms,30ms,50ms"}, .stage = stage_options_default(50, 1)};
     options.stage.place = PLACE_SAME;
     struct option table[] = {
-        {"periods", OPTION_TEXT, &options.periods_text, NULL, "one row for each [10ms,30ms,50ms]", false},
+        {"periods", OPTION_TEXT, &options.periods.text, NULL, "one row for each [10ms,30ms,50ms]", false},
         ONE_CPU_STAGE_OPTIONS(&options.stage),
     };
     int code = EXIT_MEASURED;
@@ -165,7 +118,7 @@ int experiment_period(int argc, char **argv)
                             1, &code)) {
         return code;
     }
-    if (!read_periods(&options)) {
+    if (!periods_read(&options.periods, shortest_period_ns, "1us")) {
         return EXIT_USAGE;
     }
     warn_if_throttled(&options);

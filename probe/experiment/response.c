@@ -15,6 +15,7 @@
  */
 #include "experiment/experiment.h"
 #include "experiment/response_tasks.h"
+#include "experiment/schemas.h"
 
 #include "message.h"
 
@@ -37,7 +38,7 @@ static const struct measure measures[] = {
     {"koh_round_trip_ns", "from after the send to the answer (koh2013, 3.3 and 3.4)", AFTER, ANSWERED},
 };
 enum { MEASURES = sizeof measures / sizeof measures[0] };
-static const struct schema periodic_schema = {
+const struct schema response_schema = {
     .columns = columns,
     .column_count = RESPONSE_COLUMNS,
     .measures = measures,
@@ -156,7 +157,7 @@ static int measure(const struct response_options *options)
     struct rows rows = {.options = options};
     struct stages set = {
         .experiment = "response",
-        .schema = options->period_ns != 0 ? &periodic_schema : &back_to_back_schema,
+        .schema = options->period_ns != 0 ? &response_schema : &back_to_back_schema,
         .options = &options->stage,
         .periodic = options->period_ns != 0,
         .parameters = parameters_to_json,

@@ -26,9 +26,7 @@ uint64_t schedule_pass_over(struct schedule *schedule, struct source *source, in
     schedule->release += passed;
     schedule->scheduled_ns += passed * schedule->period_ns;
     if (missed != 0) {
-        _Atomic uint64_t *const total = &source->counters.missed;
-        atomic_store_explicit(total, atomic_load_explicit(total, memory_order_relaxed) + missed,
-                              memory_order_relaxed);
+        counter_add(&source->counters.missed, missed);
     }
     return missed;
 }

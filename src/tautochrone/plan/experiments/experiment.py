@@ -14,7 +14,7 @@ Options = Mapping[str, Value]
 """By the name of the option without its dashes: ``{"period": "1ms", "wake-latency-us": 0}``."""
 
 RECORDING = ("drain", "ring")
-FLAGS = ("no-memory-lock", "without-handler", "rehearse", "overload")
+FLAGS = ("no-memory-lock", "without-handler", "rehearse", "overload", "soft")
 """Options that take no value, of any experiment."""
 
 

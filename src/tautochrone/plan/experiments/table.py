@@ -13,6 +13,7 @@ from tautochrone.plan.experiments.experiment import (
     duration_s,
     seconds,
 )
+from tautochrone.plan.experiments.kernel import kernel_s, kernel_title, prepare_kernel
 from tautochrone.plan.experiments.special import LIMIT, TASKS, prepare_interrupt, prepare_taskset
 from tautochrone.plan.experiments.tire import tire_s, tire_title
 
@@ -139,6 +140,31 @@ _ALL = (
         prepare_own=prepare_interrupt,
         contradicting=(("rate", "period"), ("count", "duration")),
         runs_on=RunsOn("cpu", usual=1, most=1),
+    ),
+    Experiment(
+        "timerlat",
+        (
+            "rate", "period", "duration", "count", "cpus", "warmup", "wake-latency-us", *RECORDING,
+            "no-memory-lock",
+        ),
+        lambda _: "interrupt and preemption latency, the kernel's timerlat",
+        _interrupt_s,
+        own=(LIMIT,),
+        prepare_own=prepare_interrupt,
+        contradicting=(("rate", "period"), ("count", "duration")),
+        runs_on=RunsOn("cpus", usual=1),
+    ),
+    Experiment(
+        "kernel",
+        (
+            "measure", "periods", "mechanisms", "repetitions", "waiter", "soft",
+            *(one for one in _STAGES if one != "policy"),
+        ),
+        kernel_title,
+        kernel_s,
+        own=(LIMIT,),
+        prepare_own=prepare_kernel,
+        runs_on=RunsOn("cpus", usual=2, most=2, levels_below=1),
     ),
     Experiment(
         "taskset",

@@ -15,6 +15,8 @@ _CLASSES = {
     "period": "PeriodPresentation",
     "response": "ResponsePresentation",
     "interrupt": "InterruptPresentation",
+    "timerlat": "TimerlatPresentation",
+    "kernel": "KernelPresentation",
     "taskset": "TasksetPresentation",
     "tire": "TirePresentation",
 }
@@ -24,6 +26,8 @@ _TITLES = {
     "period": "Error of the period",
     "response": "Response time",
     "interrupt": "Interrupt and preemption latency",
+    "timerlat": "Interrupt and preemption latency of a kernel thread",
+    "kernel": "In kernel space",
     "taskset": "Task set",
     "tire": "The tire",
 }

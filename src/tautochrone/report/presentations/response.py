@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tautochrone.judgement.rows import absent_rows, rows_of
 from tautochrone.report.presentations.presentation import Grid
@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
 ONE_WAY, ROUND_TRIP = "one_way_ns", "round_trip_ns"
 KOH_SEMAPHORE, KOH_ROUND_TRIP = "koh_semaphore_ns", "koh_round_trip_ns"
-_KOH = {"semaphore": KOH_SEMAPHORE, "fifo": KOH_ROUND_TRIP, "message-queue": KOH_ROUND_TRIP}
+_KOH = (
+    (("semaphore",), KOH_SEMAPHORE),
+    (("fifo",), KOH_ROUND_TRIP),
+    (("message-queue", "message"), KOH_ROUND_TRIP),
+)
+"""The columns of the paper's tables: what stands there, of user space or of the kernel, and its measure."""
+
 _REPETITION = "repetition"
 _NA = "N/A"
 _PLACES = {False: "one CPU", True: "two CPUs"}
@@ -39,23 +45,34 @@ _CELLS = (
 _KOH_NOTE = (
     "In ns, means, as the paper prints them: its time starts after the send has returned. A semaphore's ends "
     "at the receiver, the others' when the answer is there. A receiver that is more urgent and on the same "
-    "CPU runs before the send returns: then the time to it is negative. The paper's FIFO is RTAI's, or a "
-    "message pipe of Xenomai; here it is a named FIFO."
+    "CPU runs before the send returns: then the time to it is negative."
 )
+_IN_USER_SPACE = "The paper's FIFO is RTAI's, or a message pipe of Xenomai; here it is a named FIFO."
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """One mechanism in one placement of one run."""
+    """One mechanism in one placement of one run, with its period; None: that of the whole run.
+
+    ``name``: the mechanism, and the period where the run has several.
+    """
 
     mechanism: str
     across: bool
     source: int
+    name: str
+    period_ns: int | None = None
 
 
 @dataclass(frozen=True)
 class ResponsePresentation:
-    """Presentation of the experiment `response`."""
+    """Presentation of the experiment `response`.
+
+    Attributes:
+        mechanisms: which of the paper's mechanisms ours stand for.
+    """
+
+    mechanisms: str = _IN_USER_SPACE
 
     def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
         """The spread of each run; where there are several, mechanism by run; the paper's tables."""
@@ -68,7 +85,7 @@ class ResponsePresentation:
                 for measure in _WORDS
                 if (grid := _side_by_side(told, measure, across=across)) is not None
             ]
-        return [*grids, *_as_koh(told)]
+        return [*grids, *_as_koh(told, self.mechanisms)]
 
     def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
         """One way, and round trip: a panel for each run, all on one scale."""
@@ -86,11 +103,17 @@ def _cells(run: Run) -> list[_Cell]:
     """By the header; by the sources' names where a header does not say."""
     stated = (run.manifest.header.get("parameters") or {}).get("rows") or []
     if len(stated) == len(run.sources):
+        several = len({one.get("period_ns") for one in stated}) > 1
         return [
-            _Cell(str(one.get("mechanism")), one.get("place") == "different", source)
-            for one, source in zip(stated, run.sources, strict=True)
+            _stated(one, source, several=several) for one, source in zip(stated, run.sources, strict=True)
         ]
-    return [_Cell(row.name, row.across, row.source) for row in rows_of(run, ONE_WAY)]
+    return [_Cell(row.name, row.across, row.source, row.name) for row in rows_of(run, ONE_WAY)]
+
+
+def _stated(row: Mapping[str, Any], source: int, *, several: bool) -> _Cell:
+    mechanism, period_ns = str(row.get("mechanism")), row.get("period_ns")
+    name = f"{mechanism}, {format_duration(period_ns)}" if several and period_ns else mechanism
+    return _Cell(mechanism, row.get("place") == "different", source, name, period_ns)
 
 
 def _repeated(run: Run, cell: _Cell, measure: str) -> Repetitions | None:
@@ -107,7 +130,7 @@ def _spread(run: Run, label: str) -> Grid:
         missed = books[cell.source].missed if cell.source in books else None
         rows.append(
             (
-                cell.mechanism,
+                cell.name,
                 _PLACES[cell.across],
                 *_spread_of(one_way),
                 _NA if there_and_back is None else format_us(there_and_back.mean),
@@ -139,7 +162,7 @@ def _spread_of(seen: Repetitions | None) -> tuple[str, str, str, str, str]:
 
 def _side_by_side(told: Sequence[tuple[Run, str]], measure: str, *, across: bool) -> Grid | None:
     """A line for each mechanism, a column for each run."""
-    cells = [{one.mechanism: one for one in _cells(run) if one.across is across} for run, _ in told]
+    cells = [{one.name: one for one in _cells(run) if one.across is across} for run, _ in told]
     mechanisms = list(dict.fromkeys(name for held in cells for name in held))
     if not mechanisms:
         return None
@@ -168,36 +191,40 @@ def _mean_and_spread(seen: Repetitions | None) -> str:
     return f"{format_us(seen.mean)}{spread} ({format_us(seen.worst)})"
 
 
-def _as_koh(told: Sequence[tuple[Run, str]]) -> list[Grid]:
+def _as_koh(told: Sequence[tuple[Run, str]], mechanisms: str) -> list[Grid]:
     """Tables 1 and 2: a line for each run, with its period and load."""
-    columns = ("", "period", "load", "semaphore", "FIFO", "message queue")
+    columns = ("", "period", "load", "semaphore", "FIFO", "message queue or mailbox")
     tables = {across: tuple(_koh_lines(told, across=across)) for across in _PLACES}
     grids = [
         Grid(f"As in tables 1 and 2 of koh2013, {_PLACES[across]}", columns, rows)
         for across, rows in tables.items()
         if rows
     ]
-    return [*grids[:-1], replace(grids[-1], notes=(_KOH_NOTE,))] if grids else []
+    return [*grids[:-1], replace(grids[-1], notes=(_KOH_NOTE, mechanisms))] if grids else []
 
 
 def _koh_lines(told: Sequence[tuple[Run, str]], *, across: bool) -> Iterator[tuple[str, ...]]:
     for run, label in told:
-        held = {one.mechanism: one for one in _cells(run) if one.across is across}
-        if not held.keys() & _KOH.keys():
-            continue
-        means = [
-            _repeated(run, held[name], measure) if name in held else None for name, measure in _KOH.items()
-        ]
-        yield (
-            label or "this run",
-            _period(run),
-            str(run.manifest.conditions.get("load") or _NA),
-            *(_NA if seen is None else f"{seen.mean:,.0f}" for seen in means),
-        )
+        own = [one for one in _cells(run) if one.across is across]
+        for period_ns in dict.fromkeys(one.period_ns for one in own):
+            held = {one.mechanism: one for one in own if one.period_ns == period_ns}
+            cells = [next((held[name] for name in names if name in held), None) for names, _ in _KOH]
+            if not any(cells):
+                continue
+            means = [
+                _repeated(run, cell, measure) if cell else None
+                for cell, (_, measure) in zip(cells, _KOH, strict=True)
+            ]
+            yield (
+                label or "this run",
+                _period(run, period_ns),
+                str(run.manifest.conditions.get("load") or _NA),
+                *(_NA if seen is None else f"{seen.mean:,.0f}" for seen in means),
+            )
 
 
-def _period(run: Run) -> str:
-    period_ns = (run.manifest.header.get("parameters") or {}).get("period_ns")
+def _period(run: Run, own_ns: int | None) -> str:
+    period_ns = own_ns or (run.manifest.header.get("parameters") or {}).get("period_ns")
     if not isinstance(period_ns, int):
         return _NA
     return format_duration(period_ns) if period_ns else "none"
@@ -251,4 +278,4 @@ def _lanes(run: Run, measure: str) -> Iterator[Lane]:
     for cell in _cells(run):
         summary = summaries[cell.source]
         if summary is not None:
-            yield Lane(cell.mechanism, _PLACES[cell.across], summary)
+            yield Lane(cell.name, _PLACES[cell.across], summary)
