@@ -23,6 +23,8 @@ static const struct command commands[] = {
     {"inversion", "which locks are open to priority inversion", experiment_inversion},
     {"response", "response time of each way to wake or tell a task", experiment_response},
     {"interrupt", "timer expiry to its handler, and to the task", experiment_interrupt},
+    {"timerlat", "the same, of a thread of the kernel, by its tracer", experiment_timerlat},
+    {"kernel", "interrupt, period, response in kernel space", experiment_kernel},
     {"taskset", "a set of periodic tasks that share CPUs", experiment_taskset},
     {"tire", "a simulated tire, in real time or as fast as it goes", experiment_tire},
     {"clock", "cost and resolution of each clock", experiment_clock},

@@ -253,6 +253,9 @@ void os_fifo_destroy(struct os_fifo *fifo);
 /* Whole messages or nothing: blocks until all `bytes` are through (at most 4,096 to stay atomic). */
 enum os_status os_fifo_write(struct os_fifo *fifo, const void *data, size_t bytes);
 enum os_status os_fifo_read(struct os_fifo *fifo, void *data, size_t bytes);
+/* The same, but the wait ends when os_stop_requested and os_thread_interrupt or a signal comes: OS_INTERRUPTED. */
+enum os_status os_fifo_write_or_stop(struct os_fifo *fifo, const void *data, size_t bytes);
+enum os_status os_fifo_read_or_stop(struct os_fifo *fifo, void *data, size_t bytes);
 
 struct os_message_queue;
 enum os_status os_message_queue_create(struct os_message_queue **queue, size_t messages, size_t message_bytes);

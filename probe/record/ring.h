@@ -30,6 +30,12 @@ struct ring {
 enum os_status ring_create(struct ring *ring, uint64_t rows, uint32_t row_words);
 void ring_destroy(struct ring *ring);
 
+/* Of a counter that one thread writes and others read meanwhile. */
+static inline void counter_add(_Atomic uint64_t *counter, uint64_t more)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more, memory_order_relaxed);
+}
+
 /* Producer: where the next row goes, or NULL (and one more dropped) when the ring is full. */
 static inline int64_t *ring_slot(struct ring *ring)
 {
@@ -37,8 +43,7 @@ static inline int64_t *ring_slot(struct ring *ring)
     if (written - ring->read_seen >= ring->capacity) {
         ring->read_seen = atomic_load_explicit(&ring->read, memory_order_acquire);
         if (written - ring->read_seen >= ring->capacity) {
-            const uint64_t dropped = atomic_load_explicit(&ring->dropped, memory_order_relaxed);
-            atomic_store_explicit(&ring->dropped, dropped + 1, memory_order_relaxed);
+            counter_add(&ring->dropped, 1);
             return NULL;
         }
     }

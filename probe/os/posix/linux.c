@@ -42,9 +42,9 @@ struct cpus {
     cpu_set_t sets[CPU_LIMIT / CPU_SETSIZE];
 };
 
-static bool get_affinity(struct cpus *cpus)
+static bool get_affinity(int64_t task, struct cpus *cpus)
 {
-    return sched_getaffinity(0, sizeof *cpus, cpus->sets) == 0;
+    return sched_getaffinity((pid_t)task, sizeof *cpus, cpus->sets) == 0;
 }
 
 static enum os_status set_affinity(const struct cpus *cpus)
@@ -80,10 +80,10 @@ enum os_status linux_thread_set_deadline(int64_t runtime_ns, int64_t deadline_ns
 }
 
 /* The one CPU of the set, OS_CPU_ANY when there are several, INT64_MIN when it can't be told. */
-static int64_t only_allowed_cpu(void)
+static int64_t only_allowed_cpu(int64_t task)
 {
     struct cpus cpus;
-    if (!get_affinity(&cpus)) {
+    if (!get_affinity(task, &cpus)) {
         return INT64_MIN;
     }
     if (CPU_COUNT_S(sizeof cpus, cpus.sets) != 1) {
@@ -96,28 +96,30 @@ static int64_t only_allowed_cpu(void)
     return cpu;
 }
 
-void linux_thread_read_back(struct os_thread_obtained *obtained)
+/* Kernels before 3.14 tell no more than POSIX asks for. */
+static void read_attributes(int64_t task, struct deadline_attributes *found)
+{
+    memset(found, 0, sizeof *found);
+    if (syscall(SYS_sched_getattr, (pid_t)task, found, (unsigned int)sizeof *found, 0U) != 0) {
+        found->policy = (uint32_t)sched_getscheduler((pid_t)task);
+        struct sched_param parameter;
+        found->priority = sched_getparam((pid_t)task, &parameter) == 0 ? (uint32_t)parameter.sched_priority : 0;
+    }
+}
+
+void linux_task_read_back(int64_t task, struct os_thread_obtained *obtained)
 {
     *obtained = (struct os_thread_obtained){
         .policy = OS_POLICY_OTHER,
         .native_priority = INT64_MIN,
-        .cpu = only_allowed_cpu(),
+        .cpu = only_allowed_cpu(task),
         .timer_slack_ns = INT64_MIN,
         .runtime_ns = INT64_MIN,
         .deadline_ns = INT64_MIN,
         .period_ns = INT64_MIN,
     };
-    const int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
-    if (slack >= 0) {
-        obtained->timer_slack_ns = slack;
-    }
     struct deadline_attributes found;
-    memset(&found, 0, sizeof found);
-    if (syscall(SYS_sched_getattr, 0, &found, (unsigned int)sizeof found, 0U) != 0) {
-        found.policy = (uint32_t)sched_getscheduler(0); /* kernels before 3.14 */
-        struct sched_param parameter;
-        found.priority = sched_getparam(0, &parameter) == 0 ? (uint32_t)parameter.sched_priority : 0;
-    }
+    read_attributes(task, &found);
     obtained->native_priority = (int64_t)found.priority;
     switch (found.policy) {
     case SCHED_FIFO:
@@ -134,6 +136,15 @@ void linux_thread_read_back(struct os_thread_obtained *obtained)
         break;
     default:
         break;
+    }
+}
+
+void linux_thread_read_back(struct os_thread_obtained *obtained)
+{
+    linux_task_read_back(0, obtained);
+    const int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+    if (slack >= 0) {
+        obtained->timer_slack_ns = slack;
     }
 }
 
@@ -201,14 +212,14 @@ bool os_cpu_is_online(int32_t cpu)
 bool os_cpu_is_inherited(int32_t cpu)
 {
     struct cpus cpus;
-    return cpu >= 0 && cpu < CPU_LIMIT && get_affinity(&cpus) && CPU_ISSET_S((size_t)cpu, sizeof cpus, cpus.sets);
+    return cpu >= 0 && cpu < CPU_LIMIT && get_affinity(0, &cpus) && CPU_ISSET_S((size_t)cpu, sizeof cpus, cpus.sets);
 }
 
 /* Tried, and undone: isolated CPUs (isolcpus=) are in nobody's mask, and still free to choose. */
 bool os_cpu_is_allowed(int32_t cpu)
 {
     struct cpus before;
-    if (cpu < 0 || cpu >= CPU_LIMIT || !get_affinity(&before)) {
+    if (cpu < 0 || cpu >= CPU_LIMIT || !get_affinity(0, &before)) {
         return false;
     }
     const bool allowed = set_cpu(cpu) == OS_OK;

@@ -4,10 +4,11 @@ import re
 from dataclasses import dataclass
 
 from tautochrone.errors import UsageError
+from tautochrone.target.virtual.spec import LabAddress, known_kernels, read_lab_address
 
 _FORMS = (
-    "Write --on local, or --on ssh:[user@]host[:port]; an IPv6 address goes into brackets: "
-    "ssh:root@[fe80::1]:22."
+    "Write --on local, --on ssh:[user@]host[:port] (an IPv6 address goes into brackets: "
+    "ssh:root@[fe80::1]:22), or --on lab:KERNEL for a virtual machine, as in lab:debian-rt."
 )
 _SSH = re.compile(
     r"(?:(?P<user>[^@\s]+)@)?"
@@ -32,7 +33,7 @@ class SshAddress:
         return f"ssh:{user}{host}{f':{self.port}' if self.port else ''}"
 
 
-def read_address(where: str) -> SshAddress | None:
+def read_address(where: str) -> SshAddress | LabAddress | None:
     """The machine that is meant; None: this one.
 
     Raises:
@@ -41,8 +42,12 @@ def read_address(where: str) -> SshAddress | None:
     kind, colon, rest = where.partition(":")
     if where == "local":
         return None
+    if kind == "lab" and colon:
+        return read_lab_address(rest)
     if kind != "ssh" or not colon:
-        raise UsageError(f"--on {where}: no such kind of machine", _FORMS)
+        kernel = where.partition(",")[0].replace("-", ":", 1)
+        meant = f"Did you mean lab:{where}? " if kernel in known_kernels() else ""
+        raise UsageError(f"--on {where}: no such kind of machine", meant + _FORMS)
     found = _SSH.fullmatch(rest)
     if found is None:
         raise UsageError(f"--on {where}: not an address", _FORMS)

@@ -2,12 +2,26 @@
 
 import errno
 import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from tautochrone.machine.files import Kind
-from tautochrone.target.keeper import Keeper
+from tautochrone.target.keeper import Request
 
 _FRESH_S = 5.0
 _Key = tuple[str, str]
+
+
+class Reader(Protocol):
+    """A keeper, or who knows the one of the moment."""
+
+    def ask(self, *words: str | bytes) -> bytes:
+        """See `Keeper`."""
+        ...
+
+    def ask_all(self, requests: Sequence[Request]) -> list[bytes | OSError]:
+        """See `Keeper`."""
+        ...
 
 
 class FarFiles:
@@ -15,8 +29,13 @@ class FarFiles:
 
     are_of_this_machine = False
 
-    def __init__(self, keeper: Keeper) -> None:
-        """Read through this keeper."""
+    def __init__(self, keeper: Reader, now_s: Callable[[], float] = time.monotonic) -> None:
+        """Read through this keeper.
+
+        Args:
+            now_s: the time by which what was read in advance grows old.
+        """
+        self._now_s = now_s
         self._keeper = keeper
         self._ahead: dict[_Key, tuple[float, bytes | OSError]] = {}
 
@@ -44,7 +63,7 @@ class FarFiles:
         """Read all of them in the time that one takes; see `Files`."""
         keys = [(verb, path) for path in dict.fromkeys(paths) for verb in ("kind", "read", "names")]
         answers = self._keeper.ask_all(keys)
-        now = time.monotonic()
+        now = self._now_s()
         self._ahead |= {key: (now, answer) for key, answer in zip(keys, answers, strict=True)}
 
     def forget(self) -> None:
@@ -52,9 +71,9 @@ class FarFiles:
         self._ahead.clear()
 
     def _content(self, verb: str, path: str) -> bytes:
-        read_at, answer = self._ahead.pop((verb, path), (0.0, b""))
-        if time.monotonic() - read_at > _FRESH_S:
-            answer = self._now(verb, path)
+        ahead = self._ahead.pop((verb, path), None)
+        is_fresh = ahead is not None and self._now_s() - ahead[0] <= _FRESH_S
+        answer = ahead[1] if ahead is not None and is_fresh else self._now(verb, path)
         if isinstance(answer, OSError):
             raise answer
         return answer

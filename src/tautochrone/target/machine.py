@@ -1,6 +1,7 @@
 """A machine on which probe, loads and keeper are started as programs: what all kinds of target share."""
 
 import os
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
@@ -10,7 +11,7 @@ from tautochrone.target.keeper import Keeper
 from tautochrone.target.kept import KeptSettings, in_force, restore
 from tautochrone.target.program import Program, ask
 from tautochrone.target.running import ProgramLoad, ProgramProbe
-from tautochrone.target.target import ANYWHERE, Answer, Placement, RunningLoad, RunningProbe
+from tautochrone.target.target import ANYWHERE, Answer, Placement, RunningLoad, RunningProbe, Virtual
 
 
 class MachineWithPrograms(ABC):
@@ -36,6 +37,22 @@ class MachineWithPrograms(ABC):
     @abstractmethod
     def files(self) -> Files:
         """The machine's files."""
+
+    def virtual(self) -> Virtual | None:
+        """Not one of the lab's own; see `Target`."""
+        return None
+
+    def renew(self) -> None:
+        """It is not ours to boot; see `Target`."""
+        return
+
+    def now_s(self) -> float:
+        """Its time passes as ours does; see `Target`."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """See `now_s`."""
+        time.sleep(seconds)
 
     def forget_files(self) -> None:
         """Settings have changed: what was read ahead is old. Nothing to do where nothing is."""

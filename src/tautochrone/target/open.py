@@ -1,6 +1,6 @@
 """The machine under test, by the name that people give it after --on.
 
-    with open_target(on) as target:  # None or "local": this machine; "ssh:root@board": that one
+    with open_target(on) as target:  # None or "local": this machine; else ssh:… or lab:…
         facts = gather(target.files())
         run_cell(cell, store, target, facts)
 
@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from tautochrone.target.address import read_address
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.target import Target
+from tautochrone.target.virtual.spec import LabAddress
 
 
 @contextmanager
@@ -22,7 +23,7 @@ def open_target(where: str | None) -> Iterator[Target]:
     """Connect to a machine, for as long as the block lasts.
 
     Raises:
-        UsageError: no such kind of machine, malformed text, or there is no probe for it.
+        UsageError: no such kind of machine, malformed text, or there is no probe or no kernel for it.
         MeasuringError: it can't be reached.
         NotPermittedError: it does not let this user in, or its host key is not known.
     """
@@ -30,6 +31,10 @@ def open_target(where: str | None) -> Iterator[Target]:
     target: Target
     if address is None:
         target = LocalTarget()
+    elif isinstance(address, LabAddress):
+        from tautochrone.target.virtual.target import boot
+
+        target = boot(address)
     else:
         from tautochrone.target.ssh.target import connect  # asyncssh takes a while to load
 

@@ -1,4 +1,4 @@
-"""The probes for other machines: static, so that they need nothing there but a kernel."""
+"""The programs for other machines: static, so that they need nothing there but a kernel."""
 
 import os
 import sys
@@ -15,6 +15,7 @@ _ARCHITECTURES = {
     "armv8l": "armv7",  # a 64-bit machine that shows itself as a 32-bit one
     "riscv64": "riscv64",
 }
+_SHOWN = {"tauto-probe": "the probe", "tauto-guest": "the first program"}
 
 
 def find_probe_for(machine: str) -> Path:
@@ -23,18 +24,31 @@ def find_probe_for(machine: str) -> Path:
     Raises:
         UsageError: there is none for it, or it was not built.
     """
+    return _find("tauto-probe", machine)
+
+
+def find_guest_for(machine: str) -> Path:
+    """The first program of a virtual machine that ``uname -m`` calls so there.
+
+    Raises:
+        UsageError: there is none for it, or it was not built.
+    """
+    return _find("tauto-guest", machine)
+
+
+def _find(program: str, machine: str) -> Path:
     architecture = _ARCHITECTURES.get(machine)
     if architecture is None:
         raise UsageError(
             f"there is no probe for machines of the kind {machine!r}",
             f"There are probes for {', '.join(dict.fromkeys(_ARCHITECTURES.values()))}.",
         )
-    name = f"tauto-probe-{architecture}"
+    name = f"{program}-{architecture}"
     for folder in _folders():
         if (folder / name).is_file():
             return folder / name
     raise UsageError(
-        f"the probe for {architecture} machines was not built",
+        f"{_SHOWN[program]} for {architecture} machines was not built",
         f"Run `make probes` in the source folder, or let TAUTO_PROBES name the folder that has {name}.",
     )
 

@@ -37,6 +37,36 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Virtual:
+    """A virtual machine of the lab's own, as it is stored with each run on it.
+
+    Attributes:
+        machine: the first 16 digits of the hash over QEMU's version, kernel, first file system and command
+            line: what has the same is the same machine.
+        kernel: its name in the lab; `release` is its own, `package` that which it came in.
+        qemu: the version of QEMU.
+        command_line: of QEMU; what has another path on each host stands in angle brackets.
+        image: SHA-256 of the first file system.
+        shift: an instruction takes 2**shift ns; None: its time is the host's.
+        repeatable: whether the same run gives the same numbers, to the bit, always. With several CPUs that
+            count instructions it nearly always does.
+        problems: what did not go well while it booted, in words.
+    """
+
+    machine: str
+    kernel: str
+    release: str
+    package: str | None
+    qemu: str
+    command_line: str
+    image: str
+    cpus: int
+    shift: int | None
+    repeatable: bool
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Placement:
     """Where a program runs on a machine whose CPUs are divided.
 
@@ -101,6 +131,26 @@ class Target(Protocol):
     @property
     def name(self) -> str:
         """As people write it after --on."""
+        ...
+
+    def virtual(self) -> Virtual | None:
+        """What virtual machine of the lab's own it is; None: it is none, and its time is that of hardware."""
+        ...
+
+    def renew(self) -> None:
+        """What follows is to be as on a machine that has just been booted.
+
+        So the result of a cell on a virtual machine never depends on what was asked there before. All that
+        was started there is gone then. A machine that is not the lab's own stays as it is.
+        """
+        ...
+
+    def now_s(self) -> float:
+        """The machine's time, in seconds since some instant."""
+        ...
+
+    def sleep(self, seconds: float) -> None:
+        """Let so much of the machine's time pass."""
         ...
 
     def address_here(self) -> str | None:

@@ -2,10 +2,35 @@
 
 from tautochrone.machine.audit.finding import Finding, Question
 from tautochrone.machine.facts import Facts
+from tautochrone.machine.facts.confinement import VIRTUAL_LAB
+
+
+def is_guest_of_the_lab(facts: Facts) -> bool:
+    """Whether it is a machine of the virtual lab: it has a real kernel, and no hardware."""
+    return facts.confinement.hypervisor == VIRTUAL_LAB
+
+
+def _guest_of_the_lab(facts: Facts) -> Finding:
+    question = Question(
+        "virtual-machine",
+        why="The guest's clock counts the instructions that it executes, each of the same length (but on "
+        "x86-64 with several CPUs it is the host's). So its kernel and its settings are real, and what "
+        "hardware does to a deadline is not there.",
+        source="docs/lab.md",
+    )
+    return question.note(
+        "This is a guest of the virtual lab",
+        f"According to {facts.confinement.virtual_found_by}. Not asked, since no hardware is behind it: "
+        "time stamp counter, stolen time, idle states, frequency, boost, heat, logical CPUs, unlike cores, "
+        "firmware, hardware errors, sleeping links.",
+        "Compare kernels and settings with it; measure on the hardware before you trust a deadline.",
+    )
 
 
 def virtual_machine(facts: Facts) -> Finding:
     """Is there a hypervisor below?"""
+    if is_guest_of_the_lab(facts):
+        return _guest_of_the_lab(facts)
     confinement = facts.confinement
     question = Question(
         "virtual-machine",

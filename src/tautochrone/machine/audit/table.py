@@ -74,6 +74,25 @@ CHECKS: tuple[Check, ...] = (
 )
 """Every check, in the order in which findings of one level are shown."""
 
+_OF_HARDWARE: frozenset[Check] = frozenset(
+    (
+        clock.tsc_stability,
+        confinement.steal_time,
+        power.idle_states,
+        power.latency_limit,
+        power.frequency_governor,
+        power.boost,
+        power.thermal_throttling,
+        cpu.simultaneous_multithreading,
+        cpu.unlike_cores,
+        firmware.firmware_interrupts,
+        firmware.efi_runtime,
+        firmware.machine_check_polling,
+        firmware.pcie_power,
+    )
+)
+"""What is not asked of a guest of the virtual lab; `confinement.virtual_machine` tells that."""
+
 
 def audit_facts(facts: Facts) -> tuple[Finding, ...]:
     """Ask every check about these facts, which may come from a stored run.
@@ -81,7 +100,9 @@ def audit_facts(facts: Facts) -> tuple[Finding, ...]:
     Returns:
         The findings: warnings first, then what is unknown, notes, and what is good.
     """
-    findings = [finding for check in CHECKS if (finding := check(facts)) is not None]
+    left_out = _OF_HARDWARE if confinement.is_guest_of_the_lab(facts) else frozenset()
+    asked = [check for check in CHECKS if check not in left_out]
+    findings = [finding for check in asked if (finding := check(facts)) is not None]
     named = [replace(finding, knobs=_knobs(finding.code, facts)) for finding in findings]
     return tuple(sorted(named, key=lambda finding: LEVELS.index(finding.level)))
 

@@ -37,7 +37,7 @@ _FILES = (
     *(f"/proc/{name}" for name in (
         "cmdline", "config.gz", "cpuinfo", "meminfo", "stat", "uptime", "timer_list", "self/status",
         "self/limits", "self/cgroup", "self/uid_map", "self/timerslack_ns", "irq/default_smp_affinity",
-        "device-tree/model", "device-tree/hypervisor/compatible",
+        "device-tree/model", "device-tree/hypervisor/compatible", "bus/pci/devices",
     )),
     *(f"/proc/sys/vm/{name}" for name in (
         "swappiness", "compact_unevictable_allowed", "compaction_proactiveness",

@@ -27,6 +27,11 @@ _DMI = {
 # Clock sources that only a guest has.
 _GUEST_CLOCKS = {"kvm-clock": "KVM", "xen": "Xen", "hyperv_clocksource": "Hyper-V"}
 _CONTAINER_GROUPS = {"kubepods": "kubernetes", "docker": "docker", "libpod": "podman", "lxc": "lxc"}
+VIRTUAL_LAB = "the virtual lab"
+"""What stands for the hypervisor of a guest of the virtual lab."""
+
+_PCI_DEVICES = "/proc/bus/pci/devices"
+_LABS_DEVICES = {"1af41110", "149830c8"}  # a mailbox, and the serial card through which it speaks
 _NO_LIMIT_BYTES = 1 << 62  # cgroup v1 says "none" by nearly 2^63
 _TICKS_PER_SECOND = 100  # USER_HZ, the unit of /proc/stat on every architecture in use
 
@@ -88,6 +93,8 @@ def observe_confinement(tree: Tree) -> ConfinementFacts:
 
 
 def _virtual(tree: Tree) -> tuple[bool | None, str | None, str | None]:
+    if set((tree.text(_PCI_DEVICES) or "").split()) >= _LABS_DEVICES:
+        return True, VIRTUAL_LAB, "the devices through which the lab speaks to its guests"
     # Rented machines without a hypervisor carry the same maker's name as rented guests.
     metal = ".metal" in (tree.text("/sys/class/dmi/id/product_name") or "")
     for name in ("sys_vendor", "product_name", "board_vendor", "bios_vendor"):

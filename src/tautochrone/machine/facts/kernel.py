@@ -171,6 +171,9 @@ def _preemption(
     asked = known.parameter("preempt")
     if asked in ("none", "voluntary", "full", "lazy") and _dynamic(version, known):
         return asked, "preempt= on the kernel's command line"
+    number = kernel_number(release)
+    if known.option("PREEMPT_RT") == "y" and number is not None and number < _LAZY_SINCE:
+        return "full", "the kernel's configuration"  # PREEMPT_LAZY meant something else then
     for model, option in _MODEL_OPTIONS.items():
         if known.option(option) == "y":
             return model, "the kernel's configuration"
@@ -178,7 +181,7 @@ def _preemption(
         return None, None
     if "PREEMPT" not in version:
         return "none or voluntary", "the kernel's version string"
-    lazy_is_possible = (kernel_number(release) or (0, 0)) >= _LAZY_SINCE
+    lazy_is_possible = (number or (0, 0)) >= _LAZY_SINCE
     return ("full or lazy" if lazy_is_possible else "full"), "the kernel's version string"
 
 

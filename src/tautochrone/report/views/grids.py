@@ -9,7 +9,7 @@ from tautochrone.report.typeset import micro
 
 _NUMBER = re.compile(r"(at least |about )?[-+\u2212\u00b1<>\u2264\u2265~]?\s*[0-9]")
 _UNIT = re.compile(r"(?<=\()us(?=\))|(?<=\bin )us\b")  # of a head or a title
-_NO_NUMBER = {"", "N/A", "-", "\u2013", "too few"}
+_NO_NUMBER = {"", "N/A", "-", "\u2013", "too few", "missed"}
 _GAP = 2
 
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from tautochrone.machine.audit import Finding
 from tautochrone.report.typeset import micro
+from tautochrone.report.views.virtual import IN_THE_LAB, is_said_here, is_virtual
 from tautochrone.run.manifest import SEALED, Manifest
 
 _T = TypeVar("_T")
@@ -33,7 +34,14 @@ class Notice:
 
 
 def incomplete(manifests: Sequence[Manifest]) -> str:
-    """What a headline over these runs must begin with, so that nobody takes it for the whole; or nothing."""
+    """What a headline over these runs must begin with, so that nobody takes it for more; or nothing."""
+    words = _partly(manifests)
+    if not any(is_virtual(manifest) for manifest in manifests):
+        return words
+    return f"{IN_THE_LAB}, {words[:1].lower()}{words[1:]}" if words else IN_THE_LAB
+
+
+def _partly(manifests: Sequence[Manifest]) -> str:
     if any(manifest.state != SEALED or manifest.damage for manifest in manifests):
         return "From incomplete data"
     if any(manifest.ended in _ENDINGS for manifest in manifests):
@@ -62,11 +70,12 @@ def endings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[str]:
 
 
 def warnings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Notice]:
-    """The runs' warnings; one that several runs share is said once."""
+    """The runs' warnings but those that a band above all says; one that several runs share is said once."""
     found = [
         (warning.text, (warning.code, warning.advice), label)
         for manifest, label in zip(manifests, labels, strict=True)
         for warning in manifest.warnings
+        if not is_said_here(warning.code)
     ]
     shared = len(manifests)
     return [

@@ -1,0 +1,277 @@
+"""A session with a booted guest: its programs, what is asked of it, and when its time runs.
+
+Guest time runs only while somebody waits for something: then the guest is let go until one of its programs
+has something to say, at most for a slice, after which it gets what was asked meanwhile. So what happens in
+the guest depends on what it is asked, in which order, and on nothing else.
+
+All speaking is done by one thread, which no signal interrupts: a Ctrl-C finds the conversation whole.
+"""
+
+import queue
+import struct
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Protocol
+
+from tautochrone.errors import MeasuringError, TautoError
+from tautochrone.target.virtual.gate import MOST_REQUEST, Gate, GateClosedError
+
+START, WRITE, CLOSE, SIGNAL, RUN = 1, 2, 3, 4, 5
+OUTPUT, ERROR, EXIT, REFUSED, BOOT = 1, 2, 3, 4, 5
+_FRAME = struct.Struct("<BBHII")  # what, nothing, nothing, program, length
+_PROBLEM = "problem="
+_SLICE_NS = 200_000_000
+_LONGEST_WRITE = 1 << 20
+_SETTLED_NS = 5_000_000_000
+"""From here on: the kernel has chosen its clock source, and what it put off while booting is done."""
+
+_BOOT_PATIENCE_S = 600.0
+_SILENCE_PATIENCE_S = 900.0
+_KILL_PATIENCE_S = 10.0
+_RESTS_AFTER_S = 0.2
+
+
+class Emulator(Protocol):
+    """What runs the guest."""
+
+    def kill(self) -> None:
+        """End it at once. Safe to call from any thread, and twice."""
+        ...
+
+    def rest(self, *, is_resting: bool) -> None:
+        """Use no CPU for now, while its guest waits; or go on."""
+        ...
+
+    def last_words(self) -> str:
+        """What it and its guest said last: the end of a sentence."""
+        ...
+
+    def close(self) -> None:
+        """End it, and forget what it said."""
+        ...
+
+
+class Listener(Protocol):
+    """One who is told what a program of the guest does; in the guest's thread."""
+
+    def hear(self, kind: int, payload: bytes) -> None:
+        """One event of it."""
+        ...
+
+
+class Guest:
+    """A guest that is booting or has booted.
+
+    Attributes:
+        is_fresh: nothing was asked of it since it booted.
+    """
+
+    def __init__(self, begin: Callable[[], tuple[Gate, Emulator]], name: str) -> None:
+        """Begin to boot; returns at once.
+
+        Args:
+            begin: starts the virtual machine. Called in the guest's thread, which lives as long as it does.
+            name: of the guest, for people.
+        """
+        self.is_fresh = True
+        self._begin, self._name = begin, name
+        self._gate: Gate | None = None
+        self._machine: Emulator | None = None
+        self._asked: deque[bytes] = deque()  # appended to by signal handlers and other threads
+        self._listeners: dict[int, Listener] = {}
+        self._next = 1
+        self._boot_words = ""
+        self._lost: Exception | None = None
+        self._kill_by_s: float | None = None
+        self._speaks = False
+        self._has_begun = threading.Event()
+        self._jobs: queue.SimpleQueue[tuple[Callable[[], None], threading.Event] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="guest", daemon=True)
+        self._thread.start()
+        self._booted = self._soon(self._boot)
+
+    @property
+    def clock_ns(self) -> int:
+        """Its monotonic clock, which stands still while nobody waits."""
+        return self._gate.clock_ns if self._gate is not None else 0
+
+    def boot_words(self) -> dict[str, str]:
+        """What it said of itself when it had booted (`uname`, `cpus`, …); waits for that.
+
+        Raises:
+            MeasuringError: it did not boot.
+        """
+        self._booted.wait()
+        self._see_that_it_lives()
+        pairs = (line.partition("=") for line in self._boot_words.splitlines())
+        return {name: value for name, _, value in pairs}
+
+    def problems(self) -> tuple[str, ...]:
+        """What did not go well while it booted, in its words; empty, too, before it has."""
+        lines = self._boot_words.splitlines()
+        return tuple(line.removeprefix(_PROBLEM) for line in lines if line.startswith(_PROBLEM))
+
+    def start(self, words: Sequence[str], environment: Mapping[str, str], listener: Listener) -> int:
+        """Start a program as soon as time runs; its number."""
+        number, self._next = self._next, self._next + 1
+        self._listeners[number] = listener
+        text = [*words, *(f"{name}={value}" for name, value in environment.items())]
+        payload = struct.pack("<I", len(words)) + b"".join(word.encode() + b"\0" for word in text)
+        self._ask(START, number, payload)
+        return number
+
+    def write(self, number: int, data: bytes) -> None:
+        """To a program's standard input; takes no lock, so it may be called from a signal handler."""
+        for at in range(0, len(data), _LONGEST_WRITE):
+            self._ask(WRITE, number, data[at : at + _LONGEST_WRITE])
+
+    def close_input(self, number: int) -> None:
+        """End a program's standard input; as safe as `write`."""
+        self._ask(CLOSE, number)
+
+    def signal(self, number: int, signal: int, *, at_once: bool = False) -> None:
+        """A signal to a program and what belongs to it; as safe as `write`.
+
+        Args:
+            at_once: a guest that is running and does not come back soon is ended for it.
+        """
+        self._ask(SIGNAL, number, struct.pack("<I", signal))
+        if at_once and self._speaks:
+            self._kill_by_s = time.monotonic() + _KILL_PATIENCE_S
+
+    def pass_time(self, until: Callable[[], bool], patience_s: float | None = None) -> bool:
+        """Let the guest's time run until this holds, or for so much of its time; whether it holds.
+
+        Raises:
+            MeasuringError: it has died.
+        """
+        if until():
+            return True
+        self._booted.wait()
+        begun_ns = self.clock_ns
+        end_ns = None if patience_s is None else begun_ns + int(patience_s * 1e9)
+        while not until():
+            self._see_that_it_lives()
+            left_ns = _SLICE_NS if end_ns is None else end_ns - self.clock_ns
+            if left_ns <= 0:
+                return False
+            self._exchange(min(left_ns, _SLICE_NS))
+        return True
+
+    def close(self) -> None:
+        """Switch it off, as one pulls a plug."""
+        self._has_begun.wait()
+        if self._machine is not None:
+            self._machine.kill()
+        self._jobs.put(None)
+        self._thread.join()
+        if self._machine is not None:
+            self._machine.close()
+        if self._gate is not None:
+            self._gate.close()
+
+    def _ask(self, what: int, number: int, payload: bytes = b"") -> None:
+        padding = b"\0" * (-len(payload) % 4)
+        self._asked.append(_FRAME.pack(what, 0, 0, number, len(payload)) + payload + padding)
+
+    def _see_that_it_lives(self) -> None:
+        if isinstance(self._lost, TautoError):
+            raise type(self._lost)(str(self._lost), self._lost.advice)
+        if self._lost is not None:
+            raise self._lost
+
+    def _exchange(self, most_ns: int) -> None:
+        self.is_fresh = False
+        self._soon(lambda: self._turn(most_ns)).wait()
+
+    # In the guest's own thread.
+
+    def _soon(self, work: Callable[[], None]) -> threading.Event:
+        done = threading.Event()
+        self._jobs.put((work, done))
+        return done
+
+    def _work(self) -> None:
+        while (job := self._next_job()) is not None:
+            work, done = job
+            try:
+                if self._lost is None:
+                    work()
+            except GateClosedError:
+                self._lost = self._death()
+            except Exception as error:  # it is told to whoever waits for the guest
+                self._lost = error
+            finally:
+                done.set()
+
+    def _next_job(self) -> tuple[Callable[[], None], threading.Event] | None:
+        """QEMU asks 10,000 times a second whether its byte was taken: one that waits long is put to sleep."""
+        with suppress(queue.Empty):
+            return self._jobs.get(timeout=_RESTS_AFTER_S)
+        if self._machine is None:
+            return self._jobs.get()
+        self._machine.rest(is_resting=True)
+        try:
+            return self._jobs.get()
+        finally:
+            self._machine.rest(is_resting=False)
+
+    def _boot(self) -> None:
+        try:
+            self._gate, self._machine = self._begin()
+        finally:
+            self._has_begun.set()
+        self._hear(self._gate.call(self._look(_BOOT_PATIENCE_S)))
+        self._turn(max(0, _SETTLED_NS - self._gate.clock_ns))
+
+    def _turn(self, most_ns: int) -> None:
+        assert self._gate is not None
+        request = bytearray()
+        while self._asked and len(request) + len(self._asked[0]) < MOST_REQUEST - 64:
+            request += self._asked.popleft()
+        request += _FRAME.pack(RUN, 0, 0, 0, 8) + struct.pack("<Q", most_ns)
+        self._speaks = True
+        try:
+            self._gate.answer(bytes(request))
+            self._hear(self._gate.call(self._look(_SILENCE_PATIENCE_S)))
+        finally:
+            self._speaks, self._kill_by_s = False, None
+
+    def _look(self, patience_s: float) -> Callable[[float], None]:
+        """Has it been waited for too long? Only a guest that hangs is: wall time decides nothing else."""
+
+        def look(waited_s: float) -> None:
+            late = self._kill_by_s is not None and time.monotonic() > self._kill_by_s
+            if late or waited_s > patience_s:
+                assert self._machine is not None
+                words = f"{self._name} hangs{'' if late else f': nothing came for {patience_s:g} s'}"
+                said = self._machine.last_words()
+                self._machine.kill()
+                raise MeasuringError(f"{words}, and was switched off; {said}")
+
+        return look
+
+    def _hear(self, reply: bytes) -> None:
+        for kind, number, payload in _events(reply):
+            if kind == BOOT:
+                self._boot_words = payload.decode(errors="replace")
+            elif number in self._listeners:
+                self._listeners[number].hear(kind, payload)
+                if kind in (EXIT, REFUSED):
+                    del self._listeners[number]
+
+    def _death(self) -> MeasuringError:
+        assert self._machine is not None
+        return MeasuringError(f"{self._name} has died; {self._machine.last_words()}")
+
+
+def _events(reply: bytes) -> Iterator[tuple[int, int, bytes]]:
+    at = 0
+    while at + _FRAME.size <= len(reply):
+        kind, _, _, number, length = _FRAME.unpack_from(reply, at)
+        at += _FRAME.size
+        yield kind, number, reply[at : at + length]
+        at += length + -length % 4

@@ -1,0 +1,154 @@
+"""The kernels of the cache, by name."""
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tautochrone.errors import UsageError
+from tautochrone.target.virtual.cache import cache_folder, damaged, folder_of, hash_of, write_whole
+from tautochrone.target.virtual.spec import canonical_kernel, is_debian, meant_kernel
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One that can be booted.
+
+    Attributes:
+        name: canonical.
+        architecture: as ``uname -m`` says it.
+        release: as ``uname -r`` says it.
+        package: name, "_" and version of the package that it is from.
+        image: what QEMU boots.
+        modules: their folder, ``…/lib/modules/RELEASE``.
+        sha256: of the image.
+    """
+
+    name: str
+    architecture: str
+    release: str
+    package: str | None
+    image: Path
+    modules: Path | None
+    system_map: Path | None
+    config: Path | None
+    sha256: str
+
+
+def find_kernel(name: str) -> Kernel:
+    """The kernel of that name, which is in the cache and as it was fetched.
+
+    Raises:
+        UsageError: it was not fetched, or nothing has this name.
+        DamagedError: it is not as it was fetched.
+    """
+    canonical = canonical_kernel(name)
+    kernel = known_kernel(canonical)
+    if kernel is None:
+        raise _not_here(canonical)
+    _see_whole(kernel)
+    return kernel
+
+
+def known_kernel(canonical: str) -> Kernel | None:
+    """What the cache has under that name; whether it is as it was fetched is not checked."""
+    try:
+        record = json.loads(_record(canonical).read_text())
+        kernel = Kernel(
+            record["name"],
+            record["architecture"],
+            record["release"],
+            record["package"],
+            cache_folder() / record["image"],
+            _in_cache(record["modules"]),
+            _in_cache(record["system_map"]),
+            _in_cache(record["config"]),
+            record["sha256"],
+        )
+        return kernel if kernel.image.is_file() else None
+    except (OSError, ValueError, KeyError, TypeError):  # what can't be read has to be fetched again
+        return None
+
+
+def own_kernels() -> list[str]:
+    """The names that people gave, in order."""
+    names = sorted(path.stem for path in (cache_folder() / "names").glob("*.json"))
+    return [name for name in names if not name.startswith("debian-") and known_kernel(name) is not None]
+
+
+def remember_kernel(kernel: Kernel) -> None:
+    """Let its name mean this kernel from now on."""
+    cache = cache_folder()
+    record: dict[str, Any] = {
+        key: str(value.relative_to(cache)) if isinstance(value, Path) else value
+        for key, value in vars(kernel).items()
+    }
+    _write(kernel, record | {"image_seen": _seen(kernel.image)})
+
+
+def fetch_command(canonical: str) -> str:
+    """What to type to have this kernel, anew if it is here."""
+    if is_debian(canonical):
+        return f"tauto lab fetch {canonical}"
+    return f"tauto lab fetch --kernel PATH --modules DIR --name {canonical}"
+
+
+def size_of(kernel: Kernel) -> int:
+    """Bytes that it takes in the cache, modules and all."""
+    files = (path for path in folder_of(kernel.image).rglob("*") if not path.is_symlink())
+    return sum(path.stat().st_size for path in files if path.is_file())
+
+
+def built_in(kernel: Kernel) -> frozenset[str]:
+    """What its configuration says is part of it, without `CONFIG_`; empty: how it was built is not known."""
+    try:
+        text = kernel.config.read_text(errors="replace") if kernel.config is not None else ""
+    except OSError:
+        text = ""
+    return frozenset(re.findall(r"^CONFIG_(\w+)=y$", text, re.MULTILINE))
+
+
+def _see_whole(kernel: Kernel) -> None:
+    """See that the image is what was fetched; all of it is read only if it was touched since."""
+    again = fetch_command(kernel.name)
+    try:
+        seen = _seen(kernel.image)
+        record = json.loads(_record(kernel.name).read_text())
+        if record.get("image_seen") == seen:
+            return
+        if hash_of(kernel.image) != kernel.sha256:
+            raise damaged(kernel.image, "it is not what was fetched", again)
+    except OSError as error:
+        raise damaged(kernel.image, error.strerror or "unreadable", again) from error
+    if os.access(_record(kernel.name).parent, os.W_OK):
+        _write(kernel, record | {"image_seen": seen})
+
+
+def _not_here(canonical: str) -> UsageError:
+    if is_debian(canonical):
+        return UsageError(
+            f"the kernel {canonical} was not fetched", f"Run `{fetch_command(canonical)}`, once."
+        )
+    return UsageError(
+        f"there is no kernel '{canonical}'",
+        f"`tauto lab kernels` lists what there is.{meant_kernel(canonical, own_kernels())}",
+    )
+
+
+def _record(canonical: str) -> Path:
+    return cache_folder() / "names" / f"{canonical.replace(':', '-').replace('/', '-')}.json"
+
+
+def _write(kernel: Kernel, record: dict[str, Any]) -> None:
+    write_whole(_record(kernel.name), (json.dumps(record, indent=2) + "\n").encode())
+
+
+def _seen(path: Path) -> list[int]:
+    status = path.stat()
+    return [status.st_size, status.st_mtime_ns]
+
+
+def _in_cache(relative: str | None) -> Path | None:
+    return cache_folder() / relative if relative else None

@@ -1,0 +1,137 @@
+"""The kernel-space half of the probe (``kmod/``): built for a kernel of the cache, loaded into a guest.
+
+It goes into the guest only when the experiment `kernel` wants it, so for all others a machine is the same
+whether it was built or not.
+"""
+
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from tautochrone.errors import MeasuringError, UsageError
+from tautochrone.target.virtual.cache import (
+    Tell,
+    cache_folder,
+    checked_bytes,
+    hash_of,
+    sole_writer,
+    tell_nobody,
+    whole_folder,
+)
+from tautochrone.target.virtual.guest import Guest
+from tautochrone.target.virtual.headers import fetch_headers
+from tautochrone.target.virtual.kernels import Kernel, fetch_command
+from tautochrone.target.virtual.program import GuestProgram, ask
+
+_COMPILERS = {"x86_64": "x86_64-linux-gnu-gcc", "aarch64": "aarch64-linux-gnu-gcc"}
+_PACKAGES = {"x86_64": "gcc-x86-64-linux-gnu", "aarch64": "gcc-aarch64-linux-gnu"}
+_MODULE = "tautochrone.ko"
+_LOAD = f"cat >/tmp/{_MODULE}; [ -e /sys/module/tautochrone ] || insmod /tmp/{_MODULE}"
+_LOAD_PATIENCE_S = 30.0
+
+
+def module_for(kernel: Kernel) -> Path:
+    """The module for a kernel, which was built from the sources as they are now.
+
+    Raises:
+        UsageError: it was not built.
+    """
+    place = _place(kernel)
+    if not place.is_file():
+        raise UsageError(
+            f"the kernel half of the probe was not built for {kernel.name}",
+            f"Run `{build_command(kernel)}`, once.",
+        )
+    return place
+
+
+def build_command(kernel: Kernel) -> str:
+    """What to type to have the module."""
+    return f"{fetch_command(kernel.name)} --kernel-half"
+
+
+def build_module(kernel: Kernel, tell: Tell = tell_nobody, *, again: bool = False) -> Path:
+    """Build the module for a kernel, with its headers, if it is not here.
+
+    Raises:
+        UsageError: a compiler or `make` is missing, or the kernel has no headers that can be fetched.
+        MeasuringError: the headers can't be brought, or it does not build.
+        StoreError: the cache can't be written.
+    """
+    place = _place(kernel)
+    if place.is_file() and not again:
+        return place
+    _see_tools(kernel.architecture)
+    headers = fetch_headers(kernel, tell) / "usr" / "src" / f"linux-headers-{kernel.release}"
+    tell(f"{kernel.name}: building the kernel half of the probe", 0, 0)
+    with tempfile.TemporaryDirectory(prefix="tauto-kmod-") as work:
+        built = _make(kernel, headers, Path(work))
+        with sole_writer(tell), whole_folder(place.parent) as content:
+            shutil.copyfile(built, content / _MODULE)
+    return place
+
+
+def load_kernel_half(guest: Guest, kernel: Kernel) -> None:
+    """Load the module into a guest, unless it is loaded there.
+
+    Raises:
+        UsageError: it was not built.
+        DamagedError: it is not as it was built.
+        MeasuringError: the guest does not take it.
+    """
+    content = checked_bytes(module_for(kernel), build_command(kernel))
+    program = GuestProgram(guest, ["/bin/busybox", "sh", "-c", _LOAD], {})
+    program.write(content)
+    program.close_input()
+    answer = ask(program, "load the kernel half", _LOAD_PATIENCE_S)
+    if answer.exit_code != 0:
+        said = " ".join(answer.messages) or "nothing"
+        raise MeasuringError(f"the guest does not take the kernel half of the probe: {said}")
+
+
+def _place(kernel: Kernel) -> Path:
+    """Where in the cache it is, by all that it is made of."""
+    told = hashlib.sha256()
+    for path in sorted(_sources().iterdir()):
+        if path.suffix in {".c", ".h"} or path.name in {"Kbuild", "Makefile"}:
+            told.update(f"{path.name} {hash_of(path)}\n".encode())
+    told.update(f"{kernel.package} {kernel.release} {kernel.sha256}".encode())
+    return cache_folder() / "kmod" / told.hexdigest()[:32] / _MODULE
+
+
+@cache
+def _sources() -> Path:
+    places = (
+        Path(__file__).parents[4] / "kmod",  # beside src/
+        Path(__file__).parents[2] / "kmod",  # installed with the lab
+    )
+    for place in places:
+        if (place / "Kbuild").is_file():
+            return place
+    raise UsageError(
+        "the sources of the kernel half of the probe are not here",
+        "They are the folder kmod/ of the project.",
+    )
+
+
+def _see_tools(architecture: str) -> None:
+    needs = {"make": "make", "gcc": "gcc", _COMPILERS[architecture]: _PACKAGES[architecture]}
+    missing = [package for tool, package in needs.items() if shutil.which(tool) is None]
+    if missing:
+        raise UsageError(
+            f"to build the kernel half of the probe, {' and '.join(missing)} must be installed",
+            f"On Debian: apt-get install {' '.join(missing)}.",
+        )
+
+
+def _make(kernel: Kernel, headers: Path, work: Path) -> Path:
+    words = ["make", "-s", "-C", str(_sources()), f"HEADERS={headers}", f"OUT={work}"]
+    made = subprocess.run(words, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    if made.returncode != 0 or not (work / _MODULE).is_file():
+        lines = made.stderr.strip().splitlines() or ["it says nothing"]
+        said = next((line for line in lines if "error" in line.lower()), lines[-1])
+        raise MeasuringError(f"the kernel half of the probe does not build for {kernel.release}: {said}")
+    return work / _MODULE

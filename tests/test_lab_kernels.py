@@ -1,0 +1,191 @@
+"""The kernels of the virtual lab: what is taken, that it stays whole, and what guests are made of."""
+
+import json
+import os
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from kernel_files import RELEASE, arm64_image, bzimage, module, vmlinux, write_modules
+from real import skip_or_fail, tauto
+from tautochrone.errors import DamagedError, MeasuringError, UsageError
+from tautochrone.target.virtual.cache import tell_nobody, whole_folder
+from tautochrone.target.virtual.fetch import adopt_kernel
+from tautochrone.target.virtual.image import build_image
+from tautochrone.target.virtual.kernels import Kernel, find_kernel, own_kernels
+from tautochrone.target.virtual.programs import fetch_program
+from tautochrone.target.virtual.vmlinux import read_boot_image
+
+_APPLETS = b"\0" + b"".join(f"applet{number}\0".encode() for number in range(120)) + b"\0"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache with a busybox, and probes beside it."""
+    place = tmp_path / "cache"
+    monkeypatch.setenv("TAUTO_KERNELS", str(place))
+    (place / "tools").mkdir(parents=True)
+    probes = tmp_path / "probes"
+    probes.mkdir()
+    monkeypatch.setenv("TAUTO_PROBES", str(probes))
+    for architecture in ("x86_64", "aarch64"):
+        with whole_folder(place / "packages" / architecture) as content:
+            (content / "busybox").write_bytes(_APPLETS)
+        record = {"busybox": f"packages/{architecture}/busybox"}
+        (place / "tools" / f"busybox-{architecture}.json").write_text(json.dumps(record))
+        (probes / f"tauto-guest-{architecture}").write_text(f"the first program of {architecture}")
+        (probes / f"tauto-probe-{architecture}").write_text(f"the probe of {architecture}")
+    return place
+
+
+def adopted(folder: Path, name: str = "mine", content: bytes = b"") -> Kernel:
+    folder.mkdir(exist_ok=True)
+    (folder / "kernel").write_bytes(content or bzimage(vmlinux(), "xz"))
+    (folder / f"config-{RELEASE}").write_text("CONFIG_PREEMPT_RT=y\nCONFIG_TIMERLAT_TRACER=y\n")
+    return adopt_kernel(name, folder / "kernel", write_modules(folder), tell_nobody)
+
+
+@pytest.mark.parametrize("packing", ["gzip", "lz4", "lzma", "xz", "zstd"])
+def test_a_bzimage_boots_as_the_elf_file_that_is_in_it(packing: str) -> None:
+    found = read_boot_image(bzimage(vmlinux(), packing), "a kernel")
+    assert (found.architecture, found.release, found.content) == ("x86_64", RELEASE, vmlinux())
+
+
+def test_a_bzimage_without_the_entry_for_qemu_boots_as_it_is() -> None:
+    whole = bzimage(vmlinux(pvh=False), "gzip")
+    assert read_boot_image(whole, "a kernel").content == whole
+    with pytest.raises(UsageError, match="PVH") as refused:
+        read_boot_image(vmlinux(pvh=False), "a kernel")
+    assert "bzImage" in refused.value.advice
+
+
+def test_an_image_of_arm64_boots_as_it_is() -> None:
+    found = read_boot_image(arm64_image(), "a kernel")
+    assert (found.architecture, found.content) == ("aarch64", arm64_image())
+
+
+@pytest.mark.parametrize("content", [b"", b"#!/bin/sh\n", vmlinux()[:150], bzimage(vmlinux(), "xz")[:1200]])
+def test_what_is_no_kernel_is_refused(content: bytes) -> None:
+    with pytest.raises(UsageError):
+        read_boot_image(content, "a file")
+
+
+def test_a_kernel_of_ones_own_is_found_by_its_name(tmp_path: Path) -> None:
+    kernel = adopted(tmp_path / "build")
+    assert find_kernel("mine") == kernel
+    assert own_kernels() == ["mine"]
+    assert kernel.image.read_bytes() == vmlinux()
+    assert kernel.modules is not None
+    assert kernel.modules.name == RELEASE
+    listed = json.loads(tauto("lab", "kernels", "--json", store=tmp_path).stdout)
+    mine = next(one for one in listed if one["name"] == "mine")
+    assert (mine["preemption"], mine["tracers"], mine["sha256"]) == ("rt", ["timerlat"], kernel.sha256)
+    assert [one["name"] for one in listed if one["fetched"]] == ["mine"]
+
+
+def test_a_kernel_that_is_not_there_is_told_with_the_command_that_brings_it(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as refused:
+        find_kernel("debian-rt/arm64")
+    assert "tauto lab fetch debian:rt/arm64" in refused.value.advice
+    adopted(tmp_path / "build", "experimental")
+    with pytest.raises(UsageError) as refused:
+        find_kernel("experimentel")
+    assert "Did you mean experimental?" in refused.value.advice
+    ended = tauto("lab", "fetch", "debian:tr", store=tmp_path)
+    assert ended.returncode == 2
+    assert "debian:rt" in ended.stderr
+
+
+def test_a_damaged_kernel_is_found_out_and_can_be_brought_again(tmp_path: Path) -> None:
+    kernel = adopted(tmp_path / "build")
+    content = kernel.image.read_bytes()
+    os.utime(kernel.image, (1, 1))
+    assert find_kernel("mine") == kernel  # touched, and yet the same
+    kernel.image.write_bytes(content[:-1] + b"x")
+    with pytest.raises(DamagedError) as refused:
+        find_kernel("mine")
+    assert "--name mine" in refused.value.advice
+    again = adopted(tmp_path / "again")
+    assert find_kernel("mine") == again
+    assert again.modules is not None
+    (again.modules / "kernel" / "alpha.ko").write_bytes(module(""))
+    with pytest.raises(DamagedError, match=r"alpha\.ko"):
+        build_image(again, ["alpha"])
+
+
+def test_two_at_once_bring_it_whole(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        kernels = list(pool.map(lambda number: adopted(tmp_path / f"{number}"), range(4)))
+    assert set(kernels) == {find_kernel("mine")}
+    assert build_image(kernels[0], ["alpha"]).path.is_file()
+
+
+def listed(image: Path) -> list[str]:
+    """What another program finds in it."""
+    command = ["busybox", "cpio", "-t"]
+    with image.open("rb") as file:
+        return subprocess.run(command, stdin=file, capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_an_image_is_the_same_to_the_byte_wherever_and_whenever_it_is_made(tmp_path: Path) -> None:
+    further = tmp_path / "further"
+    further.write_text("more")
+    first = build_image(adopted(tmp_path / "one"), ["alpha"], {"/etc/more": further})
+    content = first.path.read_bytes()
+    first.path.unlink()
+    os.utime(further, (1, 1))
+    before = os.umask(0o077)
+    try:
+        second = build_image(adopted(tmp_path / "two"), ["alpha"], {"etc/more": further})
+    finally:
+        os.umask(before)
+    assert second == first
+    assert second.path.read_bytes() == content
+    names = listed(first.path)
+    assert names == sorted(names)
+    assert {"init", "bin/tauto-probe", "bin/busybox", "bin/applet7", "proc", "etc/more"} <= set(names)
+    further.write_text("other")
+    assert build_image(find_kernel("mine"), ["alpha"], {"etc/more": further}) != first
+
+
+def test_modules_come_after_those_that_they_need(tmp_path: Path) -> None:
+    kernel = adopted(tmp_path / "build")
+    built = tmp_path / "own.ko"
+    built.write_bytes(module("gamma"))
+    image = build_image(kernel, ["delta", built, "alpha"])
+    modules = [name for name in listed(image.path) if name.endswith(".ko")]
+    assert modules == [
+        *("modules/000-beta_one.ko", "modules/001-gamma.ko", "modules/002-own.ko", "modules/003-alpha.ko"),
+    ]
+    with pytest.raises(UsageError) as refused:
+        build_image(kernel, ["gama"])
+    assert "Did you mean gamma?" in refused.value.advice
+
+
+def test_a_first_program_that_was_not_built_is_told_with_what_builds_it(tmp_path: Path) -> None:
+    kernel = adopted(tmp_path / "build")
+    (tmp_path / "probes" / "tauto-guest-x86_64").unlink()
+    with pytest.raises(UsageError) as refused:
+        build_image(kernel)
+    assert "make probes" in refused.value.advice
+
+
+@pytest.mark.lab
+@pytest.mark.slow
+def test_packages_of_the_other_architecture_come_without_a_trace_in_this_machines_own(tmp_path: Path) -> None:
+    machines_own = [
+        Path("/var/lib/apt/lists"),
+        Path("/var/lib/dpkg"),
+        Path("/var/cache/apt"),
+        Path("/etc/apt"),
+    ]
+    before = [path.stat().st_mtime_ns for path in machines_own]
+    try:
+        files = fetch_program("rt-tests", "usr/bin/cyclictest", "aarch64", ("libc6", "libnuma1"))
+    except MeasuringError as error:
+        skip_or_fail(f"Debian's packages can't be had: {error}")
+    libraries = {"/lib/ld-linux-aarch64.so.1", "/usr/lib/aarch64-linux-gnu/libnuma.so.1"}
+    assert {"/usr/bin/cyclictest", *libraries} <= set(files)
+    assert [path.stat().st_mtime_ns for path in machines_own] == before

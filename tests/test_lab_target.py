@@ -1,0 +1,134 @@
+"""A virtual machine of the lab as a target: its runs know no host, and nothing of it stays."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from lab import guest_kernel
+from real import only_run, start_tauto, tauto, wait_until
+from tautochrone.errors import MeasuringError
+from tautochrone.plan.cell import IDLE, Cell
+from tautochrone.plan.execute import run_cell
+from tautochrone.run.store import Store
+from tautochrone.target.virtual.program import GuestProgram
+from tautochrone.target.virtual.spec import read_lab_address
+from tautochrone.target.virtual.target import VirtualTarget, boot
+
+pytestmark = [pytest.mark.lab, pytest.mark.slow]
+
+LAB = "lab:debian-rt"
+_LOOP = ("cyclic", "--period", "1ms", "--count", "300")
+
+
+@pytest.fixture
+def target() -> Iterator[VirtualTarget]:
+    guest_kernel("debian:rt")
+    with closing(boot(read_lab_address("debian-rt"))) as opened:
+        yield opened
+
+
+def stream(target: VirtualTarget, pause_s: float) -> bytes:
+    """The bytes of a run in a guest that was just booted, read by one who takes his time."""
+    target.renew()
+    running = target.start_probe(_LOOP)
+    read = []
+    while data := running.read():
+        read.append(data)
+        time.sleep(pause_s)
+    assert running.end().exit_code == 0
+    return b"".join(read)
+
+
+def guests_of(pid: int) -> list[int]:
+    """The virtual machines of a lab that runs: children of its threads."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(OSError):  # it has just ended
+            found += [int(child) for child in (task / "children").read_text().split()]
+    return [child for child in found if b"ivshmem" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+def test_a_slow_reader_on_a_busy_host_gets_the_same_bytes_and_a_dead_guest_says_why(
+    target: VirtualTarget,
+) -> None:
+    first = stream(target, 0.0)
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        assert stream(target, 0.3) == first
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    GuestProgram(target.guest(), ["/bin/sh", "-c", "echo c >/proc/sysrq-trigger"], {})
+    with pytest.raises(MeasuringError, match=r"has died; its console says: .*sysrq triggered crash"):
+        target.ask(["--version"])
+
+
+def test_doctor_looks_at_the_guest(tmp_path: Path) -> None:
+    guest_kernel("debian:rt")
+    looked = tauto("doctor", "--on", LAB, store=tmp_path)
+    assert looked.returncode == 0, looked.stderr
+    assert "preempt-rt: The kernel is PREEMPT_RT" in looked.stdout
+    assert "kernel-debugging: Kernel debugging options are unknown" not in looked.stdout
+    assert "note: virtual-machine: This is a guest of the virtual lab" in looked.stdout
+    assert "tsc-stability" not in looked.stdout
+
+
+@pytest.mark.parametrize(
+    ("on", "repeats", "counts"),
+    [("debian-rt", True, True), ("debian-rt,smp=2", False, False), ("debian-rt/arm64,smp=2", False, True)],
+)
+def test_only_one_cpu_surely_repeats(on: str, repeats: bool, counts: bool) -> None:
+    address = read_lab_address(on)
+    guest_kernel(address.kernel)
+    with closing(boot(address)) as target:
+        virtual = target.virtual()
+    assert (virtual.repeatable, virtual.shift is not None) == (repeats, counts)
+
+
+def test_nothing_of_the_hosts_environment_reaches_a_guest(
+    target: VirtualTarget, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = Cell("cyclic", _LOOP[1:], "a loop", IDLE, 0.3)
+    runs = []
+    for journal in (None, str(tmp_path / "a-long-name-of-a-journal")):
+        if journal is not None:
+            monkeypatch.setenv("TAUTO_JOURNAL", journal)
+        runs.append(run_cell(cell, Store(tmp_path / "store"), target, {}))
+    first, second = (run.path / "samples.parquet" for run in runs)
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_ctrl_c_keeps_what_was_measured_and_the_report_says_what_it_is(tmp_path: Path) -> None:
+    guest_kernel("debian:rt")
+    lab = start_tauto("probe", "cyclic", "--duration", "1h", "--on", LAB, store=tmp_path)
+    wait_until(lambda: any(one.stat().st_size > 20_000 for one in tmp_path.glob("*/stream*")), "it measures")
+    lab.send_signal(signal.SIGINT)
+    said, _ = lab.communicate(timeout=60)
+    assert lab.returncode == 130
+    run = only_run(tmp_path)
+    assert (run.manifest.state, run.manifest.ended) == ("sealed", "interrupted")
+    assert run.manifest.facts["kernel"]["release"].endswith("-rt-amd64")
+    assert "Virtual lab: ended at an instant that the host chose, so it does not repeat." in said
+    assert str(run.manifest.conditions["virtual"]["machine"]) in said
+    page = tmp_path / "report.html"
+    assert tauto("report", run.manifest.id, "--out", str(page), store=tmp_path).returncode == 0
+    assert "In the virtual lab" in page.read_text()
+    assert 'class="band"' in page.read_text()
+
+
+def test_a_lab_that_is_killed_takes_its_guests_along(tmp_path: Path) -> None:
+    guest_kernel("debian:rt")
+    lab = start_tauto("probe", "cyclic", "--on", LAB, store=tmp_path)
+    wait_until(lambda: len(guests_of(lab.pid)) == 2, "one guest boots for the facts, one to measure on")
+    guests = guests_of(lab.pid)
+    lab.kill()
+    lab.communicate()
+    wait_until(lambda: not any(Path(f"/proc/{one}/exe").exists() for one in guests), "the guests have ended")
+    assert list(tmp_path.iterdir()) == []
