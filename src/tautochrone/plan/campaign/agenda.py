@@ -5,12 +5,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tautochrone.errors import StoreError, UsageError
-from tautochrone.plan.campaign.campaign import Campaign, begin, condition, key_of, latest, same_system
+from tautochrone.plan.campaign.campaign import (
+    OF_MATRIX,
+    PREFIX,
+    Campaign,
+    begin,
+    condition,
+    key_of,
+    latest,
+    same_system,
+)
 from tautochrone.plan.campaign.order import Slot, arrange, draw_seed
 from tautochrone.plan.cell import Cell
 from tautochrone.plan.document.deployed import meaning_of
 from tautochrone.plan.document.document import Document
 from tautochrone.plan.document.expand import Point, expand
+from tautochrone.plan.lab.matrix import MATRIX
 from tautochrone.run.catalogue import Entry
 from tautochrone.run.store import Store
 
@@ -123,7 +133,12 @@ def _agenda(document: Document, points: Sequence[Point], found: Campaign | None)
     campaign = found
     if campaign is None:
         seed = draw_seed() if document.seed is None else document.seed
-        campaign = begin(key_of(points, document.order, document.seed), document.title, seed)
+        campaign = begin(
+            key_of(points, document.order, document.seed),
+            document.title,
+            seed,
+            OF_MATRIX if document.grid == MATRIX else PREFIX,
+        )
     keys = [point.key for point in points]
     return Agenda(
         document=document,

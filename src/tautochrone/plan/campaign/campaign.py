@@ -27,10 +27,11 @@ GRID = "grid"
 REFUSED = "refused"
 """What a run's condition says of the cells that were refused before it: why, by key."""
 
-PREFIX = "plan-"
-"""What the id of every campaign begins with, and of no run."""
+PREFIX, OF_MATRIX = "plan-", "matrix-"
+PREFIXES = (PREFIX, OF_MATRIX)
+"""What the ids of campaigns begin with, those of kernel matrices with the second, and of no run."""
 
-LATEST = f"{PREFIX}latest"
+LATEST = "latest"
 FINISHED = ("complete", "overrun")
 """Endings of a run that measured what it was to: an overrun ends only a run that was asked to end there."""
 
@@ -83,9 +84,9 @@ def key_of(points: Sequence[Point], order: Order, seed: int | None) -> str:
     return hashlib.sha256(json.dumps(meant).encode()).hexdigest()[:_KEY_LETTERS]
 
 
-def begin(key: str, title: str, seed: int) -> Campaign:
+def begin(key: str, title: str, seed: int, prefix: str = PREFIX) -> Campaign:
     """A new one."""
-    return Campaign(f"{PREFIX}{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(2)}", key, title, seed)
+    return Campaign(f"{prefix}{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(2)}", key, title, seed)
 
 
 def campaigns(store: Store) -> list[Campaign]:
@@ -112,18 +113,20 @@ def latest(store: Store, key: str) -> Campaign | None:
 
 
 def open_campaign(store: Store, name: str) -> Campaign:
-    """The campaign of this id, or of the beginning of one, or ``plan-latest``.
+    """The campaign of this id, or of the beginning of one, or ``plan-latest``, ``matrix-latest``.
 
     Raises:
         StoreError: there is none, or several.
     """
     there = {one.id: one for one in campaigns(store)}
     found = one_named(there, name, "campaigns")
-    if found is None and name == LATEST:
-        found = next(reversed(there.values()), None)
+    prefix = name.removesuffix(LATEST)
+    if found is None and name != prefix and prefix in PREFIXES:
+        found = next((one for one in reversed(there.values()) if one.id.startswith(prefix)), None)
     if found is None:
         raise StoreError(
-            f"There is no campaign '{name}' in {store.path}", latest_named(there, "Run a plan first.")
+            f"There is no campaign '{name}' in {store.path}",
+            latest_named(there, "Run one first: `tauto run`, `tauto lab matrix`."),
         )
     return found
 

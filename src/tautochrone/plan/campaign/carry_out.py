@@ -105,17 +105,13 @@ def carry_out(
     Raises:
         StoreError: the store can't be written.
     """
-    outcome = Outcome()
-    given_up = dict(refused)
-    told: set[str] = set()
+    ledger = Ledger(refused)
+    outcome = ledger.outcome
     for at, slot in enumerate(slots):
         point, cell = cells(slot)
-        cell = _with_refusals(cell, given_up)
-        if point.key in given_up:
-            if point.key not in told:
-                told.add(point.key)
-                outcome.unmeasured.append(Unmeasured(point, None, given_up[point.key], failed=False))
+        if ledger.given_up(point):
             continue
+        cell = ledger.with_refusals(cell)
         site = sites[point.system]
         deployed = replace(cell, deployment=site.deployments.get(point.deployment.name))
         try:
@@ -134,34 +130,69 @@ def carry_out(
             outcome.not_put_back, outcome.left = error, tuple(slots[at + 1 :])
             return outcome
         except TautoError as error:
-            if is_refusal(error):
-                given_up[point.key] = error
-                told.add(point.key)
-                outcome.unmeasured.append(Unmeasured(point, None, error, failed=False))
-            else:
-                outcome.unmeasured.append(Unmeasured(point, slot, error, failed=True))
+            ledger.went_wrong(point, slot, error)
             end(slot, None)
             continue
-        ended = run.manifest.ended or ""
-        end(slot, ended if ended in FINISHED else None)
-        if ended == "interrupted":
+        end(slot, finished_how(run))
+        if not ledger.measured(point, slot, run):
             outcome.stopped, outcome.left = True, tuple(slots[at:])
             return outcome
-        if ended in ENDED_EARLY:
-            early = MeasuringError(ENDED_EARLY[ended], f"What was measured is kept: tauto show {run.id}")
-            outcome.unmeasured.append(Unmeasured(point, slot, early, failed=True))
-        else:
-            outcome.runs.append(run)
     return outcome
 
 
-def _with_refusals(cell: Cell, given_up: Mapping[str, TautoError]) -> Cell:
-    """With what was refused before it, so that a report from the store alone can tell it."""
-    told = cell.conditions.get(CONDITION)
-    if not told or not given_up:
-        return cell
-    refused = {key: _why(error) for key, error in given_up.items()}
-    return replace(cell, conditions={**cell.conditions, CONDITION: {**told, REFUSED: refused}})
+class Ledger:
+    """What came of the slots that were tried, and which points are tried no more.
+
+    Attributes:
+        outcome: grows with each.
+    """
+
+    def __init__(self, refused: Mapping[str, TautoError]) -> None:
+        """Begin with what is known to be refused, by the key of the point."""
+        self.outcome = Outcome()
+        self._refused = dict(refused)
+        self._told: set[str] = set()
+
+    def given_up(self, point: Point) -> bool:
+        """Whether it is refused; that is told once."""
+        if point.key in self._refused and point.key not in self._told:
+            self._told.add(point.key)
+            self.outcome.unmeasured.append(Unmeasured(point, None, self._refused[point.key], failed=False))
+        return point.key in self._refused
+
+    def went_wrong(self, point: Point, slot: Slot, error: TautoError) -> None:
+        """It was refused, or failed."""
+        if is_refusal(error):
+            self._refused[point.key] = error
+            self.given_up(point)
+        else:
+            self.outcome.unmeasured.append(Unmeasured(point, slot, error, failed=True))
+
+    def measured(self, point: Point, slot: Slot, run: Run) -> bool:
+        """There is a run of it; False: a person stopped it before its end."""
+        ended = run.manifest.ended or ""
+        if ended == "interrupted":
+            return False
+        if ended in ENDED_EARLY:
+            early = MeasuringError(ENDED_EARLY[ended], f"What was measured is kept: tauto show {run.id}")
+            self.outcome.unmeasured.append(Unmeasured(point, slot, early, failed=True))
+        else:
+            self.outcome.runs.append(run)
+        return True
+
+    def with_refusals(self, cell: Cell) -> Cell:
+        """With what was refused before it, so that a report from the store alone can tell it."""
+        told = cell.conditions.get(CONDITION)
+        if not told or not self._refused:
+            return cell
+        refused = {key: _why(error) for key, error in self._refused.items()}
+        return replace(cell, conditions={**cell.conditions, CONDITION: {**told, REFUSED: refused}})
+
+
+def finished_how(run: Run) -> str | None:
+    """How it ended, if it measured what it was to."""
+    ended = run.manifest.ended or ""
+    return ended if ended in FINISHED else None
 
 
 def _why(error: TautoError) -> str:

@@ -14,6 +14,7 @@ from statistics import fmean, median
 from tautochrone.plan.campaign.order import Slot
 from tautochrone.plan.document.expand import AS_IS, Point
 from tautochrone.plan.experiments import EXPERIMENTS
+from tautochrone.plan.lab.pace import boot_s, measuring_s
 
 _AROUND_S, _LOAD_S, _DEPLOYMENT_S = 0.4, 0.8, 0.8
 _ENDS_AT_ONCE_S = 0.2  # a cell that is to end at its first miss, if that is at its beginning
@@ -37,13 +38,13 @@ class Estimate:
 
 def point_s(point: Point) -> float:
     """Seconds for one point, with what is around its measuring."""
-    return point.prepared.expected_s + _around_s(point)
+    return measuring_s(point) + _around_s(point)
 
 
 def _around_s(point: Point) -> float:
     load_s = _LOAD_S if point.load.parts else 0.0
     deployment_s = _DEPLOYMENT_S if point.deployment.name != AS_IS else 0.0
-    return _AROUND_S + load_s + deployment_s
+    return boot_s(point) + _AROUND_S + load_s + deployment_s
 
 
 def may_end_early(point: Point) -> bool:
@@ -99,7 +100,7 @@ class Forecast:
         """Begin with what the experiments say of these points."""
         expected: dict[object, list[float]] = {}
         for point in points:
-            expected.setdefault(_family(point), []).append(point.prepared.expected_s)
+            expected.setdefault(_family(point), []).append(measuring_s(point))
         self._families = {key: _Family(median(all_s)) for key, all_s in expected.items()}
         self._usual_s = median(one.usual_s for one in self._families.values()) if self._families else 0.0
         self._ratios: list[tuple[float, float]] = []
@@ -120,7 +121,7 @@ class Forecast:
         if early:
             insort(self._early_s, took_s)
             return
-        expected_s = point.prepared.expected_s
+        expected_s = measuring_s(point)
         if expected_s > 0:
             ratio = (max(0.0, took_s - _around_s(point)) / expected_s, expected_s)
             insort(family.ratios, ratio)
@@ -142,7 +143,7 @@ class Forecast:
         if not self._weighed:
             self._weigh()
         family = self._families[_family(point)]
-        whole_s = point.prepared.expected_s * family.factor + _around_s(point)
+        whole_s = measuring_s(point) * family.factor + _around_s(point)
         if not may_end_early(point):
             return whole_s
         early_s = median(self._early_s) if self._early_s else _around_s(point) + _ENDS_AT_ONCE_S
@@ -187,17 +188,23 @@ def _size(point: Point) -> float:
 
 
 def estimate(
-    slots: Sequence[Slot], points: Mapping[str, Point], now: datetime, forecast: Forecast | None = None
+    slots: Sequence[Slot],
+    points: Mapping[str, Point],
+    now: datetime,
+    forecast: Forecast | None = None,
+    at_once: int = 1,
 ) -> Estimate:
     """Time for these slots, begun now (with its time zone).
 
     Args:
         forecast: what was learnt; None: nothing, and then as if no cell ended early.
+        at_once: how many are measured at the same time.
     """
     seconds = sum(
         point_s(points[slot.key]) if forecast is None else forecast.seconds(points[slot.key])
         for slot in slots
     )
+    seconds /= max(1, min(at_once, len(slots)))
     less = forecast is None and any(may_end_early(points[slot.key]) for slot in slots)
     return Estimate(seconds, now + timedelta(seconds=seconds), less)
 

@@ -8,6 +8,7 @@ from tautochrone.plan.campaign.agenda import Agenda
 from tautochrone.plan.campaign.estimate import Forecast, may_end_early
 from tautochrone.plan.campaign.order import Slot
 from tautochrone.plan.document.expand import Point
+from tautochrone.plan.lab.pace import boot_s, measuring_s
 from tautochrone.run import files
 from tautochrone.run.catalogue import Entry
 
@@ -32,7 +33,7 @@ class Outlook:
         self._whole = len(slots)
         self._current: Slot | None = None
         self._begun_s = self._start_s = clock()
-        self._rest_s, self._current_s = self.seconds(self._ahead), 0.0
+        self._rest_s, self._current_s = self._needed_s(self._ahead), 0.0
         self._share = 0.0
 
     def begin(self, slot: Slot) -> None:
@@ -40,7 +41,7 @@ class Outlook:
         self._ahead = self._ahead[self._ahead.index(slot) + 1 :]
         self._current, self._begun_s = slot, self._clock()
         self._current_s = self._forecast.seconds(self._points[slot.key])
-        self._rest_s = self.seconds(self._ahead)
+        self._rest_s = self._needed_s(self._ahead)
 
     def end(self, slot: Slot, ended: str | None) -> None:
         """The slot has ended.
@@ -49,11 +50,17 @@ class Outlook:
             ended: how its run ended; None: it has none, or not a whole one.
         """
         self._current = None
+        self._learn(slot, ended, self._begun_s)
+
+    def _learn(self, slot: Slot, ended: str | None, begun_s: float) -> None:
         if ended is None:
             return
         early = ended == STOPPED_AT_A_MISS
-        self._forecast.learn(self._points[slot.key], self._clock() - self._begun_s, early=early)
-        self._rest_s = self.seconds(self._ahead)
+        self._forecast.learn(self._points[slot.key], self._clock() - begun_s, early=early)
+        self._rest_s = self._needed_s(self._ahead)
+
+    def _needed_s(self, slots: Sequence[Slot]) -> float:
+        return sum(self._forecast.seconds(self._points[slot.key]) for slot in slots)
 
     @property
     def left_s(self) -> float:
@@ -77,7 +84,7 @@ class Outlook:
 
     def seconds(self, slots: Sequence[Slot]) -> float:
         """How long these take, by what is known now."""
-        return sum(self._forecast.seconds(self._points[slot.key]) for slot in slots)
+        return self._needed_s(slots)
 
 
 def forecast_of(agenda: Agenda) -> Forecast:
@@ -91,10 +98,10 @@ def forecast_of(agenda: Agenda) -> Forecast:
 
 
 def _took_s(entry: Entry, point: Point) -> float | None:
-    """From its beginning until it was sealed; None: not known."""
+    """From its beginning until it was sealed, and how long its system booted before that; None: not known."""
     try:
         sealed_s = (entry.path / files.MANIFEST).stat().st_mtime
         took_s = sealed_s - datetime.fromisoformat(entry.created).timestamp()
     except (OSError, ValueError):
         return None
-    return took_s if 0 <= took_s <= _LONGEST * (point.prepared.expected_s + 1) else None
+    return took_s + boot_s(point) if 0 <= took_s <= _LONGEST * (measuring_s(point) + 1) else None

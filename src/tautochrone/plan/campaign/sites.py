@@ -13,6 +13,7 @@ from tautochrone.plan.document.deployed import deployment_of
 from tautochrone.plan.document.document import Document
 from tautochrone.plan.document.expand import Point
 from tautochrone.target.open import open_target
+from tautochrone.target.target import Target
 
 
 @dataclass
@@ -45,7 +46,8 @@ def open_sites(document: Document, points: Sequence[Point], stack: ExitStack) ->
     for system in dict.fromkeys(point.system for point in points):
         own = [point for point in points if point.system == system]
         try:
-            site = _open(document, system, own, stack, sites.refused)
+            target = stack.enter_context(open_target(system))
+            site = site_of(target, document, own, sites.refused)
             sites.refused |= refusals(_able(own, sites.refused), site.target)
             of_loads |= load_refusals(_able(own, sites.refused), site.target)
             sites.open[system] = site
@@ -64,10 +66,17 @@ def _able(points: Sequence[Point], refused: Mapping[str, TautoError]) -> list[Po
     return [point for point in points if point.key not in refused]
 
 
-def _open(
-    document: Document, system: str, points: Sequence[Point], stack: ExitStack, refused: dict[str, TautoError]
+def site_of(
+    target: Target, document: Document, points: Sequence[Point], refused: dict[str, TautoError]
 ) -> Site:
-    target = stack.enter_context(open_target(system))
+    """What is known of one system before anything is measured on it.
+
+    Args:
+        refused: gets the points whose deployment it can't have.
+
+    Raises:
+        TautoError: it does not answer.
+    """
     facts = gather(target.files())
     deployments: dict[str, Deployment | None] = {}
     failed: dict[str, TautoError] = {}

@@ -1,0 +1,1 @@
+"""The report of a kernel matrix: kernels, as they preempt, times loads."""
