@@ -1,0 +1,159 @@
+"""Calls of functions as the kernel's function graph tracer tells them, and how they contain each other."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+_CALL = re.compile(
+    r"\s*(?P<s>\d+)\.(?P<fraction>\d{6})\s*\|\s*(?P<cpu>\d+)\)\s+(?P<task>.+)-(?P<pid>\d+)\s*\|"
+    r"(?:\s*\S+\s*\|)?\s*(?:[+!#*@$]\s*)?(?P<us>\d+(?:\.\d+)?) us\s*\|"
+    r"(?P<indent>\s*)\}\s*/\*\s*(?P<name>[\w.]+)"
+)
+_NS_PER_S, _NS_PER_US = 1_000_000_000, 1_000
+_ROUNDED_NS = 2 * _NS_PER_US
+"""Instants are printed in whole microseconds, so a call may seem to begin before the one it is part of."""
+_INDENT = 2
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a function.
+
+    Attributes:
+        begin_ns, end_ns: on CLOCK_MONOTONIC.
+        depth: how many of the traced functions it was called through.
+        inner: the traced functions that it called, in their order; only where calls are nested.
+    """
+
+    begin_ns: int
+    end_ns: int
+    cpu: int
+    task: str
+    pid: int
+    depth: int
+    function: str
+    inner: tuple["Call", ...] = ()
+
+    @property
+    def total_ns(self) -> int:
+        """With what it called."""
+        return self.end_ns - self.begin_ns
+
+    @property
+    def self_ns(self) -> int:
+        """Without the traced functions that it called."""
+        return max(0, self.total_ns - sum(one.total_ns for one in self.inner))
+
+
+def read_calls(text: str) -> tuple[Call, ...]:
+    """All calls that had returned, in the order in which they returned.
+
+    Args:
+        text: of a trace by `function_graph` with `tracing_thresh`, which tells each call when it returns, and
+            the options funcgraph-abstime, funcgraph-proc and funcgraph-tail.
+    """
+    return tuple(_calls(text))
+
+
+def _calls(text: str) -> Iterator[Call]:
+    for line in text.splitlines():
+        found = _CALL.match(line)
+        if found is None:
+            continue
+        end_ns = int(found["s"]) * _NS_PER_S + int(found["fraction"]) * _NS_PER_US
+        yield Call(
+            begin_ns=end_ns - round(float(found["us"]) * _NS_PER_US),
+            end_ns=end_ns,
+            cpu=int(found["cpu"]),
+            task=found["task"].strip(),
+            pid=int(found["pid"]),
+            depth=max(0, len(found["indent"]) // _INDENT - 1),
+            function=found["name"],
+        )
+
+
+def calls_in(
+    calls: Sequence[Call], from_ns: int, to_ns: int, without: Sequence[int] = ()
+) -> tuple[Call, ...]:
+    """What of the calls falls into a stretch of time, each with what it called inside it; outermost first.
+
+    Only of processes that ran then, which shows in calls that began or ended: one that slept all the while
+    was in a call, too.
+
+    Args:
+        without: these processes, by number.
+    """
+    ran = {call.pid for call in calls if from_ns < call.begin_ns < to_ns or from_ns < call.end_ns < to_ns}
+    found: list[_Nest] = []
+    open_by_pid: dict[int, list[_Nest]] = {}
+    for call in reversed(calls):  # so that each comes after the one it was called by
+        if call.pid not in ran or call.pid in without or call.end_ns <= from_ns or call.begin_ns >= to_ns:
+            continue
+        around = open_by_pid.setdefault(call.pid, [])
+        while around and not _contains(around[-1].call, call):
+            around.pop()
+        nest = _Nest(call, [])
+        (around[-1].inner if around else found).append(nest)
+        around.append(nest)
+    return tuple(_clipped(one, from_ns, to_ns) for one in reversed(found))
+
+
+@dataclass
+class _Nest:
+    call: Call
+    inner: list["_Nest"]
+
+
+def _contains(outer: Call, inner: Call) -> bool:
+    return outer.depth < inner.depth and outer.begin_ns <= inner.begin_ns + _ROUNDED_NS
+
+
+def _clipped(nest: _Nest, from_ns: int, to_ns: int) -> Call:
+    call = nest.call
+    return replace(
+        call,
+        begin_ns=max(call.begin_ns, from_ns),
+        end_ns=min(call.end_ns, to_ns),
+        inner=tuple(_clipped(one, from_ns, to_ns) for one in reversed(nest.inner)),
+    )
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one function took of a stretch of time, over all of its calls there.
+
+    Attributes:
+        self_ns: without the traced functions that it called.
+        chain: through which it was called when that took longest, outermost first, itself last.
+    """
+
+    function: str
+    calls: int
+    self_ns: int
+    total_ns: int
+    chain: tuple[str, ...]
+
+
+def shares(nested: Sequence[Call]) -> tuple[Share, ...]:
+    """The functions of some nested calls, the one with most time of its own first."""
+    found: dict[str, Share] = {}
+    longest: dict[str, int] = {}
+    for call, chain in _walk(nested, ()):
+        known = found.get(call.function, Share(call.function, 0, 0, 0, chain))
+        within_itself = call.function in chain[:-1]
+        found[call.function] = Share(
+            call.function,
+            known.calls + 1,
+            known.self_ns + call.self_ns,
+            known.total_ns + (0 if within_itself else call.total_ns),
+            chain if call.total_ns > longest.get(call.function, -1) else known.chain,
+        )
+        longest[call.function] = max(call.total_ns, longest.get(call.function, -1))
+    return tuple(sorted(found.values(), key=lambda one: (-one.self_ns, -one.total_ns, one.function)))
+
+
+def _walk(nested: Sequence[Call], around: tuple[str, ...]) -> Iterator[tuple[Call, tuple[str, ...]]]:
+    for call in nested:
+        chain = (*around, call.function)
+        yield call, chain
+        yield from _walk(call.inner, chain)
