@@ -22,12 +22,10 @@ probes: ## build the probes for other machines (--on ssh:…): x86-64, aarch64, 
 check: static ## the quick checks: format, lint, types, C unit tests, quick tests
 	@scripts/test-probe gcc
 	@scripts/build-probes x86_64
-	@$(bin)/pytest -m "not slow"
+	@$(bin)/pytest -m "not slow and not lab"
 
-test: static ## every check: also sanitizers, clang, the static probe, slow tests
-	@scripts/test-probe gcc address thread clang tidy musl
-	@scripts/build-probes
-	@$(bin)/pytest
+test: static ## every check: also sanitizers, clang, the static probe, the virtual lab, slow tests
+	@scripts/test
 
 bench: ## compare with cyclictest, jitterdebugger and stress-ng; kept out of the tests
 	@scripts/setup bench

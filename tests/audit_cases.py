@@ -12,6 +12,10 @@ _CHECK = "/sys/devices/system/machinecheck/machinecheck0"
 _ASPM = "/sys/module/pcie_aspm/parameters/policy"
 _HUGE = "/sys/kernel/mm/transparent_hugepage/enabled"
 GUEST: Changes = {"/proc/cpuinfo": CPUINFO.replace("fpu", "fpu hypervisor")}
+LAB_GUEST: Changes = {
+    **GUEST,
+    "/proc/bus/pci/devices": "0018\t1af41110\t0\n0020\t149830c8\t0\n",
+}
 PLAIN: Changes = {
     "/proc/sys/kernel/version": "#1 SMP PREEMPT_DYNAMIC",
     "/boot/config-6.1.0-rt": "CONFIG_PREEMPT=y\n",
@@ -71,11 +75,15 @@ CASES: list[tuple[str, Changes, str | None]] = [
     ("clock-source", {f"{_SOURCE}/*": None}, "unknown"),
     ("virtual-machine", {}, "good"),
     ("virtual-machine", GUEST, "warning"),
+    ("virtual-machine", LAB_GUEST, "note"),
     ("virtual-machine", {"/proc/cpuinfo": None}, "unknown"),
     ("steal-time", {}, None),
     ("steal-time", GUEST, "note"),
     ("steal-time", {**GUEST, "/proc/stat": "cpu 1 0 1 90 0 0 0 8 0 0\n"}, "warning"),
     ("steal-time", {**GUEST, "/proc/stat": None}, "unknown"),
+    ("steal-time", LAB_GUEST, None),
+    ("idle-states", LAB_GUEST, None),
+    ("tsc-stability", LAB_GUEST, None),
     ("container", {}, None),
     ("container", {"/.dockerenv": ""}, "note"),
     ("container", {"/proc/self/cgroup": "0::/kubepods/pod1"}, "note"),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tautochrone.plan.cautions import cautions_of_probe, cautions_of_stream
+from tautochrone.plan.cautions import cautions_of_facts, cautions_of_probe, cautions_of_stream
 from tautochrone.plan.loads.cautions import DID_NOT_LOAD, HAD_NO_ROOM, cautions_of_loads
 
 
@@ -33,6 +33,13 @@ def footer(
 ) -> dict[str, Any]:
     book = {"source": 0, "released": 1000, "cpu_time_ns": cpu_time_ns, "dropped": dropped}
     return {"ended": ended, "books": [book], "clock": {"cost_ns": cost_ns}}
+
+
+def test_a_kernel_that_does_not_preempt_as_it_was_booted_to() -> None:
+    rt = {"kernel": {"command_line": "quiet preempt=none", "realtime": True, "release": "6.1-rt"}}
+    (warning,) = cautions_of_facts(rt)
+    assert warning.text.startswith("booted with preempt=none, 6.1-rt is a PREEMPT_RT kernel")
+    assert cautions_of_facts({"kernel": {"command_line": "quiet", "realtime": True}}) == []
 
 
 def codes(head: dict[str, Any], foot: dict[str, Any] | None) -> list[str]:
@@ -131,6 +138,14 @@ def test_tasks_that_hardly_ran() -> None:
     tasks = {"load": "tasks", "keeps_cpus_busy": False, "threads": 10, "asked": "tasks --period 1ms"}
     assert codes_of_load(**tasks, operations=9_500) == []
     assert codes_of_load(**tasks, operations=900) == [DID_NOT_LOAD]
+
+
+def test_huge_pages_that_were_not_had() -> None:
+    thp = {"load": "thp", "huge_pages_asked_for": 128, "has_huge_pages": True}
+    assert codes_of_load(**thp, huge_pages=100) == []
+    assert codes_of_load(**thp, huge_pages=None) == []  # the kernel does not tell
+    assert codes_of_load(**thp, huge_pages=0) == [DID_NOT_LOAD]
+    assert codes_of_load(load="thp", has_huge_pages=False, huge_pages=0) == [DID_NOT_LOAD]
 
 
 def measuring(cpu: int, cpu_time_ns: int) -> tuple[dict[str, Any], dict[str, Any]]:

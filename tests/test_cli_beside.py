@@ -31,6 +31,7 @@ def test_every_verb_that_measures_says_where_under_what_and_beside_what(verb: tu
     [
         (("--load", "gravity"), "no load 'gravity'"),
         (("--on", "carrier-pigeon:loft"), "no such kind of machine"),
+        (("--on", "debian-rt,smp=4"), "Did you mean lab:debian-rt,smp=4?"),
         (("--deployment", "Nowhere"), "no deployment 'Nowhere'"),
     ],
 )

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from guest import META_PACKAGE, OLDER_META_PACKAGE, Guest, guest
+from guest import KERNEL, OLDER_KERNEL, Guest, guest
 from real import TAUTO, only_run, wait_until
 from tautochrone.run.store import Store
 
@@ -44,10 +44,8 @@ for program in $(pidof tauto-probe); do
 done | sort -u
 """
 
-older_too = pytest.mark.parametrize(
-    "desk", [META_PACKAGE, OLDER_META_PACKAGE], indirect=True, ids=["6.12", "6.1"]
-)
-newer_only = pytest.mark.parametrize("desk", [META_PACKAGE], indirect=True, ids=["6.12"])
+older_too = pytest.mark.parametrize("desk", [KERNEL, OLDER_KERNEL], indirect=True, ids=["6.12", "6.1"])
+newer_only = pytest.mark.parametrize("desk", [KERNEL], indirect=True, ids=["6.12"])
 
 
 @dataclass(frozen=True)

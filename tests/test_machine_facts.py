@@ -158,6 +158,14 @@ def test_a_damaged_configuration_is_unknown(tmp_path: Path, damage: bytes) -> No
             "full or lazy",
             "version",
         ),
+        (
+            {
+                "/proc/sys/kernel/version": "#1 SMP PREEMPT_RT Debian",
+                "/boot/config-6.1.0-rt": "CONFIG_PREEMPT_LAZY=y\nCONFIG_PREEMPT_RT=y\n",
+            },
+            "full",
+            "configuration",
+        ),
         ({"/boot/config-6.1.0-rt": None}, None, None),
     ],
 )

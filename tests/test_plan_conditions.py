@@ -16,7 +16,7 @@ from tautochrone.machine.settings import InForce, SettingError
 from tautochrone.plan.conditions import NOT_OBTAINED, NotPutBackError
 from tautochrone.plan.execute import run_cell
 from tautochrone.run.store import Store
-from tautochrone.target.target import ANYWHERE, Placement, RunningLoad, RunningProbe
+from tautochrone.target.target import ANYWHERE, Placement, RunningLoad, RunningProbe, Virtual
 
 
 @pytest.fixture
@@ -27,6 +27,16 @@ def machine(tmp_path: Path) -> FakeMachine:
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
+
+
+def test_a_virtual_machine_is_not_asked_for_a_journal(
+    machine: FakeMachine, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = Virtual("ab", "debian:rt", "6.1", None, "7.2", "qemu", "cd", cpus=1, shift=1, repeatable=True)
+    monkeypatch.setattr(machine, "virtual", lambda: one)
+    monkeypatch.setattr("tautochrone.plan.conditions.journal_path", lambda: pytest.fail("it was asked"))
+    run = run_cell(cell(None, "idle"), store, machine, FACTS)
+    assert run.manifest.conditions["virtual"]["machine"] == "ab"
 
 
 def test_it_is_applied_before_the_loads_and_undone_after_them(machine: FakeMachine, store: Store) -> None:

@@ -30,7 +30,9 @@ def test_every_option_is_one_of_the_probe(name: str) -> None:
 def test_every_option_of_the_probe_that_matters_is_known(name: str) -> None:
     keeps_all = {"ring", "drain"} if name == "clock" else set()  # which this experiment refuses
     one_measure = (
-        {"record"} if name in ("inversion", "period", "response", "taskset", "tire") else set()
+        {"record"}
+        if name in ("inversion", "period", "response", "timerlat", "kernel", "taskset", "tire")
+        else set()
     )  # which these refuse
     assert probe_options(name) - NOT_OF_PLANS - keeps_all - one_measure <= set(EXPERIMENTS[name].known)
 
@@ -42,6 +44,10 @@ def test_every_option_of_the_probe_that_matters_is_known(name: str) -> None:
         ("cyclic", {"count": 500, "period": "2ms", "warmup": "1s"}, 2.0),
         ("interrupt", {"rate": 100, "duration": "10s"}, 10.1),
         ("interrupt", {"period": "1ms", "count": 1000, "warmup": 10}, 1.01),
+        ("timerlat", {"rate": 1000, "count": 500}, 0.51),
+        ("kernel", {}, 10.01),
+        ("kernel", {"measure": "period", "periods": "10ms,30ms", "count": 9}, 0.4),
+        ("kernel", {"measure": "response", "mechanisms": "fifo", "place": "same"}, 5 * 11 * 0.09),
         ("period", {"periods": "10ms,30ms", "count": 8, "warmup": 1}, 0.4),
         ("response", {"mechanisms": "semaphore,fifo", "place": "same", "repetitions": 2}, 2 * 2 * 20 * 0.01),
         ("tire", {"duration": "30s", "step": "1ms", "warmup": 100}, 30.1),
@@ -65,6 +71,7 @@ def test_a_flag_is_given_or_left_out() -> None:
         ("cyclic", {"period": True}, "not true or false"),
         ("interrupt", {"limit": "0s"}, "500us"),
         ("interrupt", {"record": "histogram"}, "raw"),
+        ("kernel", {"measure": "period", "limit": "1ms"}, "out"),
         ("taskset", {}, "robot.toml"),
     ],
 )

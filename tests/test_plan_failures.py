@@ -363,6 +363,34 @@ def test_a_report_written_anew_tells_what_was_refused(tmp_path: Path) -> None:
     assert "no-such-program-here" in out.read_text()
 
 
+class StubbornMachine(FakeMachine):
+    """Its probe does not hear that it is to end."""
+
+    def start_probe(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningProbe:
+        probe = super().start_probe(arguments, placement)
+        stop, asked = probe.stop, []
+
+        def kill_when_asked_again() -> None:
+            asked.append(True)
+            if len(asked) > 1:
+                stop()
+                stop()
+
+        probe.stop = kill_when_asked_again  # type: ignore[method-assign]
+        return probe
+
+
+def test_a_second_ctrl_c_ends_the_probe_at_once_and_is_no_failure(tmp_path: Path, store: Store) -> None:
+    machine = StubbornMachine(tmp_path / "machine")
+
+    def press_twice(_: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    run = run_cell(ENDLESS, store, machine, FACTS, press_twice)
+    assert (run.manifest.state, run.manifest.ended, machine.setting) == ("recovered", "interrupted", "1")
+
+
 def test_ctrl_c_while_measuring_keeps_the_run_with_its_load_and_puts_it_back(
     machine: FakeMachine, store: Store
 ) -> None:

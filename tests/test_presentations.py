@@ -27,7 +27,10 @@ from tautochrone.run.manifest import Books
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 
-EXPERIMENTS = ("switch", "rhealstone", "inversion", "period", "response", "interrupt", "taskset", "tire")
+EXPERIMENTS = (
+    "switch", "rhealstone", "inversion", "period", "response", "interrupt", "timerlat", "kernel", "taskset",
+    "tire",
+)  # fmt: skip
 ABSENT = [{"name": "suspend-resume", "why": "POSIX has no such call"}]
 MS = 1_000_000
 BOTH_WAYS = [
@@ -95,6 +98,27 @@ def test_every_experiment_has_what_presents_it(experiment: str) -> None:
     assert presentation is not None
     assert callable(presentation.grids)
     assert callable(presentation.figures)
+
+
+def test_what_is_measured_in_kernel_space_is_shown_as_what_it_mirrors_and_names_its_counterpart(
+    tmp_path: Path,
+) -> None:
+    error = {**BOTH_WAYS[0], "name": "period_error_ns", "meaning": "error of the period"}
+    own = {"measure": "period", "periods": "10ms,30ms"}
+    run = store_run(
+        Store(tmp_path),
+        [np.array([-300, 500]), np.array([700])],
+        experiment="kernel",
+        names=["10 ms, cpu0", "30 ms, cpu0"],
+        header_extra={"measures": [error], "parameters": own},
+        around={"target": "lab:debian:rt"},
+    )
+    presentation = presentation_of("kernel")
+    assert presentation is not None
+    (table,) = presentation.grids([run], [""])
+    assert table.title == "In kernel space: error of the period"
+    assert [row[0] for row in table.rows] == ["10 ms, cpu0", "30 ms, cpu0"]
+    assert "tauto probe period --periods 10ms,30ms --on lab:debian:rt" in table.notes[-1]
 
 
 def test_what_has_no_presentation_is_shown_by_the_general_summary() -> None:

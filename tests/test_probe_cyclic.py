@@ -338,10 +338,10 @@ def test_a_backlog_that_is_never_served_is_missed(tmp_path: Path) -> None:
 def test_writing_at_the_end_writes_nothing_before(tmp_path: Path) -> None:
     out = tmp_path / "stream"
     process = subprocess.Popen(
-        [str(find_probe()), "cyclic", "--cpus", a_cpu(), *policy_options(), "--duration", "4s",
+        [str(find_probe()), "cyclic", "--cpus", a_cpu(), *policy_options(), "--duration", "2s",
          "--drain", "at-end", "--out", str(out)]
     )  # fmt: skip
-    time.sleep(2.5)
+    time.sleep(1.5)
     assert out.stat().st_size == 0
     assert process.wait(PATIENCE_S) == 0
     run = sealed(out.read_bytes(), tmp_path / "store")

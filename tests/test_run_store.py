@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -15,7 +16,9 @@ from tautochrone.errors import DamagedError, StoreError, UsageError
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.export import export
 from tautochrone.run.folder import Run
+from tautochrone.run.manifest import Manifest
 from tautochrone.run.store import Store, default_store
+from tautochrone.version import own_version
 
 
 def add(store: Store, stream: bytes, title: str = "a run", experiment: str = "cyclic") -> Run:
@@ -43,6 +46,14 @@ def test_ids_say_when_and_what_and_sort_by_age(store: Store) -> None:
     ]
     assert all(re.fullmatch(r"\d{8}T\d{6}Z-[a-z]+-[0-9a-f]{4}", run.id) for run in runs)
     assert [run.id for run in store.runs()] == [run.id for run in runs]
+
+
+def test_a_run_knows_which_version_of_the_lab_measured_it(store: Store) -> None:
+    run = add(store, streams.make_stream([[1]]))
+    assert run.manifest.lab == own_version()
+    older = json.loads((run.path / "run.json").read_text())
+    del older["lab"]
+    assert Manifest.from_json(json.dumps(older)) == replace(run.manifest, lab=None)
 
 
 def test_a_run_is_found_by_id_beginning_age_and_path(store: Store) -> None:

@@ -24,7 +24,9 @@ Loads = Annotated[
 ]
 On = Annotated[
     str | None,
-    typer.Option("--on", metavar="TARGET", help="The machine: local, or ssh:[user@]host[:port]. [local]"),
+    typer.Option(
+        "--on", metavar="TARGET", help="The machine: local, ssh:[user@]host[:port], or lab:KERNEL. [local]"
+    ),
 ]
 DeploymentName = Annotated[
     str | None,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from tautochrone.cli.ending import INTERRUPTED
+from tautochrone.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,6 +39,8 @@ class Wanted:
         dry_run: show what would be measured, and measure nothing.
         out: where the report goes; None: into the store.
         open_it: in the browser.
+        at_once: how many cells are measured at the same time, where all systems are virtual machines; None:
+            one after the other, on whatever system.
     """
 
     again: bool = False
@@ -45,6 +48,7 @@ class Wanted:
     as_json: bool = False
     out: Path | None = None
     open_it: bool = False
+    at_once: int | None = None
 
 
 def carry_through(document: Document, store: Path | None, wanted: Wanted) -> None:
@@ -57,7 +61,7 @@ def carry_through(document: Document, store: Path | None, wanted: Wanted) -> Non
     from tautochrone.cli.introduction import see_that_it_can_be_written
     from tautochrone.cli.options import open_store
     from tautochrone.plan.campaign.agenda import make_agenda
-    from tautochrone.plan.campaign.outlook import Outlook
+    from tautochrone.report.agenda import introduce_agenda
     from tautochrone.report.console import make_console
 
     if wanted.out is not None:
@@ -66,24 +70,41 @@ def carry_through(document: Document, store: Path | None, wanted: Wanted) -> Non
     agenda = make_agenda(document, place, again=wanted.again)
     console = make_console()
     if wanted.dry_run:
-        _show_agenda(console, agenda, wanted.as_json)
+        _show_agenda(console, agenda, wanted.as_json, wanted.at_once or 1)
         return
+    told = make_console(stderr=True) if wanted.as_json else console
     with ExitStack() as stack:
-        agenda, sites = _open(agenda, place, stack)
-        outlook = Outlook(agenda, [slot for slot in agenda.left if slot.key not in sites.refused])
-        told = make_console(stderr=True) if wanted.as_json else console
-        outcome = _measure(agenda, sites, outlook, place, told)
+        if wanted.at_once is not None:
+            from tautochrone.cli.lab.at_once import measure_at_once
+
+            agenda, outlook, outcome = measure_at_once(agenda, wanted.at_once, place, told, stack)
+        else:
+            agenda, sites = _open(agenda, place, stack)
+            introduce_agenda(told, agenda)
+            outlook = _outlook(agenda, sites)
+            outcome = _measure(agenda, sites, outlook, place)
     _report(agenda, outcome, place, console, wanted)
     _end(agenda, outcome, outlook)
 
 
-def _show_agenda(console: Console, agenda: Agenda, as_json: bool) -> None:
+def hands(jobs: int | None) -> int | None:
+    """How many cells are measured at once.
+
+    Raises:
+        UsageError: none would be.
+    """
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"--jobs {jobs}: nothing would be measured", "Give 1 or more.")
+    return jobs
+
+
+def _show_agenda(console: Console, agenda: Agenda, as_json: bool, at_once: int) -> None:
     from tautochrone.report.agenda import as_table, show_agenda
 
     if as_json:
-        typer.echo(json.dumps(as_table(agenda), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(as_table(agenda, at_once), indent=2, ensure_ascii=False))
     else:
-        show_agenda(console, agenda)
+        show_agenda(console, agenda, at_once)
 
 
 def _open(agenda: Agenda, store: Store, stack: ExitStack) -> tuple[Agenda, Sites]:
@@ -111,12 +132,16 @@ def _open(agenda: Agenda, store: Store, stack: ExitStack) -> tuple[Agenda, Sites
     return anew, sites
 
 
-def _measure(agenda: Agenda, sites: Sites, outlook: Outlook, store: Store, console: Console) -> Outcome:
+def _outlook(agenda: Agenda, sites: Sites) -> Outlook:
+    from tautochrone.plan.campaign.outlook import Outlook
+
+    return Outlook(agenda, [slot for slot in agenda.left if slot.key not in sites.refused])
+
+
+def _measure(agenda: Agenda, sites: Sites, outlook: Outlook, store: Store) -> Outcome:
     from tautochrone.cli.live import watching_campaign
     from tautochrone.plan.campaign.carry_out import Outcome, carry_out
-    from tautochrone.report.agenda import introduce_agenda
 
-    introduce_agenda(console, agenda)
     slots = agenda.left
     if not slots:
         return Outcome()

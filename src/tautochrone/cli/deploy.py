@@ -12,7 +12,7 @@ import typer
 
 from tautochrone.cli.beside import On
 from tautochrone.cli.options import JsonOption
-from tautochrone.errors import NotPermittedError, TautoError
+from tautochrone.errors import NotPermittedError, TautoError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -102,6 +102,7 @@ def apply(name: NameArgument, on: On = None, as_json: JsonOption = False) -> Non
     from tautochrone.report.deployments import outcome_table
 
     with _target(on) as target:
+        _refuse_virtual(target, name)
         _refuse_second(target)
         deployment = choose(name, target.files())
         done = apply_and_leave(Application(deployment, target.files(), target.change_settings), on)
@@ -176,6 +177,14 @@ def _not_permitted(deployment: Deployment, on: str | None) -> NotPermittedError:
         f"{', '.join(deployment.settings)}, which only root may; nothing was changed",
         f"Type {again}" if on in (None, "local") else "Log in there as root: --on ssh:root@HOST",
     )
+
+
+def _refuse_virtual(target: Target, name: str) -> None:
+    if target.virtual() is not None:
+        raise UsageError(
+            f"{target.name} is gone when this command ends, and what was applied with it",
+            f"Measure under the deployment: tauto probe cyclic --on … --deployment {name}",
+        )
 
 
 def _refuse_second(target: Target) -> None:

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tautochrone.cli.options import RunsArgument, StoreOption, open_runs, open_store, see_alone
+from tautochrone.cli.options import (
+    RunsArgument,
+    StoreOption,
+    names_campaign,
+    names_search,
+    open_runs,
+    open_store,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -15,8 +22,6 @@ if TYPE_CHECKING:
     from tautochrone.report.composition import Figure
 
     Figures = Callable[[str], Sequence[Figure]]
-
-_CAMPAIGN, _SEARCH = "plan-", "limit-"  # what the name of every one begins with, and of no run
 
 
 def figure(
@@ -44,17 +49,16 @@ def figure(
     """Draw one chart of one or more runs, of a campaign, or of a search, at publication size.
 
     Of runs of several experiments it shows the periodic one, and says which runs it leaves out. A campaign's
-    name begins with plan-, that of a search of `tauto tire limit` with limit-; plan-latest is the latest one.
+    name begins with plan-, that of `tauto lab matrix` with matrix-, that of a search of `tauto tire limit`
+    with limit-; plan-latest is the latest one.
     """
     from tautochrone.report import figure as drawing
 
     if out is not None:
         drawing.format_of(out)
-    if any(name.startswith(_CAMPAIGN) for name in run):
-        see_alone(run, _CAMPAIGN, "campaign")
+    if names_campaign(run):
         _of_several(_campaign(run[0], store), kind, out)
-    elif any(name.startswith(_SEARCH) for name in run):
-        see_alone(run, _SEARCH, "search")
+    elif names_search(run):
         _of_several(_search(run[0], store), kind, out)
     else:
         _of_runs(run, kind or "histogram", measure, out, store)

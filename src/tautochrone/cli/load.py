@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -113,10 +112,11 @@ def _run(chosen: Load, target: Target, seconds: float) -> tuple[list[dict[str, A
     try:
         parts = placed_loads(cell, measured_cpus(cell, allowed), None)
         loads.start(target, parts, ANYWHERE, lambda words: typer.echo(f"({words})", err=True))
-        give_up = time.monotonic() + seconds
         with suppress(KeyboardInterrupt):  # that ends it early; what it did until then is told
-            while time.monotonic() < give_up and loads.look() is None:
-                time.sleep(_LOOK_INTERVAL_S)
+            for _ in range(max(1, round(seconds / _LOOK_INTERVAL_S))):
+                target.sleep(_LOOK_INTERVAL_S)
+                if loads.look() is not None:
+                    break
         reports = loads.end()
     finally:
         loads.abandon()

@@ -28,6 +28,9 @@ RunsArgument = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
+_CAMPAIGNS, _SEARCHES = ("plan-", "matrix-"), ("limit-",)
+"""What their names begin with, and that of no run."""
+
 
 def open_store(store: Path | None, *, mend: bool = True) -> Store:
     """The store that the user means; runs that a kill left behind are sealed first, and that is told."""
@@ -59,14 +62,24 @@ def open_runs(store: Path | None, names: Sequence[str]) -> list[Run]:
     return runs
 
 
-def see_alone(names: Sequence[str], prefix: str, kind: str) -> None:
-    """See that one of these, which is no run but has several, is named alone.
+def names_campaign(names: Sequence[str]) -> bool:
+    """Whether one of these is a campaign, which then is named alone.
 
     Raises:
-        UsageError: it is not.
+        UsageError: it is not alone.
     """
-    if len(names) > 1:
-        named = next(name for name in names if name.startswith(prefix))
+    return _is_alone(names, _CAMPAIGNS, "campaign")
+
+
+def names_search(names: Sequence[str]) -> bool:
+    """The same of a search."""
+    return _is_alone(names, _SEARCHES, "search")
+
+
+def _is_alone(names: Sequence[str], prefixes: tuple[str, ...], kind: str) -> bool:
+    named = next((name for name in names if name.startswith(prefixes)), None)
+    if named is not None and len(names) > 1:
         raise UsageError(
             f"'{named}' is a {kind}, which is shown by itself", "Name it alone, or name its runs."
         )
+    return named is not None

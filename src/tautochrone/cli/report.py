@@ -5,9 +5,14 @@ from typing import Annotated
 
 import typer
 
-from tautochrone.cli.options import RunsArgument, StoreOption, open_runs, open_store, see_alone
-
-_CAMPAIGN, _SEARCH = "plan-", "limit-"  # what the name of every one begins with, and of no run
+from tautochrone.cli.options import (
+    RunsArgument,
+    StoreOption,
+    names_campaign,
+    names_search,
+    open_runs,
+    open_store,
+)
 
 
 def report(
@@ -22,11 +27,9 @@ def report(
     """Write one HTML page about one or more runs, a campaign of `tauto run`, or a search.
 
     It is one file and works offline. A campaign's name begins with plan-; plan-latest is the latest one. That
-    of a search of `tauto tire limit` begins with limit-.
+    of `tauto lab matrix` begins with matrix-, that of a search of `tauto tire limit` with limit-.
     """
-    campaigns = any(name.startswith(_CAMPAIGN) for name in run)
-    searches = any(name.startswith(_SEARCH) for name in run)
-    of_kind = _of_campaign if campaigns else _of_search if searches else _of_runs
+    of_kind = _of_campaign if names_campaign(run) else _of_search if names_search(run) else _of_runs
     path = of_kind(run, out, store)
     typer.echo(path.resolve())
     if open_it:
@@ -53,7 +56,6 @@ def _of_campaign(names: list[str], out: Path | None, store: Path | None) -> Path
     from tautochrone.report.plan import page
     from tautochrone.report.plan.results import gather_results
 
-    see_alone(names, _CAMPAIGN, "campaign")
     place = open_store(store)
     campaign = open_campaign(place, names[0])
     path = out if out is not None else Path(f"report-{campaign.id}.html")
@@ -65,7 +67,6 @@ def _of_search(names: list[str], out: Path | None, store: Path | None) -> Path:
     from tautochrone.report.tire_limit import page
     from tautochrone.report.tire_limit.results import results_of
 
-    see_alone(names, _SEARCH, "search")
     place = open_store(store)
     search = open_search(place, names[0])
     path = out if out is not None else Path(f"report-{search.id}.html")

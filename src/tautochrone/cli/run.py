@@ -24,6 +24,10 @@ def run(
     ] = None,
     repetitions: Annotated[int | None, typer.Option(help="How often each cell is measured.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of the order, to have an order again.")] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", help="Cells measured at once, on virtual machines that repeat. [1]"),
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Measure all of it anew, also what is finished.")
     ] = False,
@@ -43,11 +47,11 @@ def run(
     not permitted or not to be had here is skipped, and why is told. Exit code 0: all that could be measured
     was; 1: a cell went wrong while measuring; 3: nothing at all was permitted.
     """
-    from tautochrone.cli.campaign import Wanted, carry_through
+    from tautochrone.cli.campaign import Wanted, carry_through, hands
     from tautochrone.plan.campaign.agenda import with_options
     from tautochrone.plan.document.document import read
     from tautochrone.plan.document.expand import override
 
     document = with_options(read(plan), repetitions, seed)
     document = override(document, on or (), deployment or (), load or ())
-    carry_through(document, store, Wanted(again, dry_run, as_json, out, open_it))
+    carry_through(document, store, Wanted(again, dry_run, as_json, out, open_it, hands(jobs)))

@@ -7,6 +7,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tautochrone.report import html
+from tautochrone.version import own_version
 
 _HERE = "tautochrone.demonstrator"
 
@@ -22,7 +23,7 @@ def page() -> str:
         lstrip_blocks=True,
     )
     return environment.get_template("view.html.j2").render(
-        version=html.own_version(),
+        version=own_version() or "(not installed)",
         style=Markup(html.style() + _asset("view.css")),
         scripts=[Markup(_asset(name)) for name in ("words.js", "tire.js", "strip.js", "view.js")],
     )

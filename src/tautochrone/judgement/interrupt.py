@@ -195,12 +195,13 @@ def _way(run: Run) -> str:
     header = run.manifest.header
     system, parameters = header.get("system", {}), header.get("parameters", {})
     named = " ".join(str(system[key]) for key in ("name", "release") if system.get(key))
-    period_ns, policy, priority = (parameters.get(key) for key in ("period_ns", "policy", "priority"))
+    policy, priority = (parameters.get(key) for key in ("policy", "priority"))
     urgency = f"{policy} {priority}" if priority else str(policy)
-    rhythm = f"every {format_duration(period_ns)}" if period_ns else ""
+    periods = dict.fromkeys(one.get("period_ns") for one in (parameters, *header.get("sources", ())))
+    rhythm = " and ".join(format_duration(period_ns) for period_ns in periods if period_ns)
     conditions = run.manifest.conditions
     around = filter(None, (remote(conditions), deployment_words(conditions)))
-    return ", ".join((named, urgency, rhythm, *around))
+    return ", ".join((named, urgency, *([f"every {rhythm}"] if rhythm else []), *around))
 
 
 def _plural(count: int, noun: str) -> str:

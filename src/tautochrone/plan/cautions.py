@@ -6,6 +6,7 @@ Pure functions over what the probe said, its header and footer. What loads do ha
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tautochrone.plan.lab.preemption import other_than_asked
 from tautochrone.run.layout import periods_ns
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.units import format_duration
@@ -16,6 +17,12 @@ _MOST_NAMES = 3
 REAL_TIME = ("fifo", "rr")
 CUT_SHORT = "cut-short"
 """Code of the warning of a run that is shorter than planned."""
+
+
+def cautions_of_facts(facts: Mapping[str, Any]) -> list[RunWarning]:
+    """What is known before the start: a kernel that does not preempt as it was booted to."""
+    words = other_than_asked(facts)
+    return [RunWarning("not-obtained", words, "The numbers hold for what was obtained.")] if words else []
 
 
 def cautions_of_probe(messages: Iterable[str]) -> list[RunWarning]:

@@ -54,6 +54,8 @@ def conditions_of(
 ) -> Iterator[Conditions]:
     """Apply a deployment for as long as the block lasts; without one, everything is as it is.
 
+    A virtual machine is booted afresh first.
+
     Args:
         facts: about the machine as it is; gathered anew under a deployment.
 
@@ -61,6 +63,7 @@ def conditions_of(
         UsageError, SettingError: the deployment can't be applied; what was changed is put back.
         NotPutBackError: something could not be put back, whatever else went wrong.
     """
+    target.renew()
     if deployment is None:
         yield _as_it_is(target, facts)
         return
@@ -97,6 +100,8 @@ def _as_it_is(target: Target, facts: Mapping[str, Any]) -> Conditions:
 
     What it asked for is not known any more, so what every setting is now is kept.
     """
+    if target.virtual() is not None:  # it was just booted; and TAUTO_JOURNAL is not to be heard in a guest
+        return Conditions(facts)
     files = target.files()
     if files.kind(journal_path()) is None:
         return Conditions(facts)

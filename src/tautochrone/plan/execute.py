@@ -1,14 +1,19 @@
 """Carrying out one cell: deployment, loads, probe; the stream to the run's folder as it comes; seal."""
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
+from signal import SIGKILL
 from typing import Any
 
 from tautochrone.errors import MeasuringError, NotPermittedError, StoreError, TautoError, UsageError
 from tautochrone.machine.settings import SettingError
-from tautochrone.plan.cautions import CUT_SHORT, cautions_of_probe, cautions_of_stream
+from tautochrone.plan.cautions import (
+    CUT_SHORT,
+    cautions_of_facts,
+    cautions_of_probe,
+    cautions_of_stream,
+)
 from tautochrone.plan.cell import Cell
 from tautochrone.plan.conditions import Conditions, NotPutBackError, conditions_of
 from tautochrone.plan.interrupts import Interrupts
@@ -16,6 +21,7 @@ from tautochrone.plan.loads.cautions import cautions_of_loads
 from tautochrone.plan.loads.running import Failure, Loads
 from tautochrone.plan.placing import measured_cpus, measured_on, placed_loads
 from tautochrone.plan.smis import SMIS, SmiCounter, caution_of_smis
+from tautochrone.plan.virtual import BUSY, BusyCpus, as_condition, cautions_of_busy_cpus, cautions_of_virtual
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.store import Store
@@ -27,6 +33,9 @@ from tautochrone.target.target import ProbeEnd, RunningProbe, Target
 LOAD_FAILED = "load-failed"
 """Code of the warning of a run that ended because its load did."""
 
+INTERRUPTED = "interrupted"
+"""How a run ended that somebody stopped."""
+
 _PROBE_FAILED = "the probe failed: "
 
 
@@ -35,7 +44,7 @@ class Progress:
     """How far a cell is; times in nanoseconds, over all sources.
 
     Attributes:
-        elapsed_s: since the probe was started.
+        elapsed_s: of the machine's time, since the probe was started.
         worst_ns: largest value so far; None before the first.
         last_ns: largest of the sources' latest values.
         waiting: for what, in words, while nothing is measured yet.
@@ -84,6 +93,7 @@ class _Measured:
         lost: the connection to the probe, and why; None: it ended, as `end` says.
         failure: of a load.
         smis: system management interrupts meanwhile; None: not known.
+        busy: the share of its time in which each CPU of a virtual machine was busy; None: not known.
     """
 
     header: dict[str, Any] = field(default_factory=dict)
@@ -93,6 +103,7 @@ class _Measured:
     reports: list[dict[str, Any]] = field(default_factory=list)
     failure: Failure | None = None
     smis: int | None = None
+    busy: list[float] | None = None
 
 
 def run_cell(
@@ -106,8 +117,9 @@ def run_cell(
     """Measure one cell and seal its run.
 
     The deployment is applied first and undone before the run is sealed; the loads are known to be running
-    before the probe is started. SIGINT and SIGTERM end the probe early; what was measured until then is
-    sealed and marked. A second one ends the probe at once.
+    before the probe is started. A virtual machine is booted afresh for it, unless a deployment is in force
+    there for several cells. SIGINT and SIGTERM end the probe early; what was measured until then is sealed
+    and marked. A second one ends the probe at once, and what was whole by then is sealed.
 
     Args:
         facts: about the target machine, stored with the run; gathered anew where a deployment changes it.
@@ -128,6 +140,8 @@ def run_cell(
     """
     not_put_back: NotPutBackError | None = None
     measured: _Measured | None = None
+    if under is not None and under.deployment is None:
+        target.renew()  # otherwise `conditions_of` does
     applied = conditions_of(cell.deployment, target, facts) if under is None else nullcontext(under)
     with ExitStack() as stack:
         interrupts = Interrupts()
@@ -150,7 +164,7 @@ def run_cell(
             raise
     if not_put_back is not None:
         raise not_put_back
-    if interrupts.late and run.manifest.ended != "interrupted":
+    if (interrupts.late or interrupts.insisted) and run.manifest.ended != INTERRUPTED:
         raise StoppedAfterRunError(run)
     return run
 
@@ -165,8 +179,9 @@ def _keep(writer: RunWriter, measured: _Measured, interrupts: Interrupts) -> Run
     if nothing := _nothing(measured):
         writer.discard()
         raise KeyboardInterrupt if interrupts.asked else nothing
-    run = _seal(writer, measured)
-    if wrong := _what_went_wrong(measured, run):
+    killed = interrupts.insisted and measured.end.exit_code == -SIGKILL
+    run = _seal(writer, measured, INTERRUPTED if killed else None)
+    if wrong := _what_went_wrong(measured, run, killed=killed):
         raise wrong
     return run
 
@@ -180,13 +195,15 @@ def _begin(cell: Cell, store: Store, target: Target, conditions: Conditions) -> 
             "target": target.name,
             **({"deployment": conditions.deployment} if conditions.deployment else {}),
             **({"command": " ".join(cell.command)} if cell.command else {}),
+            **as_condition(target.virtual()),
             **cell.conditions,
         },
         facts=dict(conditions.facts),
         parameters={},
     )
     try:
-        for warning in conditions.warnings:
+        known = (*cautions_of_virtual(target.virtual()), *cautions_of_facts(conditions.facts))
+        for warning in (*known, *conditions.warnings):
             writer.add_warning(warning.code, warning.text, warning.advice)
     except BaseException:
         _forget(writer)
@@ -220,11 +237,12 @@ def _measure(
             target, parts, conditions.load_placement, lambda words: watch(Progress(0.0, waiting=words))
         )
         smis = SmiCounter(target.files(), conditions.facts)
+        busy = BusyCpus(target.files(), target.virtual())
         interrupts.hold()
         probe = target.start_probe([placed.experiment, *placed.arguments], conditions.probe_placement)
         with loads.watched(probe.stop):
-            _record(probe, writer, watch, measured, interrupts)
-        measured.smis = smis.since()
+            _record(probe, writer, watch, measured, interrupts, target.now_s)
+        measured.smis, measured.busy = smis.since(), busy.since()
         measured.reports = loads.end()
         measured.failure = loads.failure
     except BaseException:
@@ -249,17 +267,20 @@ def _nothing(measured: _Measured) -> TautoError | None:
     return NothingMeasuredError(f"{_PROBE_FAILED}{_last_words(measured.end)}")
 
 
-def _seal(writer: RunWriter, measured: _Measured) -> Run:
+def _seal(writer: RunWriter, measured: _Measured, ended_hint: str | None) -> Run:
     for caution in _cautions(measured):
         writer.add_warning(caution.code, caution.text, caution.advice)
     if measured.reports:
         writer.add_condition("load_reports", measured.reports)
     if measured.smis is not None:
         writer.add_condition(SMIS, measured.smis)
-    return writer.seal()
+    if measured.busy is not None:
+        writer.add_condition(BUSY, measured.busy)
+    return writer.seal(ended_hint)
 
 
 def _cautions(measured: _Measured) -> Iterator[RunWarning]:
+    yield from cautions_of_busy_cpus(measured.busy, measured.header)
     yield from cautions_of_probe(measured.end.messages)
     failure = measured.failure if measured.lost is None else None
     if failure is not None:
@@ -273,13 +294,14 @@ def _cautions(measured: _Measured) -> Iterator[RunWarning]:
             yield caution
 
 
-def _what_went_wrong(measured: _Measured, run: Run) -> MeasuringError | None:
+def _what_went_wrong(measured: _Measured, run: Run, *, killed: bool) -> MeasuringError | None:
+    """``killed``: the probe, by somebody who asked twice; that is how it was to end."""
     kept = f"What was measured until then is kept: tauto show {run.manifest.id}"
     if measured.lost is not None:
         return MeasuringError(str(measured.lost), kept)
     if measured.failure is not None:
         return MeasuringError(measured.failure.sentence, kept)
-    if measured.end.exit_code != 0:
+    if measured.end.exit_code != 0 and not killed:
         return MeasuringError(f"{_PROBE_FAILED}{_last_words(measured.end)}", kept)
     return None
 
@@ -289,10 +311,15 @@ def _last_words(end: ProbeEnd) -> str:
 
 
 def _record(
-    probe: RunningProbe, writer: RunWriter, watch: Watch, measured: _Measured, interrupts: Interrupts
+    probe: RunningProbe,
+    writer: RunWriter,
+    watch: Watch,
+    measured: _Measured,
+    interrupts: Interrupts,
+    now_s: Callable[[], float],
 ) -> None:
     """The stream to the run's folder, its progress to the watcher, header and footer as they came by."""
-    started = time.monotonic()
+    started_s = now_s()
     reader = FrameReader()
     try:
         interrupts.end(probe)
@@ -300,7 +327,7 @@ def _record(
             writer.append(data)
             for frame in reader.feed(data):
                 if frame.type == EVENT:
-                    _show(json_payload(frame), time.monotonic() - started, watch)
+                    _show(json_payload(frame), now_s() - started_s, watch)
                 elif frame.type == HEADER:
                     measured.header = json_payload(frame)
                 elif frame.type == FOOTER:

@@ -19,12 +19,14 @@ class Interrupts:
     Attributes:
         asked: whether one came.
         late: whether one came when the probe had ended already.
+        insisted: whether a second one came before the probe had ended, and ended it at once.
     """
 
     def __init__(self) -> None:
         """None came, and none is held yet."""
         self.asked = False
         self.late = False
+        self.insisted = False
         self._probe: RunningProbe | None = None
         self._probe_has_ended = False
         self._before: dict[signal.Signals, Any] = {}
@@ -55,6 +57,7 @@ class Interrupts:
         self.asked = True
         self.late = self._probe_has_ended
         if self._probe is not None:
+            self.insisted = again
             self._probe.stop()
         elif again:
             raise KeyboardInterrupt

@@ -14,21 +14,26 @@ from tautochrone.plan.campaign.order import Slot
 from tautochrone.plan.campaign.outlook import forecast_of
 from tautochrone.plan.document.expand import AS_IS
 from tautochrone.plan.experiments import EXPERIMENTS
+from tautochrone.plan.lab.matrix import MATRIX
 from tautochrone.report.typeset import plural
 
 _GAP = 2
 
 
-def show_agenda(console: Console, agenda: Agenda) -> None:
+def show_agenda(console: Console, agenda: Agenda, at_once: int = 1) -> None:
     """Print all slots, what is finished, and the time that the rest takes."""
     console.print(Text(agenda.document.title, style="bold"))
-    console.print(_families(agenda) if agenda.document.grid else _cells(agenda))
-    for sentence in _sentences(agenda):
+    console.print(_cells(agenda) if agenda.document.grid in ("", MATRIX) else _families(agenda))
+    for sentence in _sentences(agenda, at_once):
         console.print(Text(sentence), soft_wrap=True)
 
 
-def introduce_agenda(console: Console, agenda: Agenda) -> None:
-    """Before measuring: how much there is to do, how long that takes, and in which campaign."""
+def introduce_agenda(console: Console, agenda: Agenda, at_once: int = 1) -> None:
+    """Before measuring: how much there is to do, how long that takes, and in which campaign.
+
+    Args:
+        at_once: how many cells are measured at the same time.
+    """
     finished = len(agenda.finished)
     if not agenda.left:
         console.print(
@@ -37,19 +42,21 @@ def introduce_agenda(console: Console, agenda: Agenda) -> None:
             soft_wrap=True,
         )
         return
-    rest = _rest(agenda)
+    rest = _rest(agenda, at_once)
     done = f", {finished} finished before" if finished else ""
+    seed = "" if agenda.document.order == "listed" else f"Seed {agenda.campaign.seed}, "
+    together = f", {at_once} at once" if at_once > 1 else ""
     console.print(
-        f"{agenda.document.title}: {plural(len(agenda.slots), 'cell')}{done}; {_takes(rest)}, until "
-        f"{_clock(rest)}. Seed {agenda.campaign.seed}, {agenda.campaign.id}.",
+        f"{agenda.document.title}: {plural(len(agenda.slots), 'cell')}{done}{together}; {_takes(rest)}, "
+        f"until {_clock(rest)}. {seed}{agenda.campaign.id}.",
         style="dim",
         soft_wrap=True,
     )
 
 
-def as_table(agenda: Agenda) -> dict[str, Any]:
+def as_table(agenda: Agenda, at_once: int = 1) -> dict[str, Any]:
     """The same as JSON has it; times in seconds."""
-    rest = _rest(agenda)
+    rest = _rest(agenda, at_once)
     finished = agenda.finished
     return {
         "title": agenda.document.title,
@@ -142,8 +149,8 @@ def _families(agenda: Agenda) -> Table:
     return table
 
 
-def _sentences(agenda: Agenda) -> Iterator[str]:
-    rest = _rest(agenda)
+def _sentences(agenda: Agenda, at_once: int) -> Iterator[str]:
+    rest = _rest(agenda, at_once)
     blocks = plural(agenda.document.repetitions, "repetition")
     done = f"{len(agenda.finished)} of {len(agenda.slots)} finished"
     yield f"{plural(len(agenda.points), 'cell')} in {blocks}; {done}."
@@ -151,7 +158,9 @@ def _sentences(agenda: Agenda) -> Iterator[str]:
         yield f"The rest takes {_takes(rest)}; begun now, it ends at {_clock(rest)}."
         if rest.at_most:
             yield "It is less where cells miss a deadline: such a cell ends there."
-    if agenda.document.order == "listed":
+    if agenda.document.grid == MATRIX:
+        yield "They are measured in any order: what comes of one depends on no other."
+    elif agenda.document.order == "listed":
         yield "The order is that of the plan: what drifts meanwhile falls on some cells more than on others."
     elif agenda.continues or agenda.document.seed is not None:
         yield f"The order is that of seed {agenda.campaign.seed}."
@@ -164,8 +173,8 @@ def _sentences(agenda: Agenda) -> Iterator[str]:
         yield f"It continues {agenda.campaign.id}; --again begins a new one."
 
 
-def _rest(agenda: Agenda) -> Estimate:
-    return estimate(agenda.left, agenda.points, datetime.now().astimezone(), _forecast(agenda))
+def _rest(agenda: Agenda, at_once: int = 1) -> Estimate:
+    return estimate(agenda.left, agenda.points, datetime.now().astimezone(), _forecast(agenda), at_once)
 
 
 def _forecast(agenda: Agenda) -> Forecast | None:

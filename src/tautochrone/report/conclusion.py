@@ -10,8 +10,9 @@ from rich.text import Text
 from tautochrone.judgement.mechanisms import EXPERIMENTS, Mechanism
 from tautochrone.judgement.verdict import Verdict
 from tautochrone.machine.audit import Finding
+from tautochrone.report.terminal import band_lines
 from tautochrone.report.typeset import plain
-from tautochrone.report.views import conditions
+from tautochrone.report.views import conditions, virtual
 from tautochrone.report.views.warnings import endings, incomplete
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
@@ -32,6 +33,8 @@ def show_conclusion(
     """Print verdict, mechanisms, clock, warnings of the runs and the audit's most important findings."""
     if around := conditions.sentence([run.manifest for run in runs]):
         console.print(Text(f"\n{around}", style="dim"))
+    for part in band_lines([run.manifest for run in runs]):
+        console.print(part)
     if verdict is None:
         console.print("\nNo periodic run ended, so there is no verdict.")
     else:
@@ -127,6 +130,7 @@ def _show_warnings(console: Console, runs: Sequence[Run]) -> None:
         for run in runs
         if run.manifest.experiment not in EXPERIMENTS
         for warning in run.manifest.warnings
+        if not virtual.is_said_here(warning.code)
     )
     for warning in warnings:
         console.print(Text.assemble(("warning: ", "bold yellow"), warning.text))

@@ -2,7 +2,6 @@
 
 import json
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from markupsafe import Markup
 from tautochrone.errors import StoreError
 from tautochrone.report.views import conditions
 from tautochrone.run.manifest import Manifest
+from tautochrone.version import own_version
 
 
 def render(template: str, specifications: dict[str, Any], **words: Any) -> str:
@@ -21,14 +21,14 @@ def render(template: str, specifications: dict[str, Any], **words: Any) -> str:
     Args:
         template: its name.
         specifications: of the charts, by the id of the element that each is drawn in.
-        words: what else the template shows.
+        words: what else the template shows; `band`, where it has runs of the virtual lab.
     """
     return (
         _templates()
         .get_template(template)
         .render(
-            **words,
-            version=own_version(),
+            **{"band": None, **words},
+            version=own_version() or "(not installed)",
             style=Markup(style()),
             script=Markup(_asset("script.js")),
             bundle=Markup(_bundle()) if specifications else "",
@@ -57,8 +57,12 @@ def write(text: str, out: Path) -> Path:
     return out
 
 
-def masthead(first: Manifest) -> str:
-    """The machine, its kernel and the day, of the first run of a page."""
+def masthead(*manifests: Manifest) -> str:
+    """The machine, its kernel and the day of the first run; of several machines, how many they are."""
+    first = manifests[0]
+    machines = {conditions.where(manifest) for manifest in manifests}
+    if len(machines) > 1:
+        return f"{len(machines)} machines · {first.created[:10]}"
     machine = first.facts.get("machine") or {}
     kernel = first.header.get("system") or first.facts.get("kernel") or {}
     cpu = (first.facts.get("cpu") or {}).get("model")
@@ -70,14 +74,6 @@ def masthead(first: Manifest) -> str:
         first.created[:10],
     ]
     return " · ".join(str(part) for part in parts if part)
-
-
-def own_version() -> str:
-    """Of Tautochrone."""
-    try:
-        return version("tautochrone")
-    except PackageNotFoundError:
-        return "(not installed)"
 
 
 def _templates() -> Environment:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tautochrone.plan.virtual import BUSY
 from tautochrone.report.views.conditions import deployment_name
 from tautochrone.report.views.environment import show, words
 from tautochrone.run.manifest import Manifest
@@ -13,7 +14,7 @@ LONGEST = 40
 """Characters of a label: what a key or a panel's title has room for on a phone."""
 
 _SHORTEST_ID = 16  # the instant; the rest only where it takes more to be the only one
-_NOT_CONDITIONS = {"command", "load_reports", "deployment"}  # how it was typed, and what came of the load
+_NOT_CONDITIONS = {"command", "load_reports", "deployment", BUSY}  # how it was typed, and what came of it
 _IMPLIED = {"period_ns", "count", "warmup", "ring_rows"}  # by the rate, or they tell nothing of the machine
 _ALWAYS = (
     "rate",

@@ -21,6 +21,7 @@ from tautochrone.report.views import (
     environment,
     grids,
     loops,
+    virtual,
     warnings,
 )
 from tautochrone.run.folder import Run
@@ -97,7 +98,8 @@ def page(
         "report.html.j2",
         specifications,
         written=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-        masthead=html.masthead(manifests[0]),
+        masthead=html.masthead(*manifests),
+        band=virtual.band(manifests),
         headline=laid_out.headline if laid_out else _headline(manifests),
         loops=laid_out,
         no_verdict="No loop was judged here. The numbers below stand for themselves.",

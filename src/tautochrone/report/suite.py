@@ -9,7 +9,7 @@ from tautochrone.judgement.verdict import Verdict
 from tautochrone.report import evidence
 from tautochrone.report.evidence import Evidence
 from tautochrone.report.presentations import Grid
-from tautochrone.report.terminal import few_numbers, show_grid
+from tautochrone.report.terminal import band_lines, few_numbers, show_grid
 from tautochrone.report.typeset import plain
 from tautochrone.report.views import absences
 from tautochrone.report.views.warnings import endings
@@ -20,6 +20,8 @@ def show_suite(
     console: Console, runs: Sequence[Run], verdict: Verdict | None, lacking: Sequence[tuple[str, str]]
 ) -> None:
     """Print one run after the other, the verdict on control loops, and what is lacking, as N/A rows."""
+    for part in band_lines([run.manifest for run in runs]):
+        console.print(part)
     for run in runs:
         _show_run(console, run)
     if verdict is not None:

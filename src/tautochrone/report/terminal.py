@@ -17,7 +17,7 @@ from tautochrone.report.presentations import Grid
 from tautochrone.report.series import Series
 from tautochrone.report.sketch import sketch
 from tautochrone.report.typeset import number, plain
-from tautochrone.report.views import absences, conditions, environment, grids, losses
+from tautochrone.report.views import absences, conditions, environment, grids, losses, virtual
 from tautochrone.report.views.absences import Absent
 from tautochrone.report.views.summary import interval, quantile_name
 from tautochrone.report.views.warnings import endings
@@ -104,8 +104,18 @@ def _head(manifest: Manifest) -> Iterator[RenderableType]:
         f"on {conditions.where(manifest)}" if conditions.where(manifest) else None,
     ]
     yield Text(", ".join(part for part in parts if part), style="dim")
+    yield from band_lines([manifest])
     for sentence in endings([manifest], [manifest.title]):
         yield Text(plain(sentence), style="bold yellow")
+
+
+def band_lines(manifests: Sequence[Manifest]) -> Iterator[RenderableType]:
+    """What one has to know first of runs of the virtual lab; nothing where there are none."""
+    band = virtual.band(manifests)
+    if band is not None:
+        yield Text(f"{band.title}.", style="bold cyan")
+        yield from (Text(sentence) for sentence in band.sentences)
+        yield from (Text(machine, style="dim") for machine in band.machines)
 
 
 def _settings(manifest: Manifest) -> Iterator[RenderableType]:
@@ -279,6 +289,8 @@ def _worst(seen: Evidence) -> Iterator[RenderableType]:
 
 def _warnings(manifest: Manifest) -> Iterator[RenderableType]:
     for warning in manifest.warnings:
+        if virtual.is_said_here(warning.code):
+            continue
         yield Text.assemble(("warning: ", "bold yellow"), warning.text)
         if warning.advice:
             yield Text(f"  {warning.advice}")

@@ -123,6 +123,8 @@ class Manifest:
         ended: how the measuring ended, or None if that is not known.
         damage: what is missing, in words, or None.
         events: what happened during the run, ``progress`` left out.
+        lab: version of the lab that measured it, or None if it is not known. What a lab asks is part of the
+            history of a virtual machine, and so of what is measured there.
     """
 
     schema: int
@@ -142,6 +144,7 @@ class Manifest:
     ended: str | None = None
     damage: str | None = None
     events: tuple[dict[str, Any], ...] = ()
+    lab: str | None = None
 
     def to_json(self) -> str:
         """The text of ``run.json``: indented, keys in a fixed order, for people as much as for programs."""
@@ -192,7 +195,7 @@ class Manifest:
         """See that every part has the shape that its readers rely on."""
         content = {field.name: getattr(self, field.name) for field in fields(self)}
         needed = {name: content[name] for name in ("id", "created", "title", "experiment")}
-        optional = {name: content[name] for name in ("ended", "damage")}
+        optional = {name: content[name] for name in ("ended", "damage", "lab")}
         check_record({**needed, **optional}, [*needed, *optional], "the run", optional)
         check_objects(content, ("conditions", "parameters", "facts", "header"), "the run")
         check_objects(self.facts, self.facts, "the facts")

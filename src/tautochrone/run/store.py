@@ -15,6 +15,7 @@ from tautochrone.run.manifest import MEASURING, SCHEMA, Manifest
 from tautochrone.run.named import one_named, some_of
 from tautochrone.run.place import default_store, run_folders
 from tautochrone.run.writer import RunWriter
+from tautochrone.version import own_version
 
 __all__ = ["Store", "default_store"]
 
@@ -71,6 +72,7 @@ class Store:
             parameters=dict(parameters or {}),
             facts=dict(facts or {}),
             header={},
+            lab=own_version(),
         )
         return RunWriter(folder, manifest)
 

@@ -10,11 +10,13 @@ from tautochrone.cli.probe import (
     cyclic,
     interrupt,
     inversion,
+    kernel,
     period,
     response,
     rhealstone,
     switch,
     taskset,
+    timerlat,
     tire,
 )
 
@@ -31,6 +33,8 @@ app.command("inversion", short_help="Which locks are open to priority inversion 
 app.command("period", short_help="How even the periods of a task are (koh2013).")(period.verb)
 app.command("response", short_help="Semaphore, FIFO, queue, socket, futex, ... (koh2013).")(response.verb)
 app.command("interrupt", short_help="From timer expiry to handler and task (laurich2004).")(interrupt.verb)
+app.command("timerlat", short_help="As interrupt, of a thread of the kernel, by its tracer.")(timerlat.verb)
+app.command("kernel", short_help="Interrupt, period, response in kernel space.")(kernel.verb)
 app.command("taskset", short_help="Task set: expected against measured (delgado2020).")(taskset.verb)
 app.command("tire", short_help="A tire: deadlines met, or speed (garre2014).")(tire.verb)
 app.command("all", short_help="Every experiment once, one report.")(every.verb)

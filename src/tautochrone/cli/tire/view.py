@@ -125,6 +125,11 @@ def receive_address(receive: str | None, target: Target) -> Address:
     """
     from tautochrone.demonstrator.address import read_address
 
+    if target.virtual() is not None:
+        raise UsageError(
+            f"{target.name} has no network, so nothing can be seen of it while it measures",
+            "Measure it without the view: tauto probe tire --on …",
+        )
     here = receive or target.address_here()
     if here is None:
         raise UsageError(

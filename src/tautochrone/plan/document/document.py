@@ -4,7 +4,7 @@
     seed = 7                      # optional; otherwise drawn, and stored with the runs
     repetitions = 3
     order = "random"              # or "listed"
-    systems = ["local"]           # or "ssh:root@board"
+    systems = ["local"]           # or "ssh:root@board", "lab:debian-rt"
     deployments = ["as-is", "MI", "mine.toml"]   # paths begin at the plan's folder
     loads = ["idle", "cpu+memory", "fork:bytes=64MB"]
 

@@ -11,6 +11,7 @@ from tautochrone.report.plan.results import Results
 from tautochrone.report.presentations import Grid
 from tautochrone.report.typeset import micro, number, plural
 from tautochrone.report.views.environment import show
+from tautochrone.report.views.virtual import is_said_here
 from tautochrone.report.views.warnings import Notice, said_once
 from tautochrone.run.manifest import Manifest
 
@@ -19,7 +20,7 @@ _VALUES = ("before", "requested", "obtained")
 
 
 def deviations(results: Results) -> list[Notice]:
-    """The runs' warnings; one that several share is said once, with the cells that it is about.
+    """The runs' warnings but those that a band above all says, each once, with the cells that it is about.
 
     A cell that was to end at its first miss tells nothing by having ended.
     """
@@ -27,7 +28,7 @@ def deviations(results: Results) -> list[Notice]:
         (warning.text, warning.advice, manifest)
         for manifest in results.manifests
         for warning in manifest.warnings
-        if not (warning.code == CUT_SHORT and manifest.ended in FINISHED)
+        if not (warning.code == CUT_SHORT and manifest.ended in FINISHED) and not is_said_here(warning.code)
     ]
     return [
         Notice("", micro(f"{text[:1].upper()}{text[1:]}"), micro(advice), _about(own, results))

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tautochrone.plan.lab.matrix import MATRIX
 from tautochrone.plan.tire.grid import FAST, MAP
 from tautochrone.plan.tire.model import MODEL
+from tautochrone.report.lab_matrix import view as matrix_view
+from tautochrone.report.lab_matrix.results import MatrixResults
 from tautochrone.report.plan import tire_fast, tire_map, tire_model
 from tautochrone.report.plan.grid import GridResults
 from tautochrone.report.presentations import Grid
@@ -26,14 +29,18 @@ class View:
         picture: in letters, for a terminal of so many columns; none if it is too narrow.
         figures: the ids of their panels begin with the prefix.
         as_table: what is concluded, as JSON has it.
+        details: more tables, for a page.
+        again: what to type to have one cell of it again.
     """
 
     title: str
-    sentences: Callable[[GridResults], list[str]]
-    tables: Callable[[GridResults], list[Grid]]
-    picture: Callable[[GridResults, int], list[str]]
-    figures: Callable[[GridResults, str], list[Figure]]
-    as_table: Callable[[GridResults], dict[str, Any]]
+    sentences: Callable[[Any], list[str]]
+    tables: Callable[[Any], list[Grid]]
+    picture: Callable[[Any, int], list[str]]
+    figures: Callable[[Any, str], list[Figure]]
+    as_table: Callable[[Any], dict[str, Any]]
+    details: Callable[[Any], list[Grid]] = lambda _: []
+    again: Callable[[Any], list[str]] = lambda _: []
 
 
 _VIEWS = {
@@ -53,6 +60,16 @@ _VIEWS = {
         tire_map.figures,
         tire_map.as_table,
     ),
+    MATRIX: View(
+        "Kernel by kernel, load by load",
+        matrix_view.sentences,
+        matrix_view.tables,
+        matrix_view.picture,
+        matrix_view.figures,
+        matrix_view.as_table,
+        matrix_view.details,
+        matrix_view.again,
+    ),
     MODEL: View(
         "The model of the step",
         tire_model.sentences,
@@ -64,6 +81,6 @@ _VIEWS = {
 }
 
 
-def view_of(results: GridResults) -> View:
+def view_of(results: GridResults | MatrixResults) -> View:
     """How this grid is shown."""
     return _VIEWS[results.kind]

@@ -8,13 +8,14 @@ from pathlib import Path
 from tautochrone.errors import UsageError
 from tautochrone.report import audits, html
 from tautochrone.report.composition import Figure
+from tautochrone.report.lab_matrix.results import MatrixResults
 from tautochrone.report.plan import conditions, figures, tables
 from tautochrone.report.plan.extremes import Extremes, extremes, how_sure
 from tautochrone.report.plan.grid import GridResults
 from tautochrone.report.plan.grid_views import view_of
 from tautochrone.report.plan.results import Results, Table
 from tautochrone.report.typeset import micro, plural
-from tautochrone.report.views import environment, grids, run_lines, warnings
+from tautochrone.report.views import environment, grids, run_lines, virtual, warnings
 from tautochrone.run.manifest import Manifest
 
 _MOST_WARNINGS = 6
@@ -69,7 +70,8 @@ def page(results: Results) -> str:
     return html.render(
         "plan.html.j2",
         specifications,
-        masthead=html.masthead(manifests[0]) if manifests else "",
+        masthead=html.masthead(*manifests) if manifests else "",
+        band=virtual.band(manifests),
         title=results.campaign.title,
         how=_how(results),
         extremes=[_set(one) for one in extremes(results)],
@@ -102,13 +104,13 @@ def _section(table: Table, results: Results, index: int) -> _Section:
     )
 
 
-def _grid_section(results: GridResults) -> _GridSection:
+def _grid_section(results: GridResults | MatrixResults) -> _GridSection:
     view = view_of(results)
     return _GridSection(
         view.title,
         [micro(sentence) for sentence in view.sentences(results)],
         view.figures(results, "grid"),
-        [grids.view(table) for table in view.tables(results)],
+        [grids.view(table) for table in (*view.tables(results), *view.details(results))],
     )
 
 
@@ -133,10 +135,15 @@ def _how(results: Results) -> list[str]:
         first, last = results.manifests[0].created, results.manifests[-1].created
         sentences.append(
             f"Measured from {first[:16].replace('T', ' ')} to {last[:16].replace('T', ' ')} UTC as "
-            f"{results.campaign.id}. Order: {_ORDERS.get(results.order, results.order)}; seed "
-            f"{results.campaign.seed}."
+            f"{results.campaign.id}. {_order(results)}"
         )
     return sentences
+
+
+def _order(results: Results) -> str:
+    if isinstance(results.grid, MatrixResults):
+        return "Several at once, in any order: what comes of one cell depends on no other."
+    return f"Order: {_ORDERS.get(results.order, results.order)}; seed {results.campaign.seed}."
 
 
 def _one_of_each(manifests: Sequence[Manifest]) -> list[Manifest]:
@@ -157,4 +164,5 @@ def _commands(results: Results) -> list[str]:
         str(one.conditions["command"]) for one in results.manifests if one.conditions.get("command")
     )
     runs = [f"tauto report {results.manifests[0].id}"] if results.manifests else []
-    return [*typed, f"tauto report {results.campaign.id}", *runs]
+    cell = view_of(results.grid).again(results.grid) if results.grid is not None else []
+    return [*typed, f"tauto report {results.campaign.id}", *runs, *cell]

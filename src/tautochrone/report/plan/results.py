@@ -9,6 +9,7 @@ from tautochrone.judgement.loops import is_a_loop_with_work, is_about_a_loop
 from tautochrone.plan.campaign.campaign import CONDITION, REFUSED, Campaign
 from tautochrone.plan.campaign.carry_out import ENDED_EARLY
 from tautochrone.plan.document.expand import Point
+from tautochrone.report.lab_matrix.results import MatrixResults, gather_matrix, is_matrix
 from tautochrone.report.plan.grid import NOT_YET, GridResults, gather_grid, points_of
 from tautochrone.report.typeset import plural
 from tautochrone.run.catalogue import Entry
@@ -89,7 +90,7 @@ class Results:
     manifests: tuple[Manifest, ...]
     lacking: tuple[tuple[str, str], ...] = ()
     failed: tuple[Entry, ...] = field(default=())
-    grid: GridResults | None = None
+    grid: GridResults | MatrixResults | None = None
 
     @property
     def slots(self) -> int:
@@ -121,7 +122,10 @@ def gather_results(campaign: Campaign, reasons: Sequence[tuple[str, str]] = ()) 
     stored = (told[-1].get(REFUSED) or {}) if told else {}
     known = {**_ended_early(campaign, done), **{key: str(words) for key, words in stored.items()}}
     why = [*reasons, *((key, words) for key, words in known.items() if key not in given)]
-    grid = gather_grid(told[-1], points, runs, dict(why)) if points else None
+    grid: GridResults | MatrixResults | None = None
+    if points:
+        gather = gather_matrix if is_matrix(told[-1]) else gather_grid
+        grid = gather(told[-1], points, runs, dict(why))
     return Results(
         campaign=campaign,
         order=str(told[-1].get("order")) if told else "",
@@ -196,7 +200,11 @@ def _lacking_of_grid(
 
 
 def _in_common(own: Sequence[Point], points: Sequence[Point]) -> Iterator[str]:
-    """What these have in common and not all points have: ``policy fifo``."""
+    """What these have in common and not all points have: ``policy fifo``, ``lab:debian-rt``."""
+    for axis in ("system", "load"):
+        there = {point.value(axis) for point in own}
+        if len(there) == 1 and any(point.value(axis) not in there for point in points):
+            yield next(iter(there))
     for name in points[0].varying:
         values = {point.options[name] for point in own}
         if len(values) == 1 and any(point.options[name] not in values for point in points):

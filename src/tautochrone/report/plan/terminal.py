@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from tautochrone.report.lab_matrix.results import MatrixResults
 from tautochrone.report.plan import tables
 from tautochrone.report.plan.conditions import deviations
 from tautochrone.report.plan.extremes import extremes, how_sure
@@ -13,7 +14,7 @@ from tautochrone.report.plan.grid import GridResults
 from tautochrone.report.plan.grid_views import view_of
 from tautochrone.report.plan.results import Results, Row
 from tautochrone.report.presentations import Grid
-from tautochrone.report.terminal import show_grid
+from tautochrone.report.terminal import band_lines, show_grid
 from tautochrone.report.typeset import plain
 
 _WIDE = 128  # columns of a terminal that all numbers need
@@ -21,6 +22,8 @@ _WIDE = 128  # columns of a terminal that all numbers need
 
 def show_results(console: Console, results: Results) -> None:
     """Print one table for each measure, or the grid; then what deviated, then what was not measured."""
+    for line in band_lines(results.manifests):
+        console.print(line, soft_wrap=not console.is_terminal)
     if results.grid is not None:
         _show_grid(console, results.grid)
     for table in results.tables:
@@ -46,7 +49,7 @@ def show_results(console: Console, results: Results) -> None:
             console.print(part)
 
 
-def _show_grid(console: Console, results: GridResults) -> None:
+def _show_grid(console: Console, results: GridResults | MatrixResults) -> None:
     view = view_of(results)
     if lines := view.picture(results, console.width):
         console.print(Text("\n" + "\n".join(lines)), soft_wrap=True)
@@ -93,7 +96,9 @@ def as_table(results: Results) -> dict[str, Any]:
     }
 
 
-def _grid(results: GridResults) -> dict[str, Any]:
+def _grid(results: GridResults | MatrixResults) -> dict[str, Any]:
+    if isinstance(results, MatrixResults):
+        return {"kind": results.kind, **view_of(results).as_table(results)}
     return {
         "kind": results.kind,
         "solver": results.solver,

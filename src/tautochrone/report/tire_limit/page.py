@@ -13,7 +13,7 @@ from tautochrone.report.tire_limit import tables
 from tautochrone.report.tire_limit.figures import figures
 from tautochrone.report.tire_limit.results import Results
 from tautochrone.report.typeset import micro
-from tautochrone.report.views import conditions, environment, grids, run_lines, warnings
+from tautochrone.report.views import conditions, environment, grids, run_lines, virtual, warnings
 from tautochrone.report.views.warnings import Notice
 from tautochrone.run.manifest import Manifest
 from tautochrone.units import format_duration
@@ -61,6 +61,7 @@ def page(results: Results) -> str:
         "limit.html.j2",
         {panel.id: panel.chart.to_dict() for figure in drawn for panel in figure.panels},
         masthead=html.masthead(manifests[0]),
+        band=virtual.band(manifests),
         title=results.headline,
         how=_how(results),
         answers=grids.view(tables.answers(results)),

@@ -9,13 +9,15 @@ from rich.text import Text
 from tautochrone.judgement.tire.limit import Limit, Trial
 from tautochrone.judgement.tire.limit_words import limited_by, name_of, team_of
 from tautochrone.judgement.tire.run import miss_bound
-from tautochrone.report.terminal import show_grid
+from tautochrone.report.terminal import band_lines, show_grid
 from tautochrone.report.tire_limit import tables
 from tautochrone.report.tire_limit.results import Results
 
 
 def show_results(console: Console, results: Results) -> None:
     """Print the answers, what bounds each and why, and how sure it is."""
+    for line in band_lines([run.manifest for run in results.runs]):
+        console.print(line, soft_wrap=not console.is_terminal)
     console.print(Text(f"\n{results.headline}", style="bold"), soft_wrap=not console.is_terminal)
     for part in show_grid(console, tables.answers(results)):
         console.print(part)

@@ -1,0 +1,94 @@
+"""Guests of the virtual lab, for tests: a kernel, what is measured on it, and what it says of itself."""
+
+import shutil
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from real import skip_or_fail
+from tautochrone.errors import MeasuringError, UsageError
+from tautochrone.machine.facts import gather
+from tautochrone.plan.cell import Cell
+from tautochrone.plan.execute import run_cell
+from tautochrone.plan.loads.spec import parse_load
+from tautochrone.run.folder import Run
+from tautochrone.run.store import Store
+from tautochrone.target.virtual.cache import tell_nobody
+from tautochrone.target.virtual.fetch import fetch_kernel
+from tautochrone.target.virtual.image import build_image
+from tautochrone.target.virtual.kernels import Kernel
+from tautochrone.target.virtual.kmod import build_module
+from tautochrone.target.virtual.program import GuestProgram
+from tautochrone.target.virtual.programs import fetch_program
+from tautochrone.target.virtual.qemu import virtual_machine
+from tautochrone.target.virtual.spec import read_lab_address
+from tautochrone.target.virtual.target import VirtualTarget, boot
+
+PERIOD_US, PRIORITY = 1000, 90
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run in a guest of its own, and the facts about that guest, gathered afterwards."""
+
+    run: Run
+    facts: dict[str, Any]
+
+
+def guest_kernel(name: str) -> Kernel:
+    """One of Debian's kernels; where it can't be had, the test counts as skipped, also where CI runs."""
+    program = "qemu-system-aarch64" if name.endswith("/arm64") else "qemu-system-x86_64"
+    if shutil.which(program) is None:
+        skip_or_fail(f"the virtual lab needs {program}")
+    try:
+        return fetch_kernel(name, tell_nobody)
+    except MeasuringError as error:
+        pytest.skip(f"the kernel {name} can't be had: {error}")
+
+
+def guest_kernel_with_module(name: str) -> Kernel:
+    """The same, and the kernel half of the probe is built for it; where its headers can't be had: skipped."""
+    kernel = guest_kernel(name)
+    try:
+        build_module(kernel)
+    except (MeasuringError, UsageError) as error:
+        if "does not build" in str(error):
+            raise
+        pytest.skip(f"the kernel half can't be built for {name}: {error}")
+    return kernel
+
+
+def measure(on: str, load: str, count: int, store: Path) -> Measured:
+    """`cyclic` on one CPU or several, beside a load, in a guest that was booted for it."""
+    guest_kernel(read_lab_address(on).kernel)
+    words = ("--period", f"{PERIOD_US}us", "--count", str(count), "--priority", str(PRIORITY))
+    cell = Cell("cyclic", words, "a loop", parse_load([load]), expected_s=count * PERIOD_US / 1e6)
+    with closing(boot(read_lab_address(on))) as target:
+        run = run_cell(cell, Store(store), target, {})
+        return Measured(run, gather(target.files()))
+
+
+def cyclictest(on: str, load: str, count: int) -> dict[int, int]:
+    """Debian's cyclictest likewise: how many latencies there were of each, in whole us."""
+    address = read_lab_address(on)
+    kernel = guest_kernel(address.kernel)
+    try:
+        libraries = ("libc6", "libnuma1")
+        program = fetch_program("rt-tests", "usr/bin/cyclictest", kernel.architecture, libraries)
+    except MeasuringError as error:
+        pytest.skip(f"the package rt-tests can't be had: {error}")
+    machine = virtual_machine(address, kernel, build_image(kernel, extra=program))
+    with closing(VirtualTarget(address, machine)) as target:
+        target.renew()
+        loads = [target.start_load([*part, "--duration", "60s"]) for part in parse_load([load]).parts]
+        words = ["-q", "-m", "-t1", "-a0", "-p", str(PRIORITY), "-i", str(PERIOD_US), "-l", str(count)]
+        running = GuestProgram(target.guest(), ["/usr/bin/cyclictest", *words, "-h", "100000"], {})
+        said = b"".join(iter(running.read, b"")).decode()
+        assert running.wait(1) == 0, running.messages()
+        for one in loads:
+            one.end()
+    rows = [line.split() for line in said.splitlines() if line[:1].isdigit()]
+    return {int(latency): int(times) for latency, times in rows if int(times)}
