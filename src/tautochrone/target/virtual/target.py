@@ -10,13 +10,14 @@ from tautochrone.target.local import guard_options, placement_environment
 from tautochrone.target.machine import MachineWithPrograms
 from tautochrone.target.program import Guarded, Program
 from tautochrone.target.target import ANYWHERE, Answer, Placement, Virtual
+from tautochrone.target.virtual.emulator import RunningMachine
 from tautochrone.target.virtual.gate import Gate
 from tautochrone.target.virtual.guest import Guest
 from tautochrone.target.virtual.image import build_image
 from tautochrone.target.virtual.kernels import find_kernel
 from tautochrone.target.virtual.kmod import load_kernel_half
 from tautochrone.target.virtual.program import GuestProgram, ask
-from tautochrone.target.virtual.qemu import RunningMachine, VirtualMachine, virtual_machine
+from tautochrone.target.virtual.qemu import VirtualMachine, virtual_machine
 from tautochrone.target.virtual.spec import LabAddress
 
 _PROBE = "/bin/tauto-probe"
