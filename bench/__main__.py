@@ -8,6 +8,7 @@ from pathlib import Path
 
 import cyclic
 import interrupt
+import lab
 import loads
 import response
 import tire
@@ -43,6 +44,7 @@ def main() -> None:
     tire.limit(cpu, options.limit_seconds)
     for nodes in (64, 400_000):
         tire_sender.sender_cost(cpu, options.seconds, options.rounds, nodes)
+    lab.command_to_result(("debian-stock", "debian-rt"), min(3, options.rounds))
     cyclic.sizes()
     sys.stdout.flush()
     here = Path(__file__).parent

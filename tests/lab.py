@@ -14,6 +14,7 @@ from tautochrone.machine.facts import gather
 from tautochrone.plan.cell import Cell
 from tautochrone.plan.execute import run_cell
 from tautochrone.plan.loads.spec import parse_load
+from tautochrone.plan.virtual import VIRTUAL
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.virtual.cache import tell_nobody
@@ -59,6 +60,16 @@ def guest_kernel_with_module(name: str) -> Kernel:
             raise
         pytest.skip(f"the kernel half can't be built for {name}: {error}")
     return kernel
+
+
+def what_repeats(run: Run) -> tuple[object, ...]:
+    """What two runs of one machine have in common, down to the last bit of their samples.
+
+    A host that takes QEMU's CPU away at the wrong instant can spoil one (docs/lab.md): let it be tried again.
+    """
+    told, load = run.manifest, run.manifest.conditions.get("load_reports")
+    samples = (run.path / "samples.parquet").read_bytes()
+    return told.header, told.footer, told.conditions.get(VIRTUAL), load, samples
 
 
 def measure(on: str, load: str, count: int, store: Path) -> Measured:
