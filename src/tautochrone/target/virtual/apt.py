@@ -16,13 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tautochrone.errors import MeasuringError, UsageError
+from tautochrone.target.virtual.bound import ends_with_us
 from tautochrone.target.virtual.cache import Tell
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 """What Debian calls the architectures."""
-
-ENDS_WITH_US = ("setpriv", "--pdeathsig", "KILL")
-"""Before a command: it ends when we are killed; otherwise it would go on, and hold apt's locks."""
 
 _LOOK_INTERVAL_S = 0.1
 _OF_NO_USE = ("Acquire::IndexTargets", "Acquire::Changelogs")  # pictures of applications, and the like
@@ -79,7 +77,7 @@ class Lists:
         """
         assert self._folder is not None
         tell(f"lists of Debian's packages for {self._architecture}", 0, 0)
-        command = [*ENDS_WITH_US, "apt-get", "update", "-q", *_as_this_user()]
+        command = [*ends_with_us(), "apt-get", "update", "-q", *_as_this_user()]
         ended = subprocess.run(command, env=self._environment(), capture_output=True, text=True, check=False)
         # How apt-get ends tells little: well without a network, and badly for one source of many.
         if not re.search("^(Get|Hit):", ended.stdout, re.MULTILINE):
@@ -95,7 +93,7 @@ class Lists:
             MeasuringError: it can't be brought.
         """
         name = f"{package.name}:{package.architecture}={package.version}"
-        command = [*ENDS_WITH_US, "apt-get", "download", "-q", *_as_this_user(), name]
+        command = [*ends_with_us(), "apt-get", "download", "-q", *_as_this_user(), name]
         with tempfile.TemporaryFile("w+") as said:
             process = subprocess.Popen(command, env=self._environment(), cwd=folder, stdout=said, stderr=said)
             try:

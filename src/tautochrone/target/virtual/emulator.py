@@ -3,10 +3,10 @@
 import fcntl
 import os
 import re
-import shutil
 import signal
 import subprocess
 
+from tautochrone.target.virtual.bound import ends_with_us
 from tautochrone.target.virtual.gate import Gate
 from tautochrone.target.virtual.host_cpu import HostCpu
 from tautochrone.target.virtual.qemu import BOX, CONSOLE, IMAGE, KERNEL, VirtualMachine
@@ -35,10 +35,9 @@ class RunningMachine:
             IMAGE: str(machine.image.path),
         }
         words = [_with_path(word, paths) for word in machine.words]
-        bound = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
         try:
             self._process = subprocess.Popen(
-                [*bound, *words],
+                [*ends_with_us(), *words],
                 stdin=subprocess.DEVNULL,
                 stdout=gate.entry,
                 stderr=self._console,

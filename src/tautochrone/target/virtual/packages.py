@@ -6,12 +6,12 @@ from pathlib import Path
 
 from tautochrone.errors import MeasuringError, StoreError
 from tautochrone.target.virtual.apt import (
-    ENDS_WITH_US,
     Lists,
     Package,
     lists_of_this_machine,
     no_such_package,
 )
+from tautochrone.target.virtual.bound import ends_with_us
 from tautochrone.target.virtual.cache import Tell, cache_folder, is_whole, whole_folder
 
 Find = Callable[[Lists], Package | None]
@@ -94,7 +94,7 @@ def _unpack(lists: Lists, package: Package, place: Path, tell: Tell, finish: Fin
         archive = lists.download(package, download, tell)
         tell(f"{package.file}: unpacking", 0, 0)
         ended = subprocess.run(
-            [*ENDS_WITH_US, "dpkg", "-x", str(archive), str(content)],
+            [*ends_with_us(), "dpkg", "-x", str(archive), str(content)],
             capture_output=True,
             text=True,
             check=False,
