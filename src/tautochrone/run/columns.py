@@ -92,6 +92,21 @@ def gather(
     return whole, parts
 
 
+def stretches(
+    path: Path, instant: str, value: str
+) -> Iterator[tuple[int, npt.NDArray[Any], npt.NDArray[Any]]]:
+    """Yield (source, instants, values) of each stretch of rows from the same source, in the file's order.
+
+    Raises:
+        StoreError: the file can't be opened.
+        DamagedError: it is damaged, or lacks a column.
+    """
+    for batch in batches(path, [SOURCE, instant, value]):
+        sources, instants, values = (batch.column(name).to_numpy() for name in (SOURCE, instant, value))
+        for source, start, stop in _stretches(sources):
+            yield source, instants[start:stop], values[start:stop]
+
+
 def small_table(path: Path, columns: Sequence[str], source: int | None) -> tuple[npt.NDArray[Any], ...]:
     """Read some columns of a file that is small by nature, of one source or of all.
 

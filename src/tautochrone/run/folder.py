@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tautochrone.errors import DamagedError, StoreError, UsageError
 from tautochrone.run import files
-from tautochrone.run.columns import batches, gather, schema, small_table
+from tautochrone.run.columns import batches, gather, schema, small_table, stretches
 from tautochrone.run.layout import (
     HISTOGRAM_COLUMNS,
     SAMPLES,
@@ -131,6 +131,21 @@ class Run:
         return gather(
             self.path / layout.file, known.name, self._sizes(known, only), np.uint32 if fits else np.int64
         )
+
+    def stretches(self, measure: str | None = None) -> Iterator[tuple[int, Integers, Integers]]:
+        """All samples of a measure in one pass, never more than a million rows at a time.
+
+        Yields:
+            A source, and of some of its rows, in the order in which it took them, the instants (the measure's
+            ``from`` in ns on the stream's clock) and the values in ns; both int64 of shape (k,).
+
+        Raises:
+            UsageError: there is no such measure, or the run kept a histogram.
+            DamagedError: the samples can't be read.
+        """
+        layout, known = self._measure(measure)
+        self._sizes(known, None)
+        return stretches(self.path / layout.file, known.start, known.name)
 
     def instants(self, source: int, measure: str | None = None) -> Integers:
         """When each sample of one source began: the measure's ``from`` in ns on the stream's clock, (n,).
