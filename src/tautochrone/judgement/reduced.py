@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from tautochrone.errors import DamagedError
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import periods_ns
+from tautochrone.run.manifest import Books
 from tautochrone.statistics.counts import Counts, counts_of_bins, merge
 from tautochrone.statistics.reduction import Reducer, Reduction
 
@@ -18,6 +19,8 @@ class Reduced:
         counts: its samples; of a run that kept a histogram, that.
         reduction: what needs their order; None of a run that kept a histogram.
         period_ns: between two releases; None without a schedule.
+        lost: releases that have no sample, since they were missed or their sample was dropped; whoever judges
+            takes them for later than every sample. None if that is not known.
     """
 
     source: int
@@ -25,6 +28,7 @@ class Reduced:
     counts: Counts
     reduction: Reduction | None
     period_ns: int | None
+    lost: int | None
 
 
 def reduce_run(run: Run, measure: str | None = None) -> tuple[Reduced, ...]:
@@ -34,17 +38,17 @@ def reduce_run(run: Run, measure: str | None = None) -> tuple[Reduced, ...]:
         UsageError: there is no such measure.
         DamagedError: the samples can't be read.
     """
+    reductions = {} if run.is_histogram else _reductions(run, measure)
     periods = periods_ns(run.manifest.header)
-    if run.is_histogram:
-        return tuple(
-            Reduced(source, name, _histogram(run, source), None, periods.get(source))
-            for source, name in run.sources.items()
-            if run.count(measure, source)
-        )
-    return tuple(
-        Reduced(source, run.sources[source], one.counts, one, periods.get(source))
-        for source, one in _reductions(run, measure).items()
-    )
+    found = []
+    for book in run.manifest.books:
+        if not run.count(measure, book.source):
+            continue
+        one = reductions.get(book.source)
+        counts = _histogram(run, book.source) if one is None else one.counts
+        period_ns = periods.get(book.source)
+        found.append(Reduced(book.source, book.name, counts, one, period_ns, _lost(book, period_ns)))
+    return tuple(found)
 
 
 def all_counts(parts: tuple[Reduced, ...]) -> Counts:
@@ -54,6 +58,12 @@ def all_counts(parts: tuple[Reduced, ...]) -> Counts:
         ValueError: there is no source.
     """
     return merge(one.counts for one in parts)
+
+
+def _lost(book: Books, period_ns: int | None) -> int | None:
+    if period_ns is None:
+        return book.dropped or 0
+    return None if book.missed is None or book.dropped is None else book.missed + book.dropped
 
 
 def _histogram(run: Run, source: int) -> Counts:
