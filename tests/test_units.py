@@ -3,7 +3,18 @@
 import pytest
 
 from tautochrone.errors import UsageError
-from tautochrone.units import format_duration, format_rate, format_us, parse_duration_ns
+from tautochrone.units import (
+    format_duration,
+    format_rate,
+    format_span,
+    format_us,
+    parse_confidence,
+    parse_duration_ns,
+    parse_frequency,
+    parse_percent,
+    parse_quantile,
+    parse_rate_hz,
+)
 
 
 @pytest.mark.parametrize(
@@ -50,3 +61,125 @@ def test_rates_and_columns() -> None:
     assert format_rate(100) == "100 Hz"
     assert format_rate(2500) == "2.5 kHz"
     assert format_us(1_234_567) == "1,234.567"
+
+
+@pytest.mark.parametrize(
+    ("text", "hz"), [("1kHz", 1000), ("500 Hz", 500), ("2.5 khz", 2500), ("1ms", 1000), ("0.1 Hz", 0.1)]
+)
+def test_rates_are_read_with_their_unit_or_as_a_period(text: str, hz: float) -> None:
+    assert parse_rate_hz(text) == hz
+
+
+@pytest.mark.parametrize("text", ["", "1000", "0Hz", "0ms", "-1kHz", "fast", "2 GHz"])
+def test_what_is_no_rate_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        parse_rate_hz(text)
+    assert "1kHz" in refusal.value.advice
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [("99.999%", 0.99999), ("99.999", 0.99999), ("0.99999", 0.99999), ("0.5 %", 0.005), ("0", 0), ("100", 1)],
+)
+def test_shares_are_the_floats_nearest_to_what_was_written(text: str, share: float) -> None:
+    assert parse_percent(text) == share
+
+
+@pytest.mark.parametrize("text", ["1", "1.0", "101", "-5%", "many", "1,5%", ""])
+def test_what_is_no_share_or_could_be_two_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_percent(text)
+
+
+def test_a_confidence_is_at_least_a_half_and_never_certain() -> None:
+    assert [parse_confidence(text) for text in ("95", "95%", "0.95", "99.9 %")] == [0.95, 0.95, 0.95, 0.999]
+    for text in ("5", "100", "0.05", "1", "high"):
+        with pytest.raises(UsageError, match="confidence"):
+            parse_confidence(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "q"),
+    [
+        ("p99.999", 0.99999),
+        ("99.999", 0.99999),
+        ("0.99999", 0.99999),
+        ("P50", 0.5),
+        ("median", 0.5),
+        ("99%", 0.99),
+    ],
+)
+def test_quantiles_are_read_in_each_usual_way(text: str, q: float) -> None:
+    assert parse_quantile(text) == q
+
+
+def test_a_maximum_is_no_quantile_and_that_is_said() -> None:
+    for text in ("p100", "max", "100%"):
+        with pytest.raises(UsageError, match="largest of all"):
+            parse_quantile(text)
+    for text in ("0", "p0", "p101", "worst", "p"):
+        with pytest.raises(UsageError, match="not a quantile"):
+            parse_quantile(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("1 per hour", 1 / 3.6e6),
+        ("1/h", 1 / 3.6e6),
+        ("1 an hour", 1 / 3.6e6),
+        ("2 per day", 2 / 86.4e6),
+        ("1 per 10 min", 1 / 6e5),
+        ("1 in 1e6", 1e-6),
+        ("3 of 1,000,000", 3e-6),
+        ("1 per 1000000", 1e-6),
+        ("0.01%", 1e-4),
+        ("1e-6", 1e-6),
+        ("once a week", 1 / 604.8e6),
+        ("0", 0),
+        ("none", 0),
+    ],
+)
+def test_how_often_is_a_share_of_the_cycles_at_1_khz(text: str, share: float) -> None:
+    assert parse_frequency(text).share(1000) == pytest.approx(share)
+
+
+def test_how_often_in_time_needs_a_rate_and_in_cycles_none() -> None:
+    assert parse_frequency("1 per hour").share(None) is None
+    assert parse_frequency("1 in 1e6").share(None) == 1e-6
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1", "5", "99.9", "often", "1 per fortnight", "2 in 1", "1 in 0", "1 per 0 s", "-1 per h"]
+)
+def test_what_does_not_say_how_often_is_refused_with_examples(text: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        parse_frequency(text)
+    assert "1 per hour" in refusal.value.advice
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.25, "250 ms"),
+        (59.94, "59.9 s"),
+        (150, "2.5 min"),
+        (11_520, "3.2 h"),
+        (86_400 * 3, "3 days"),
+        (86_400 * 123.4, "123 days"),
+        (31_557_600 * 2.345, "2.3 years"),
+        (31_557_600 * 12_345, "12,300 years"),
+        (31_557_600 * 1.234e9, "1.2e9 years"),
+    ],
+)
+def test_long_spans_are_shown_in_the_unit_people_use(seconds: float, text: str) -> None:
+    assert format_span(seconds) == text
+
+
+def test_how_long_to_measure_is_rounded_up() -> None:
+    assert format_span(474.385, up=True) == "8 min"
+    assert format_span(299.572, up=True) == "5 min"
+    assert format_span(29.9572, up=True) == "30 s"
+    assert format_span(99.96 * 86_400 * 365.25, up=True) == "100 years"
+    assert format_span(3 * 3600, up=True) == "3 h"
+    assert format_span(0) == "0 ns"

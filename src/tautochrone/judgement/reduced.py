@@ -1,6 +1,11 @@
 """A run's samples, reduced in one pass over its file: what everything that is judged begins with."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from tautochrone.errors import DamagedError
 from tautochrone.run.folder import Run
@@ -8,6 +13,11 @@ from tautochrone.run.layout import periods_ns
 from tautochrone.run.manifest import Books
 from tautochrone.statistics.counts import Counts, counts_of_bins, merge
 from tautochrone.statistics.reduction import Reducer, Reduction
+
+Integers = npt.NDArray[np.integer[Any]]
+
+_HELD = 1 << 20
+"""Rows of all sources that are kept until a source has enough of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +90,31 @@ def _reductions(run: Run, measure: str | None) -> dict[int, Reduction]:
         if one.measure == name and one.count
     }
     try:
-        for source, instants, values in run.stretches(measure):
+        for source, instants, values in _in_long_stretches(run, measure, _HELD // max(1, len(reducers))):
             if source in reducers:
                 reducers[source].add(instants, values)
         return {source: reducers[source].finish() for source in run.sources if source in reducers}
     except (ValueError, IndexError) as error:
         raise DamagedError(f"The samples of run {run.id} are not those of its manifest: {error}") from error
+
+
+def _in_long_stretches(run: Run, measure: str | None, rows: int) -> Iterator[tuple[int, Integers, Integers]]:
+    """The run's stretches, those of one source put together until they have so many rows.
+
+    Sources that take turns leave stretches as short as a frame, and to add one costs the same however short.
+    """
+    held: dict[int, list[tuple[Integers, Integers]]] = {}
+    lengths: dict[int, int] = {}
+    for source, instants, values in run.stretches(measure):
+        held.setdefault(source, []).append((instants, values))
+        lengths[source] = lengths.get(source, 0) + len(values)
+        if lengths[source] >= rows:
+            lengths[source] = 0
+            yield source, *_joined(held.pop(source))
+    for source, parts in held.items():
+        yield source, *_joined(parts)
+
+
+def _joined(parts: list[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
+    instants, values = zip(*parts, strict=True)
+    return np.concatenate(instants), np.concatenate(values)

@@ -30,6 +30,21 @@ def mean_and_deviation(values: npt.NDArray[np.integer[Any]], minimum: int) -> tu
     return (minimum * n + total) / n, math.sqrt(squares / n)
 
 
+def mean_and_deviation_of(
+    values: npt.NDArray[np.integer[Any]], counts: npt.NDArray[np.integer[Any]]
+) -> tuple[float, float]:
+    """The same of distinct values, ascending, and how often each came; both of shape (m,), m at least 1."""
+    minimum, n = int(values[0]), int(counts.sum())
+    above = values.astype(np.uint64) - np.uint64(minimum % 2**64)
+    if int(above[-1]) * n < 2**63:
+        total = int(np.dot(above.astype(np.int64), counts))
+    else:
+        total = sum(a * k for a, k in zip(above.tolist(), counts.tolist(), strict=True))
+    squares = (above.astype(np.float64) - total / n) ** 2 * counts
+    chunks = (float(squares[at : at + _CHUNK].sum()) for at in range(0, len(squares), _CHUNK))
+    return (minimum * n + total) / n, math.sqrt(math.fsum(chunks) / n)
+
+
 def _above(values: npt.NDArray[np.integer[Any]], minimum: int) -> Iterator[npt.NDArray[np.uint64]]:
     """How far each value lies above the minimum, exactly, a chunk at a time."""
     base = np.uint64(minimum % 2**64)

@@ -12,6 +12,8 @@ from fractions import Fraction
 
 from scipy import special
 
+from tautochrone.statistics.binomial import upper
+
 QUANTILES = (0.5, 0.99, 0.999, 0.9999, 0.99999)
 
 
@@ -89,6 +91,4 @@ def exceedance_bound(n: int, exceeded: int, confidence: float = 0.95) -> float:
     """
     if not 0 <= exceeded <= n:
         raise ValueError(f"{exceeded} of {n} samples can't exceed a limit")
-    if exceeded == n:
-        return 1.0
-    return float(special.betaincinv(exceeded + 1, n - exceeded, confidence))
+    return upper(n, exceeded, confidence)

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tautochrone.statistics.counts import Counts
+
 Integers = npt.NDArray[np.integer[Any]]
 
 
@@ -49,13 +51,27 @@ def ecdf(values: Integers, points: int = 1000, top: int = 200) -> tuple[Integers
     n = len(ordered)
     if not n:
         return np.empty(0, np.int64), np.empty(0, np.float64)
-    half = max(points // 2, 2)
-    even = np.linspace(1, n, half).astype(np.int64)
-    towards_top = n + 1 - np.geomspace(1, n, half).astype(np.int64)
-    largest = np.arange(max(1, n - top + 1), n + 1)
-    ranks = np.unique(np.concatenate([even, towards_top, largest]))
-    shown = np.unique(ordered[ranks - 1]).astype(np.int64)
+    shown = np.unique(ordered[_ranks(n, points, top) - 1]).astype(np.int64)
     return shown, _count_up_to(ordered, shown) / n
+
+
+def histogram_of(counts: Counts, bins: int = 200) -> tuple[Integers, Integers, Integers]:
+    """``histogram`` of samples of which each distinct value is known with its count."""
+    if not len(counts.value):
+        return _no_bins()
+    ends = int(counts.value[0]), int(counts.value[-1])
+    low = _edges(*ends, bins)
+    high = np.append(low[1:] - 1, ends[1])
+    reached = np.concatenate([[0], counts.reached])[np.searchsorted(counts.value, high, side="right")]
+    return low, high, np.diff(reached, prepend=0)
+
+
+def ecdf_of(counts: Counts, points: int = 1000, top: int = 200) -> tuple[Integers, npt.NDArray[np.float64]]:
+    """``ecdf`` of samples of which each distinct value is known with its count."""
+    if not len(counts.value):
+        return np.empty(0, np.int64), np.empty(0, np.float64)
+    shown = np.unique(np.searchsorted(counts.reached, _ranks(counts.total, points, top)))
+    return counts.value[shown].astype(np.int64), counts.share[shown]
 
 
 def ecdf_of_counts(
@@ -112,6 +128,14 @@ def _edges(minimum: int, maximum: int, bins: int) -> npt.NDArray[np.int64]:
     grid = {int(size) for size in np.geomspace(max(nearest, 1), max(sizes) + 1, bins + 1).tolist()}
     edges = {minimum, 0, 1} | grid | {1 - size for size in grid}
     return np.array(sorted(edge for edge in edges if minimum <= edge <= maximum), dtype=np.int64)
+
+
+def _ranks(n: int, points: int, top: int) -> npt.NDArray[np.int64]:
+    """From 1 to n, ascending: some spread over all, some more and more towards the top, and the last ones."""
+    half = max(points // 2, 2)
+    even = np.linspace(1, n, half).astype(np.int64)
+    towards_top = n + 1 - np.geomspace(1, n, half).astype(np.int64)
+    return np.unique(np.concatenate([even, towards_top, np.arange(max(1, n - top + 1), n + 1)]))
 
 
 def _sorted(values: Integers) -> Integers:

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tautochrone.errors import DamagedError, MeasuringError
-from tautochrone.statistics.moments import mean_and_deviation
+from tautochrone.statistics.counts import Counts
+from tautochrone.statistics.moments import mean_and_deviation, mean_and_deviation_of
 from tautochrone.statistics.quantiles import (
     QUANTILES,
     Quantile,
@@ -29,6 +30,7 @@ __all__ = [
     "samples_needed",
     "summarise",
     "summarise_counts",
+    "summary_of",
 ]
 
 EXACT = "exact"
@@ -84,6 +86,38 @@ def summarise(values: Integers, confidence: float = 0.95, *, in_place: bool = Fa
         standard_deviation=deviation,
         maximum=int(ordered[-1]),
         quantiles=_quantiles(len(ordered), at, confidence),
+        resolution=EXACT,
+    )
+
+
+def summary_of(counts: Counts, confidence: float = 0.95) -> Summary:
+    """Summarise samples of which each distinct value is known with its count: the same as `summarise`.
+
+    Args:
+        counts: exact ones.
+        confidence: of the quantiles' intervals.
+
+    Raises:
+        MeasuringError: there are no samples.
+        ValueError: the counts are those of a histogram.
+    """
+    if not counts.exact:
+        raise ValueError("a histogram has bins, not values: summarise_counts takes them")
+    if not len(counts.value):
+        raise _no_samples()
+    mean, deviation = mean_and_deviation_of(counts.value, counts.count)
+
+    def at(position: int) -> tuple[int, int]:
+        found = counts.at_rank(position)
+        return found, found
+
+    return Summary(
+        count=counts.total,
+        minimum=int(counts.value[0]),
+        mean=mean,
+        standard_deviation=deviation,
+        maximum=int(counts.value[-1]),
+        quantiles=_quantiles(counts.total, at, confidence),
         resolution=EXACT,
     )
 

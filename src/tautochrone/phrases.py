@@ -1,0 +1,13 @@
+"""Words put together for people."""
+
+from collections.abc import Sequence
+
+
+def listed(parts: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``; empty of none."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
+
+
+def capital(text: str) -> str:
+    """With a capital first letter; a name such as ``p99.9`` stays as it is."""
+    return text if text[1:2].isdigit() else text[:1].upper() + text[1:]
