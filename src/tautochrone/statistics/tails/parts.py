@@ -1,0 +1,174 @@
+"""What an extreme-value analysis says; times in ns."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tautochrone.statistics.counts import Counts
+
+Integers = npt.NDArray[np.integer[Any]]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at before or after fitting.
+
+    Attributes:
+        name: "enough exceedances", "resolution", "periodic", "stationarity", "one population", "fit",
+            "independence" or "agreement".
+        passed: whether it does not speak against the fit.
+        p: of the test, if there was one.
+        sentence: what was found, with its numbers.
+    """
+
+    name: str
+    passed: bool
+    p: float | None
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why nothing is said about the tail.
+
+    Attributes:
+        code: "few", "constant", "resolution", "trend", "periodic", "mixture", "heavy" or "histogram".
+        reason: one or two sentences with numbers.
+        advice: what to do about it.
+    """
+
+    code: str
+    reason: str
+    advice: str
+
+
+@dataclass(frozen=True)
+class Chance:
+    """The probability that one sample is greater than a limit.
+
+    Attributes:
+        limit_ns: the limit.
+        value: the probability; 0 where the fitted distribution ends below the limit.
+        low: lower end of its confidence interval.
+        high: upper end.
+        confidence: of the interval, between 0 and 1.
+        extrapolated: whether the limit is above the largest sample.
+    """
+
+    limit_ns: int
+    value: float
+    low: float
+    high: float
+    confidence: float
+    extrapolated: bool
+
+
+@dataclass(frozen=True)
+class Level:
+    """The value that one sample in so many exceeds, on average.
+
+    Attributes:
+        samples: m: the probability that one sample exceeds the level is 1 / m.
+        value_ns: the level.
+        low_ns: lower end of its confidence interval.
+        high_ns: upper end; infinite where the data sets none.
+        confidence: of the interval, between 0 and 1.
+        beyond: m over the number of samples measured; up to 1 nothing is extrapolated.
+    """
+
+    samples: float
+    value_ns: float
+    low_ns: float
+    high_ns: float
+    confidence: float
+    beyond: float
+
+
+@dataclass(frozen=True, eq=False)
+class Peaks:
+    """The generalised Pareto distribution of what exceeds a threshold.
+
+    Attributes:
+        threshold_ns: values greater than this are exceedances.
+        exceedances: how many.
+        clusters: groups of exceedances that belong together.
+        extremal_index: one over the mean size of a cluster in the long run: 1 where none belong together.
+        share_above: exceedances over all samples.
+        shape: below 0 the tail ends; at 0 it is exponential; above 0 it is heavier.
+        shape_low: lower end of the shape's profile-likelihood interval.
+        shape_high: upper end.
+        scale_ns: of the excesses.
+        fit_p: how often samples of the fitted distribution are as far from their own fit (Anderson-Darling).
+        end_ns: where the distribution ends, if the shape is below 0.
+        excess_ns: value less threshold of all exceedances, ascending, shape (exceedances,).
+        design_effect: how many exceedances tell as much as one would if all were independent, 1 or more.
+    """
+
+    threshold_ns: int
+    exceedances: int
+    clusters: int
+    extremal_index: float
+    share_above: float
+    shape: float
+    shape_low: float
+    shape_high: float
+    scale_ns: float
+    fit_p: float
+    end_ns: float | None
+    excess_ns: Floats
+    design_effect: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Maxima:
+    """The generalised extreme value distribution of the largest of each block of neighbours.
+
+    Attributes:
+        blocks: how many.
+        block_samples: samples in each, on average.
+        location_ns: of the maxima.
+        scale_ns: of the maxima.
+        shape: with the sign of `Peaks.shape`, and the same number if both were exact.
+        fit_p: as of `Peaks`.
+        maximum_ns: of each block in the order of time, shape (blocks,).
+    """
+
+    blocks: int
+    block_samples: float
+    location_ns: float
+    scale_ns: float
+    shape: float
+    fit_p: float
+    maximum_ns: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Tail:
+    """What one source's samples say about larger ones.
+
+    Attributes:
+        count: samples.
+        maximum_ns: the largest of them.
+        checks: what was looked at, in that order; it ends with the first that made a refusal.
+        refusal: why no statement is made; None if there is one.
+        peaks: the fit of the exceedances. Where refused, what was fitted nevertheless, for a chart that shows
+            why, or None.
+        maxima: the fit of the maxima; None where there are too few blocks, or where refused.
+        agree: whether the two fits' intervals of the level of ten times as many samples as measured overlap;
+            None if one is missing.
+        confidence: of all intervals.
+        counts: all samples.
+    """
+
+    count: int
+    maximum_ns: int
+    checks: tuple[Check, ...]
+    refusal: Refusal | None
+    peaks: Peaks | None
+    maxima: Maxima | None
+    agree: bool | None
+    confidence: float
+    counts: Counts

@@ -1,0 +1,270 @@
+"""The tail of one source's samples: checked, fitted, and asked.
+
+Peaks over a threshold are the answer; block maxima beside them are a second one by another way. What is said
+about the future holds if it is like the run: the same load, the same settings, nothing that comes once a day.
+"""
+
+import math
+from dataclasses import replace
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from tautochrone.statistics.binomial import between, upper
+from tautochrone.statistics.counts import Counts
+from tautochrone.statistics.quantiles import interval_ranks
+from tautochrone.statistics.reduction import Reduction
+from tautochrone.statistics.tails import checks, population, stationarity
+from tautochrone.statistics.tails.generalised_pareto import Fit, log_sums
+from tautochrone.statistics.tails.maxima import FITS, block_maxima, level_of_maxima
+from tautochrone.statistics.tails.pareto_profile import Profile
+from tautochrone.statistics.tails.parts import Chance, Check, Level, Maxima, Peaks, Refusal, Tail
+from tautochrone.statistics.tails.resolution import lattice
+from tautochrone.statistics.tails.threshold import Rung, choose, ladder
+
+__all__ = [
+    "Chance",
+    "Check",
+    "Level",
+    "Maxima",
+    "Method",
+    "Peaks",
+    "Refusal",
+    "Tail",
+    "analyse",
+    "bound",
+    "chance",
+    "level",
+    "of_histogram",
+]
+
+Method = Literal["peaks", "maxima"]
+
+BEYOND = 10.0
+"""At how many times as many samples as measured the two methods are compared."""
+
+_WELL_INSIDE = 0.7
+
+
+def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
+    """Check and fit the tail of one source.
+
+    Args:
+        reduction: of the source, at least one sample.
+        confidence: of all intervals, between 0 and 1.
+
+    Returns:
+        The tail, with a refusal where the samples do not allow a statement about larger ones. Whether some
+        releases have no sample it can't know: whoever asks must count these as exceedances.
+
+    Raises:
+        ValueError: the confidence is not between 0 and 1.
+    """
+    if not 0 < confidence < 1:
+        raise ValueError(f"a confidence of {confidence} is not between 0 and 1")
+    counts = reduction.counts
+    asked = [checks.enough(counts.total)]
+    if asked[0][1] is not None or len(counts.value) == 1:
+        if len(counts.value) == 1:
+            asked.append(checks.resolution(reduction, lattice(reduction.largest.value), None))
+        return _tail(counts, asked, None, None, confidence)
+    found = lattice(reduction.largest.value)
+    rungs = ladder(reduction, found)
+    chosen = choose(rungs)
+    asked.append(checks.resolution(reduction, found, chosen or (rungs[0] if rungs else None)))
+    if not rungs:
+        asked.append(checks.too_few(reduction))
+        return _tail(counts, asked, None, None, confidence)
+    rung = chosen or rungs[0]
+    # Of the most exceedances, also where they don't fit: few of them leave room for any gap.
+    gap = population.widest_gap(rungs[0].excess, rungs[0].groups.design_effect)
+    rate = stationarity.rate(rung.number, rung.groups, counts.total)
+    effect = rung.groups.design_effect
+    if rate.p < stationarity.P:
+        effect *= max(1.0, rate.dispersion)
+    peaks = _peaks(rung, effect, counts.total, confidence)
+    if chosen is not None:
+        asked.append((checks.threshold(rungs, chosen, counts.total), None))
+    asked += [
+        checks.periodic(reduction, rungs[0], gap),
+        checks.stationary(reduction, rung, rate),
+        checks.one_population(rungs[0], gap),
+        checks.fits(rungs, chosen),
+        checks.independent(rung),
+        checks.shape(peaks),
+    ]
+    return _tail(counts, asked, peaks, block_maxima(reduction.blocks, found), confidence)
+
+
+def of_histogram(counts: Counts, confidence: float = 0.95) -> Tail:
+    """The refusal for a run that kept a histogram: it has no order in time, and its bins are coarse.
+
+    Args:
+        counts: its samples, at least one.
+        confidence: of what can be said nevertheless.
+    """
+    sentence = (
+        "The run kept a histogram: without the order in time, neither independence nor a trend can be seen, "
+        "and the largest values are known only by their bins."
+    )
+    refused = checks.refused("stationarity", None, "histogram", sentence, "Record samples, not a histogram.")
+    return _tail(counts, [refused], None, None, confidence)
+
+
+def chance(tail: Tail, limit_ns: int) -> Chance | None:
+    """The probability that one sample is greater than a limit, with a profile-likelihood interval.
+
+    It is about a single sample, wherever it stands: large samples that come in clusters are each counted.
+    Above the threshold it is the share of samples above it times what the generalised Pareto distribution
+    says (Coles 2001, section 4.3.3, equation 4.11), and the interval contains the uncertainty of both. At or
+    below the threshold it is the share of the samples measured, with the interval of Clopper and Pearson
+    (1934) for as many samples as independent ones would tell the same.
+
+    Args:
+        tail: of one source.
+        limit_ns: any.
+
+    Returns:
+        None where refused.
+    """
+    if tail.refusal is not None or tail.peaks is None:
+        return None
+    beyond = limit_ns > tail.maximum_ns
+    excess = limit_ns - tail.peaks.threshold_ns
+    if excess > 0:
+        value, low, high = _profile(tail).chance(float(excess))
+        return Chance(limit_ns, value, low, high, tail.confidence, beyond)
+    exceeded = tail.counts.above(limit_ns)
+    effect = tail.peaks.design_effect
+    low, high = between(tail.count, exceeded, tail.confidence, effect)
+    return Chance(limit_ns, exceeded / tail.count, low, high, tail.confidence, beyond)
+
+
+def level(tail: Tail, samples: float, *, method: Method = "peaks") -> Level | None:
+    """The value that one sample in so many exceeds on average, with a profile-likelihood interval.
+
+    It is the quantile that one sample exceeds with the probability 1 / ``samples`` (Coles 2001, section
+    4.3.3, equation 4.12, with the mean number of samples between two exceedances in place of years). Where
+    large samples come in clusters, clusters that reach it are rarer than that, by the extremal index; so as a
+    statement about how often something bad begins, it errs towards too high a level.
+
+    Where a good part of the exceedances lies above the level there is nothing to extrapolate: then it is a
+    quantile of the samples measured, with an interval of order statistics.
+
+    Args:
+        tail: of one source.
+        samples: m, more than 1.
+        method: "peaks", the generalised Pareto distribution of all exceedances, or "maxima", the generalised
+            extreme value distribution of block maxima, whose interval takes the extremal index as known.
+
+    Returns:
+        None where refused, or where there are no maxima.
+
+    Raises:
+        ValueError: ``samples`` is 1 or less.
+    """
+    if samples <= 1:
+        raise ValueError(f"no level is exceeded once in {samples} samples")
+    if tail.refusal is not None or tail.peaks is None:
+        return None
+    p, peaks = 1 / samples, tail.peaks
+    beyond = samples / tail.count
+    if method == "maxima":
+        if tail.maxima is None:
+            return None
+        found = level_of_maxima(tail.maxima, p, peaks.extremal_index, tail.confidence)
+        return Level(samples, *found, tail.confidence, beyond)
+    if p < _WELL_INSIDE * peaks.share_above:
+        value, low, high = (peaks.threshold_ns + one for one in _profile(tail).level(p))
+        return Level(samples, value, low, high, tail.confidence, beyond)
+    effective = max(1, int(tail.count / peaks.design_effect))
+    ranks = interval_ranks(effective, 1 - p, tail.confidence) or (1, effective)
+    low, high = (tail.counts.quantile(one / effective) for one in ranks)
+    return Level(samples, tail.counts.quantile(1 - p), low, high, tail.confidence, beyond)
+
+
+def bound(counts: Counts, limit_ns: int, confidence: float = 0.95, effective: float | None = None) -> float:
+    """Upper bound of the probability that one sample exceeds a limit, whatever the distribution.
+
+    The one-sided bound of Clopper and Pearson (1934), as ``quantiles.exceedance_bound``; for no exceedance in
+    n independent samples it is about 3 / n at 95 %. It assumes that the samples are drawn alike. That they
+    are independent is assumed, too, unless it is told how many independent ones they count as.
+
+    Args:
+        counts: all samples, at least one.
+        limit_ns: samples greater than this exceed it.
+        confidence: of the bound.
+        effective: as how many independent samples they count, above 0; None: as many as there are.
+
+    Raises:
+        ValueError: there are no samples, or ``effective`` is not above 0.
+    """
+    n, exceeded = counts.total, counts.above(limit_ns)
+    if not n or (effective is not None and effective <= 0):
+        raise ValueError(f"{effective} of {n} samples bound nothing")
+    return upper(n, exceeded, confidence, 1.0 if effective is None else max(1.0, n / effective))
+
+
+def _tail(
+    counts: Counts,
+    asked: list[checks.Found],
+    peaks: Peaks | None,
+    maxima: Maxima | None,
+    confidence: float,
+) -> Tail:
+    refusal = next((refused for _, refused in asked if refused is not None), None)
+    tail = Tail(
+        count=counts.total,
+        maximum_ns=int(counts.value[-1]),
+        checks=tuple(check for check, _ in asked),
+        refusal=refusal,
+        peaks=peaks,
+        maxima=maxima,
+        agree=None,
+        confidence=confidence,
+        counts=counts,
+    )
+    if refusal is not None or peaks is None or maxima is None or maxima.fit_p < FITS:
+        return tail
+    one, other = (level(tail, BEYOND * tail.count, method=method) for method in ("peaks", "maxima"))
+    if one is None or other is None:
+        return tail
+    agree = bool(max(one.low_ns, other.low_ns) <= min(one.high_ns, other.high_ns))
+    return replace(tail, agree=agree, checks=(*tail.checks, checks.agreement(one, other, agree)))
+
+
+def _peaks(rung: Rung, effect: float, samples: int, confidence: float) -> Peaks:
+    profile = Profile(rung.excess, rung.fit, samples, effect, confidence)
+    low, high = profile.shape_interval()
+    end = rung.fit.end
+    return Peaks(
+        threshold_ns=rung.threshold_ns,
+        exceedances=len(rung.excess),
+        clusters=len(rung.groups),
+        extremal_index=rung.groups.extremal_index,
+        share_above=len(rung.excess) / samples,
+        shape=rung.fit.shape,
+        shape_low=low,
+        shape_high=high,
+        scale_ns=rung.fit.scale,
+        fit_p=rung.p,
+        end_ns=None if end is None else rung.threshold_ns + end,
+        excess_ns=np.sort(rung.excess),
+        design_effect=effect,
+    )
+
+
+@lru_cache(maxsize=16)
+def _profile_of(peaks: Peaks, samples: int, confidence: float) -> Profile:
+    shape, scale = peaks.shape, peaks.scale_ns
+    count, ratio = len(peaks.excess_ns), peaks.shape / peaks.scale_ns
+    total = float(log_sums(peaks.excess_ns, np.array([ratio]))[0])
+    slope = total / shape if abs(shape) > 1e-12 else float(peaks.excess_ns.sum()) / scale
+    found = Fit(shape, scale, -count * math.log(scale) - total - slope)
+    return Profile(peaks.excess_ns, found, samples, peaks.design_effect, confidence)
+
+
+def _profile(tail: Tail) -> Profile:
+    assert tail.peaks is not None
+    return _profile_of(tail.peaks, tail.count, tail.confidence)

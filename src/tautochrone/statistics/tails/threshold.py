@@ -1,0 +1,117 @@
+"""From which value on the tail is a generalised Pareto distribution.
+
+The rule: of a ladder of thresholds, each of which has about 0.7 times as many exceedances as the one before,
+the lowest that has no more effective exceedances than twice the square root of the number of samples, and
+than 1,000, at which the distribution is not rejected at 10 %, and at none of the higher ones at 1 %.
+
+To raise the threshold until the distribution fits is the approach of Choulakian and Stephens (Technometrics
+43, 2001, section 4). By itself it ends too low: a misfit that the test can't see within the data is a large
+error beyond it. Hence the limit in number, under which the error by misfit fades against the error by chance
+as the samples become more; Scarrott and MacDonald (A review of extreme value threshold estimation and
+uncertainty quantification, REVSTAT 10, 2012) list such rules. Its two numbers are of our own simulation
+(bench/tails.py). The look at the higher thresholds is for a few far larger samples of another kind, which
+show only there.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tautochrone.statistics.reduction import Reduction
+from tautochrone.statistics.tails import anderson_darling
+from tautochrone.statistics.tails.clusters import Clusters, clusters
+from tautochrone.statistics.tails.generalised_pareto import Fit, fit
+from tautochrone.statistics.tails.parts import Floats, Integers
+from tautochrone.statistics.tails.resolution import Lattice
+
+FEWEST = 50
+"""Exceedances of the highest threshold, and effective ones of the one that is used."""
+
+MOST = 1_000
+"""Effective exceedances, however many samples there are."""
+
+SHARE = 0.1
+"""Of all samples that may be exceedances."""
+
+FITS = 0.1
+FITS_ABOVE = 0.01
+
+_STEP = math.sqrt(0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class Rung:
+    """One threshold.
+
+    Attributes:
+        threshold_ns: values greater than this are exceedances.
+        excess: of all of them, in the order of time, shape (k,).
+        number: which samples they are, shape (k,).
+        groups: which of them belong together.
+        fit: to the excesses.
+        p: of its goodness of fit, for as many excesses as are independent of each other.
+    """
+
+    threshold_ns: int
+    excess: Floats
+    number: Integers
+    groups: Clusters
+    fit: Fit
+    p: float
+
+    @property
+    def effective(self) -> float:
+        """As how many independent exceedances these count."""
+        return len(self.excess) / self.groups.design_effect
+
+
+def most(samples: int) -> float:
+    """How many effective exceedances are used at most."""
+    return min(2 * math.sqrt(samples), MOST)
+
+
+def ladder(reduction: Reduction, found: Lattice) -> list[Rung]:
+    """All thresholds with their fits, lowest first; may be empty."""
+    largest = reduction.largest
+    value = np.asarray(largest.value)
+    spread = found.spread(value)
+    descending = np.sort(value)[::-1]
+    samples = reduction.counts.total
+    rungs: list[Rung] = []
+    # Exact in its first step below the limit: what is independent uses all that it may.
+    wanted = most(samples) / _STEP**6
+    last: int | None = None
+    while wanted >= FEWEST:
+        wanted, count = wanted * _STEP, int(wanted + 1e-6)
+        # The one after the last exceedance is the threshold, so one sample fewer can exceed.
+        if count >= len(value) or count > SHARE * samples:
+            continue
+        threshold = found.edge(int(descending[count]))
+        if threshold < largest.floor_ns or threshold == last:
+            continue
+        last, held = threshold, value > threshold
+        groups = clusters(largest.number[held]) if int(held.sum()) >= FEWEST else None
+        if groups is not None and groups.exceedances / groups.design_effect <= most(samples):
+            rungs.append(_rung(threshold, spread[held] - threshold, largest.number[held], groups))
+    return rungs
+
+
+def choose(rungs: list[Rung]) -> Rung | None:
+    """The rung of the rule above; None if there is none."""
+    chosen = None
+    for rung in reversed(rungs):
+        if rung.p < FITS_ABOVE:
+            break
+        if rung.p >= FITS and rung.effective >= FEWEST:
+            chosen = rung
+    return chosen
+
+
+def _rung(threshold: int, excess: Floats, number: Integers, groups: Clusters) -> Rung:
+    found = fit(excess)
+    uniform = -np.expm1(-found.standard(np.sort(excess)))
+    # Divided as Rao and Scott (Journal of the American Statistical Association 76, 1981) do with chi-square.
+    squared = anderson_darling.statistic(uniform) / groups.design_effect
+    p = anderson_darling.p_pareto(squared, found.shape)
+    return Rung(threshold, excess, number, groups, found, p)
