@@ -1,0 +1,1 @@
+"""Whether two measurements differ, by how much, and how sure that is."""

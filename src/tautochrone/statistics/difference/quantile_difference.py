@@ -1,0 +1,302 @@
+"""How far a quantile of one side lies from that of another, with an interval."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from tautochrone.statistics.difference.between_runs import (
+    FEWEST_RUNS,
+    between_runs,
+    resolution,
+    run_quantiles,
+)
+from tautochrone.statistics.difference.dependence import FEWEST
+from tautochrone.statistics.difference.resampling import Resampled, resampled
+from tautochrone.statistics.difference.sides import Side, sources
+from tautochrone.statistics.quantiles import samples_needed
+from tautochrone.units import format_quantile
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class QuantileDifference:
+    """A quantile of one side and of another.
+
+    Attributes:
+        q: which quantile, between 0 and 1.
+        first_ns, second_ns: the quantile of each side over all its samples and lost releases; with the basis
+            "repetitions" the geometric mean of the runs' quantiles (the mean if one is not above 0). None
+            where it falls among lost releases.
+        difference_ns: second minus first; None if either is None.
+        low_ns, high_ns: ends of its confidence interval. Both None where there is none; one alone is None
+            where that end is beyond every sample, among lost releases.
+        ratio: second over first; None if either is None or not above 0.
+        ratio_low, ratio_high: ends of its confidence interval.
+        p: of the hypothesis that the two are equal, two-sided; at most 1 - confidence where the interval
+            leaves out equality, and only there. Not below about 2 / rounds from blocks. None without an
+            interval.
+        confidence: of the interval.
+        basis: "repetitions" (from run to run), "blocks" (stretches within the runs), "independent" (samples
+            taken to be independent, since their order is not known), or "" (no interval).
+        note: why there is no interval, or what is not in it; "" if nothing is to be said.
+    """
+
+    q: float
+    first_ns: int | None
+    second_ns: int | None
+    difference_ns: float | None
+    low_ns: float | None
+    high_ns: float | None
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    p: float | None
+    confidence: float
+    basis: str
+    note: str
+
+
+def quantile_differences(
+    first: Side,
+    second: Side,
+    quantiles: Sequence[float],
+    *,
+    confidence: float = 0.95,
+    seed: int = 1,
+    rounds: int = 2000,
+) -> tuple[QuantileDifference, ...]:
+    """Compare quantiles of two sides.
+
+    With at least three runs on both sides, each long enough to have the quantile, from run to run
+    (`between_runs`), which is the only way to see what differs from one start to the next. Otherwise by the
+    block bootstrap (`resampled`); ends of the interval are percentiles of the drawn differences, a little
+    farther out as few blocks ask for: the expanded percentile interval of Hesterberg, What Teachers Should
+    Know About the Bootstrap, The American Statistician 69, 2015, section 5.3, with the degrees of freedom of
+    Welch and Satterthwaite.
+
+    Args:
+        first, second: runs, and in each its sources, at least one in all.
+        quantiles: between 0 and 1.
+        confidence: of the intervals.
+        seed: of the random numbers: the same samples give the same answer.
+        rounds: how often blocks are drawn.
+
+    Returns:
+        One for each quantile, in their order.
+
+    Raises:
+        ValueError: a side has no source, or a quantile does not lie between 0 and 1.
+    """
+    return pairwise_differences([first, second], quantiles, confidence=confidence, seed=seed, rounds=rounds)[
+        0, 1
+    ]
+
+
+def pairwise_differences(
+    sides: Sequence[Side],
+    quantiles: Sequence[float],
+    *,
+    confidence: float = 0.95,
+    seed: int = 1,
+    rounds: int = 2000,
+) -> dict[tuple[int, int], tuple[QuantileDifference, ...]]:
+    """The same for every pair (i, j), i < j, of several sides; each side is resampled once.
+
+    The p-values are not adjusted for their number: see `multiplicity.holm`.
+
+    Raises:
+        ValueError: a side has no source, or a quantile does not lie between 0 and 1.
+    """
+    if any(not 0 < q < 1 for q in quantiles):
+        raise ValueError("a quantile lies between 0 and 1")
+    drawn: dict[int, list[Resampled]] = {}
+
+    def of_side(at: int) -> list[Resampled]:
+        if at not in drawn:
+            drawn[at] = resampled(sides[at], quantiles, confidence, rounds, (seed, at))
+        return drawn[at]
+
+    found = {}
+    for i, j in combinations(range(len(sides)), 2):
+        pair = (sides[i], sides[j])
+        every = [_of_runs(pair, q, confidence) for q in quantiles]
+        for at, one in enumerate(every):
+            if one is None:
+                every[at] = _of_blocks(pair, quantiles[at], (of_side(i)[at], of_side(j)[at]), confidence)
+        found[i, j] = tuple(one for one in every if one is not None)
+    return found
+
+
+def _of_runs(pair: tuple[Side, Side], q: float, confidence: float) -> QuantileDifference | None:
+    """From run to run; None if there are too few runs, or one is too short or lost too much."""
+    if min(len(side) for side in pair) < FEWEST_RUNS:
+        return None
+    known: list[list[int]] = []
+    for side in pair:
+        every = run_quantiles(side, q)
+        if every is None or None in every:
+            return None
+        known.append([one for one in every if one is not None])
+    step = resolution([source.counts.value for side in pair for source in sources(side)])
+    one = between_runs(known[0], known[1], step, confidence)
+    return QuantileDifference(
+        q=q,
+        first_ns=one.first_ns,
+        second_ns=one.second_ns,
+        difference_ns=one.difference_ns,
+        low_ns=one.low_ns,
+        high_ns=one.high_ns,
+        ratio=one.ratio,
+        ratio_low=one.ratio_low,
+        ratio_high=one.ratio_high,
+        p=one.p,
+        confidence=confidence,
+        basis="repetitions",
+        note=_unknown_losses(pair),
+    )
+
+
+def _of_blocks(
+    pair: tuple[Side, Side], q: float, both: tuple[Resampled, Resampled], confidence: float
+) -> QuantileDifference:
+    first, second = both
+    bare = _without_interval(q, first.value, second.value, confidence)
+    lost = _among_lost(q, both) if first.value is None or second.value is None else ""
+    if first.drawn is None or second.drawn is None:
+        few = _too_few(q, both, confidence)
+        return replace(bare, note=f"{lost}; {few}" if lost else few)
+    if lost:
+        return replace(bare, note=lost)
+    level, adjusted = _expansion(both, confidence)
+    with np.errstate(invalid="ignore"):
+        low, high = _percentiles(second.drawn - first.drawn, level)
+    ratio_low = ratio_high = None
+    if bare.ratio is not None and min(first.drawn.min(), second.drawn.min()) > 0:
+        with np.errstate(invalid="ignore"):
+            ratio_low, ratio_high = _percentiles(second.drawn / first.drawn, level)
+    independent = "independent" in (first.basis, second.basis)
+    return replace(
+        bare,
+        low_ns=low,
+        high_ns=high,
+        ratio_low=ratio_low,
+        ratio_high=ratio_high,
+        p=adjusted(_share(first.drawn, second.drawn)),
+        basis="independent" if independent else "blocks",
+        note=_what_is_not_in_it(pair, both, independent=independent),
+    )
+
+
+def _without_interval(
+    q: float, first: int | None, second: int | None, confidence: float
+) -> QuantileDifference:
+    difference = None if first is None or second is None else float(second - first)
+    above = first is not None and second is not None and min(first, second) > 0
+    ratio = second / first if above and first is not None and second is not None else None
+    return QuantileDifference(
+        q, first, second, difference, None, None, ratio, None, None, None, confidence, "", ""
+    )
+
+
+def _share(first: Floats, second: Floats) -> float:
+    """Twice the share of rounds on the other side of equality, ties with it."""
+    at_most, at_least = int((second <= first).sum()), int((second >= first).sum())
+    return min(1.0, 2 * (min(at_most, at_least) + 1) / (len(first) + 1))
+
+
+def _percentiles(drawn: Floats, level: float) -> tuple[float | None, float | None]:
+    """Both ends that leave out ``level`` of the rounds in all; None where that is infinite.
+
+    A round in which both are infinite (no number) may lie anywhere, so it stands at either end.
+    """
+    unknown = np.isnan(drawn)
+    lower, upper = np.where(unknown, -np.inf, drawn), np.where(unknown, np.inf, drawn)
+    position = max(1, math.floor(level / 2 * (len(drawn) + 1) + 1e-9)) - 1
+    low = float(np.partition(lower, position)[position])
+    high = float(-np.partition(-upper, position)[position])
+    return (low if math.isfinite(low) else None), (high if math.isfinite(high) else None)
+
+
+def _expansion(both: tuple[Resampled, Resampled], confidence: float) -> tuple[float, "_Adjusted"]:
+    """The share of rounds to leave out, and what makes a p-value of such a share: each undoes the other."""
+    parts = []
+    for one in both:
+        drawn = one.drawn if one.drawn is not None else np.zeros(1)
+        middle = drawn[np.isfinite(drawn)]
+        parts.append((float(middle.var()) if len(middle) else 0.0, max(1.0, one.units - 1)))
+    total = sum(variance for variance, _ in parts)
+    squares = sum(variance**2 / freedom for variance, freedom in parts)
+    adjusted = _Adjusted(total**2 / squares if squares > 0 else min(freedom for _, freedom in parts))
+    return adjusted.level(1 - confidence), adjusted
+
+
+@dataclass(frozen=True)
+class _Adjusted:
+    """Between shares of rounds and p-values, for so many degrees of freedom."""
+
+    freedom: float
+
+    def level(self, alpha: float) -> float:
+        """The share to leave out for a chance of ``alpha``."""
+        distance = float(special.stdtrit(self.freedom, alpha / 2))
+        return 2 * float(special.ndtr(distance * math.sqrt((self.freedom + 1) / self.freedom)))
+
+    def __call__(self, share: float) -> float:
+        """The p-value that belongs to a share."""
+        distance = float(special.ndtri(share / 2)) * math.sqrt(self.freedom / (self.freedom + 1))
+        return min(1.0, 2 * float(special.stdtr(self.freedom, distance)))
+
+
+def _too_few(q: float, both: tuple[Resampled, Resampled], confidence: float) -> str:
+    needed = max(FEWEST, samples_needed(q, confidence))
+    every = []
+    for name, one in zip(("first", "second"), both, strict=True):
+        if one.drawn is not None:
+            continue
+        held = f"the {name} has {one.samples:,}"
+        if one.samples >= needed and one.effective < one.needed:
+            held += f", worth {one.effective:,.0f} independent ones as neighbours are alike"
+            held += f" ({one.needed:,} of such are needed)" if one.effective >= needed else ""
+        elif one.samples >= needed:
+            held += f" in {one.units:.0f} independent stretches instead of {FEWEST}"
+        every.append(held)
+    name = format_quantile(q)
+    return f"an interval of {name} takes {needed:,} independent samples on each side; {', and '.join(every)}"
+
+
+def _among_lost(q: float, both: tuple[Resampled, Resampled]) -> str:
+    names = [name for name, one in zip(("first", "second"), both, strict=True) if one.value is None]
+    where = "both sides" if len(names) == 2 else f"the {names[0]}"
+    return f"{format_quantile(q)} of {where} falls among lost releases, later than every sample"
+
+
+def _what_is_not_in_it(
+    pair: tuple[Side, Side], both: tuple[Resampled, Resampled], *, independent: bool
+) -> str:
+    notes = []
+    runs = [len(side) for side in pair]
+    if min(runs) < FEWEST_RUNS:
+        each = {1: "one run", 2: "two runs"}
+        words = [each.get(one, f"{one} runs") for one in runs]
+        of = f"{words[0]} of each" if runs[0] == runs[1] else f"{words[0]} and {words[1]}"
+        notes.append(f"{of}: what differs from run to run is not in the interval")
+    else:
+        notes.append("no run alone is enough: what differs from run to run is not in the interval")
+    if independent:
+        notes.append("the samples' order is not known: the interval takes them to be independent")
+    if any(one.drifts for one in both):
+        notes.append("the level wanders over the whole run: the interval is too narrow")
+    unknown = _unknown_losses(pair)
+    return "; ".join([*notes, unknown] if unknown else notes)
+
+
+def _unknown_losses(pair: tuple[Side, Side]) -> str:
+    if any(source.lost is None for side in pair for source in sources(side)):
+        return "how many releases were lost is not known; none is counted"
+    return ""

@@ -1,0 +1,124 @@
+"""Candidates in their order, and which of them can't be told apart."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from string import ascii_lowercase
+
+from tautochrone.statistics.difference.multiplicity import holm
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One candidate in its place.
+
+    Attributes:
+        name: of the candidate.
+        value: what it is ordered by, least first; None (later than every sample) last.
+        letters: two candidates that share a letter can't be told apart; "a" is with the first.
+        p_best: that it equals the best, adjusted for all comparisons; None of the best itself, and where
+            there is no test.
+        with_best: it is the best, or can't be told apart from it.
+    """
+
+    name: str
+    value: float | None
+    letters: str
+    p_best: float | None
+    with_best: bool
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Candidates, best (least) first.
+
+    Attributes:
+        ranked: in their order.
+        alpha: chance, at most, that any difference is shown where none is.
+        comparisons: pairs that were tested.
+        untested: pairs for which there was no test, such as of too few samples; they can't be told apart.
+    """
+
+    ranked: tuple[Ranked, ...]
+    alpha: float
+    comparisons: int
+    untested: int
+
+    @property
+    def best(self) -> tuple[str, ...]:
+        """The first, and all that can't be told apart from it."""
+        return tuple(one.name for one in self.ranked if one.with_best)
+
+    @property
+    def none_shown(self) -> bool:
+        """No two candidates can be told apart: "no difference shown"."""
+        return len({one.letters for one in self.ranked}) <= 1
+
+
+def rank(
+    names: Sequence[str],
+    values: Sequence[float | None],
+    p: Mapping[tuple[int, int], float | None],
+    alpha: float = 0.05,
+) -> Ranking:
+    """Order candidates, and say which can't be told apart once all comparisons are allowed for.
+
+    All pairs are adjusted together (`multiplicity.holm`). The letters are the compact display of Piepho, An
+    Algorithm for a Letter-Based Representation of All-Pairwise Comparisons, Journal of Computational and
+    Graphical Statistics 13, 2004: insert and absorb.
+
+    Args:
+        names: of the candidates, at least one.
+        values: of each, less is better; None for later than every sample.
+        p: of the test of each pair (i, j), i < j, by their positions in ``names``, not adjusted; None, or not
+            there, where there was no test.
+        alpha: chance of any false alarm.
+
+    Raises:
+        ValueError: there is no candidate, or names and values differ in number.
+    """
+    if not names or len(names) != len(values):
+        raise ValueError(f"{len(names)} names of {len(values)} candidates")
+    pairs = list(combinations(range(len(names)), 2))
+    known = [(pair, one) for pair in pairs if (one := p.get(pair)) is not None]
+    adjusted = dict(zip((pair for pair, _ in known), holm([one for _, one in known]), strict=True))
+    order = sorted(range(len(names)), key=lambda at: (_key(values[at]), at))
+    place = {candidate: at for at, candidate in enumerate(order)}
+    different = sorted(sorted((place[i], place[j])) for (i, j), one in adjusted.items() if one <= alpha)
+    letters = _letters(len(names), [(first, second) for first, second in different])
+    ranked = []
+    for at, candidate in enumerate(order):
+        of_pair = adjusted.get((min(order[0], candidate), max(order[0], candidate)))
+        ranked.append(
+            Ranked(
+                name=names[candidate],
+                value=values[candidate],
+                letters=letters[at],
+                p_best=of_pair,
+                with_best=[0, at] not in different,
+            )
+        )
+    return Ranking(tuple(ranked), alpha, len(known), len(pairs) - len(known))
+
+
+def _key(value: float | None) -> float:
+    return float("inf") if value is None else value
+
+
+def _letters(number: int, different: Sequence[tuple[int, int]]) -> list[str]:
+    columns: list[frozenset[int]] = [frozenset(range(number))]
+    for pair in different:
+        split: list[frozenset[int]] = []
+        for column in columns:
+            split += [column - {one} for one in pair] if column.issuperset(pair) else [column]
+        unique = list(dict.fromkeys(split))
+        columns = [one for one in unique if not any(one < other for other in unique)]
+    columns.sort(key=sorted)
+    return [
+        "".join(_letter(at) for at, column in enumerate(columns) if candidate in column)
+        for candidate in range(number)
+    ]
+
+
+def _letter(at: int) -> str:
+    return ascii_lowercase[at] if at < len(ascii_lowercase) else f"({at + 1})"
