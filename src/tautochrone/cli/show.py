@@ -16,7 +16,7 @@ def show(
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:
-    """Show one run: latencies per source, conditions, the books, warnings.
+    """Show one run: latencies per source, what stands out over time, conditions, the books, warnings.
 
     RUN may also be latest~1, the run before the latest, latest~2, and so on. Times are in microseconds. A
     quantile for which there are too few samples is not shown, but how many it would need.
@@ -62,6 +62,7 @@ def _as_json(seen: Any) -> dict[str, Any]:
                     for one in measured.series
                     if one.summary is not None
                 ],
+                "over_time": [_over_time(found) for _, found in measured.courses],
             }
             for measured in seen.measured
         ],
@@ -70,4 +71,33 @@ def _as_json(seen: Any) -> dict[str, Any]:
         "events": list(manifest.events),
         "warnings": [asdict(warning) for warning in manifest.warnings],
         "damage": manifest.damage,
+    }
+
+
+def _over_time(found: Any) -> dict[str, Any]:
+    """What stands out in the course of a run; instants are nanoseconds since its start."""
+    from dataclasses import asdict
+
+    def since(at_ns: float) -> float:
+        return float(at_ns - found.start_ns)
+
+    return {
+        "sentences": found.sentences(),
+        "sources": [
+            {
+                "name": one.name,
+                "searched": one.searched,
+                "least_change_of_median": one.least_change,
+                "changes": [asdict(change) | {"at_ns": since(change.at_ns)} for change in one.changes],
+                "periods": [asdict(period) | {"first_ns": since(period.first_ns)} for period in one.periods],
+                "apart": None if one.apart is None else asdict(one.apart),
+            }
+            for one in found.sources
+        ],
+        "together": [
+            asdict(pair)
+            | {"first": found.sources[pair.first].name, "second": found.sources[pair.second].name}
+            for pair in found.pairs
+            if pair.shown
+        ],
     }

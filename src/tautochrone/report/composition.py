@@ -1,6 +1,6 @@
 """Which charts stand on the page, in which order, split into which panels, with which words below them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import altair as alt
@@ -9,7 +9,7 @@ from tautochrone.report.charts import cpus, cumulative, histogram, timeline
 from tautochrone.report.evidence import Measured
 from tautochrone.report.series import Series, is_signed, merge, runs_of, sources_of
 from tautochrone.report.theme import DASHES, PAGE
-from tautochrone.report.typeset import duration, number
+from tautochrone.report.typeset import duration, micro, number
 from tautochrone.report.views import losses
 
 TOGETHER = "all sources together"
@@ -52,12 +52,13 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the page."""
+    """A figure of the page; ``notes`` stand below its caption, each on a line of its own."""
 
     title: str
     panels: tuple[Panel, ...]
     caption: tuple[str, ...]
     key: tuple[Sign, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def compose(measured: Measured, prefix: str) -> list[Figure]:
@@ -189,7 +190,30 @@ def _timeline(measured: Measured, prefix: str) -> Figure:
         for index, one in enumerate(series)
     )
     own = (_OWN_RANGES,) if len(runs_of(series)) > 1 and len(ranges[series[0].run]) < len(series) else ()
-    return Figure("When it was late", panels, (_ENVELOPE, *own, *_worst_sentences(with_time)))
+    caption = (_ENVELOPE, *own, *_marked(series), *_worst_sentences(with_time))
+    return Figure("When it was late", panels, caption, notes=tuple(over_time(measured)))
+
+
+def over_time(measured: Measured) -> list[str]:
+    """What stands out in the course of each run, in sentences; which run, where there are several."""
+    several = len(measured.courses) > 1
+    return [
+        micro(f"{label}: {sentence}" if several else sentence)
+        for label, found in measured.courses
+        if not found.why_not
+        for sentence in found.sentences()
+    ]
+
+
+def _marked(series: Sequence[Series]) -> Iterator[str]:
+    marks = [one.marks for one in series if one.marks is not None]
+    if any(one.change_s for one in marks):
+        levels = (
+            ", the lines beside it are the median before and after" if any(one.level for one in marks) else ""
+        )
+        yield f"A dashed line marks a change of level{levels}."
+    if any(one.spike_s for one in marks):
+        yield "The small marks at the top show when a spike of the period was due."
 
 
 def _worst_so_far(measured: Measured, prefix: str) -> Figure:

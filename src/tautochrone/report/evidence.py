@@ -1,31 +1,35 @@
 """From runs to what charts and tables show: beside presentations, the only place that reads samples.
 
-Each source is read and reduced by itself, so that a run of 100 million samples needs the memory of
-its largest source, not of all.
+A run is read in one pass for each of its measures (`judgement.reduced`), so that 100 million samples need no
+more memory than a few.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tautochrone.judgement.course.course import Courses, course_of, start_of
 from tautochrone.judgement.loops import is_about_a_loop
+from tautochrone.judgement.reduced import Reduced, reduce_run
 from tautochrone.report.labels import label_runs
 from tautochrone.report.presentations import Grid, Presentation, presentation_of
-from tautochrone.report.series import Bins, Curve, Envelope, Maxima, Series
+from tautochrone.report.series import Bins, Curve, Envelope, Marks, Maxima, Series
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Extremes, Manifest
 from tautochrone.statistics import shape
-from tautochrone.statistics.summary import Summary, summarise, summarise_counts
+from tautochrone.statistics.reduction import Reduction
+from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
 
 if TYPE_CHECKING:
     from tautochrone.report.composition import Figure
 
-_BUCKETS = 400
+_MOST_SPIKES = 200
 _BINS = 4_000  # much finer than any chart, whose bins are sums of these
 
 
@@ -34,6 +38,7 @@ class Measured:
     """One measure of one experiment, over all runs that have it.
 
     ``loop``: whether it tells how late the cycles of a control loop begin.
+    ``courses``: of a loop's runs, each with its label, what stands out over time.
     """
 
     experiment: str
@@ -41,6 +46,7 @@ class Measured:
     meaning: str
     series: tuple[Series, ...]
     loop: bool = True
+    courses: tuple[tuple[str, Courses], ...] = ()
 
     @property
     def title(self) -> str:
@@ -87,23 +93,40 @@ class Evidence:
         return [one for one in self.measured if one.experiment == experiment]
 
 
-def gather(runs: Sequence[Run]) -> Evidence:
-    """Read and reduce ``runs``. A source without a single sample has no series."""
+def gather(
+    runs: Sequence[Run], each: Callable[[Run, str, Sequence[Reduced]], None] | None = None
+) -> Evidence:
+    """Read and reduce ``runs``. A source without a single sample has no series.
+
+    Args:
+        runs: in the order in which they shall stand.
+        each: is given every measure of a run that has samples, reduced, before that is forgotten: nobody else
+            has to read the samples again.
+
+    Raises:
+        DamagedError: samples can't be read.
+    """
     manifests = tuple(run.manifest for run in runs)
     labels = tuple(label_runs(manifests))
-    ranks = rank_runs(manifests)
     found: dict[tuple[str, str], list[Series]] = {}
     meanings: dict[tuple[str, str], str] = {}
-    for index, (run, label) in enumerate(zip(runs, labels, strict=True)):
-        rank = ranks[index]
+    courses: dict[tuple[str, str], list[tuple[str, Courses]]] = {}
+    for run, label, rank in zip(runs, labels, rank_runs(manifests), strict=True):
         for measure in run.manifest.header.get("measures", []):
             name = str(measure["name"])
             key = (run.manifest.experiment, name)
             meanings.setdefault(key, str(measure.get("meaning") or name))
-            found.setdefault(key, []).extend(_series(run, label, rank, name))
+            reduced = reduce_run(run, name) if run.count(name) else ()
+            if each is not None and reduced:
+                each(run, name, reduced)
+            course = None
+            if reduced and is_about_a_loop(run.manifest.header):
+                course = course_of(run, name, reduced)
+                courses.setdefault(key, []).append((label, course))
+            found.setdefault(key, []).extend(_series(run, label, rank, name, reduced, course))
     loops = {manifest.experiment for manifest in manifests if is_about_a_loop(manifest.header)}
     measured = [
-        Measured(*key, meanings[key], tuple(series), loop=key[0] in loops)
+        Measured(*key, meanings[key], tuple(series), key[0] in loops, tuple(courses.get(key, ())))
         for key, series in found.items()
         if series
     ]
@@ -133,58 +156,77 @@ def rank_runs(manifests: Sequence[Manifest]) -> list[int]:
     return [experiments[:index].count(experiment) for index, experiment in enumerate(experiments)]
 
 
-def _series(run: Run, label: str, rank: int, measure: str) -> Iterator[Series]:
+def _series(
+    run: Run, label: str, rank: int, measure: str, reduced: Sequence[Reduced], course: Courses | None
+) -> Iterator[Series]:
     header = run.manifest.header
     start_ns = start_of(run.manifest)
+    parts = {one.source: one for one in reduced}
     for source in header.get("sources", []):
         number, name = int(source["source"]), str(source.get("name", source["source"]))
+        if number not in parts:
+            continue
         extreme = next(
             (one for one in run.manifest.extremes if one.source == number and one.measure == measure), None
         )
         book = next((one for one in run.manifest.books if one.source == number), None)
-        reduced = (
-            _reduce_histogram(run, number, extreme, start_ns)
-            if run.is_histogram
-            else _reduce_samples(run, number, measure, start_ns)
+        reduction = parts[number].reduction
+        drawn = (
+            _draw_histogram(run, number, extreme, start_ns)
+            if reduction is None
+            else _draw_samples(reduction, start_ns)
         )
-        if reduced is None:
-            continue
         at_ns = extreme.maximum_at_ns if extreme is not None else None
         yield Series(
             run=label,
             rank=rank,
             source=name,
-            count=reduced.summary.count,
-            maximum_ns=reduced.summary.maximum,
-            bins=reduced.bins,
-            curve=reduced.curve,
-            envelope=reduced.envelope,
-            maxima=reduced.maxima,
+            count=drawn.summary.count,
+            maximum_ns=drawn.summary.maximum,
+            bins=drawn.bins,
+            curve=drawn.curve,
+            envelope=drawn.envelope,
+            maxima=drawn.maxima,
             worst_at_s=None if at_ns is None or start_ns is None else (at_ns - start_ns) / 1e9,
             worst_at_utc=_wall_clock(header.get("epoch"), at_ns),
-            summary=reduced.summary,
+            summary=drawn.summary,
             released=book.released if book else None,
             missed=book.missed if book else None,
             dropped=book.dropped if book else None,
             what=str(source.get("what") or ""),
+            marks=None if course is None or start_ns is None else _marks(course, number, start_ns),
         )
 
 
-def start_of(manifest: Manifest) -> int | None:
-    """When a run began, on the stream's clock: its first source's start, or else when threads were let go.
+def _marks(found: Courses, source: int, start_ns: int) -> Marks | None:
+    own = next((one for one in found.sources if one.source == source), None)
+    if own is None or not (own.changes or own.periods):
+        return None
 
-    None where neither is known, and where each source has a clock of its own.
-    """
-    sources = manifest.header.get("sources", [])
-    starts = [source["start_ns"] for source in sources if source.get("start_ns") is not None]
-    if starts or any(source.get("calibration") for source in sources):
-        return min(starts, default=None)
-    told = (event.get("time_ns") for event in manifest.events if event.get("event") == "started")
-    return next((at for at in told if isinstance(at, int)), None)
+    def since(at_ns: float) -> float:
+        return (at_ns - start_ns) / 1e9
+
+    medians = [one for one in own.changes if one.of == "median"]
+    bounds = [own.begin_ns, *(one.at_ns for one in medians), own.end_ns]
+    levels = [medians[0].before, *(one.after for one in medians)] if medians else []
+    spikes = [one for one in own.periods if one.kind == "spikes" and one.periods <= _MOST_SPIKES]
+    due = [
+        at
+        for one in spikes[-1:]  # of several, the rarest: the others would stand close together
+        for at in np.arange(since(one.first_ns), since(own.end_ns), one.period_ns / 1e9).tolist()
+    ]
+    return Marks(
+        change_s=tuple(dict.fromkeys(since(one.at_ns) for one in own.changes)),
+        level=tuple(
+            (since(first), since(last), level)
+            for (first, last), level in zip(pairwise(bounds), levels, strict=False)
+        ),
+        spike_s=tuple(due),
+    )
 
 
 @dataclass(frozen=True)
-class _Reduced:
+class _Drawn:
     summary: Summary
     bins: Bins
     curve: Curve
@@ -192,28 +234,20 @@ class _Reduced:
     maxima: Maxima | None = None
 
 
-def _reduce_samples(run: Run, source: int, measure: str, start_ns: int | None) -> _Reduced | None:
-    values = run.values(measure, source, narrow=True)
-    if len(values) == 0:
-        return None
+def _draw_samples(reduction: Reduction, start_ns: int | None) -> _Drawn:
+    blocks, counts = reduction.blocks, reduction.counts
     envelope = None
     if start_ns is not None:
-        at, least, largest = shape.envelope(run.instants(source, measure), values, _BUCKETS)
-        envelope = Envelope((at - start_ns) / 1e9, least, largest)
-    summary = summarise(
-        values, in_place=True
-    )  # from here on the values are sorted, which the rest makes use of
-    low, high, count = shape.histogram(values, _BINS)
+        at_s = (blocks.begin_ns - start_ns) / 1e9
+        envelope = Envelope(at_s, blocks.minimum, blocks.maximum)
+    low, high, count = shape.histogram_of(counts, _BINS)
     used = count > 0
-    return _Reduced(summary, Bins(low[used], high[used], count[used]), Curve(*shape.ecdf(values)), envelope)
+    bins = Bins(low[used], high[used], count[used])
+    return _Drawn(summary_of(counts), bins, Curve(*shape.ecdf_of(counts)), envelope)
 
 
-def _reduce_histogram(
-    run: Run, source: int, extreme: Extremes | None, start_ns: int | None
-) -> _Reduced | None:
+def _draw_histogram(run: Run, source: int, extreme: Extremes | None, start_ns: int | None) -> _Drawn:
     low, high, count = run.histogram(source)
-    if count.sum() == 0:
-        return None
     summary = summarise_counts(low, high, count, extreme.maximum_ns if extreme is not None else None)
     at, share = shape.ecdf_of_counts(low, high, count)
     order = np.argsort(low)
@@ -223,7 +257,7 @@ def _reduce_histogram(
         instants, values = run.running_maxima(source)
         maxima = Maxima((instants - start_ns) / 1e9, values)
     curve = Curve(np.minimum(at, summary.maximum), share)
-    return _Reduced(summary, bins, curve, maxima=maxima)
+    return _Drawn(summary, bins, curve, maxima=maxima)
 
 
 def _wall_clock(epoch: Mapping[str, int] | None, at_ns: int | None) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tautochrone.run.manifest import sum_of_known
 from tautochrone.statistics.summary import Summary
 
 Integers = npt.NDArray[np.integer[Any]]
@@ -48,6 +49,21 @@ class Maxima:
 
 
 @dataclass(frozen=True)
+class Marks:
+    """What was found in the course of a series; times in seconds since the start.
+
+    Attributes:
+        change_s: when its level changed.
+        level: the median from one such time to the next, where it is the median that changed: from, to, ns.
+        spike_s: when a spike of a period was due, if there are few enough to be drawn.
+    """
+
+    change_s: tuple[float, ...] = ()
+    level: tuple[tuple[float, float, float], ...] = ()
+    spike_s: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
 class Series:
     """One source of one run, or several sources of it together (then without a summary).
 
@@ -71,6 +87,7 @@ class Series:
     missed: int | None = None
     dropped: int | None = None
     what: str = ""
+    marks: Marks | None = None
 
     @property
     def lost(self) -> int:
@@ -125,15 +142,10 @@ def _merge_one(parts: Sequence[Series], source: str) -> Series:
         envelope=_merge_envelopes(envelopes) if envelopes else None,
         worst_at_s=worst.worst_at_s,
         worst_at_utc=worst.worst_at_utc,
-        released=_total([part.released for part in parts]),
-        missed=_total([part.missed for part in parts]),
-        dropped=_total([part.dropped for part in parts]),
+        released=sum_of_known([part.released for part in parts]),
+        missed=sum_of_known([part.missed for part in parts]),
+        dropped=sum_of_known([part.dropped for part in parts]),
     )
-
-
-def _total(counts: Sequence[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
 
 
 def _merge_bins(parts: Sequence[Bins]) -> Bins:

@@ -87,7 +87,13 @@ def layers_of(
     edge = base.mark_line(interpolate="step-after", strokeWidth=1, clip=True).encode(
         y=alt.Y("high:Q", scale=y_scale)
     )
-    return [band, edge, *_worst(series, color, x, y_scale, last_s)]
+    return [
+        *_due(series, theme, x),
+        band,
+        edge,
+        *_changes(series, theme, x, y_scale),
+        *_worst(series, color, x, y_scale, last_s),
+    ]
 
 
 def worst_so_far(
@@ -135,7 +141,9 @@ def describe(series: Sequence[Series]) -> str:
         + (f" at {one.worst_at_s:.3f} s" if one.worst_at_s is not None else "")
         for one in series
     ]
-    return "Latency over time, least and largest of each stretch. " + "; ".join(parts) + "."
+    changes = sum(len(one.marks.change_s) for one in series if one.marks)
+    marked = f" Changes of the level are marked: {changes}." if changes else ""
+    return "Latency over time, least and largest of each stretch. " + "; ".join(parts) + f".{marked}"
 
 
 def _reach(series: Sequence[Series]) -> list[float]:
@@ -154,6 +162,36 @@ def _usual_ns(series: Sequence[Series]) -> float:
     """The middle of the sizes of the least values of each stretch of time, which stalls do not move."""
     least = [one.envelope.low_ns for one in series if one.envelope is not None]
     return max(1.0, float(np.median(np.abs(np.concatenate(least))))) if least else 1.0
+
+
+def _due(series: Sequence[Series], theme: Theme, x: alt.X) -> list[alt.Chart]:
+    """A light mark at the upper edge for each time when a spike of a period was due."""
+    times = [{"t": round(at, 6)} for one in series if one.marks for at in one.marks.spike_s]
+    if not times:
+        return []
+    base = alt.Chart(alt.InlineData(values=times)).encode(x=x, y=alt.value(3))
+    return [base.mark_tick(orient="vertical", size=6, thickness=1.2, color=theme.muted, opacity=0.8)]
+
+
+def _changes(series: Sequence[Series], theme: Theme, x: alt.X, y_scale: alt.Scale) -> list[alt.Chart]:
+    """A dashed rule where the level changes, and the median on both sides of it."""
+    times = [{"t": round(at, 6)} for one in series if one.marks for at in one.marks.change_s]
+    levels = [
+        {"t": round(first, 6), "end": round(last, 6), "high": axes.standing(level, y_scale)}
+        for one in series
+        if one.marks
+        for first, last, level in one.marks.level
+    ]
+    layers = []
+    if times:
+        rules = alt.Chart(alt.InlineData(values=times)).encode(x=x)
+        layers.append(rules.mark_rule(color=theme.muted, strokeDash=[4, 3], strokeWidth=1))
+    if levels:
+        lines = alt.Chart(alt.InlineData(values=levels)).encode(
+            x=x, x2="end:Q", y=alt.Y("high:Q", scale=y_scale)
+        )
+        layers.append(lines.mark_rule(color=theme.ink, strokeWidth=1.6))
+    return layers
 
 
 def _worst(

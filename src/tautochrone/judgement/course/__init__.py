@@ -1,0 +1,1 @@
+"""What stands out in the course of a run, in words."""

@@ -1,0 +1,1 @@
+"""What changes in the course of a run: levels, periods, large samples that stand apart, sources together."""

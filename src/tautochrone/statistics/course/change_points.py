@@ -1,0 +1,212 @@
+"""Change points: when the level of a series changes, and from what to what.
+
+A run of samples is searched block by block: the median of each, its 99 % quantile and its maximum are three
+series of some hundred values. Each is replaced by its normal scores, so that single late samples weigh no
+more than others, and is divided into segments by least squares, each of which must pay a penalty of
+``PENALTY`` times the logarithm of the series' length times its noise, autocorrelation included
+(`level.noise`). Of the segments found, neighbours whose levels differ by less than ``LEAST`` are one.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tautochrone.statistics.course.level import block_quantile, noise, normal_scores
+from tautochrone.statistics.course.segments import segments
+from tautochrone.statistics.reduction import Blocks
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.integer[Any]]
+Of = Literal["median", "p99", "maximum"]
+
+PENALTY = 4.0
+LEAST: dict[Of, float] = {"median": 0.02, "p99": 0.05, "maximum": 0.25}
+"""Smaller relative changes are none."""
+LEAST_STEPS = 2
+"""Smaller changes than so many steps of the clock are none."""
+
+_SAMPLES: dict[Of, int] = {"median": 64, "p99": 400, "maximum": 64}  # of a block, at least
+_FEWEST_BLOCKS = 24
+_SHORTEST = 8  # blocks between two changes
+_ROUNDS = 999
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of a level of the samples.
+
+    Attributes:
+        at_ns: instant of the first block after it, on the clock of the run.
+        within_ns: so much earlier or later it may have been: the length of a block.
+        block: number of that block in the series that was searched.
+        before, after: the level in ns until the change before this one, and until the next.
+        of: what of each block changed; "maximum" is the usual largest sample of a block.
+    """
+
+    at_ns: int
+    within_ns: int
+    block: int
+    before: float
+    after: float
+    of: Of
+
+
+@dataclass(frozen=True)
+class Shift:
+    """One change of a series without instants.
+
+    Attributes:
+        index: the first value after it.
+        before, after: medians of the values on both sides, up to the next changes.
+    """
+
+    index: int
+    before: float
+    after: float
+
+
+def change_points(blocks: Blocks, *, clock_step_ns: int = 1) -> tuple[Change, ...]:
+    """The changes of median, 99 % quantile and maximum, in the order of time.
+
+    Args:
+        blocks: of one source.
+        clock_step_ns: resolution of the clock.
+
+    Returns:
+        Nothing where there are too few samples for `_FEWEST_BLOCKS` blocks.
+    """
+    found = [one for of in LEAST for one in _changes_of(blocks, of, clock_step_ns)]
+    return tuple(sorted(found, key=lambda one: one.at_ns))
+
+
+def change_points_of(
+    values: Floats,
+    *,
+    least_length: int = 3,
+    least_effect: float = 0.0,
+    alpha: float = 0.05,
+    rounds: int = _ROUNDS,
+    seed: int = 1,
+) -> tuple[Shift, ...]:
+    """The changes of any short series of independent values, in its order.
+
+    The series is divided where the mean of the normal scores differs most, if among ``rounds`` random orders
+    of the same values no more than a share ``alpha`` differs as much, and its parts are divided in the same
+    way. After Matteson and James (2014), "A nonparametric approach for multiple change point analysis of
+    multivariate data", Journal of the American Statistical Association 109, section 2.4.
+
+    Args:
+        values: shape (n,); fewer than twice ``least_length`` have no change.
+        least_length: values between two changes.
+        least_effect: a smaller relative difference of neighbouring levels is no change.
+        alpha: chance that a series without a change is said to have one; halved for the parts.
+        rounds: random orders; ``seed``: of their generator.
+    """
+    rng = np.random.default_rng(seed)
+    bounds: list[int] = []
+    waiting = [(0, len(values), alpha)]
+    while waiting:
+        first, last, level = waiting.pop()
+        at = _division(values[first:last], least_length, level, rounds, rng)
+        if at is not None:
+            bounds.append(first + at)
+            waiting += [(first, first + at, level / 2), (first + at, last, level / 2)]
+
+    def matters(before: float, after: float) -> bool:
+        return abs(after - before) >= least_effect * abs(before) and after != before
+
+    return tuple(_shifts(values, sorted(bounds), matters))
+
+
+def detectable(blocks: Blocks) -> float | None:
+    """The smallest change of the median, as a share of it, that would very probably be found half-way.
+
+    None where there are too few samples to search.
+    """
+    searched = _joined(blocks, "median")
+    if len(searched) < _FEWEST_BLOCKS:
+        return None
+    series = block_quantile(searched, 0.5)
+    n, level = len(series), float(np.median(series))
+    if level <= 0:
+        return None
+    # The contrast's own scatter is 1 here: two of them more than the penalty asks for are 98 %, and the noise
+    # is known to about a fifth.
+    least = 2 * 1.2 * (math.sqrt(PENALTY * math.log(n)) + 2) * math.sqrt(noise(series) / n) / level
+    return max(least, LEAST["median"])
+
+
+def _changes_of(blocks: Blocks, of: Of, clock_step_ns: int) -> list[Change]:
+    searched = _joined(blocks, of)
+    if len(searched) < _FEWEST_BLOCKS:
+        return []
+    series = _series(searched, of)
+    scores = normal_scores(series)
+    found = segments(scores, PENALTY * math.log(len(scores)) * noise(scores), _SHORTEST)
+    begin = searched.begin_ns
+    length_ns = int(begin[-1] - begin[0]) // (len(begin) - 1)
+
+    def matters(before: float, after: float) -> bool:
+        size = abs(after - before)
+        return size >= LEAST[of] * abs(before) and size >= LEAST_STEPS * clock_step_ns
+
+    return [
+        Change(int(begin[one.index]), length_ns, one.index, one.before, one.after, of)
+        for one in _shifts(series, found, matters)
+    ]
+
+
+def _joined(blocks: Blocks, of: Of) -> Blocks:
+    per_block = int(blocks.bounds[-1]) / len(blocks)
+    return blocks.joined(math.ceil(_SAMPLES[of] / per_block))
+
+
+def _series(blocks: Blocks, of: Of) -> Floats:
+    if of == "maximum":
+        return blocks.maximum.astype(np.float64)
+    return block_quantile(blocks, 0.5 if of == "median" else 0.99)
+
+
+def _shifts(series: Floats, found: list[int], matters: Callable[[float, float], bool]) -> list[Shift]:
+    """The bounds whose two sides differ enough: of the others, the least goes first, and its sides join."""
+    bounds = list(found)
+    while bounds:
+        parts = np.split(series, bounds)
+        levels = [float(np.median(part)) for part in parts]
+        shifts = [Shift(at, *levels[k : k + 2]) for k, at in enumerate(bounds)]
+        slight = [one for one in shifts if not matters(one.before, one.after)]
+        if not slight:
+            return shifts
+        bounds.remove(min(slight, key=lambda one: abs(one.after - one.before)).index)
+    return []
+
+
+def _division(
+    values: Floats, least_length: int, alpha: float, rounds: int, rng: np.random.Generator
+) -> int | None:
+    """Where to divide values in two, if anywhere."""
+    n = len(values)
+    if n < 2 * least_length or n < 4 or np.ptp(values) == 0:
+        return None
+    scores = normal_scores(values)
+    contrast = _contrasts(scores[None, :], least_length)[0]
+    at = int(np.argmax(contrast))
+    random = np.empty(rounds)
+    for begin in range(0, rounds, 64):  # so that a long series needs no more memory than a short one
+        orders = rng.permuted(np.tile(scores, (min(64, rounds - begin), 1)), axis=1)
+        random[begin : begin + len(orders)] = _contrasts(orders, least_length).max(axis=1)
+    p = (1 + int((random >= contrast[at] * (1 - 1e-9)).sum())) / (rounds + 1)
+    return at + least_length if p <= alpha else None
+
+
+def _contrasts(scores: Floats, least_length: int) -> Floats:
+    """By how much each division lessens the sum of squares of scores with mean 0, shape (r, n) -> (r, k)."""
+    n = scores.shape[1]
+    first = np.arange(least_length, n - least_length + 1)
+    sums = np.cumsum(scores, axis=1)[:, first - 1]
+    found: Floats = sums**2 * n / (first * (n - first))
+    return found
