@@ -5,6 +5,14 @@ from typing import Any
 
 LOCAL = "local"
 
+ONLY_HOW_MUCH = frozenset(
+    {
+        "count", "duration", "duration_ns", "warmup", "warmup_ns", "record", "drain", "ring_rows",
+        "budget_ns", "repetitions", "seed",
+    }
+)  # fmt: skip
+"""Parameters that say how long is measured and how it is kept, and not what."""
+
 
 def remote(conditions: Mapping[str, Any]) -> str:
     """The machine under test as it was reached; empty for the machine that the lab ran on."""

@@ -47,8 +47,6 @@ Again = Annotated[bool, typer.Option("--again", help="Measure all of it anew, al
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show the cells and how long they take; measure nothing.")
 ]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Where the report goes; otherwise the store.")]
-OpenIt = Annotated[bool, typer.Option("--open", help="Open the report in the browser.")]
 NoMemoryLock = Annotated[
     bool, typer.Option("--no-memory-lock", help="Run with pageable memory, where locking is not permitted.")
 ]

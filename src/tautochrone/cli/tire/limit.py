@@ -12,8 +12,8 @@ import typer
 
 from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
 from tautochrone.cli.ending import INTERRUPTED
-from tautochrone.cli.options import JsonOption, StoreOption
-from tautochrone.cli.tire.common import Again, Cpus, NoMemoryLock, OpenIt, Out, Threads
+from tautochrone.cli.options import JsonOption, OpenReportOption, ReportOption, StoreOption
+from tautochrone.cli.tire.common import Again, Cpus, NoMemoryLock, Threads
 from tautochrone.errors import TautoError
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ def verb(
     deployment: DeploymentName = None,
     again: Again = False,
     as_json: JsonOption = False,
-    out: Out = None,
-    open_it: OpenIt = False,
+    out: ReportOption = None,
+    open_it: OpenReportOption = False,
     store: StoreOption = None,
 ) -> None:
     """The largest tire that meets every deadline at a rate, for each number of threads.
@@ -191,8 +191,9 @@ def _measure(
 ) -> bool:
     from tautochrone.cli.live import watching_campaign
     from tautochrone.plan.conditions import conditions_of
-    from tautochrone.plan.tire.limit_trials import Site, make_trials
+    from tautochrone.plan.tire.limit_trials import make_trials
     from tautochrone.plan.tire.outlook import Outlook
+    from tautochrone.plan.trials import Site
 
     outlook = Outlook(search, found)
     try:

@@ -6,14 +6,12 @@ from typing import Annotated
 import typer
 
 from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
-from tautochrone.cli.options import JsonOption, StoreOption
+from tautochrone.cli.options import JsonOption, OpenReportOption, ReportOption, StoreOption
 from tautochrone.cli.tire.common import (
     Again,
     Cpus,
     DryRun,
     NoMemoryLock,
-    OpenIt,
-    Out,
     Policies,
     Repetitions,
     Seed,
@@ -61,8 +59,8 @@ def verb(
     again: Again = False,
     dry_run: DryRun = False,
     as_json: JsonOption = False,
-    out: Out = None,
-    open_it: OpenIt = False,
+    out: ReportOption = None,
+    open_it: OpenReportOption = False,
     store: StoreOption = None,
 ) -> None:
     """How many deadlines are missed, over masses and threads: hard and soft maps (garre2014, 4.4).

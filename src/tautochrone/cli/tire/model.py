@@ -10,14 +10,12 @@ import typer
 
 from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
 from tautochrone.cli.ending import INTERRUPTED
-from tautochrone.cli.options import JsonOption, StoreOption, open_store
+from tautochrone.cli.options import JsonOption, OpenReportOption, ReportOption, StoreOption, open_store
 from tautochrone.cli.tire.common import (
     Again,
     Cpus,
     DryRun,
     NoMemoryLock,
-    OpenIt,
-    Out,
     Policies,
     Seed,
     Threads,
@@ -64,8 +62,8 @@ def verb(
     again: Again = False,
     dry_run: DryRun = False,
     as_json: JsonOption = False,
-    out: Out = None,
-    open_it: OpenIt = False,
+    out: ReportOption = None,
+    open_it: OpenReportOption = False,
     store: StoreOption = None,
 ) -> None:
     """What a step consists of: switches, locks, springs, masses (garre2014, 4.5, equation 2).

@@ -1,13 +1,9 @@
 """What is searched for, as a person writes it: rate, length, resolution, misses, confidence."""
 
-import re
-
 from tautochrone.errors import UsageError
 from tautochrone.judgement.tire.limit import Question
-from tautochrone.units import format_duration, parse_duration_ns
+from tautochrone.units import format_duration, parse_duration_ns, parse_percent, parse_rate_hz
 
-_RATE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(Hz|kHz)\s*", re.IGNORECASE)
-_PERCENT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*")
 _NS_PER_S = 1_000_000_000
 _USUAL_RATE = "100Hz"
 _FINEST, _COARSEST = 0.0001, 0.5
@@ -54,21 +50,15 @@ def _period_ns(rate: str | None, step: str | None) -> int:
         if period_ns == 0:
             raise UsageError("--step must be more than 0", "Write a time, such as 10ms.")
         return period_ns
-    text = _USUAL_RATE if rate is None else rate
-    match = _RATE.fullmatch(text)
-    if match is None or float(match[1]) == 0:
-        raise UsageError(f"--rate '{text}' is not a rate", "Write a number with its unit: 100Hz, 1kHz.")
-    hz = float(match[1]) * (1000 if match[2].lower() == "khz" else 1)
-    period_ns = round(_NS_PER_S / hz)
-    if period_ns < 1:
-        raise UsageError(f"--rate {text}: nothing here is finer than 1 ns", "Take a lower rate.")
-    return period_ns
+    return round(_NS_PER_S / parse_rate_hz(_USUAL_RATE if rate is None else rate))
 
 
 def _percent(option: str, text: str, least: float, most: float) -> float:
-    match = _PERCENT.fullmatch(text)
-    share = float(match[1]) / 100 if match else None
-    if share is None or not least <= share <= most:
+    try:
+        share = parse_percent(text)
+    except UsageError:
+        share = -1.0
+    if not least <= share <= most:
         raise UsageError(
             f"{option} '{text}' is not a share from {least * 100:g}% to {most * 100:g}%",
             "Write a number with %.",

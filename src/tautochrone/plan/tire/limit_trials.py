@@ -1,40 +1,15 @@
 """Making the trials of a search, one after the other, until every number of threads has its answer."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
-from tautochrone.errors import MeasuringError, UsageError
-from tautochrone.plan.campaign.campaign import FINISHED
-from tautochrone.plan.campaign.carry_out import ENDED_EARLY
-from tautochrone.plan.cell import Cell
-from tautochrone.plan.conditions import Conditions
-from tautochrone.plan.execute import StoppedAfterRunError, Watch, run_cell
+from tautochrone.errors import UsageError
 from tautochrone.plan.tire.limit import Try
 from tautochrone.plan.tire.limit_search import Findings, Search, Wish, cell_of, smallest
 from tautochrone.plan.trial import refusal_of
-from tautochrone.run.store import Store
+from tautochrone.plan.trials import Begin, Site, make_trial
 from tautochrone.target.target import Target
 
-INTERRUPTED = "interrupted"
 _OF_THE_PROBE = ("--pace", "--overload")  # advice for who runs one tire; a search has no such options
-
-Begin = Callable[[Cell], Watch]
-"""Called as a run begins; gives the watcher of its progress."""
-
-
-@dataclass(frozen=True)
-class Site:
-    """Where and how the trials are made.
-
-    Attributes:
-        under: the conditions that hold around all of them.
-        command: what a person typed.
-    """
-
-    store: Store
-    target: Target
-    under: Conditions
-    command: tuple[str, ...] = ()
 
 
 def see_permitted(wish: Wish, target: Target) -> None:
@@ -69,27 +44,11 @@ def make_trials(search: Search, wish: Wish, site: Site, found: Mapping[int, Find
         for own in found.values():
             while isinstance(wanted := own.course(search.question).next(), Try):
                 cell = cell_of(search, wish, own, wanted, site.command)
-                if not _make(cell, site, own, begin(cell)):
+                run, goes_on = make_trial(cell, site, begin(cell))
+                if run is not None:
+                    own.add(run)
+                if not goes_on:
                     return False
     except KeyboardInterrupt:  # before a first sample; afterwards it ends the probe
         return False
-    return True
-
-
-def _make(cell: Cell, site: Site, own: Findings, watch: Watch) -> bool:
-    """One run. False: it was stopped in it, or right after it."""
-    try:
-        run = run_cell(cell, site.store, site.target, site.under.facts, watch, site.under)
-    except StoppedAfterRunError as stop:
-        own.add(stop.run)
-        return False
-    ended = run.manifest.ended or ""
-    if ended == INTERRUPTED:
-        return False
-    if ended not in FINISHED:
-        raise MeasuringError(
-            f"A trial of the search went wrong: {ENDED_EARLY.get(ended, 'how it ended is not known')}",
-            f"What was measured is kept: tauto show {run.id}. To go on, type the same again.",
-        )
-    own.add(run)
     return True

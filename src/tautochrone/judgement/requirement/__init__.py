@@ -1,0 +1,1 @@
+"""Requirements as people write them, and what runs say about them."""

@@ -1,0 +1,56 @@
+"""The page of a check: the report of its runs, with the answer above it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from markupsafe import Markup
+
+from tautochrone.judgement.loops import judge_runs
+from tautochrone.machine.audit import Finding
+from tautochrone.report import html
+from tautochrone.report import page as runs_page
+from tautochrone.report.check import tables
+from tautochrone.report.check.advice import MOST
+from tautochrone.report.check.results import Results
+from tautochrone.report.check.terminal import sections
+from tautochrone.report.typeset import micro
+from tautochrone.report.views import grids
+
+_MARKS = {"holds": "holds", "does not hold": "missed", "not shown": "not-shown"}
+
+
+def render(results: Results, findings: Sequence[Finding], *, out: Path) -> Path:
+    """Write the page.
+
+    Args:
+        findings: of the audit.
+        out: the HTML file; its folder must exist.
+
+    Returns:
+        ``out``.
+
+    Raises:
+        UsageError: there is no run.
+        StoreError: the file can't be written.
+    """
+    runs = results.runs
+    told = {one.code for one in results.advice[:MOST]}  # above the report; not once more in it
+    others = [one for one in findings if one.code not in told]
+    return runs_page.render(runs, judge_runs(runs), others, top=top(results), out=out)
+
+
+def top(results: Results) -> Markup:
+    """What stands above the report of the runs."""
+    judgement, search = results.judgement, results.search
+    return html.part(
+        "check.html.j2",
+        mark=_MARKS[results.standing],
+        headline=micro(results.headline),
+        why=micro(results.why),
+        lacking=results.remarks,
+        answers=grids.view(tables.answers(results)) if judgement.lines else None,
+        trials=grids.view(tables.trials(search)) if search is not None else None,
+        sections=[(micro(title), [micro(one) for one in said]) for title, said in sections(results)],
+        advice=[(one.title, micro(one.do), micro(one.worth)) for one in results.advice[:MOST]],
+        notes=[micro(note) for note in judgement.notes],
+    )
