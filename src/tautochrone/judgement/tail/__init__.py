@@ -1,0 +1,1 @@
+"""How rare a late cycle is: what the tail of a run's samples says, and where it says nothing."""
