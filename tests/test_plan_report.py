@@ -25,12 +25,13 @@ def values(median_ns: int, count: int = 5_000) -> npt.NDArray[np.int64]:
 
 
 def measure(store: Store, cell: str, repetition: int, *sources: npt.NDArray[np.int64], **options: Any) -> str:
+    under = options.pop("deployment", "as-is")
     load = CELLS[cell].rpartition(", ")[2]
     plan = {
         "title": "Repetitions", "campaign": "plan-20260101T000000Z-0000", "key": "k", "cell": cell,
         "repetition": repetition, "block": repetition, "position": repetition, "repetitions": 3, "seed": 9,
         "order": "random", "heading": "latency", "varied": ["period"], "options": {"period": "1ms"},
-        "system": "local", "deployment": "as-is", "cells": CELLS,
+        "system": "local", "deployment": under, "cells": CELLS,
     }  # fmt: skip
     with store.create("cyclic", CELLS[cell], {"load": load, "plan": plan}, FACTS) as writer:
         writer.append(streams.make_stream(list(sources), **options))
@@ -128,6 +129,17 @@ def test_cells_whose_repetitions_overlap_are_not_said_to_differ(store: Store) ->
     (one,) = extremes(results(store))
     assert one.sentences[0].endswith("Not apart: no difference is shown.")
     assert not any("told apart from" in sentence for sentence in one.sentences)
+
+
+def test_where_releases_were_missed_it_is_said_that_another_verb_counts_them(store: Store) -> None:
+    measure(store, "aaaa", 1, np.append(values(20_000), [2_500_000, 20_000, 20_000, 20_000]))
+    measure(store, "bbbb", 1, values(30_000))
+    assert not any("tauto select" in sentence for sentence in extremes(results(store))[0].sentences)
+    measure(store, "cccc", 1, values(30_000), deployment="MI")
+    said = extremes(results(store))[0].sentences
+    assert said[-1].startswith(
+        "tauto select plan-20260101T000000Z-0000 counts a missed release as later than"
+    )
 
 
 def test_single_measurements_are_compared_without_a_claim(store: Store) -> None:

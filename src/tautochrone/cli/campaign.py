@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
     from tautochrone.cli.live import Watch
     from tautochrone.plan.campaign.agenda import Agenda
-    from tautochrone.plan.campaign.carry_out import Outcome
+    from tautochrone.plan.campaign.carry_out import Outcome, Unmeasured
     from tautochrone.plan.campaign.order import Slot
     from tautochrone.plan.campaign.outlook import Outlook
     from tautochrone.plan.campaign.sites import Sites
     from tautochrone.plan.cell import Cell
     from tautochrone.plan.document.document import Document
+    from tautochrone.report.ci.outcome import Outcome as Told
     from tautochrone.run.store import Store
 
 
@@ -41,6 +42,7 @@ class Wanted:
         open_it: in the browser.
         at_once: how many cells are measured at the same time, where all systems are virtual machines; None:
             one after the other, on whatever system.
+        junit, markdown: where programs that run tests find what came of it; None: nowhere.
     """
 
     again: bool = False
@@ -49,23 +51,27 @@ class Wanted:
     out: Path | None = None
     open_it: bool = False
     at_once: int | None = None
+    junit: Path | None = None
+    markdown: Path | None = None
 
 
 def carry_through(document: Document, store: Path | None, wanted: Wanted) -> None:
     """Measure what is left of a plan, and report on all of it.
 
     Raises:
-        typer.Exit: stopped, or a cell went wrong.
+        typer.Exit: stopped, a cell went wrong, or a requirement does not hold or is not shown.
         TautoError: nothing could be measured, or a setting could not be put back.
     """
     from tautochrone.cli.introduction import see_that_it_can_be_written
     from tautochrone.cli.options import open_store
+    from tautochrone.cli.told import see_told
     from tautochrone.plan.campaign.agenda import make_agenda
     from tautochrone.report.agenda import introduce_agenda
     from tautochrone.report.console import make_console
 
     if wanted.out is not None:
         see_that_it_can_be_written(wanted.out)
+    see_told(wanted.junit, wanted.markdown)
     place = open_store(store, mend=not wanted.dry_run)
     agenda = make_agenda(document, place, again=wanted.again)
     console = make_console()
@@ -83,8 +89,10 @@ def carry_through(document: Document, store: Path | None, wanted: Wanted) -> Non
             introduce_agenda(told, agenda)
             outlook = _outlook(agenda, sites)
             outcome = _measure(agenda, sites, outlook, place)
-    _report(agenda, outcome, place, console, wanted)
+    code = _report(agenda, outcome, place, console, wanted)
     _end(agenda, outcome, outlook)
+    if code:
+        raise typer.Exit(code)
 
 
 def hands(jobs: int | None) -> int | None:
@@ -167,26 +175,29 @@ def _title(agenda: Agenda, slot: Slot) -> str:
     return f"{slot.position} of {len(agenda.slots)}: {agenda.points[slot.key].name}"
 
 
-def _report(agenda: Agenda, outcome: Outcome, store: Store, console: Console, wanted: Wanted) -> None:
+def _report(agenda: Agenda, outcome: Outcome, store: Store, console: Console, wanted: Wanted) -> int:
+    """Tables, the page, and what programs that run tests read; returns the exit code of the requirements."""
+    from tautochrone.cli.told import tell
     from tautochrone.plan.campaign.campaign import open_campaign
+    from tautochrone.plan.document.require import stored
     from tautochrone.report.console import make_console
     from tautochrone.report.plan import page, terminal
     from tautochrone.report.plan.results import gather_results
 
-    if not agenda.continues and not outcome.runs and not outcome.stopped:
-        return
-    campaign = open_campaign(store, agenda.campaign.id) if outcome.runs or agenda.continues else None
-    if campaign is None:
-        return
-    lacking = [(one.point.key, one.why) for one in outcome.unmeasured]
-    lacking += [(slot.key, "It was stopped before this was finished.") for slot in outcome.left]
-    results = gather_results(campaign, lacking)
+    if not agenda.continues and not outcome.runs:
+        tell(_nothing_measured(agenda, outcome), wanted.junit, wanted.markdown)
+        return 0
+    campaign = open_campaign(store, agenda.campaign.id)
+    results = gather_results(
+        campaign, _lacking(outcome), stored(agenda.required), [one.point.key for one in _wrong(outcome)]
+    )
     path = wanted.out if wanted.out is not None else store.path / f"report-{campaign.id}.html"
     if wanted.as_json:
         typer.echo(json.dumps(terminal.as_table(results), indent=2, ensure_ascii=False))
     else:
         terminal.show_results(console, results)
     page.render(results, out=path)
+    tell(results.outcome, wanted.junit, wanted.markdown)
     (make_console(stderr=True) if wanted.as_json else console).print(
         f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False
     )
@@ -194,6 +205,30 @@ def _report(agenda: Agenda, outcome: Outcome, store: Store, console: Console, wa
         import webbrowser
 
         webbrowser.open(path.resolve().as_uri())
+    return results.exit_code
+
+
+def _nothing_measured(agenda: Agenda, outcome: Outcome) -> Told:
+    """Every cell with the reason why it was not measured."""
+    from tautochrone.plan.document.require import stored
+    from tautochrone.report.plan.requirements import unmeasured
+
+    cells = {key: point.name for key, point in agenda.points.items()}
+    wrong = [one.point.key for one in _wrong(outcome)]
+    return unmeasured(
+        agenda.document.title, stored(agenda.required), cells, agenda.document.repetitions,
+        dict(_lacking(outcome)), wrong,
+    )  # fmt: skip
+
+
+def _lacking(outcome: Outcome) -> list[tuple[str, str]]:
+    """Why a cell was not measured, or not in every repetition, by the key of its point."""
+    lacking = [(one.point.key, one.why) for one in outcome.unmeasured]
+    return lacking + [(slot.key, "It was stopped before this was finished.") for slot in outcome.left]
+
+
+def _wrong(outcome: Outcome) -> list[Unmeasured]:
+    return [one for one in outcome.unmeasured if one.failed]
 
 
 def _end(agenda: Agenda, outcome: Outcome, outlook: Outlook) -> None:
@@ -216,7 +251,7 @@ def _end(agenda: Agenda, outcome: Outcome, outlook: Outlook) -> None:
         raise typer.Exit(INTERRUPTED)
     if outcome.not_put_back is not None:
         raise outcome.not_put_back
-    failed = [one for one in outcome.unmeasured if one.failed]
+    failed = _wrong(outcome)
     if not outcome.runs and not agenda.finished and outcome.unmeasured:
         raise (failed or outcome.unmeasured)[0].error
     if failed:

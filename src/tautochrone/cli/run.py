@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from tautochrone.cli.options import JsonOption, StoreOption
+from tautochrone.cli.options import JsonOption, OpenReportOption, ReportOption, StoreOption
+from tautochrone.cli.told import JunitOption, MarkdownOption
 
 
 def run(
@@ -35,17 +36,18 @@ def run(
         bool, typer.Option("--dry-run", help="Show the cells, their order and their time; measure nothing.")
     ] = False,
     as_json: JsonOption = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Where the report goes; otherwise the store.")
-    ] = None,
-    open_it: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    out: ReportOption = None,
+    open_it: OpenReportOption = False,
+    junit: JunitOption = None,
+    markdown: MarkdownOption = None,
     store: StoreOption = None,
 ) -> None:
     """Carry out a plan: every cell in every repetition, then one report with the cells side by side.
 
     What was finished before is not measured again: after Ctrl-C or a crash, type the same once more. What is
     not permitted or not to be had here is skipped, and why is told. Exit code 0: all that could be measured
-    was; 1: a cell went wrong while measuring; 3: nothing at all was permitted.
+    was, and holds what the plan requires; 1: a cell went wrong while measuring; 3: nothing at all was
+    permitted; 6: a requirement of the plan does not hold; 7: one is not shown.
     """
     from tautochrone.cli.campaign import Wanted, carry_through, hands
     from tautochrone.plan.campaign.agenda import with_options
@@ -54,4 +56,5 @@ def run(
 
     document = with_options(read(plan), repetitions, seed)
     document = override(document, on or (), deployment or (), load or ())
-    carry_through(document, store, Wanted(again, dry_run, as_json, out, open_it, hands(jobs)))
+    wanted = Wanted(again, dry_run, as_json, out, open_it, hands(jobs), junit, markdown)
+    carry_through(document, store, wanted)

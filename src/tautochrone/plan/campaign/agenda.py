@@ -1,7 +1,7 @@
 """What is to be done for a plan: its slots in their order, the finished ones, and those that are left."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tautochrone.errors import StoreError, UsageError
@@ -20,6 +20,7 @@ from tautochrone.plan.cell import Cell
 from tautochrone.plan.document.deployed import meaning_of
 from tautochrone.plan.document.document import Document
 from tautochrone.plan.document.expand import Point, expand
+from tautochrone.plan.document.require import Required, requirements
 from tautochrone.plan.lab.matrix import MATRIX
 from tautochrone.run.catalogue import Entry
 from tautochrone.run.store import Store
@@ -33,12 +34,14 @@ class Agenda:
         points: by key, as the plan lists them.
         campaign: the one that is continued, or a new one.
         slots: all of them, in their order.
+        required: of the points, by key.
     """
 
     document: Document
     points: Mapping[str, Point]
     campaign: Campaign
     slots: tuple[Slot, ...]
+    required: Required = field(default_factory=dict)
 
     @property
     def finished(self) -> dict[tuple[str, int], Entry]:
@@ -60,7 +63,8 @@ class Agenda:
     def cell(self, slot: Slot, command: tuple[str, ...] = ()) -> Cell:
         """The cell of a slot, without its deployment, which depends on the machine."""
         point = self.points[slot.key]
-        told = condition(self.campaign, self.document, tuple(self.points.values()), point, slot)
+        points = tuple(self.points.values())
+        told = condition(self.campaign, self.document, points, point, slot, self.required)
         return Cell(
             experiment=point.experiment,
             arguments=point.prepared.arguments,
@@ -83,7 +87,7 @@ def make_agenda(document: Document, store: Store, *, again: bool = False) -> Age
         again: begin a new campaign whatever there is.
 
     Raises:
-        UsageError: the plan names what is not there.
+        UsageError: the plan names what is not there, or requires what nobody measures.
         StoreError: the store can't be read, or another process is measuring this plan.
     """
     points = expand(document, lambda name: meaning_of(name, document.path.parent))
@@ -145,4 +149,5 @@ def _agenda(document: Document, points: Sequence[Point], found: Campaign | None)
         points={point.key: point for point in points},
         campaign=campaign,
         slots=arrange(keys, document.repetitions, campaign.seed, document.order),
+        required=requirements(document, points),
     )

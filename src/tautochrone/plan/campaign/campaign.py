@@ -16,6 +16,7 @@ from tautochrone.errors import StoreError
 from tautochrone.plan.campaign.order import Slot
 from tautochrone.plan.document.document import Document, Order
 from tautochrone.plan.document.expand import MEANING, Point
+from tautochrone.plan.document.require import REQUIRE, Required, stored
 from tautochrone.plan.document.stored import to_stored
 from tautochrone.run.catalogue import Entry, catalogue
 from tautochrone.run.manifest import MEASURING, SEALED
@@ -74,7 +75,8 @@ class Campaign:
 def key_of(points: Sequence[Point], order: Order, seed: int | None) -> str:
     """Of what a plan means: its points, and how they are ordered.
 
-    How often they are repeated is no part of it, so that more repetitions continue a campaign.
+    How often they are repeated is no part of it, so that more repetitions continue a campaign; nor is what is
+    required of them, so that another requirement is judged by what was measured before.
 
     Args:
         seed: the one that the plan or its reader names; None: drawn.
@@ -132,7 +134,12 @@ def open_campaign(store: Store, name: str) -> Campaign:
 
 
 def condition(
-    campaign: Campaign, document: Document, points: Sequence[Point], point: Point, slot: Slot
+    campaign: Campaign,
+    document: Document,
+    points: Sequence[Point],
+    point: Point,
+    slot: Slot,
+    required: Required | None = None,
 ) -> dict[str, Any]:
     """What a run says about its plan, as JSON has it.
 
@@ -158,6 +165,7 @@ def condition(
         "deployment": point.deployment.name,
         "options": dict(point.options),
         "cells": {one.key: one.name for one in named},
+        **({REQUIRE: stored(required)} if required else {}),
         **of_grid,
     }
 

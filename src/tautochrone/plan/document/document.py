@@ -7,6 +7,7 @@
     systems = ["local"]           # or "ssh:root@board", "lab:debian-rt"
     deployments = ["as-is", "MI", "mine.toml"]   # paths begin at the plan's folder
     loads = ["idle", "cpu+memory", "fork:bytes=64MB"]
+    require = "latency p99.9 < 500us"   # or a list, see require.py
 
     [defaults]                    # options of every experiment that has them
     policy = "fifo"
@@ -47,8 +48,8 @@ USUAL = {"systems": "local", "deployments": "as-is", "loads": "idle"}
 MOST_REPETITIONS = 10_000
 _IN_TOML = re.compile(r" \(at line ([0-9]+)[^)]*\)")
 _MOST_SEED = 2**63 - 1
-_OF_PLAN = ("title", "seed", "repetitions", "order", *AXES, "defaults", "experiment", "exclude")
-_OF_EXPERIMENT = ("name", "title", *AXES)
+_OF_PLAN = ("title", "seed", "repetitions", "order", *AXES, "require", "defaults", "experiment", "exclude")
+_OF_EXPERIMENT = ("name", "title", *AXES, "require")
 _OF_EXCLUDE = ("system", "deployment", "load", "experiment")
 
 
@@ -62,6 +63,7 @@ class Entry:
         title: chosen by a person, or empty.
         options: by name, each with the values to be expanded.
         axes: systems, deployments or loads in place of the plan's.
+        require: what is required of it, in place of what the plan requires; None: that.
     """
 
     number: int
@@ -69,6 +71,7 @@ class Entry:
     title: str
     options: Mapping[str, tuple[Value, ...]]
     axes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    require: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,7 @@ class Document:
         overridden: those of the axes whose values the command line gave, in place of the file.
         grid: of a plan that a verb made of its options, a grid over some of them: which report it has. Empty:
             it is written in a file.
+        require: what is required of every experiment that measures it.
     """
 
     path: Path
@@ -105,6 +109,7 @@ class Document:
     defaults: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     overridden: frozenset[str] = frozenset()
     grid: str = ""
+    require: tuple[str, ...] = ()
 
     def has(self, place: toml_lines.Path) -> bool:
         """Whether something stands at this place of the file."""
@@ -211,6 +216,7 @@ class _Reader:
             ),
             defaults=defaults,
             axes={**{axis: (USUAL[axis],) for axis in AXES}, **self._axes(table, ())},
+            require=self._texts(table, "require", ()) if "require" in table else (),
         )
 
     def _defaults(self, table: Any) -> dict[str, tuple[Value, ...]]:
@@ -252,7 +258,13 @@ class _Reader:
             title=self._line(table, "title", place) if "title" in table else "",
             options={key: {**usual, **options}[key] for key in experiment.known if key in usual | options},
             axes=self._axes(table, place),
+            require=self._own_requirements(table, place),
         )
+
+    def _own_requirements(self, table: Mapping[str, Any], place: toml_lines.Path) -> tuple[str, ...] | None:
+        if "require" not in table:
+            return None
+        return () if table["require"] == [] else self._texts(table, "require", place)
 
     def _options(
         self,

@@ -18,6 +18,7 @@ from tautochrone.units import format_duration
 
 _MOST_NAMED, _MOST_SOURCES = 3, 6
 _ASKED = ("period", "rate", "tasks")  # options that say what a machine has to do, not how it does it
+_CHOICES = ("deployment", "system")  # what `tauto select` selects among
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,18 @@ class _Ranked:
 
 def extremes(results: Results) -> tuple[Extremes, ...]:
     """One of each table that has several cells to compare."""
-    return tuple(one for table in results.tables for one in _of_table(table))
+    return tuple(one for table in results.tables for one in _of_table(table, _other_order(results)))
+
+
+def _other_order(results: Results) -> str:
+    """What may order the cells otherwise, where there is a choice to make; empty: there is none."""
+    told = [one.conditions.get("plan") or {} for one in results.manifests]
+    if results.grid is not None or all(len({one.get(axis) for one in told}) < 2 for axis in _CHOICES):
+        return ""
+    return (
+        f"tauto select {results.campaign.id} counts a missed release as later than every sample, and may "
+        "therefore order them otherwise."
+    )
 
 
 def how_sure(results: Results) -> str:
@@ -61,7 +73,7 @@ def how_sure(results: Results) -> str:
     )
 
 
-def _of_table(table: Table) -> Iterator[Extremes]:
+def _of_table(table: Table, other_order: str) -> Iterator[Extremes]:
     sources: dict[str, list[Row]] = {}
     for row in table.rows:
         sources.setdefault(row.source, []).append(row)
@@ -71,7 +83,7 @@ def _of_table(table: Table) -> Iterator[Extremes]:
     elif compared:
         for task, rows in _by_task(table.rows).items():
             title = ", ".join(filter(None, [table.title, task]))
-            yield Extremes(title, (*_quantile(rows), *_largest(rows), *_lost(rows)))
+            yield Extremes(title, (*_quantile(rows), *_largest(rows), *_lost(rows, other_order)))
 
 
 def _by_task(rows: Sequence[Row]) -> dict[str, list[Row]]:
@@ -141,7 +153,7 @@ def _largest(rows: Sequence[Row]) -> Iterator[str]:
     yield f"Largest of all samples: {format_duration(worst)}, in {names[at]}."
 
 
-def _lost(rows: Sequence[Row]) -> Iterator[str]:
+def _lost(rows: Sequence[Row], other_order: str) -> Iterator[str]:
     lost = {name: found for name, row in zip(_names(rows), rows, strict=True) if (found := missed(row))}
     short = {name: found for name, found in lost.items() if found[0]}
     if short:
@@ -150,6 +162,8 @@ def _lost(rows: Sequence[Row]) -> Iterator[str]:
             f"Releases were missed in {len(short)} of {plural(len(lost), 'cell')}, most in {name}: "
             f"{count:,} of {released:,}. They have no sample, so quantiles there flatter."
         )
+        if other_order:
+            yield other_order
     elif lost:
         yield "No release was missed."
 

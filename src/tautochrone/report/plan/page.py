@@ -1,24 +1,23 @@
 """The page of a plan: one HTML file with the cells side by side; each run has a page of its own elsewhere."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tautochrone.errors import UsageError
 from tautochrone.report import audits, html
 from tautochrone.report.composition import Figure
+from tautochrone.report.foot import foot
 from tautochrone.report.lab_matrix.results import MatrixResults
-from tautochrone.report.plan import conditions, figures, tables
+from tautochrone.report.plan import conditions, figures, requirements, tables
 from tautochrone.report.plan.extremes import Extremes, extremes, how_sure
 from tautochrone.report.plan.grid import GridResults
 from tautochrone.report.plan.grid_views import view_of
 from tautochrone.report.plan.results import Results, Table
 from tautochrone.report.typeset import micro, plural
-from tautochrone.report.views import environment, grids, run_lines, virtual, warnings
+from tautochrone.report.views import grids, run_lines
 from tautochrone.run.manifest import Manifest
 
-_MOST_WARNINGS = 6
 _ORDERS = {
     "random": "randomised blocks: each repetition holds every cell once, in an order of its own",
     "listed": "as listed in the plan, in every repetition",
@@ -64,35 +63,25 @@ def page(results: Results) -> str:
     grid = _grid_section(results.grid) if results.grid is not None else None
     drawn = [part.figure for part in parts if part.figure] + (grid.figures if grid is not None else [])
     specifications = {panel.id: panel.chart.to_dict() for figure in drawn for panel in figure.panels}
-    found = audits.audit_runs(_one_of_each(results.manifests))
     notices = conditions.deviations(results)
     manifests = results.manifests
     return html.render(
         "plan.html.j2",
         specifications,
         masthead=html.masthead(*manifests) if manifests else "",
-        band=virtual.band(manifests),
         title=results.campaign.title,
         how=_how(results),
+        required=_required(results),
         extremes=[_set(one) for one in extremes(results)],
         how_sure=how_sure(results),
         sections=parts,
         grid=grid,
         lacking=results.lacking,
-        warnings=notices,
-        few_warnings=len(notices) <= _MOST_WARNINGS,
+        **foot(manifests, notices, audits.one_of_each(manifests)),
         deployments=_laid(conditions.deployments(results)),
         loads=_laid(conditions.loads(results)),
-        machines=len(found),
-        unseen=warnings.findings(found, "unknown"),
-        findings=warnings.findings(found, "warning", "note"),
-        good=warnings.findings(found, "good"),
-        facts=environment.facts(_one_of_each(manifests)),
-        several=len(found) > 1,
         runs=[run_lines.run_line(one, *_place(one)) for one in manifests],
-        books=run_lines.books(manifests),
         commands=_commands(results),
-        written=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     )
 
 
@@ -112,6 +101,21 @@ def _grid_section(results: GridResults | MatrixResults) -> _GridSection:
         view.figures(results, "grid"),
         [grids.view(table) for table in (*view.tables(results), *view.details(results))],
     )
+
+
+def _required(results: Results) -> dict[str, object] | None:
+    """What the plan requires, with the words for its table; None: nothing."""
+    if not results.judged:
+        return None
+    return {
+        "title": requirements.TITLE,
+        "sentence": requirements.counted(results.judged),
+        "lines": [
+            replace(line, why=micro(line.why), to_settle=micro(line.to_settle))
+            for line in requirements.lines(results.judged)
+        ],
+        "notes": [micro(note) for note in requirements.notes(results.judged)],
+    }
 
 
 def _set(one: Extremes) -> Extremes:
@@ -146,14 +150,6 @@ def _order(results: Results) -> str:
     return f"Order: {_ORDERS.get(results.order, results.order)}; seed {results.campaign.seed}."
 
 
-def _one_of_each(manifests: Sequence[Manifest]) -> list[Manifest]:
-    """One run of each machine and kernel, if there is one without a deployment: how it is by itself."""
-    found: dict[str, Manifest] = {}
-    for manifest in sorted(manifests, key=lambda one: isinstance(one.conditions.get("deployment"), dict)):
-        found.setdefault(audits.machine_name(manifest), manifest)
-    return list(found.values())
-
-
 def _place(manifest: Manifest) -> tuple[object, object]:
     told: Mapping[str, object] = manifest.conditions["plan"]
     return told.get("position"), told.get("block")
@@ -165,4 +161,7 @@ def _commands(results: Results) -> list[str]:
     )
     runs = [f"tauto report {results.manifests[0].id}"] if results.manifests else []
     cell = view_of(results.grid).again(results.grid) if results.grid is not None else []
-    return [*typed, f"tauto report {results.campaign.id}", *runs, *cell]
+    told = [one.conditions["plan"] for one in results.manifests]
+    choice = any(len({one.get(axis) for one in told}) > 1 for axis in ("deployment", "system"))
+    select = [f"tauto select {results.campaign.id}"] if choice and results.grid is None else []
+    return [*typed, f"tauto report {results.campaign.id}", *select, *runs, *cell]

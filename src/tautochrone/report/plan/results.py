@@ -1,21 +1,30 @@
 """What came of a campaign, from the store alone: every cell with its repetitions, and what is lacking."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
 from tautochrone.judgement.loops import is_a_loop_with_work, is_about_a_loop
+from tautochrone.judgement.reduced import all_counts, reduce_run
 from tautochrone.plan.campaign.campaign import CONDITION, REFUSED, Campaign
 from tautochrone.plan.campaign.carry_out import ENDED_EARLY
 from tautochrone.plan.document.expand import Point
+from tautochrone.plan.document.require import read_stored
+from tautochrone.report.ci.outcome import Outcome
 from tautochrone.report.lab_matrix.results import MatrixResults, gather_matrix, is_matrix
 from tautochrone.report.plan.grid import NOT_YET, GridResults, gather_grid, points_of
+from tautochrone.report.plan.requirements import Judged, exit_code, judge_cells, outcome
 from tautochrone.report.typeset import plural
 from tautochrone.run.catalogue import Entry
 from tautochrone.run.folder import Run
-from tautochrone.run.manifest import Manifest
+from tautochrone.run.manifest import Manifest, sum_of_known
 from tautochrone.statistics.summary import Summary, summarise, summarise_counts
+
+_MOST_AT_ONCE = 16_000_000
+"""Samples that are read and sorted; of more, how often each value came is counted in one pass, which then
+is quicker and needs no memory for them."""
 
 WITHOUT_REASON = "There is no finished run of it."
 
@@ -80,6 +89,8 @@ class Results:
         manifests: of all finished runs, in the order in which they were measured.
         lacking: cells without all of their repetitions: name, how many there are, and why.
         grid: of a plan that is one; then there are no tables, one for each measure of thousands of cells.
+        judged: what the plan requires, of each cell that it is required of.
+        outcome: the same for programs that run tests, with the cells of which nothing is required.
     """
 
     campaign: Campaign
@@ -91,17 +102,32 @@ class Results:
     lacking: tuple[tuple[str, str], ...] = ()
     failed: tuple[Entry, ...] = field(default=())
     grid: GridResults | MatrixResults | None = None
+    judged: tuple[Judged, ...] = ()
+    outcome: Outcome = field(default_factory=lambda: Outcome("", ()))
 
     @property
     def slots(self) -> int:
         """Cells times repetitions."""
         return len(self.cells) * self.wanted
 
+    @property
+    def exit_code(self) -> int:
+        """What scripts are told of the requirements: 0 all hold, 6 one does not, 7 one is not shown."""
+        return exit_code(self.judged)
 
-def gather_results(campaign: Campaign, reasons: Sequence[tuple[str, str]] = ()) -> Results:
+
+def gather_results(
+    campaign: Campaign,
+    reasons: Sequence[tuple[str, str]] = (),
+    required: Mapping[str, Sequence[str]] | None = None,
+    wrong: Collection[str] = (),
+) -> Results:
     """Read a campaign's finished runs, one after the other.
 
     Args:
+        required: what is required of the cells, by key, from who has just read the plan; None: what the
+            latest run kept of it.
+        wrong: keys of cells that went wrong while measuring, from who has just tried.
         reasons: why a cell was not measured, by its key, from who has just tried. Where it says nothing,
             what the latest run says of the cells that were refused before it, or how their own runs ended.
 
@@ -120,12 +146,24 @@ def gather_results(campaign: Campaign, reasons: Sequence[tuple[str, str]] = ()) 
     done = set(finished)
     given = {key for key, _ in reasons}
     stored = (told[-1].get(REFUSED) or {}) if told else {}
-    known = {**_ended_early(campaign, done), **{key: str(words) for key, words in stored.items()}}
+    early = _ended_early(campaign, done)
+    known = {**early, **{key: str(words) for key, words in stored.items()}}
     why = [*reasons, *((key, words) for key, words in known.items() if key not in given)]
+    if required is None:
+        required = read_stored(told[-1]) if told else {}
+    stopped = {
+        str(entry.conditions[CONDITION].get("cell"))
+        for entry in campaign.entries
+        if entry.ended == "interrupted"
+    }
+    failed = {*wrong, *(early.keys() - stopped)}
     grid: GridResults | MatrixResults | None = None
     if points:
         gather = gather_matrix if is_matrix(told[-1]) else gather_grid
         grid = gather(told[-1], points, runs, dict(why))
+    told_why = _joined(why)
+    judged = judge_cells(required, cells, _by_cell(runs, required), wanted, told_why, failed)
+    there = Counter(key for key, number in done if number <= wanted)
     return Results(
         campaign=campaign,
         order=str(told[-1].get("order")) if told else "",
@@ -134,11 +172,32 @@ def gather_results(campaign: Campaign, reasons: Sequence[tuple[str, str]] = ()) 
         tables=() if grid is not None else tuple(_tables(runs, list(cells))),
         manifests=tuple(run.manifest for run in runs),
         lacking=tuple(
-            _lacking_of_grid(points, wanted, done, why) if points else _lacking(cells, wanted, done, why)
+            _lacking_of_grid(points, wanted, done, told_why)
+            if points
+            else _lacking(cells, wanted, done, told_why)
         ),
         failed=tuple(one for one in campaign.entries if one.id not in ids),
         grid=grid,
+        judged=judged,
+        outcome=outcome(campaign.title, judged, cells, there, wanted, told_why, failed),
     )
+
+
+def _by_cell(runs: Iterable[Run], wanted: Container[str]) -> dict[str, list[Run]]:
+    found: dict[str, list[Run]] = {}
+    for run in runs:
+        key = str(_told(run)["cell"])
+        if key in wanted:
+            found.setdefault(key, []).append(run)
+    return found
+
+
+def _joined(reasons: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """All that is said of a cell, each once, by its key."""
+    said: dict[str, dict[str, None]] = {}
+    for key, words in reasons:
+        said.setdefault(key, {})[words] = None
+    return {key: " ".join(words) for key, words in said.items()}
 
 
 def _ended_early(campaign: Campaign, done: Container[tuple[str, int]]) -> dict[str, str]:
@@ -170,30 +229,24 @@ def _opened(entries: Iterable[Entry]) -> list[Run]:
 
 
 def _lacking(
-    cells: Mapping[str, str], wanted: int, done: set[tuple[str, int]], reasons: Sequence[tuple[str, str]]
+    cells: Mapping[str, str], wanted: int, done: set[tuple[str, int]], why: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    why: dict[str, list[str]] = {}
-    for key, words in reasons:
-        why.setdefault(key, []).append(words)
     for key, name in cells.items():
         there = sum((key, number) in done for number in range(1, wanted + 1))
         if there < wanted:
-            words = " ".join(dict.fromkeys(why.get(key, [WITHOUT_REASON])))
+            words = why.get(key, WITHOUT_REASON)
             share = f"{there} of {wanted} repetitions are finished. " if there else ""
             yield name, f"{share}{words}"
 
 
 def _lacking_of_grid(
-    points: Sequence[Point], wanted: int, done: set[tuple[str, int]], reasons: Sequence[tuple[str, str]]
+    points: Sequence[Point], wanted: int, done: set[tuple[str, int]], why: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     """By the reason: there may be thousands of cells."""
-    why: dict[str, list[str]] = {}
-    for key, words in reasons:
-        why.setdefault(key, []).append(words)
     found: dict[str, list[Point]] = {}
     for point in points:
         if any((point.key, number) not in done for number in range(1, wanted + 1)):
-            found.setdefault(" ".join(dict.fromkeys(why.get(point.key, [NOT_YET]))), []).append(point)
+            found.setdefault(why.get(point.key, NOT_YET), []).append(point)
     for words, own in found.items():
         count = f"{plural(len(own), 'cell')} of {len(points):,}"
         yield own[0].name if len(own) == 1 else ", ".join([count, *_in_common(own, points)]), words
@@ -264,8 +317,8 @@ def _repetitions(run: Run, measure: str) -> Iterator[tuple[str, Repetition]]:
     if is_about_a_loop(manifest.header):
         summary = _summary(run, measure, None)
         if summary is not None:
-            missed = _total([book.missed for book in manifest.books])
-            released = _total([book.released for book in manifest.books])
+            missed = sum_of_known([book.missed for book in manifest.books])
+            released = sum_of_known([book.released for book in manifest.books])
             yield "", Repetition(number, run.id, summary, missed, released)
         return
     # The threads of one loop meet after each step: what that took as a whole is the same for all of them.
@@ -283,18 +336,16 @@ def _summary(run: Run, measure: str, source: int | None) -> Summary | None:
     if not run.count(measure, source):
         return None
     if not run.is_histogram:
-        return summarise(run.values(measure, source, narrow=True), in_place=True)
+        if run.count(measure, source) <= _MOST_AT_ONCE:
+            return summarise(run.values(measure, source, narrow=True), in_place=True)
+        counts = all_counts(tuple(one for one in reduce_run(run, measure) if source in (None, one.source)))
+        return summarise_counts(counts.value, counts.value, counts.count)
     largest = max(
         one.maximum_ns
         for one in run.manifest.extremes
         if one.measure == measure and source in (None, one.source)
     )
     return summarise_counts(*run.histogram(source), largest)
-
-
-def _total(counts: Sequence[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
 
 
 def _told(run: Run) -> Mapping[str, Any]:

@@ -4,10 +4,11 @@ from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 from tautochrone.report.lab_matrix.results import MatrixResults
-from tautochrone.report.plan import tables
+from tautochrone.report.plan import requirements, tables
 from tautochrone.report.plan.conditions import deviations
 from tautochrone.report.plan.extremes import extremes, how_sure
 from tautochrone.report.plan.grid import GridResults
@@ -18,6 +19,7 @@ from tautochrone.report.terminal import band_lines, show_grid
 from tautochrone.report.typeset import plain
 
 _WIDE = 128  # columns of a terminal that all numbers need
+_STYLES = {"holds": "bold green", "does not hold": "bold red", "not shown": "bold yellow"}
 
 
 def show_results(console: Console, results: Results) -> None:
@@ -47,6 +49,29 @@ def show_results(console: Console, results: Results) -> None:
             console, Grid("Not measured, or not in every repetition", ("what", "why"), rows)
         ):
             console.print(part)
+    _show_required(console, results)
+
+
+def _show_required(console: Console, results: Results) -> None:
+    """Last, since it is what the plan asked."""
+    if not results.judged:
+        return
+    console.print(Text(f"\n{requirements.TITLE}", style="bold"))
+    console.print(Text(requirements.counted(results.judged)), soft_wrap=not console.is_terminal)
+    for one in requirements.worst_first(results.judged):
+        head = Text.assemble((one.standing, _STYLES[one.standing]), f": {one.text}; {one.name}")
+        console.print(head, soft_wrap=not console.is_terminal)
+        for sentence in filter(None, (one.reason, one.to_settle)):
+            console.print(
+                Padding(Text(plain(sentence)), (0, 0, 0, 2))
+                if console.is_terminal
+                else f"  {plain(sentence)}",
+                soft_wrap=not console.is_terminal,
+                markup=False,
+                highlight=False,
+            )
+    for note in requirements.notes(results.judged):
+        console.print(Text(plain(note), style="dim"), soft_wrap=not console.is_terminal)
 
 
 def _show_grid(console: Console, results: GridResults | MatrixResults) -> None:
@@ -90,6 +115,7 @@ def as_table(results: Results) -> dict[str, Any]:
             for table in results.tables
         ],
         **({"grid": _grid(results.grid)} if results.grid is not None else {}),
+        **({"required": requirements.as_table(results.judged)} if results.judged else {}),
         "extremes": [asdict(one) for one in extremes(results)],
         "lacking": [{"cell": what, "why": why} for what, why in results.lacking],
         "deviations": [{"text": one.text, "cells": one.runs} for one in deviations(results)],

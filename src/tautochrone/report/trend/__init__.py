@@ -1,0 +1,1 @@
+"""A trend in the terminal, as JSON, and as a page."""
