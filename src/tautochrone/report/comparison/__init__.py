@@ -1,0 +1,1 @@
+"""A comparison in words, tables and figures."""

@@ -1,0 +1,98 @@
+"""The page of a comparison: one HTML file. Conditions first, then numbers, then charts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tautochrone.judgement.comparison import words
+from tautochrone.judgement.comparison.compare import Comparison
+from tautochrone.judgement.comparison.passing import Passing
+from tautochrone.report import audits, html
+from tautochrone.report.comparison import facts, figures, tables
+from tautochrone.report.comparison.labels import labels
+from tautochrone.report.foot import foot
+from tautochrone.report.typeset import micro
+from tautochrone.report.views import conditions, grids, run_lines, warnings
+from tautochrone.run.manifest import Manifest
+
+_MOST_SENTENCES = 12
+_MARKS: dict[Passing, str] = {
+    "broken": "missed",
+    "kept": "holds",
+    "not shown": "not-shown",
+    "void": "tight",
+}
+
+
+@dataclass(frozen=True)
+class _Gate:
+    mark: str
+    text: str
+
+
+def render(
+    comparison: Comparison, lacking: Sequence[str] = (), *, command: Sequence[str] = (), out: Path
+) -> Path:
+    """Write the page.
+
+    Args:
+        lacking: of campaigns, what is only on one side.
+        command: what was typed.
+        out: the HTML file; its folder must exist.
+
+    Returns:
+        ``out``.
+
+    Raises:
+        StoreError: the file can't be written.
+    """
+    return html.write(page(comparison, lacking, command), out)
+
+
+def page(comparison: Comparison, lacking: Sequence[str] = (), command: Sequence[str] = ()) -> str:
+    """The HTML text."""
+    cells = bool(comparison.pairs[0].cell)
+    names = [side.named for side in comparison.sides] if cells else labels(comparison.sides)
+    key = [f"{side.name}: {name}" for side, name in zip(comparison.sides, names, strict=True)]
+    drawn = figures.figures(comparison, key)
+    placed = _placed(comparison)
+    manifests = [manifest for manifest, _, _ in placed]
+    titles = [f"{side}, {one.id}" for one, side, _ in placed]
+    notices = warnings.warnings(manifests, titles)
+    deployed, loaded = conditions.deployments(manifests, titles), conditions.loads(manifests, titles)
+    return html.render(
+        "comparison.html.j2",
+        {panel.id: panel.chart.to_dict() for figure in drawn for panel in figure.panels},
+        masthead=html.masthead(*manifests),
+        title=micro(comparison.headline),
+        how=[micro(one) for one in (*words.worth(comparison)[:_MOST_SENTENCES], *lacking)],
+        gates=[
+            _Gate(_MARKS[judged.passing], micro(said))
+            for judged, said in zip(comparison.gates, tables.gates(comparison), strict=True)
+        ],
+        sides=None if cells else grids.view(tables.sides(comparison, names)),
+        changes=grids.view(facts.grid(comparison.changes, comparison.sides)),
+        numbers=[grids.view(one) for one in tables.numbers_of(comparison)],
+        sure=[micro(one) for one in (*tables.why_not(comparison), *words.how_sure(comparison))],
+        figures=drawn,
+        key=[] if cells else list(enumerate(key)),
+        lacking=(),
+        **foot(manifests, notices, audits.one_of_each(manifests)),
+        deployments=grids.view(deployed[0]) if deployed else None,
+        loads=grids.view(loaded[0]) if loaded else None,
+        runs=[run_lines.run_line(one, side, cell) for one, side, cell in placed],
+        commands=[
+            " ".join(command) or "tauto compare A B",
+            *(f"tauto show {one.id}" for one in manifests[:4]),
+        ],
+    )
+
+
+def _placed(comparison: Comparison) -> list[tuple[Manifest, str, str]]:
+    """Every run once, with its side and its cell."""
+    found: dict[str, tuple[Manifest, str, str]] = {}
+    for pair in comparison.pairs:
+        for side in (pair.first, pair.second):
+            for manifest in side.manifests:
+                found.setdefault(manifest.id, (manifest, side.name, pair.cell))
+    return list(found.values())

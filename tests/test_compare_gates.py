@@ -1,0 +1,154 @@
+"""How often gates cry wolf over runs that are alike, and how often they see a difference that is there.
+
+The runs are synthetic: neighbours are alike (an autoregressive level), and each run has a level of its own,
+as real ones have. Rates are counted over many disjoint comparisons with fixed seeds; the bounds leave three
+standard deviations of the count.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy.signal import lfilter
+
+from tautochrone.judgement.comparison import passing
+from tautochrone.judgement.comparison.gate import parse
+from tautochrone.judgement.comparison.losses import rates
+from tautochrone.judgement.comparison.numbers import Question, compare_part
+from tautochrone.judgement.comparison.passing import Passing
+from tautochrone.judgement.comparison.samples import Measured
+from tautochrone.judgement.comparison.spread import of_runs
+from tautochrone.statistics.counts import counts_of
+from tautochrone.statistics.difference.quantile_difference import quantile_differences
+from tautochrone.statistics.difference.sides import Source, source_of
+from tautochrone.statistics.reduction import reduce
+
+_LIKENESS, _BETWEEN = 0.9, 0.1
+_ALPHA = 0.05
+
+Samples = npt.NDArray[np.int64]
+Maker = Callable[[Samples], Source]
+
+
+def _values(rng: np.random.Generator, count: int, shift: float, between: float = _BETWEEN) -> Samples:
+    """One run: log-normal, neighbours alike, with a level of its own."""
+    noise = lfilter([math.sqrt(1 - _LIKENESS**2)], [1, -_LIKENESS], rng.normal(size=count + 100))[100:]
+    level = math.log(20_000) + rng.normal(0, between) + math.log1p(shift)
+    return np.exp(level + 0.2 * noise).astype(np.int64)
+
+
+def _unordered(values: Samples) -> Source:
+    return Source(counts_of(values))
+
+
+def _ordered(values: Samples) -> Source:
+    return source_of(reduce(np.arange(len(values)) * 1_000_000, values))
+
+
+def _outcomes(
+    gate: str,
+    comparisons: int,
+    runs: int,
+    earlier: int,
+    shift: float,
+    make: Maker,
+    *,
+    between: float = _BETWEEN,
+) -> Iterator[Passing]:
+    rng = np.random.default_rng(7)
+    wanted = parse(gate)
+
+    def side(count: int, by: float) -> tuple[dict[str, Source], ...]:
+        return tuple({"cpu": make(_values(rng, 2_000, by, between))} for _ in range(count))
+
+    for _ in range(comparisons):
+        first, second = Measured(side(runs, 0.0), side(earlier, 0.0)), Measured(side(runs, shift))
+        part = compare_part(
+            first,
+            second,
+            "cpu",
+            0.0,
+            Question(quantiles=(wanted.q,) if wanted.q is not None else (), tests=False),
+        )
+        assert part is not None
+        yield passing.judge(wanted, "B", "latency_ns", part, 1 - _ALPHA, void=False, among=1).passing
+
+
+def _most(comparisons: int, share: float = _ALPHA) -> float:
+    """Three standard deviations above the expected count."""
+    return comparisons * share + 3 * math.sqrt(comparisons * share * (1 - share))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("runs", "earlier"), [pytest.param(3, 0, marks=pytest.mark.slow), (1, 5), (2, 0)])
+def test_the_strictest_gate_cries_wolf_no_more_often_than_it_says(runs: int, earlier: int) -> None:
+    found = list(_outcomes("p50 +0", 150, runs, earlier, 0.0, _unordered))
+    assert 0 < found.count("broken") <= _most(150)
+
+
+@pytest.mark.parametrize("gate", ["p50 +10%", "p99 +10%", "max +10%"])
+def test_a_gate_with_an_allowance_hardly_ever_cries_wolf(gate: str) -> None:
+    found = list(_outcomes(gate, 60, 3, 0, 0.0, _unordered))
+    assert found.count("broken") <= 60 * _ALPHA
+
+
+@pytest.mark.slow
+def test_what_is_twice_as_late_is_seen() -> None:
+    found = list(_outcomes("p50 +10%", 60, 3, 0, 1.0, _unordered))
+    assert found.count("broken") >= 54
+    with_history = list(_outcomes("p50 +10%", 60, 1, 5, 1.0, _unordered))
+    assert with_history.count("broken") >= 50
+
+
+@pytest.mark.slow
+def test_one_run_of_each_hardly_ever_cries_wolf_and_sees_a_threefold() -> None:
+    found = list(_outcomes("p50 +10%", 30, 1, 0, 0.0, _ordered))
+    assert found.count("broken") <= 1
+    seen = list(_outcomes("p50 +10%", 8, 1, 0, 2.0, _ordered))
+    assert seen.count("broken") >= 7
+
+
+@pytest.mark.slow
+def test_the_interval_of_two_runs_alone_would_cry_wolf() -> None:
+    """Why the gate does not rest on it: each run has a level of its own."""
+    rng = np.random.default_rng(3)
+    broken = 0
+    for _ in range(25):
+        first, second = (_ordered(_values(rng, 2_000, 0.0)) for _ in range(2))
+        (told,) = quantile_differences([[first]], [[second]], [0.5], confidence=0.9, rounds=200)
+        broken += told.ratio_low is not None and told.ratio_low > 1
+    assert broken > _most(25)
+
+
+def test_losses_in_bunches_that_differ_from_run_to_run_do_not_cry_wolf() -> None:
+    rng = np.random.default_rng(5)
+    counts = counts_of(np.full(10_000, 20_000))
+
+    def run(scale: float) -> list[Source]:
+        bunches = rng.poisson(rng.gamma(4, 2.5 * scale))
+        return [Source(counts, lost=int(rng.geometric(0.2, bunches).sum()) if bunches else 0)]
+
+    def shown(scale: float) -> bool:
+        found = rates([run(1.0) for _ in range(3)], [run(scale) for _ in range(3)])
+        assert found is not None
+        return found.interval(1 - 2 * _ALPHA)[0] > 0.0
+
+    alarms = sum(shown(1.0) for _ in range(150))
+    assert alarms <= _most(150)
+    # As if each release had been lost by itself, it would be every third time.
+    assert sum(shown(10.0) for _ in range(60)) >= 50
+
+
+def test_the_difference_of_runs_is_that_of_welch_and_the_same_as_of_the_statistics() -> None:
+    rng = np.random.default_rng(11)
+    sides = [[[_unordered(_values(rng, 2_000, shift))] for _ in range(4)] for shift in (0.0, 0.3)]
+    (told,) = quantile_differences(sides[0], sides[1], [0.99])
+    values = [[float(run[0].counts.quantile(0.99)) for run in side] for side in sides]
+    found = of_runs(values[0], values[1])
+    assert found is not None
+    assert told.basis == "repetitions"
+    assert found.p == pytest.approx(told.p)
+    ratio = found.ratio(0.95)
+    assert ratio == pytest.approx((told.ratio_low, told.ratio_high))
