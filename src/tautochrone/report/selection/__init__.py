@@ -1,0 +1,1 @@
+"""A selection in words, tables and figures."""

@@ -1,0 +1,97 @@
+"""The page of a selection: one HTML file."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tautochrone.judgement.selection import words
+from tautochrone.judgement.selection.select import Selected
+from tautochrone.judgement.selection.traits import block_of
+from tautochrone.report import html
+from tautochrone.report.foot import foot
+from tautochrone.report.presentations import Grid
+from tautochrone.report.selection.section import sections
+from tautochrone.report.typeset import micro, plural
+from tautochrone.report.views import conditions, grids, run_lines, warnings
+from tautochrone.report.views.grids import Laid
+from tautochrone.run.folder import Run
+
+
+def render(selected: Selected, *, command: Sequence[str], out: Path) -> Path:
+    """Write the page.
+
+    Args:
+        command: what was typed.
+        out: the HTML file; its folder must exist.
+
+    Returns:
+        ``out``.
+
+    Raises:
+        StoreError: the file can't be written.
+    """
+    return html.write(page(selected, command), out)
+
+
+def page(selected: Selected, command: Sequence[str]) -> str:
+    """The HTML text."""
+    shown = sections(selected)
+    placed = _placed(selected)
+    manifests = [run.manifest for _, run in placed]
+    labels = [f"{name}, {run.id}" for name, run in placed]
+    notices = warnings.warnings(manifests, labels)
+    loaded = conditions.loads(manifests, labels)
+    return html.render(
+        "selection.html.j2",
+        {
+            panel.id: panel.chart.to_dict()
+            for one in shown
+            for figure in one.figures
+            for panel in figure.panels
+        },
+        masthead=html.masthead(*manifests),
+        title=_title(selected),
+        how=_how(selected),
+        selections=shown,
+        lacking=(),
+        required=None,
+        **foot(manifests, notices),
+        deployments=_deployments(placed),
+        loads=grids.view(loaded[0]) if loaded else None,
+        runs=[run_lines.run_line(run.manifest, name, block_of(run) or "") for name, run in placed],
+        commands=[" ".join(command), f"tauto show {manifests[0].id}"],
+    )
+
+
+def _title(selected: Selected) -> str:
+    (first, *others) = selected.selections
+    if others:
+        return f"Which {first.contest.by}? {plural(len(others) + 1, 'selection')}"
+    return micro(words.answer(first))
+
+
+def _how(selected: Selected) -> list[str]:
+    several = len(selected.selections) > 1
+    told = (
+        [micro(f"{words.title(one)}: {words.answer(one)}") for one in selected.selections] if several else []
+    )
+    return [*told, *selected.alone]
+
+
+def _deployments(placed: Sequence[tuple[str, Run]]) -> Laid | None:
+    """Every setting of every deployment, each once; None without any."""
+    rows: dict[tuple[str, ...], None] = {}
+    for name, run in placed:
+        for grid in conditions.deployments([run.manifest], [""]):
+            rows |= dict.fromkeys((name, *row) for row in grid.rows)
+    heads = ("", "setting", "before", "asked for", "obtained", "as asked")
+    return grids.view(Grid("Deployments", heads, tuple(rows), words=heads)) if rows else None
+
+
+def _placed(selected: Selected) -> list[tuple[str, Run]]:
+    """Every run once, with the name of the candidate that it is of."""
+    found: dict[str, tuple[str, Run]] = {}
+    for one in selected.selections:
+        for name, runs in one.contest.members.items():
+            for run in runs:
+                found.setdefault(run.id, (name, run))
+    return list(found.values())
