@@ -1,0 +1,127 @@
+"""What a notebook asks of runs, put together from judgement and report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tautochrone.judgement.naming import meaning_of
+from tautochrone.notebook.chart import Chart
+from tautochrone.notebook.shown import Shown
+from tautochrone.report.presentations import Grid
+from tautochrone.report.typeset import number, plain
+from tautochrone.report.views.summary import interval, quantile_name
+from tautochrone.statistics.summary import BINNED, Summary, summarise_counts
+from tautochrone.units import format_us, parse_duration_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tautochrone.judgement.course.course import Courses
+    from tautochrone.judgement.reduced import Reduced
+    from tautochrone.judgement.requirement.judge import Judgement
+    from tautochrone.judgement.tail.tails import RunTails
+    from tautochrone.run.folder import Run
+
+_TOO_FEW = "too few"
+
+
+def summary(run: Run, parts: Sequence[Reduced], measure: str) -> Shown[dict[str, Summary]]:
+    """The summary of each source."""
+    found = {
+        one.name: summarise_counts(
+            one.counts.value, one.counts.value, one.counts.count, int(one.counts.value[-1])
+        )
+        for one in parts
+    }
+    names = [plain(quantile_name(one.q)) for one in next(iter(found.values())).quantiles]
+    heads = ("source", "samples", "without", "min", "mean", "std dev", *names, "max")
+    rows = tuple(
+        (
+            one.name,
+            number(own.count),
+            number(one.lost),
+            *map(format_us, (own.minimum, own.mean, own.standard_deviation)),
+            *(_TOO_FEW if held.value is None else format_us(held.value) for held in own.quantiles),
+            format_us(own.maximum),
+        )
+        for one, own in zip(parts, found.values(), strict=True)
+    )
+    notes = [
+        "Without: releases that have no sample, since they were missed or their sample was dropped; "
+        "quantiles here are of the samples alone."
+    ]
+    if run.is_histogram:
+        notes.append(f"From {BINNED}; each sample stands at the upper edge of its bin.")
+    between = Grid(
+        "Intervals of the quantiles, at 95 % confidence, for independent samples",
+        ("source", *names),
+        tuple((name, *(interval(held) or _TOO_FEW for held in own.quantiles)) for name, own in found.items()),
+    )
+    grids = (Grid(f"{_title(run, measure)} in us", heads, rows, tuple(notes)), between)
+    return Shown(found, run.manifest.title, (), grids)
+
+
+def tail(
+    run: Run, parts: Sequence[Reduced], measure: str, limit: str | int | None, confidence: float
+) -> Shown[RunTails]:
+    """The tail of each of these sources."""
+    from tautochrone.judgement.tail import words
+    from tautochrone.judgement.tail.tails import tails_of
+    from tautochrone.report.tail import tables
+
+    limits = () if limit is None else (limit if isinstance(limit, int) else parse_duration_ns(limit),)
+    found = tails_of(run, measure, limits_ns=limits, confidence=confidence, reduced=parts)
+    sentences = [f"{one.name}: {words.headline(one)}" for one in found.sources]
+    several = len(found.sources) > 1
+    grids = [
+        replace(grid, title=f"{one.name}: {grid.title}") if several else grid
+        for one in found.sources
+        for grid in (tables.limits(one), tables.levels(one), tables.checks(one))
+        if grid is not None
+    ]
+    title = f"The tail of the {meaning_of(run.manifest.header, measure)}"
+    return Shown(found, title, tuple(sentences), tuple(grids))
+
+
+def course(run: Run, parts: Sequence[Reduced], measure: str) -> Shown[Courses]:
+    """What stands out over time."""
+    from tautochrone.judgement.course.course import course_of
+
+    found = course_of(run, measure, parts)
+    return Shown(found, f"{_title(run, measure)} over time", tuple(found.sentences()))
+
+
+def check(runs: Sequence[Run], text: str) -> Shown[Judgement]:
+    """Whether a requirement holds."""
+    from tautochrone.judgement.requirement.judge import judge
+    from tautochrone.judgement.requirement.requirement import parse
+
+    found = judge(parse(text), runs)
+    rows = tuple((one.where, one.source, one.standing, one.why) for one in found.lines)
+    grid = Grid("Source by source", ("where", "source", "standing", "why"), rows)
+    sentences = (found.why, *filter(None, [found.to_settle]), *found.notes)
+    return Shown(found, f"{text}: {found.standing}", sentences, (grid,) if len(rows) > 1 else ())
+
+
+def chart(run: Run, kind: str, measure: str | None) -> Chart:
+    """One chart of a run."""
+    from tautochrone.report import evidence, figure
+    from tautochrone.report.tail import figures as tails
+
+    if kind in tails.KINDS:
+        return Chart(tails.draw([run], kind, measure)[0])
+    return Chart(figure.draw_kind(evidence.gather([run]), kind, measure, others=tails.KINDS)[0])
+
+
+def chart_kinds(run: Run) -> list[str]:
+    """The kinds there are."""
+    from tautochrone.report import evidence, figure
+    from tautochrone.report.tail import figures as tails
+
+    return [*figure.kinds(evidence.gather([run])), *tails.KINDS]
+
+
+def _title(run: Run, measure: str) -> str:
+    meaning = meaning_of(run.manifest.header, measure)
+    return f"{meaning[:1].upper()}{meaning[1:]}"

@@ -1,0 +1,53 @@
+"""The list of all runs as an Arrow table."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+from tautochrone.judgement.circumstances import deployment_name
+from tautochrone.run.catalogue import Entry, catalogue
+from tautochrone.run.store import Store
+
+_COLUMNS: dict[str, pa.DataType] = {
+    "id": pa.string(),
+    "created": pa.timestamp("ms", "UTC"),
+    "experiment": pa.string(),
+    "title": pa.string(),
+    "load": pa.string(),
+    "deployment": pa.string(),
+    "sources": pa.int32(),
+    "samples": pa.int64(),
+    "missed": pa.int64(),
+    "worst_ns": pa.int64(),
+    "state": pa.string(),
+    "path": pa.string(),
+}
+_SCHEMA = pa.schema(_COLUMNS)
+
+
+def table(store: Store) -> pa.Table:
+    """All runs of a store, oldest first.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
+    return pa.Table.from_pylist([_row(one) for one in catalogue(store)], schema=_SCHEMA)
+
+
+def _row(one: Entry) -> Mapping[str, Any]:
+    return {
+        "id": one.id,
+        "created": datetime.fromisoformat(one.created) if one.created else None,
+        "experiment": one.experiment or None,
+        "title": one.title or None,
+        "load": one.conditions.get("load"),
+        "deployment": deployment_name(one.conditions) or None,
+        "sources": one.sources,
+        "samples": one.samples,
+        "missed": one.missed,
+        "worst_ns": one.worst_ns,
+        "state": one.state,
+        "path": str(one.path),
+    }

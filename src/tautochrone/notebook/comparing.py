@@ -1,0 +1,39 @@
+"""A comparison as a notebook shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tautochrone.judgement.comparison.compare import Comparison, compare
+from tautochrone.judgement.comparison.earlier import with_earlier
+from tautochrone.judgement.comparison.side import Side
+from tautochrone.notebook.shown import Shown
+from tautochrone.report.comparison import facts, tables
+from tautochrone.report.comparison.labels import labels, letter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tautochrone.run.folder import Run
+    from tautochrone.run.store import Store
+
+_ENOUGH_RUNS = 3
+"""So many of each side tell that by themselves."""
+
+
+def compared(
+    sides: Sequence[tuple[Run, ...]], measure: str | None, confidence: float, store: Store
+) -> Shown[Comparison]:
+    """Compare each side with the first; earlier runs that are alike tell how much two runs differ anyway."""
+    named = [Side(letter(at), runs, ", ".join(run.id for run in runs)) for at, runs in enumerate(sides)]
+    if any(len(runs) < _ENOUGH_RUNS for runs in sides):
+        named = with_earlier(named, store)
+    found = compare(named, confidence=confidence, measure=measure)
+    numbers = [
+        tables.numbers(pair, one, part, found.confidence)
+        for pair in found.pairs
+        for one in pair.measures
+        for part in one.parts
+    ]
+    grids = (tables.sides(found, labels(found.sides)), facts.grid(found.changes, found.sides), *numbers)
+    return Shown(found, found.headline, tuple(found.sentences()), grids)

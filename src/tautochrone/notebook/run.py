@@ -1,0 +1,356 @@
+"""One run as a notebook has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from tautochrone.errors import UsageError
+from tautochrone.judgement.naming import meaning_of, measure_named
+from tautochrone.judgement.reduced import Reduced, reduce_run
+from tautochrone.notebook import answers, html
+from tautochrone.notebook.quantile import Interval, interval_of
+from tautochrone.notebook.samples import Integers, Samples
+from tautochrone.report.typeset import micro, number, plain
+from tautochrone.units import format_duration
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tautochrone.judgement.course.course import Courses
+    from tautochrone.judgement.requirement.judge import Judgement
+    from tautochrone.judgement.tail.tails import RunTails
+    from tautochrone.notebook.chart import Chart
+    from tautochrone.notebook.shown import Shown
+    from tautochrone.run import folder
+    from tautochrone.run.manifest import Books, Manifest
+    from tautochrone.statistics.summary import Summary
+
+
+class Run:
+    """A run that was measured.
+
+    It is read as far as it is asked: facts and conditions at once, columns of samples when they are used, the
+    reduction that all statistics start from with the first statistic, in one pass over the file.
+    """
+
+    def __init__(self, run: folder.Run) -> None:
+        """Take a run of the store; ``tautochrone.open`` finds one."""
+        self._run = run
+        self._samples = Samples(run)
+        self._reduced: dict[str, tuple[Reduced, ...]] = {}
+
+    @property
+    def id(self) -> str:
+        """The run's name, which is that of its folder."""
+        return self._run.id
+
+    @property
+    def title(self) -> str:
+        """What it is, for people."""
+        return self._run.manifest.title
+
+    @property
+    def stored(self) -> folder.Run:
+        """The run as the store has it, without what a notebook adds."""
+        return self._run
+
+    @property
+    def path(self) -> Path:
+        """The folder it lies in."""
+        return self._run.path
+
+    @property
+    def manifest(self) -> Manifest:
+        """All that is known beside the samples: the file ``run.json`` (docs/runs.md)."""
+        return self._run.manifest
+
+    @property
+    def measures(self) -> Mapping[str, str]:
+        """Each measure's name and what it means, the one that the experiment is about first."""
+        header = self._run.manifest.header
+        return MappingProxyType({name: meaning_of(header, name) for name in self._run.measures})
+
+    @property
+    def sources(self) -> Mapping[int, str]:
+        """Number and name of each source, a thread that took samples: ``{0: "cpu0"}``."""
+        return MappingProxyType(self._run.sources)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What is known of the machine, by group and name; None where the system does not tell."""
+        return MappingProxyType(self._run.manifest.facts)
+
+    @property
+    def conditions(self) -> Mapping[str, Any]:
+        """Under what it ran: load, deployment, target, the command that was typed."""
+        return MappingProxyType(self._run.manifest.conditions)
+
+    @property
+    def books(self) -> tuple[Books, ...]:
+        """What each source says it did, counts: ``released == completed + missed``, and so on."""
+        return self._run.manifest.books
+
+    @cached_property
+    def samples(self) -> pa.Table:
+        """All samples as an Arrow table, rows source after source, in the order in which they were taken.
+
+        Columns: ``source`` (int32), the instants and other values that were recorded, and the measures; times
+        in ns, int64. Shape (n, columns), n samples. Each column is one chunk without nulls, so that
+        ``.column(name).chunk(0).to_numpy(zero_copy_only=True)`` copies nothing. Memory: 4 bytes a sample for
+        ``source``, 8 for every other column, read once and shared with ``values``; ``values`` alone reads one
+        column.
+
+        Raises:
+            UsageError: the run kept a histogram; ask for ``bins``.
+            DamagedError: the samples can't be read.
+
+        Source: docs/stream.md, docs/runs.md.
+        """
+        return self._samples.table()
+
+    @property
+    def bins(self) -> pa.Table:
+        """Of a run that kept a histogram: ``source``, ``low_ns``, ``high_ns`` (both included), ``count``.
+
+        Shape (bins, 4), ascending in each source.
+
+        Raises:
+            UsageError: the run has samples and no histogram.
+            DamagedError: the bins can't be read.
+
+        Source: docs/runs.md.
+        """
+        return self._samples.bins()
+
+    def values(self, measure: str | None = None, source: int | str | None = None) -> Integers:
+        """The samples of a measure as a NumPy array, a view of the bytes that ``samples`` has.
+
+        Args:
+            measure: its name, ``latency_ns`` or ``latency``; also any other column of ``samples``; None: the
+                first measure.
+            source: number or name; None: all, one after the other.
+
+        Returns:
+            ns, int64, shape (n,), in the order in which they were taken; it can't be written to. 8 bytes a
+            sample, once.
+
+        Raises:
+            UsageError: there is no such measure or source, or the run kept a histogram.
+            DamagedError: the samples can't be read.
+
+        Source: docs/runs.md.
+        """
+        return self._samples.values(self._column(measure), None if source is None else self._source(source))
+
+    def quantile(
+        self,
+        q: float,
+        measure: str | None = None,
+        source: int | str | None = None,
+        *,
+        confidence: float = 0.95,
+    ) -> Interval:
+        """A quantile with its interval. Releases without a sample count as later than every sample.
+
+        Args:
+            q: which, above 0 and below 1: 0.999.
+            measure: its name; None: the first.
+            source: number or name; None: all together.
+            confidence: of the interval, as a fraction.
+
+        Returns:
+            ``value_ns``, ``low_ns``, ``high_ns`` and what they rest on; the interval is wider than that of
+            `tauto show --intervals`, as far as neighbouring samples are alike.
+
+        Raises:
+            UsageError: no such measure or source, no sample, or ``q`` is no share.
+            DamagedError: the samples can't be read.
+
+        Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, The American Statistician 50, 1996,
+        type 1; Conover, Practical Nonparametric Statistics, 1999, section 3.2.
+        """
+        if isinstance(q, str) or not 0 < q < 1 or not 0 < confidence < 1:
+            raise UsageError(
+                f"quantile({q!r}, confidence={confidence!r}): both lie above 0 and below 1",
+                "Write 0.999 for 99.9 %.",
+            )
+        return interval_of(self._parts(measure, source), q, confidence)
+
+    def summary(self, measure: str | None = None) -> Shown[dict[str, Summary]]:
+        """Count, least, mean, deviation, quantiles with their intervals, and the largest, of each source.
+
+        Args:
+            measure: its name; None: the first.
+
+        Returns:
+            ``result``: by source its ``Summary``, times in ns, as `tauto show` has it.
+
+        Raises:
+            UsageError: there is no such measure, or no sample.
+            DamagedError: the samples can't be read.
+
+        Source: docs/runs.md; Conover, Practical Nonparametric Statistics, 1999, section 3.2.
+        """
+        return answers.summary(self._run, self._parts(measure, None), self._measure(measure))
+
+    def tail(
+        self,
+        limit: str | int | None = None,
+        measure: str | None = None,
+        source: int | str | None = None,
+        *,
+        confidence: float = 0.95,
+    ) -> Shown[RunTails]:
+        """What the samples say about values that are rarer than those measured, or why they say nothing.
+
+        Args:
+            limit: above which a value is late: ns, or with a unit, ``"100us"``; None: half of the period, the
+                period, and round values.
+            measure: its name; None: the first.
+            source: number or name; None: each by itself.
+            confidence: of intervals and bounds, as a fraction.
+
+        Returns:
+            ``result.sources``: of each ``limits`` (chance of an activation to be later, with interval and the
+            bound that assumes no distribution), ``levels`` (in ns, exceeded once in an hour, day, year),
+            ``tail`` (checks and fits) and ``refusal``.
+
+        Raises:
+            UsageError: no such measure or source, no sample, or a limit that can't be read.
+            DamagedError: the samples can't be read.
+
+        Source: Coles, An Introduction to Statistical Modeling of Extreme Values, 2001, chapters 3 to 5;
+        docs/tails.md.
+        """
+        parts = self._parts(measure, source)
+        return answers.tail(self._run, parts, self._measure(measure), limit, confidence)
+
+    def course(self, measure: str | None = None) -> Shown[Courses]:
+        """What stands out over time: changes of level, spikes that return, sources that are late together.
+
+        Args:
+            measure: its name; None: the first.
+
+        Returns:
+            ``result``: of each source its changes (instants in ns on the stream's clock) and periods (ns).
+
+        Raises:
+            UsageError: there is no such measure, or the run kept a histogram.
+            DamagedError: the samples can't be read.
+
+        Source: docs/course.md.
+        """
+        return answers.course(self._run, self._parts(measure, None), self._measure(measure))
+
+    def check(self, requirement: str) -> Shown[Judgement]:
+        """Whether a requirement holds, does not hold, or is not shown.
+
+        Args:
+            requirement: one line: ``"latency p99.9 < 100us"``, ``"misses < 1 per hour at 99%"``.
+
+        Returns:
+            ``result.standing``: "holds", "does not hold" or "not shown"; ``result.why``; ``result.lines``: of
+            each source, times in ns, shares as fractions.
+
+        Raises:
+            UsageError: the requirement can't be read.
+            DamagedError: the samples can't be read.
+
+        Source: docs/check.md.
+        """
+        return answers.check([self._run], requirement)
+
+    def chart(self, kind: str = "histogram", measure: str | None = None) -> Chart:
+        """A chart, as `tauto figure` draws it.
+
+        Args:
+            kind: "histogram", "cumulative", "time", "cpus", or one of ``chart_kinds``.
+            measure: which, for a general kind; None: the first.
+
+        Returns:
+            What the notebook shows without any network; ``.save("x.pdf")``, ``.altair()``.
+
+        Raises:
+            UsageError: there is no such kind or measure, or no sample.
+            DamagedError: the samples can't be read.
+
+        Source: docs/python.md; colours of Okabe and Ito, Color Universal Design, 2008.
+        """
+        return answers.chart(self._run, kind, None if measure is None else self._measure(measure))
+
+    @property
+    def chart_kinds(self) -> list[str]:
+        """Every kind of chart that this run has."""
+        return answers.chart_kinds(self._run)
+
+    def _parts(self, measure: str | None, source: int | str | None) -> tuple[Reduced, ...]:
+        name = self._measure(measure)
+        if name not in self._reduced:
+            self._reduced[name] = reduce_run(self._run, name)
+        only = None if source is None else self._source(source)
+        found = tuple(one for one in self._reduced[name] if only in (None, one.source))
+        if not found:
+            raise UsageError(
+                f"Run {self.id} has no sample of {name}", "Look at its books; measure for longer."
+            )
+        return found
+
+    def _measure(self, wanted: str | None) -> str:
+        names = self._run.measures
+        if not names:
+            raise UsageError(f"Run {self.id} has no measure", "Look at its books.")
+        if wanted is None:
+            return names[0]
+        found = measure_named(wanted, names)
+        if found is None:
+            raise UsageError(f"Run {self.id} has no measure '{wanted}'", f"It has: {', '.join(names)}.")
+        return found
+
+    def _column(self, wanted: str | None) -> str:
+        try:
+            return self._measure(wanted)
+        except UsageError:
+            if wanted is None:
+                raise
+            return wanted
+
+    def _source(self, wanted: int | str) -> int:
+        found = next((number for number, name in self.sources.items() if wanted in (number, name)), None)
+        if found is None:
+            known = ", ".join(f"{number} ({name})" for number, name in self.sources.items())
+            raise UsageError(f"Run {self.id} has no source {wanted!r}", f"It has: {known}.")
+        return found
+
+    def _facts(self) -> list[tuple[str, str]]:
+        manifest = self._run.manifest
+        missed = [one.missed for one in manifest.books if one.missed is not None]
+        first = next(iter(self._run.measures), None)
+        largest = [one.maximum_ns for one in manifest.extremes if one.measure == first]
+        deployment = manifest.conditions.get("deployment")
+        said = {
+            "run": self.id,
+            "experiment": manifest.experiment,
+            "when": f"{manifest.created[:19].replace('T', ' ')} UTC",
+            "state": ", ".join(filter(None, [manifest.state, manifest.ended])),
+            "load": str(manifest.conditions.get("load") or ""),
+            "deployment": str(deployment.get("name")) if isinstance(deployment, Mapping) else "",
+            "system": str(manifest.conditions.get("target") or ""),
+            "sources": ", ".join(self.sources.values()),
+            "samples": number(sum(one.recorded for one in manifest.books)),
+            "missed": number(sum(missed)) if missed else "",
+            "worst": micro(format_duration(max(largest))) if largest else "",
+            "warnings": "; ".join(one.text for one in manifest.warnings),
+        }
+        return [(name, words) for name, words in said.items() if words]
+
+    def _repr_html_(self) -> str:
+        return html.heading(self.title) + html.pairs(self._facts())
+
+    def __repr__(self) -> str:
+        """The same as plain text."""
+        lines = [f"{name:<11} {plain(words)}" for name, words in self._facts()]
+        return "\n".join([self.title, *lines])

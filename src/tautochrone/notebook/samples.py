@@ -1,0 +1,97 @@
+"""A run's samples in memory, each column once: as an Arrow table and as NumPy views of the same bytes."""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tautochrone.errors import UsageError
+from tautochrone.run.columns import gather
+from tautochrone.run.layout import HISTOGRAM_COLUMNS, SAMPLES, SOURCE, TableLayout, table_layouts
+from tautochrone.run.table import schema_of
+
+if TYPE_CHECKING:
+    from tautochrone.run.folder import Run
+
+Integers = npt.NDArray[np.integer[Any]]
+
+
+class Samples:
+    """The columns of one run, read when they are first asked for, and kept.
+
+    Rows stand source after source, each in the order in which it took them, so that one source is one stretch
+    of every column. A column takes 8 bytes a sample, ``source`` 4: all of ``cyclic`` 20 bytes a sample.
+    """
+
+    def __init__(self, run: Run) -> None:
+        """Take a run; nothing is read yet."""
+        self._run = run
+        self._columns: dict[str, Integers] = {}
+
+    def table(self) -> pa.Table:
+        """All columns: ``source`` (int32), the recorded instants and the measures (int64 or uint64, ns).
+
+        Each column is one chunk without nulls, so that ``to_numpy(zero_copy_only=True)`` copies nothing.
+        """
+        schema = schema_of(self._layout())
+        arrays = [pa.array(self.column(name)) for name in schema.names]
+        return pa.Table.from_arrays(arrays, schema=schema)
+
+    def values(self, measure: str, source: int | None) -> Integers:
+        """One column, or one source's part of it, as a view."""
+        whole = self.column(measure)
+        return whole if source is None else whole[self._part(source)]
+
+    def column(self, name: str) -> Integers:
+        """One column, shape (n,), which can't be written to."""
+        if name not in self._columns:
+            found = self._read(name)
+            found.setflags(write=False)
+            self._columns[name] = found
+        return self._columns[name]
+
+    def bins(self) -> pa.Table:
+        """Of a run that kept a histogram: source, lowest and highest value of each bin in ns, count."""
+        if not self._run.is_histogram:
+            raise UsageError(f"Run {self._run.id} has samples and no histogram", "Ask for its samples.")
+        columns: dict[str, list[Integers]] = {name: [] for name in (SOURCE, *HISTOGRAM_COLUMNS)}
+        for source in self._run.sources:
+            low, high, count = self._run.histogram(source)
+            columns[SOURCE].append(np.full(len(low), source, np.int32))
+            for name, part in zip(HISTOGRAM_COLUMNS, (low, high, count), strict=True):
+                columns[name].append(part)
+        return pa.table({name: np.concatenate(parts) for name, parts in columns.items()})
+
+    def _layout(self) -> TableLayout:
+        if self._run.is_histogram:
+            raise UsageError(
+                f"Run {self._run.id} kept a histogram, not single samples",
+                "Ask for its bins; record raw to have samples.",
+            )
+        layouts = table_layouts(self._run.manifest.header)
+        return next((one for one in layouts if one.name == SAMPLES), layouts[0])
+
+    def _sizes(self) -> dict[int, int]:
+        return {book.source: book.recorded for book in self._run.manifest.books}
+
+    def _part(self, source: int) -> slice:
+        sizes = self._sizes()
+        bounds = dict(zip(sizes, pairwise(accumulate(sizes.values(), initial=0)), strict=True))
+        return slice(*bounds[source])
+
+    def _read(self, name: str) -> Integers:
+        layout = self._layout()
+        sizes = self._sizes()
+        if name == SOURCE:
+            return np.repeat(np.fromiter(sizes, np.int32), list(sizes.values()))
+        known = [*layout.kept, *(one.name for one in layout.measures)]
+        if name not in known:
+            raise UsageError(
+                f"Run {self._run.id} has no column '{name}'", f"It has: {', '.join([SOURCE, *known])}."
+            )
+        kind = np.uint64 if name in layout.kept and layout.dtype[name].kind == "u" else np.int64
+        return gather(self._run.path / layout.file, name, sizes, kind)[0]
