@@ -13,6 +13,7 @@ from report_runs import FACTS, SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.judgement.loops import judge_runs
 from tautochrone.judgement.verdict import LoopVerdict, Verdict
 from tautochrone.report import audits, evidence
+from tautochrone.report import bundle as script
 from tautochrone.report.conclusion import show_conclusion
 from tautochrone.report.labels import LONGEST, label_runs
 from tautochrone.report.views import confidence, environment, loops, losses, summary, warnings
@@ -200,3 +201,18 @@ def test_warnings_that_differ_in_how_much_are_one() -> None:
         ("a thread used 89% of its CPU; stopped for 50 ms", "other advice", ["e"]),
         ("off by 900 us to 1.5 ms", "", ["f", "g"]),
     ]
+
+
+@pytest.mark.slow
+def test_the_script_of_charts_is_kept_and_made_anew_where_it_was_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    made = script.bundle.__wrapped__()
+    (kept,) = tmp_path.rglob("charts-*.js")
+    assert kept.read_text() == made
+    kept.write_text(made.replace("window.vegaEmbed", "window.kept"))
+    assert "window.kept" in script.bundle.__wrapped__()
+    kept.write_text(made[:1000])
+    assert script.bundle.__wrapped__() == made == kept.read_text()

@@ -11,7 +11,7 @@ import typer
 from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
 from tautochrone.cli.ending import INTERRUPTED
 from tautochrone.cli.introduction import introduce, see_that_it_can_be_written
-from tautochrone.cli.options import StoreOption, open_store
+from tautochrone.cli.options import OpenReportOption, ReportOption, StoreOption, open_store
 from tautochrone.errors import NotPermittedError, UsageError
 
 if TYPE_CHECKING:
@@ -32,10 +32,8 @@ def answer(
     load: Loads = None,
     on: On = None,
     deployment: DeploymentName = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Where the report goes; otherwise the store.")
-    ] = None,
-    open_it: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    out: ReportOption = None,
+    open_it: OpenReportOption = False,
     store: StoreOption = None,
 ) -> None:
     """Measure this machine for about a minute: latency idle and under load, mechanisms, a verdict."""

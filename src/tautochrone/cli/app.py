@@ -12,6 +12,8 @@ import typer
 from tautochrone.cli import lab, probe, tire
 from tautochrone.cli.analyse import analyse
 from tautochrone.cli.answer import answer
+from tautochrone.cli.check import check
+from tautochrone.cli.compare import compare
 from tautochrone.cli.deploy import deploy
 from tautochrone.cli.doctor import doctor
 from tautochrone.cli.ending import run_to_exit_code
@@ -21,15 +23,19 @@ from tautochrone.cli.forgotten import forgotten_deployment
 from tautochrone.cli.list import list_runs
 from tautochrone.cli.load import load
 from tautochrone.cli.options import StoreOption
+from tautochrone.cli.plan_samples import plan_samples
 from tautochrone.cli.recover import recover
 from tautochrone.cli.report import report
 from tautochrone.cli.run import run
+from tautochrone.cli.select import select
 from tautochrone.cli.show import show
+from tautochrone.cli.tail import tail
+from tautochrone.cli.trend import trend
 
 _EXIT_CODES = (
     "Exit codes: 0 done, 1 failed while measuring, 2 usage, 3 not permitted, 4 store or output, 5 damaged, "
-    "6 found by doctor --fail-on or analyse --fail, 70 a fault in tauto, 130 stopped by Ctrl-C, "
-    "141 nobody reads the output."
+    "6 found: a requirement that does not hold, --fail-on, analyse --fail, 7 a requirement that is not "
+    "shown, 70 a fault in tauto, 130 stopped by Ctrl-C, 141 nobody reads the output."
 )
 
 _SEES_FOR_ITSELF = ("deploy",)  # shows a deployment that is in force
@@ -75,10 +81,16 @@ def _use_store(store: StoreOption = None) -> None:
 
 # In the order of help, which puts groups of verbs last.
 app.command("answer")(answer)
+app.command("check")(check)
 app.command("run")(run)
 app.command("list")(list_runs)
 app.command("show")(show)
+app.command("tail")(tail)
+app.command("plan-samples")(plan_samples)
 app.command("report")(report)
+app.command("compare")(compare)
+app.command("select")(select)
+app.command("trend")(trend)
 app.command("figure")(figure)
 app.command("export")(export)
 app.command("recover")(recover)

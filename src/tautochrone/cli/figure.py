@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,7 +32,7 @@ def figure(
         typer.Option(
             "--kind",
             "-k",
-            metavar="histogram|cumulative|time|cpus|…",
+            metavar="histogram|cumulative|time|cpus|tail|…",
             help="What to draw; an experiment has more kinds of its own, 'list' tells them. [histogram]",
         ),
     ] = None,
@@ -50,13 +51,16 @@ def figure(
 
     Of runs of several experiments it shows the periodic one, and says which runs it leaves out. A campaign's
     name begins with plan-, that of `tauto lab matrix` with matrix-, that of a search of `tauto tire limit`
-    with limit-; plan-latest is the latest one.
+    with limit-; plan-latest is the latest one. Of several runs or a campaign, qq and top are those of
+    `tauto select`.
     """
     from tautochrone.report import figure as drawing
 
     if out is not None:
         drawing.format_of(out)
-    if names_campaign(run):
+    if kind is not None and _SELECTION.fullmatch(kind):
+        _of_several(_selection(run, measure, store), kind, out)
+    elif names_campaign(run):
         _of_several(_campaign(run[0], store), kind, out)
     elif names_search(run):
         _of_several(_search(run[0], store), kind, out)
@@ -64,19 +68,31 @@ def figure(
         _of_runs(run, kind or "histogram", measure, out, store)
 
 
+_SELECTION = re.compile(r"([0-9]+-)?(qq(-[0-9]+)?|top)")
+"""Kinds of figures of a selection (`tauto select`), by its number where there are several."""
+
+
 def _of_runs(run: list[str], kind: str, measure: str | None, out: Path | None, store: Path | None) -> None:
     from tautochrone.report import evidence
     from tautochrone.report import figure as drawing
+    from tautochrone.report.tail import figures as tails
 
     runs = open_runs(store, run)
-    seen = evidence.gather(runs)
-    if kind == "list":
-        typer.echo("\n".join(drawing.kinds(seen)))
-        return
-    drawn, measured = drawing.draw_kind(seen, kind, measure)
     path = out if out is not None else Path(f"{kind}-{runs[0].manifest.id}.svg")
-    drawing.save(drawn, path)
-    for sentence in drawing.left_out(seen, measured, kind):
+    if kind in tails.KINDS:
+        chart, left_out = tails.draw(runs, kind, measure)
+        drawing.save(chart, path)
+    else:
+        seen = evidence.gather(runs)
+        if kind == "list":
+            typer.echo(
+                "\n".join([*drawing.kinds(seen), *tails.KINDS, *(["qq", "top"] if len(runs) > 1 else [])])
+            )
+            return
+        drawn, measured = drawing.draw_kind(seen, kind, measure, others=tails.KINDS)
+        drawing.save(drawn, path)
+        left_out = drawing.left_out(seen, measured, kind)
+    for sentence in left_out:
         typer.echo(sentence, err=True)
     typer.echo(path.resolve())
 
@@ -101,8 +117,19 @@ def _campaign(name: str, store: Path | None) -> tuple[str, Figures]:
     from tautochrone.report.plan.results import gather_results
 
     campaign = open_campaign(open_store(store), name)
-    results = gather_results(campaign)
+    results = gather_results(campaign, required={})
     return campaign.id, lambda prefix: figures(results, prefix)
+
+
+def _selection(names: list[str], measure: str | None, store: Path | None) -> tuple[str, Figures]:
+    """The first run's id, and what makes the figures of a selection among these."""
+    from tautochrone.cli.select import runs_named
+    from tautochrone.judgement.selection.select import select
+    from tautochrone.report.selection.figures import figures_of
+
+    runs = runs_named(names, store)
+    found = select(runs, measure=measure)
+    return runs[0].id, lambda prefix: figures_of(found, prefix)
 
 
 def _search(name: str, store: Path | None) -> tuple[str, Figures]:

@@ -30,18 +30,23 @@ def introduce(console: Console, facts: Mapping[str, Any]) -> None:
     console.print("\n".join(parts), highlight=False, style="dim")
 
 
-def see_that_it_can_be_written(report: Path) -> None:
+def see_that_it_can_be_written(report: Path, what: str = "the report", option: str = "--out") -> None:
     """Before measuring for minutes.
+
+    Args:
+        report: where it is to go.
+        what: it is, for people.
+        option: that names another place.
 
     Raises:
         StoreError: it can't.
     """
     folder = report.parent
     if not folder.is_dir():
-        raise StoreError(f"Can't write the report to {report}: there is no folder {folder}", "Make it first.")
+        raise StoreError(f"Can't write {what} to {report}: there is no folder {folder}", "Make it first.")
     if report.is_dir():
-        raise StoreError(f"Can't write the report to {report}: it is a folder", "Name a file in it.")
+        raise StoreError(f"Can't write {what} to {report}: it is a folder", "Name a file in it.")
     if not os.access(report if report.exists() else folder, os.W_OK):
         raise StoreError(
-            f"Can't write the report to {report}: not permitted", "Choose another place with --out."
+            f"Can't write {what} to {report}: not permitted", f"Choose another place with {option}."
         )

@@ -27,6 +27,12 @@ RunsArgument = Annotated[
     typer.Argument(metavar="RUN...", help="Ids, beginnings of ids, 'latest', 'latest~1', or paths."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ReportOption = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Where the report goes; otherwise the store.")
+]
+OpenReportOption = Annotated[bool, typer.Option("--open", help="Open the report in the browser.")]
+PageOption = Annotated[Path | None, typer.Option("--out", "-o", help="Write a page, too: an HTML file.")]
+OpenPageOption = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]
 
 _CAMPAIGNS, _SEARCHES = ("plan-", "matrix-"), ("limit-",)
 """What their names begin with, and that of no run."""

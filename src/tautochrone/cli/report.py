@@ -13,6 +13,8 @@ from tautochrone.cli.options import (
     open_runs,
     open_store,
 )
+from tautochrone.cli.told import JunitOption, MarkdownOption, tell
+from tautochrone.errors import UsageError
 
 
 def report(
@@ -22,6 +24,8 @@ def report(
         typer.Option("--out", "-o", help="File to write; otherwise report-RUN.html in this folder."),
     ] = None,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    junit: JunitOption = None,
+    markdown: MarkdownOption = None,
     store: StoreOption = None,
 ) -> None:
     """Write one HTML page about one or more runs, a campaign of `tauto run`, or a search.
@@ -29,8 +33,16 @@ def report(
     It is one file and works offline. A campaign's name begins with plan-; plan-latest is the latest one. That
     of `tauto lab matrix` begins with matrix-, that of a search of `tauto tire limit` with limit-.
     """
-    of_kind = _of_campaign if names_campaign(run) else _of_search if names_search(run) else _of_runs
-    path = of_kind(run, out, store)
+    if names_campaign(run):
+        path = _of_campaign(run, out, store, junit, markdown)
+    elif junit is not None or markdown is not None:
+        raise UsageError(
+            f"{'--junit' if junit is not None else '--markdown'} tells what a plan requires, and "
+            f"'{run[0]}' is no plan's campaign",
+            "Name one, such as plan-latest, or ask with: tauto check.",
+        )
+    else:
+        path = (_of_search if names_search(run) else _of_runs)(run, out, store)
     typer.echo(path.resolve())
     if open_it:
         import webbrowser
@@ -51,7 +63,9 @@ def _of_runs(names: list[str], out: Path | None, store: Path | None) -> Path:
     return path
 
 
-def _of_campaign(names: list[str], out: Path | None, store: Path | None) -> Path:
+def _of_campaign(
+    names: list[str], out: Path | None, store: Path | None, junit: Path | None, markdown: Path | None
+) -> Path:
     from tautochrone.plan.campaign.campaign import open_campaign
     from tautochrone.report.plan import page
     from tautochrone.report.plan.results import gather_results
@@ -59,7 +73,9 @@ def _of_campaign(names: list[str], out: Path | None, store: Path | None) -> Path
     place = open_store(store)
     campaign = open_campaign(place, names[0])
     path = out if out is not None else Path(f"report-{campaign.id}.html")
-    return page.render(gather_results(campaign), out=path)
+    results = gather_results(campaign)
+    tell(results.outcome, junit, markdown)
+    return page.render(results, out=path)
 
 
 def _of_search(names: list[str], out: Path | None, store: Path | None) -> Path:

@@ -15,6 +15,7 @@ from tautochrone.plan.campaign.outlook import forecast_of
 from tautochrone.plan.document.expand import AS_IS
 from tautochrone.plan.experiments import EXPERIMENTS
 from tautochrone.plan.lab.matrix import MATRIX
+from tautochrone.report.plan import planned
 from tautochrone.report.typeset import plural
 
 _GAP = 2
@@ -26,6 +27,17 @@ def show_agenda(console: Console, agenda: Agenda, at_once: int = 1) -> None:
     console.print(_cells(agenda) if agenda.document.grid in ("", MATRIX) else _families(agenda))
     for sentence in _sentences(agenda, at_once):
         console.print(Text(sentence), soft_wrap=True)
+    _show_required(console, agenda)
+
+
+def _show_required(console: Console, agenda: Agenda) -> None:
+    if not agenda.required:
+        return
+    console.print(Text("Required:"))
+    repetitions = agenda.document.repetitions
+    for sentence, can_show in planned.sentences(agenda.required, agenda.points, repetitions):
+        style = "yellow" if can_show is False else ""
+        console.print(Text(f"  {sentence}", style=style), soft_wrap=True)
 
 
 def introduce_agenda(console: Console, agenda: Agenda, at_once: int = 1) -> None:
@@ -68,6 +80,7 @@ def as_table(agenda: Agenda, at_once: int = 1) -> dict[str, Any]:
         "repetitions": agenda.document.repetitions,
         "expected_s": round(rest.seconds, 1),
         "at_most": rest.at_most,
+        **({"required": _required(agenda)} if agenda.required else {}),
         "ends": rest.ends.isoformat(timespec="seconds"),
         "cells": [
             {
@@ -88,6 +101,10 @@ def as_table(agenda: Agenda, at_once: int = 1) -> dict[str, Any]:
             for point in (agenda.points[slot.key],)
         ],
     }
+
+
+def _required(agenda: Agenda) -> list[dict[str, Any]]:
+    return planned.as_table(agenda.required, agenda.points, agenda.document.repetitions)
 
 
 def _cells(agenda: Agenda) -> Table:

@@ -35,3 +35,11 @@ def machine_name(manifest: Manifest) -> str:
     release = " ".join(str(kernel[key]) for key in ("name", "release") if kernel.get(key))
     named = (where(manifest), machine, release)
     return ", ".join(str(part) for part in named if part) or "machine not known"
+
+
+def one_of_each(manifests: Sequence[Manifest]) -> list[Manifest]:
+    """One run of each machine and kernel, if there is one without a deployment: how it is by itself."""
+    found: dict[str, Manifest] = {}
+    for manifest in sorted(manifests, key=lambda one: isinstance(one.conditions.get("deployment"), dict)):
+        found.setdefault(machine_name(manifest), manifest)
+    return list(found.values())

@@ -52,12 +52,15 @@ def choose(seen: Evidence, measure: str | None = None) -> Measured:
     raise UsageError(f"No run here has a measure '{measure}'", f"There is: {names}.")
 
 
-def draw_kind(seen: Evidence, kind: str, measure: str | None = None) -> tuple[Specification, Measured]:
+def draw_kind(
+    seen: Evidence, kind: str, measure: str | None = None, *, others: Sequence[str] = ()
+) -> tuple[Specification, Measured]:
     """The figure of this kind at publication size, and what it is about.
 
     Args:
         kind: one of `kinds`.
         measure: which measure a general kind shows; None for the first.
+        others: kinds that are drawn elsewhere, for the advice.
 
     Raises:
         UsageError: there is no such kind, no such measure, or no sample.
@@ -69,7 +72,8 @@ def draw_kind(seen: Evidence, kind: str, measure: str | None = None) -> tuple[Sp
         found = _presented_kinds(presented).get(kind)
         if found is not None:
             return _stacked(*found), seen.of(experiment)[0]
-    raise UsageError(f"There is no figure '{kind}' of this", f"Choose from {', '.join(kinds(seen))}.")
+    known = ", ".join([*kinds(seen), *others])
+    raise UsageError(f"There is no figure '{kind}' of this", f"Choose from {known}.")
 
 
 def draw(measured: Measured, kind: str) -> alt.TopLevelMixin:

@@ -1,7 +1,6 @@
 """What every page consists of besides its own words: style, scripts, the charts' specifications."""
 
 import json
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tautochrone.errors import StoreError
+from tautochrone.report.bundle import bundle
 from tautochrone.report.views import conditions
 from tautochrone.run.manifest import Manifest
 from tautochrone.version import own_version
@@ -31,10 +31,15 @@ def render(template: str, specifications: dict[str, Any], **words: Any) -> str:
             version=own_version() or "(not installed)",
             style=Markup(style()),
             script=Markup(_asset("script.js")),
-            bundle=Markup(_bundle()) if specifications else "",
+            bundle=Markup(bundle()) if specifications else "",
             specifications=Markup(_embedded(specifications)),
         )
     )
+
+
+def part(template: str, **words: Any) -> Markup:
+    """A part of a page as finished HTML, of a template of its own."""
+    return Markup(_templates().get_template(template).render(**words))
 
 
 def style() -> str:
@@ -88,14 +93,6 @@ def _templates() -> Environment:
 
 def _asset(name: str) -> str:
     return (files("tautochrone.report") / "templates" / name).read_text(encoding="utf-8")
-
-
-@cache
-def _bundle() -> str:
-    """Vega, Vega-Lite and vega-embed as one script."""
-    import vl_convert
-
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
 
 
 def _embedded(content: dict[str, Any]) -> str:

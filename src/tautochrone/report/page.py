@@ -6,13 +6,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from markupsafe import Markup
+
 from tautochrone.errors import UsageError
+from tautochrone.judgement.loops import is_about_a_loop
 from tautochrone.judgement.mechanisms import Mechanism
+from tautochrone.judgement.reduced import Reduced
+from tautochrone.judgement.tail.tails import tails_of
 from tautochrone.judgement.verdict import Verdict
 from tautochrone.machine.audit import Finding
 from tautochrone.report import evidence, html
 from tautochrone.report.evidence import Evidence, rank_runs
+from tautochrone.report.labels import label_runs
 from tautochrone.report.sections import sections
+from tautochrone.report.tail import section as tail
 from tautochrone.report.typeset import duration, micro, number, plural
 from tautochrone.report.views import (
     books,
@@ -51,6 +58,7 @@ def render(
     mechanisms: Sequence[Mechanism] = (),
     lacking: Sequence[tuple[str, str]] = (),
     *,
+    top: Markup | None = None,
     out: Path,
 ) -> Path:
     """Write one report about ``runs`` to ``out``.
@@ -61,6 +69,7 @@ def render(
         findings: the audit of the machine they ran on, or of each machine by its name.
         mechanisms: what mechanisms cost, one line each.
         lacking: what was to be measured and was not, each with the reason.
+        top: what stands above the verdict: the answer to a question that was asked, as finished HTML.
         out: the HTML file; its folder must exist.
 
     Returns:
@@ -72,7 +81,14 @@ def render(
     """
     if not runs:
         raise UsageError("There is no run to report on", "Name a run; `tauto list` shows them.")
-    return html.write(page(evidence.gather(runs), verdict, findings, mechanisms, lacking), out)
+    rare, labels = tail.Section(), dict(zip(runs, label_runs([run.manifest for run in runs]), strict=True))
+
+    def tell_tails(run: Run, measure: str, reduced: Sequence[Reduced]) -> None:
+        if is_about_a_loop(run.manifest.header) and measure == run.measures[0]:
+            rare.take(labels[run], tails_of(run, measure, reduced=reduced))
+
+    seen = evidence.gather(runs, tell_tails)
+    return html.write(page(seen, verdict, findings, mechanisms, lacking, top=top, rare=rare.view()), out)
 
 
 def page(
@@ -81,8 +97,11 @@ def page(
     findings: Findings = (),
     mechanisms: Sequence[Mechanism] = (),
     lacking: Sequence[tuple[str, str]] = (),
+    *,
+    top: Markup | None = None,
+    rare: tail.View | None = None,
 ) -> str:
-    """The HTML text of a report."""
+    """The HTML text of a report; ``rare``: the section on rare late cycles."""
     audits = findings if isinstance(findings, Mapping) else {"": findings}
     groups = list(sections(seen))
     specifications = {
@@ -91,6 +110,8 @@ def page(
         for figure in [*group.figures, *(one for part in group.parts for one in part.figures)]
         for panel in figure.panels
     }
+    for figure in rare.figures if rare is not None else ():
+        specifications |= {panel.id: panel.chart.to_dict() for panel in figure.panels}
     laid_out = loops.view(verdict) if verdict is not None else None
     latencies = [one for group in seen.measured[:1] for one in group.series if group.loop]
     manifests, labels = seen.manifests, seen.labels
@@ -100,6 +121,7 @@ def page(
         written=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         masthead=html.masthead(*manifests),
         band=virtual.band(manifests),
+        top=top,
         headline=laid_out.headline if laid_out else _headline(manifests),
         loops=laid_out,
         no_verdict="No loop was judged here. The numbers below stand for themselves.",
@@ -116,6 +138,7 @@ def page(
         runs=_run_lines(manifests, labels),
         several=len(manifests) > 1,
         groups=groups,
+        rare=rare,
         beside=[
             grids.view(grid)
             for grid in [*conditions.deployments(manifests, labels), *conditions.loads(manifests, labels)]

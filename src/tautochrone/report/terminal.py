@@ -151,6 +151,12 @@ def _measure(
         width = min(60, console.width - _SKETCH_SCALE - max(len(one.source) for one in series))
         if width >= _NARROWEST_SKETCH:
             yield Padding(sketch(series, width=width), (1, 0, 0, 0))
+    sentences = [sentence for _, found in measured.courses for sentence in found.sentences()]
+    if sentences:
+        yield Text("\nOver time:", style="bold")
+        for sentence in sentences:
+            indented = Padding(Text(plain(sentence)), (0, 0, 0, 2))
+            yield indented if console.is_terminal else Text(f"  {plain(sentence)}")
 
 
 def _room(console: Console) -> int:

@@ -1,7 +1,7 @@
 """What is known about a run beside its samples: the file ``run.json``."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 
@@ -17,6 +17,12 @@ STATES = (MEASURING, SEALED, RECOVERED)
 _COUNTED_SOMETIMES = ("released", "missed", "dropped", "overruns", "warmup", "cpu_time_ns")
 
 _Record = TypeVar("_Record")
+
+
+def sum_of_known(counts: Iterable[int | None]) -> int | None:
+    """Of what several sources count, what is known; None where none of them counts it."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
 @dataclass(frozen=True)

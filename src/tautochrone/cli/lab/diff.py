@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tautochrone.cli.options import JsonOption, StoreOption
+from tautochrone.cli.options import JsonOption, OpenReportOption, ReportOption, StoreOption
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,10 +48,8 @@ def verb(
         int | None, typer.Option("--jobs", "-j", metavar="N", help="How many guests run at once. [2]")
     ] = None,
     as_json: JsonOption = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Where the report goes; otherwise the store.")
-    ] = None,
-    open_it: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    out: ReportOption = None,
+    open_it: OpenReportOption = False,
     store: StoreOption = None,
 ) -> None:
     """Where the latencies of two virtual machines first differ under one load, and what the kernel did.

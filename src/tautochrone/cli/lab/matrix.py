@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tautochrone.cli.options import JsonOption, StoreOption
+from tautochrone.cli.options import JsonOption, OpenReportOption, StoreOption
 from tautochrone.errors import UsageError
 
 
@@ -45,7 +45,7 @@ def verb(
         Path | None,
         typer.Option("--out", "-o", help="Where the report goes; otherwise the store."),
     ] = None,
-    open_it: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    open_it: OpenReportOption = False,
     store: StoreOption = None,
 ) -> None:
     """Scheduling latency of each kernel, under each preemption model that it has, beside each load.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
 from tautochrone.cli.ending import INTERRUPTED
-from tautochrone.cli.options import StoreOption, open_store
+from tautochrone.cli.options import OpenReportOption, ReportOption, StoreOption, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,10 +25,8 @@ def verb(
     load: Loads = None,
     on: On = None,
     deployment: DeploymentName = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Where the report goes; otherwise the store.")
-    ] = None,
-    open_it: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    out: ReportOption = None,
+    open_it: OpenReportOption = False,
     store: StoreOption = None,
 ) -> None:
     """Run every experiment once, one after the other, and write one report.

@@ -2,23 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from tautochrone.errors import UsageError
 from tautochrone.judgement.tire.limit import CONDITION
 from tautochrone.judgement.tire.limit_words import team_of
-from tautochrone.report import audits, html
+from tautochrone.report import html
+from tautochrone.report.foot import foot
 from tautochrone.report.tire_limit import tables
 from tautochrone.report.tire_limit.figures import figures
 from tautochrone.report.tire_limit.results import Results
 from tautochrone.report.typeset import micro
-from tautochrone.report.views import conditions, environment, grids, run_lines, virtual, warnings
+from tautochrone.report.views import conditions, grids, run_lines, warnings
 from tautochrone.report.views.warnings import Notice
 from tautochrone.run.manifest import Manifest
 from tautochrone.units import format_duration
 
-_MOST_WARNINGS = 6
 _AS_ASKED = "cut-short"  # a trial is to end at its first miss
 
 
@@ -53,7 +52,6 @@ def page(results: Results) -> str:
     drawn = figures(results, "trials")
     manifests = results.manifests
     labels = [_label(manifest, several=len(results.limits) > 1) for manifest in manifests]
-    found = audits.audit_runs(manifests[:1])
     notices = _notices(manifests, labels)
     deployed = conditions.deployments(manifests, labels)
     loaded = conditions.loads(manifests, labels)
@@ -61,7 +59,6 @@ def page(results: Results) -> str:
         "limit.html.j2",
         {panel.id: panel.chart.to_dict() for figure in drawn for panel in figure.panels},
         masthead=html.masthead(manifests[0]),
-        band=virtual.band(manifests),
         title=results.headline,
         how=_how(results),
         answers=grids.view(tables.answers(results)),
@@ -80,20 +77,11 @@ def page(results: Results) -> str:
             for limit in results.limits
             if limit.end == "unfinished"
         ],
-        warnings=notices,
-        few_warnings=len(notices) <= _MOST_WARNINGS,
+        **foot(manifests, notices, manifests[:1]),
         deployments=grids.view(deployed[0]) if deployed else None,
         loads=grids.view(loaded[0]) if loaded else None,
-        machines=len(found),
-        unseen=warnings.findings(found, "unknown"),
-        findings=warnings.findings(found, "warning", "note"),
-        good=warnings.findings(found, "good"),
-        facts=environment.facts(manifests[:1]),
-        several=False,
         runs=[run_lines.run_line(one, *_place(one)) for one in manifests],
-        books=run_lines.books(manifests),
         commands=_commands(results),
-        written=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     )
 
 
