@@ -20,9 +20,7 @@ probes: ## build the probes for other machines (--on ssh:…): x86-64, aarch64, 
 	@scripts/build-probes
 
 check: static ## the quick checks: format, lint, types, C unit tests, quick tests
-	@scripts/test-probe gcc
-	@scripts/build-probes x86_64
-	@$(bin)/pytest -m "not slow and not lab"
+	@scripts/test quick
 
 test: static ## every check: also sanitizers, clang, the static probe, the virtual lab, slow tests
 	@scripts/test

@@ -12,6 +12,32 @@ import pytest
 from real import FORKS
 
 _MARK = "TAUTO_TEST_SESSION"
+_BESIDE = (
+    "test_cli_tail",
+    "test_compare",
+    "test_course",
+    "test_docs_diagrams",
+    "test_guest",
+    "test_judgement_",
+    "test_lab",
+    "test_notebook.py",
+    "test_report_charts",
+    "test_report_ci",
+    "test_report_conditions",
+    "test_report_figure",
+    "test_report_page",
+    "test_requirement",
+    "test_schedulability_",
+    "test_selection",
+    "test_statistics_",
+    "test_tail",
+    "test_tire_grid_report",
+    "test_tire_limit_report",
+    "test_tire_model_statistics",
+    "test_trend",
+)
+"""Files of tests that mind no busy machine: they measure nothing, or in guests that count instructions."""
+
 _PATIENCE_S = 15.0
 _CGROUPS = Path("/sys/fs/cgroup")
 _JOURNAL = Path("/run/tautochrone/deployment.journal")
@@ -31,6 +57,19 @@ _SETTINGS = (
     "proc/sys/kernel/timer_migration",
     "proc/sys/kernel/numa_balancing",
 )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--share beside` takes the files of tests that may run beside others, `--share alone` the rest."""
+    parser.addoption("--share", choices=("beside", "alone"), help="a part of the files")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the files of the other share, before they cost anything."""
+    share = config.getoption("--share")
+    if share is None or not collection_path.name.startswith("test_"):
+        return None
+    return True if collection_path.name.startswith(_BESIDE) != (share == "beside") else None
 
 
 @pytest.fixture(scope="session", autouse=True)

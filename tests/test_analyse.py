@@ -61,6 +61,7 @@ def test_the_papers_set_has_the_papers_answer(tmp_path: Path) -> None:
     assert "Hyperperiod 40 ms." in done.stdout
 
 
+@pytest.mark.slow
 def test_the_same_for_programs_in_nanoseconds(tmp_path: Path) -> None:
     answer = json.loads(analyse(tmp_path, EXAMPLE, "--json").stdout)
     tasks = answer["cpus"][0]["tasks"]

@@ -68,6 +68,7 @@ def test_programs_are_told_where_to_begin(tmp_path: Path) -> None:
         assert done.places.threads_join == "/sys/fs/cgroup/cpuset/tasks"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cgroup", [1, 2])
 def test_a_change_that_fails_at_any_step_undoes_those_before(tmp_path: Path, cgroup: int) -> None:
     plant_machine(tmp_path, PAPERS, cgroup=cgroup)

@@ -104,6 +104,7 @@ def test_every_experiment_with_threads_has_a_diagram() -> None:
     assert {path.stem for path in DESCRIPTIONS} == set(DRAWINGS)
 
 
+@pytest.mark.slow
 def test_the_drawings_are_what_their_descriptions_give() -> None:
     done = draw("--check")
 

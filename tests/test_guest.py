@@ -19,7 +19,7 @@ from guest import KERNEL, OLDER_KERNEL, Guest, guest
 from real import TAUTO, only_run, wait_until
 from tautochrone.run.store import Store
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.lab]
 
 ON = ("--on", "ssh:guest")
 PATIENCE_S = 120.0

@@ -295,6 +295,7 @@ def test_several_hands_share_the_time_that_is_left(store: Store) -> None:
     assert outlook.left_s >= Outlook(agenda, agenda.slots[:1]).left_s - 1
 
 
+@pytest.mark.slow
 def test_a_plan_is_not_measured_at_once_on_a_machine_that_others_disturb(
     store: Store, tmp_path: Path
 ) -> None:

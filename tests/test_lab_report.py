@@ -97,6 +97,7 @@ def test_on_a_page_what_it_is_stands_above_all_else_and_only_there(tmp_path: Pat
     assert written.count("easured on a virtual machine") == 1
 
 
+@pytest.mark.slow
 def test_a_run_on_hardware_has_no_band_and_beside_others_it_is_told_apart(tmp_path: Path) -> None:
     real, lab = a_run(tmp_path, None), a_run(tmp_path, ONE)
     written = page.page(evidence.gather([real]), None)

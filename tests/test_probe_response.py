@@ -229,6 +229,7 @@ def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path, mechanism: str,
     assert all(book.completed == 0 for book in later)
 
 
+@pytest.mark.slow
 def test_the_largest_message_goes_through_and_a_larger_one_is_refused_with_the_limit(tmp_path: Path) -> None:
     run = measured(
         tmp_path, "--mechanisms", "message-queue", "--place", "same", "--repetitions", "2", "--count", "5",

@@ -236,6 +236,7 @@ def test_tasks_of_one_priority_are_told() -> None:
     assert ("same priority" in ended.stderr) == REAL_TIME
 
 
+@pytest.mark.slow
 def test_a_full_cpu_is_warned_of() -> None:
     needs_real_time()
     tasks = f"a:10ms:-:9500us:{URGENT}:{CPU}"

@@ -129,6 +129,7 @@ def test_the_curves_hold_the_true_quantiles(tmp_path: Path) -> None:
         assert row["last"] or row["later"] == pytest.approx(min(later, 0.1), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_the_chart_over_time_shows_every_worst_and_when(measured: Measured) -> None:
     for one in measured.series:
         chart = timeline.chart([one], PAPER, within=measured.series)

@@ -32,6 +32,7 @@ def test_an_svg_is_xml_with_units_and_the_runs_names(measured: Measured, kind: s
     assert "cpu+memory" in words
 
 
+@pytest.mark.slow
 def test_a_png_has_enough_dots_for_print(measured: Measured, tmp_path: Path) -> None:
     content = figure.save(figure.draw(measured, "histogram"), tmp_path / "f.png").read_bytes()
 

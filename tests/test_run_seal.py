@@ -75,6 +75,7 @@ def test_columns_of_the_file_say_what_they_are(tmp_path: Path) -> None:
     assert schema.field("latency_ns").metadata == {b"unit": b"ns", b"meaning": b"scheduling latency"}
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(
     st.lists(st.lists(st.integers(-HUGE, HUGE) | st.integers(0, 10_000), max_size=40), min_size=1, max_size=4)

@@ -206,6 +206,7 @@ def test_tasks_that_share_a_resource_stay_together() -> None:
     assert placed["a"] == placed["c"] != placed["b"]
 
 
+@pytest.mark.slow
 def test_what_is_schedulable_is_never_told_to_shrink_where_a_search_is_given_up() -> None:
     """a alone takes 99.9 %: following b to its end takes more steps than a search has."""
     slow = by_order((1000, 1000, 999), (10**15, 10**15, 5 * 10**11))

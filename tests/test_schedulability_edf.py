@@ -94,6 +94,7 @@ def test_jumping_over_stretches_gives_the_answer_of_all_of_them(task_set: TaskSe
     assert demand_test(task_set).schedulable is _naive(task_set)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(task_sets("edf"))
 def test_the_demand_test_says_what_the_schedule_shows(task_set: TaskSet) -> None:
@@ -101,6 +102,7 @@ def test_the_demand_test_says_what_the_schedule_shows(task_set: TaskSet) -> None
     assert demand_test(task_set).schedulable is not bool(simulate(task_set).missed())
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(task_sets("edf", jitter=True))
 def test_worst_responses_and_demand_agree(task_set: TaskSet) -> None:

@@ -104,6 +104,7 @@ def test_a_cut_schedule_forgets_what_comes_later() -> None:
     assert cut.missed() == ()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(st.sampled_from(["fixed", "edf"]), st.data())
 def test_work_is_neither_lost_nor_invented_and_no_cpu_rests_while_a_job_waits(

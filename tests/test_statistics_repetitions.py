@@ -99,6 +99,7 @@ def test_it_agrees_with_the_analysis_of_variance_of_scipy(groups: list[list[int]
         assert 1 + typical * found.variance_between / found.variance_within == pytest.approx(max(1.0, ratio))
 
 
+@pytest.mark.slow
 @repeatable
 @given(samples)
 def test_the_components_are_exact_but_for_rounding(groups: list[list[int]]) -> None:

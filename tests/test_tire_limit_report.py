@@ -129,6 +129,7 @@ def test_what_no_tire_can_hold_is_said_with_its_reason() -> None:
     assert "about 1 step in " in words
 
 
+@pytest.mark.slow
 def test_a_search_is_told_from_the_store_alone(store: Store) -> None:
     searched(store)
     found = results(store)

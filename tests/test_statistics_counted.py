@@ -1,0 +1,43 @@
+"""Distinct values with their counts give the same numbers as the samples themselves."""
+
+import numpy as np
+import pytest
+
+from tautochrone.statistics import shape
+from tautochrone.statistics.counts import counts_of, counts_of_bins
+from tautochrone.statistics.summary import summarise, summary_of
+
+RNG = np.random.default_rng(1)
+SAMPLES = [
+    np.array([7]),
+    np.full(500, -3),
+    np.exp(8.5 + 0.4 * RNG.standard_normal(20_000)).astype(np.int64),
+    RNG.integers(-(10**6), 10**12, 3_000),
+    RNG.integers(2**62, 2**63 - 1, 1_000),
+    RNG.integers(-(2**63), 2**63 - 1, 1_000),
+]
+
+
+@pytest.mark.parametrize("values", SAMPLES)
+def test_a_summary_of_counts_is_that_of_the_samples(values: np.ndarray) -> None:
+    direct, counted = summarise(values), summary_of(counts_of(values))
+    assert (counted.count, counted.minimum, counted.maximum) == (direct.count, direct.minimum, direct.maximum)
+    assert counted.mean == direct.mean
+    assert counted.standard_deviation == pytest.approx(direct.standard_deviation, rel=1e-12)
+    assert counted.quantiles == direct.quantiles
+    assert counted.resolution == direct.resolution
+
+
+@pytest.mark.parametrize("values", SAMPLES[:4])
+def test_histogram_and_curve_of_counts_are_those_of_the_samples(values: np.ndarray) -> None:
+    counts = counts_of(values)
+    for direct, counted in (
+        (shape.histogram(values, 300), shape.histogram_of(counts, 300)),
+        (shape.ecdf(values), shape.ecdf_of(counts)),
+    ):
+        assert all((one == other).all() for one, other in zip(direct, counted, strict=True))
+
+
+def test_the_bins_of_a_histogram_are_no_samples() -> None:
+    with pytest.raises(ValueError, match="histogram"):
+        summary_of(counts_of_bins(np.array([10, 20]), np.array([1, 2])))
