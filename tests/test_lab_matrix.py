@@ -276,7 +276,13 @@ def test_a_signal_ends_all_and_keeps_what_they_have_measured(store: Store) -> No
 
 @pytest.mark.slow
 def test_a_process_that_is_killed_costs_its_cell_alone(store: Store) -> None:
-    outcome = disturbed(store, ("idle",), lambda: os.kill(max(children(os.getpid())), signal.SIGKILL))
+    before = set(children(os.getpid()))  # a later process need not have a larger number
+
+    def kill_the_worker() -> None:
+        (worker,) = set(children(os.getpid())) - before
+        os.kill(worker, signal.SIGKILL)
+
+    outcome = disturbed(store, ("idle",), kill_the_worker)
     assert [str(one.error) for one in outcome.unmeasured] == ["The process that measured it was ended"]
     assert not outcome.stopped
     assert not outcome.left
