@@ -17,9 +17,7 @@ _BESIDE = (
     "test_compare",
     "test_course",
     "test_docs_diagrams",
-    "test_guest",
     "test_judgement_",
-    "test_lab",
     "test_notebook.py",
     "test_report_charts",
     "test_report_ci",
@@ -36,7 +34,10 @@ _BESIDE = (
     "test_tire_model_statistics",
     "test_trend",
 )
-"""Files of tests that mind no busy machine: they measure nothing, or in guests that count instructions."""
+"""Files of tests that mind no busy machine, since they measure nothing."""
+
+_GUESTS = ("test_guest", "test_lab")
+"""The same, since they measure in guests, most of which count instructions."""
 
 _PATIENCE_S = 15.0
 _CGROUPS = Path("/sys/fs/cgroup")
@@ -60,16 +61,17 @@ _SETTINGS = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--share beside` takes the files of tests that may run beside others, `--share alone` the rest."""
-    parser.addoption("--share", choices=("beside", "alone"), help="a part of the files")
+    """`--share` takes a part of the files, so that `scripts/test` can run parts at once."""
+    parser.addoption("--share", choices=("guests", "beside", "alone"), help="a part of the files")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out the files of the other share, before they cost anything."""
-    share = config.getoption("--share")
-    if share is None or not collection_path.name.startswith("test_"):
+    """Leave out the files of the other shares, before they cost anything."""
+    wanted, name = config.getoption("--share"), collection_path.name
+    if wanted is None or not name.startswith("test_"):
         return None
-    return True if collection_path.name.startswith(_BESIDE) != (share == "beside") else None
+    share = "guests" if name.startswith(_GUESTS) else "beside" if name.startswith(_BESIDE) else "alone"
+    return True if share != wanted else None
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -119,7 +119,7 @@ def test_the_less_urgent_wait_for_the_more_urgent(paper: Run) -> None:
     ]
     assert latency[1] > 0.6 * run_ns[0]
     assert latency[2] > 0.6 * (run_ns[0] + run_ns[1])
-    assert run_ns[2] > 1.5 * 4 * MS  # preempted by more than half of its own time
+    assert run_ns[2] > 1.1 * 4 * MS  # preempted: its own work alone takes 4 ms
 
 
 @pytest.mark.slow
