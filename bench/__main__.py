@@ -1,4 +1,7 @@
-"""`make bench`: every benchmark, one after the other; prints ratios, decides nothing."""
+"""`make bench`: every benchmark, one after the other; prints ratios, decides nothing.
+
+Two that take many minutes are run by themselves: tails.py and false_alarms.py.
+"""
 
 import argparse
 import os
@@ -50,6 +53,9 @@ def main() -> None:
     here = Path(__file__).parent
     subprocess.run([sys.executable, str(here / "seal.py"), "--samples", str(options.samples)], check=True)
     subprocess.run([sys.executable, str(here / "catalogue.py")], check=True)
+    subprocess.run(
+        [sys.executable, str(here / "judgement.py"), "--samples", str(options.samples)], check=True
+    )
 
 
 if __name__ == "__main__":
