@@ -16,7 +16,7 @@ from tautochrone.judgement.comparison.compare import Comparison, Side, compare
 from tautochrone.report.comparison import page, terminal
 from tautochrone.run.store import Store
 
-_KEYS = {"idle": "0a0a0a0a0a0a", "loaded": "0b0b0b0b0b0b"}
+_KEYS = {"idle": "0a0a0a0a0a0a", "loaded": "0b0b0b0b0b0b", "idle, MI": "0c0c0c0c0c0c"}
 
 
 def _values(seed: int, scale: float = 1.0) -> Any:
@@ -43,6 +43,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store_run(place, [_values(seed)])
     for seed in range(3, 6):
         store_run(place, [_values(seed, 2.0)], "cpu")
+    _campaign(place, "plan-20251231T000000Z-cccc", 1.0, ("idle", "idle, MI"))
     _campaign(place, "plan-20260101T000000Z-aaaa", 1.0, ("idle", "loaded"))
     _campaign(place, "plan-20260102T000000Z-bbbb", 3.0, ("loaded",))
     return folder
@@ -75,7 +76,6 @@ def test_conditions_come_first_then_numbers_then_gates(store: Path, sides: tuple
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_gates_are_told_to_programs_that_test(store: Path, sides: tuple[str, str], tmp_path: Path) -> None:
     junit, summary = tmp_path / "gates.xml", tmp_path / "gates.md"
     gates = (
@@ -93,7 +93,6 @@ def test_gates_are_told_to_programs_that_test(store: Path, sides: tuple[str, str
     assert "**1 does not hold, 1 holds.**" in summary.read_text()
 
 
-@pytest.mark.slow
 @pytest.mark.slow
 def test_what_cannot_be_shown_either_way_fails_only_when_strict(store: Path, sides: tuple[str, str]) -> None:
     runs = sides[0].split(",")[:2]
@@ -128,7 +127,6 @@ def test_everything_is_there_for_programs(store: Path, sides: tuple[str, str]) -
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_campaigns_are_compared_cell_by_cell(store: Path) -> None:
     said = _compare(store, "plan-20260101", "plan-latest").stdout
     assert "Only in plan-20260101T000000Z-aaaa: latency, idle." in said
@@ -137,11 +135,17 @@ def test_campaigns_are_compared_cell_by_cell(store: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["0b0b", "latency, loaded", "LOADED"])
 def test_a_cell_is_named_by_its_key_its_name_or_a_part_of_it(store: Path, name: str) -> None:
     told = json.loads(_compare(store, f"plan-20260101/{name}", "plan-latest/0b0b0b0b0b0b", "--json").stdout)
     assert [len(one["runs"]) for one in told["sides"]] == [2, 2]
+
+
+@pytest.mark.slow
+def test_a_name_that_goes_on_in_another_cell_means_the_one_that_ends_with_it(store: Path) -> None:
+    said = _compare(store, "plan-20251231/idle", "plan-20251231/IDLE, mi", "--json").stdout
+    first, second = (set(one["runs"]) for one in json.loads(said)["sides"])
+    assert (len(first), len(second), first & second) == (2, 2, set())
 
 
 @pytest.mark.slow

@@ -89,10 +89,11 @@ def _cells(place: Store, name: str) -> tuple[str, list[Cell]]:
 
 
 def _cell(cells: Sequence[Cell], name: str, campaign: str) -> Cell:
-    """By its key or the beginning of it, its name, or a part of its name that no other has."""
+    """By its key or the beginning of it, its name or the last parts of it, or any part that no other has."""
     for way in (
         lambda cell: name in (cell.key, cell.name),
         lambda cell: len(name) >= 4 and cell.key.startswith(name),
+        lambda cell: f", {cell.name}".lower().endswith(f", {name}".lower()),
         lambda cell: name.lower() in cell.name.lower(),
     ):
         found = [cell for cell in cells if way(cell)]
