@@ -12,32 +12,54 @@ import pytest
 from real import FORKS
 
 _MARK = "TAUTO_TEST_SESSION"
-_BESIDE = (
-    "test_cli_tail",
-    "test_compare",
-    "test_course",
-    "test_docs_diagrams",
-    "test_judgement_",
-    "test_notebook.py",
-    "test_report_charts",
-    "test_report_ci",
-    "test_report_conditions",
-    "test_report_figure",
-    "test_report_page",
-    "test_requirement",
-    "test_schedulability_",
-    "test_selection",
-    "test_statistics_",
-    "test_tail",
-    "test_tire_grid_report",
-    "test_tire_limit_report",
-    "test_tire_model_statistics",
-    "test_trend",
-)
-"""Files of tests that mind no busy machine, since they measure nothing."""
+_SHARES = {
+    # Measure in guests, most of which count instructions: no busy machine disturbs them.
+    "guests": ("test_guest", "test_lab"),
+    # Measure nothing.
+    "statistics": (
+        "test_cli_tail",
+        "test_compare",
+        "test_course",
+        "test_requirement",
+        "test_selection",
+        "test_statistics_",
+        "test_tail",
+        "test_trend",
+    ),
+    "reading": (
+        "test_analyse",
+        "test_docs_diagrams",
+        "test_judgement_",
+        "test_machine_audit",
+        "test_notebook.py",
+        "test_plan_document",
+        "test_plan_order",
+        "test_presentation_tire",
+        "test_report_charts",
+        "test_report_ci",
+        "test_report_conditions",
+        "test_report_figure",
+        "test_report_page",
+        "test_run_recover",
+        "test_run_seal",
+        "test_run_store",
+        "test_schedulability_",
+        "test_stream",
+        "test_target_address",
+        "test_tire_grid_plan",
+        "test_tire_grid_report",
+        "test_tire_limit.py",
+        "test_tire_limit_report",
+        "test_tire_model_runs",
+        "test_tire_model_statistics",
+        "test_toml_lines",
+        "test_units",
+        "test_verdict",
+    ),
+}
+"""Files of tests that may run beside other things, by the beginnings of their names."""
 
-_GUESTS = ("test_guest", "test_lab")
-"""The same, since they measure in guests, most of which count instructions."""
+_ALONE = "alone"
 
 _PATIENCE_S = 15.0
 _CGROUPS = Path("/sys/fs/cgroup")
@@ -62,7 +84,7 @@ _SETTINGS = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--share` takes a part of the files, so that `scripts/test` can run parts at once."""
-    parser.addoption("--share", choices=("guests", "beside", "alone"), help="a part of the files")
+    parser.addoption("--share", choices=(*_SHARES, _ALONE), help="a part of the files")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -70,7 +92,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     wanted, name = config.getoption("--share"), collection_path.name
     if wanted is None or not name.startswith("test_"):
         return None
-    share = "guests" if name.startswith(_GUESTS) else "beside" if name.startswith(_BESIDE) else "alone"
+    share = next((one for one, names in _SHARES.items() if name.startswith(names)), _ALONE)
     return True if share != wanted else None
 
 
