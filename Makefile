@@ -25,7 +25,7 @@ check: static ## the quick checks: format, lint, types, C unit tests, quick test
 test: static ## every check: also sanitizers, clang, the static probe, the virtual lab, slow tests
 	@scripts/test
 
-bench: ## compare with cyclictest, jitterdebugger and stress-ng; kept out of the tests
+bench: ## compare with cyclictest, jitterdebugger, stress-ng and the middleware's own tools; kept out of the tests
 	@scripts/setup bench
 	@scripts/build-probes x86_64
 	@$(bin)/python bench

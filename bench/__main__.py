@@ -13,6 +13,7 @@ import cyclic
 import interrupt
 import lab
 import loads
+import middleware
 import response
 import tire
 import tire_sender
@@ -40,6 +41,7 @@ def main() -> None:
     cyclic.missing(places[-1], options.seconds)
     response.latency(cpu, home, options.seconds, options.rounds)
     interrupt.handler_cost(cpu, options.seconds, options.rounds)
+    middleware.round_trips(cpu, home, min(2.0, options.seconds), min(3, options.rounds))
     loads.disturbance(len(os.sched_getaffinity(0)), options.seconds, min(3, options.rounds))
     loads.guarded(cpu, options.seconds, min(3, options.rounds))
     tire.speed(cpu, home, min(1.0, options.seconds), options.rounds)

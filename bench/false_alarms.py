@@ -126,9 +126,9 @@ def _pairs(
     """Disjoint pairs of neighbouring groups, and where asked for the runs that were measured before each."""
     size = way.runs
     for at in range(way.earlier, len(runs) - 2 * size + 1, 2 * size):
-        earlier = tuple({"cpu": one} for one, _ in runs[at - way.earlier : at])
-        first = tuple({"cpu": one} for one, _ in runs[at : at + size])
-        second = tuple({"cpu": longer(by)} for _, longer in runs[at + size : at + 2 * size])
+        earlier = tuple({"cpu": [one]} for one, _ in runs[at - way.earlier : at])
+        first = tuple({"cpu": [one]} for one, _ in runs[at : at + size])
+        second = tuple({"cpu": [longer(by)]} for _, longer in runs[at + size : at + 2 * size])
         yield Measured(first, earlier), Measured(second)
 
 

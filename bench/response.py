@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from peers import _run
-from tautochrone.stream import HEADER, ROWS, FrameReader, json_payload, read_file, rows, rows_dtype
+from streams_read import values_us
 from tautochrone.target.local import find_probe
 
 PRIORITY = 80
@@ -65,28 +65,16 @@ def ours(mechanism: str, *more: str, measure: tuple[str, str] = ("before_ns", "r
                 ],
                 home,
             )  # fmt: skip
-            values_us = _values_us(out, *measure)
+            taken_us = values_us(out, *measure)
         return Latency(
-            float(values_us.mean()),
-            float(np.median(values_us)),
-            float(values_us.min()),
-            float(values_us.max()),
-            cpu_s * 1e6 / len(values_us),
+            float(taken_us.mean()),
+            float(np.median(taken_us)),
+            float(taken_us.min()),
+            float(taken_us.max()),
+            cpu_s * 1e6 / len(taken_us),
         )
 
     return run
-
-
-def _values_us(stream: Path, start: str, end: str) -> np.ndarray:
-    parts = []
-    header: dict[str, object] = {}
-    for frame in read_file(stream, FrameReader()):
-        if frame.type == HEADER:
-            header = json_payload(frame)
-        elif frame.type == ROWS:
-            found = rows(frame, rows_dtype(header, frame.table))
-            parts.append(found[end] - found[start])
-    return np.concatenate(parts) / 1e3
 
 
 def rt_test(name: str) -> Tool:

@@ -28,6 +28,10 @@ static const struct command commands[] = {
     {"taskset", "a set of periodic tasks that share CPUs", experiment_taskset},
     {"tire", "a simulated tire, in real time or as fast as it goes", experiment_tire},
     {"clock", "cost and resolution of each clock", experiment_clock},
+    {"middleware-throughput", "operations per second of an ORB and others", experiment_middleware_throughput},
+    {"middleware-latency", "an urgent client beside less urgent ones", experiment_middleware_latency},
+    {"middleware-footprint", "memory of a server with its servants", experiment_middleware_footprint},
+    {"middleware-serve", "servants for a client elsewhere", middleware_serve},
     {"load", "a background load, bounded and self-ending", load_main},
     {"guard", "runs a command as long as somebody speaks", guard_main},
     {"keep", "reads and changes settings, and puts them back", keep_main},
@@ -55,7 +59,7 @@ static void print_help(void)
            "Takes time stamps on the machine under test. Alone it prints a table; with --out it writes a sample stream\n"
            "that 'tauto' reads.\n\n");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        print("  %-10s %s\n", commands[i].name, commands[i].summary);
+        print("  %-21s %s\n", commands[i].name, commands[i].summary);
     }
     print("\n'tauto-probe COMMAND --help' shows its options. Exit codes: 0 measured, 1 failed while measuring, 2 usage,\n"
            "3 not permitted.\n");

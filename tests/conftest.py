@@ -31,9 +31,14 @@ _SHARES = {
         "test_docs_diagrams",
         "test_judgement_",
         "test_machine_audit",
+        "test_middleware_build",
+        "test_middleware_plan",
+        "test_middleware_report",
+        "test_middleware_server",
         "test_notebook.py",
         "test_plan_document",
         "test_plan_order",
+        "test_presentation_middleware",
         "test_presentation_tire",
         "test_report_charts",
         "test_report_ci",
@@ -55,6 +60,18 @@ _SHARES = {
         "test_toml_lines",
         "test_units",
         "test_verdict",
+    ),
+    # Measure, beside compilers and guests: their urgent threads work for moments and then wait. How long a
+    # call takes matters in none of them, as long as clients have the patience, usually a second.
+    "calls": (
+        "test_middleware_command",
+        "test_middleware_cyclonedds",
+        "test_middleware_footprint",
+        "test_middleware_omniorb",
+        "test_middleware_seen",
+        "test_middleware_stream",
+        "test_middleware_throughput",
+        "test_middleware_zeromq",
     ),
 }
 """Files of tests that may run beside other things, by the beginnings of their names."""

@@ -1,5 +1,6 @@
 """Two networks of the tests' own, joined by a cable; both vanish with the processes that hold them."""
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from real import skip_or_fail, wait_until
 
 _HERE, _THERE = "10.117.0.1", "10.117.0.2"
+_CLONE_NEWNET = 0x40000000
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,18 @@ class Networks:
     def in_second(self, command: Sequence[str]) -> list[str]:
         """See `in_first`."""
         return ["nsenter", "--net", f"--target={self.second}", "--", *command]
+
+    @contextmanager
+    def inside_first(self) -> Iterator[None]:
+        """While inside, this thread, and the threads and processes that it starts, are in the first one."""
+        with _inside(self.first):
+            yield
+
+    @contextmanager
+    def inside_second(self) -> Iterator[None]:
+        """See `inside_first`."""
+        with _inside(self.second):
+            yield
 
 
 @contextmanager
@@ -77,3 +91,25 @@ def two_networks() -> Iterator[Networks]:
 
 def _has_own_network(pid: int) -> bool:
     return Path(f"/proc/{pid}/ns/net").readlink() != Path("/proc/self/ns/net").readlink()
+
+
+@contextmanager
+def _inside(pid: int) -> Iterator[None]:
+    before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    try:
+        _enter(f"/proc/{pid}/ns/net")
+        try:
+            yield
+        finally:
+            _enter(f"/proc/self/fd/{before}")
+    finally:
+        os.close(before)
+
+
+def _enter(place: str) -> None:
+    network = os.open(place, os.O_RDONLY)
+    try:
+        if ctypes.CDLL(None, use_errno=True).setns(network, _CLONE_NEWNET):
+            raise OSError(ctypes.get_errno(), f"{place} can't be entered")
+    finally:
+        os.close(network)

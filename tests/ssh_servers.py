@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,6 +16,7 @@ from typing import Literal
 from real import PATIENCE_S, children, skip_or_fail, wait_until
 
 Kind = Literal["openssh", "dropbear"]
+_LOOPBACK = "127.0.0.1"
 _NEEDED = {
     "openssh": ("/usr/sbin/sshd", "ssh-keygen"),
     "dropbear": ("dropbear", "dropbearkey", "ssh-keygen", "unshare"),
@@ -37,11 +38,12 @@ class SshServer:
     home: Path
     pushed: Path
     host_key: str
+    host: str = _LOOPBACK
 
     @property
     def where(self) -> str:
         """What stands after --on."""
-        return f"ssh:{getpass.getuser()}@127.0.0.1:{self.port}"
+        return f"ssh:{getpass.getuser()}@{self.host}:{self.port}"
 
     def sessions(self) -> list[int]:
         """The server's processes that serve connections; not what was started over them."""
@@ -72,10 +74,21 @@ class SshServer:
 
 
 @contextlib.contextmanager
-def ssh_server(kind: Kind, folder: Path) -> Iterator[SshServer]:
+def ssh_server(
+    kind: Kind,
+    folder: Path,
+    host: str = _LOOPBACK,
+    before: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[SshServer]:
     """A server that runs as long as the block, with its files in this folder.
 
     What was started over it is ended at the end too, should the test have failed to see to that.
+
+    Args:
+        host: the address at which it listens.
+        before: words before its command, such as ``unshare --time --fork``.
+        environment: of what is started over it (openssh).
     """
     for program in _NEEDED[kind]:
         if shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin") is None:
@@ -86,15 +99,24 @@ def ssh_server(kind: Kind, folder: Path) -> Iterator[SshServer]:
     pushed.mkdir(mode=0o700)
     make_key(home / ".ssh" / "id_ed25519")
     shutil.copy(home / ".ssh" / "id_ed25519.pub", home / ".ssh" / "authorized_keys")
-    port = free_port()
-    host_key, command = (_openssh if kind == "openssh" else _dropbear)(folder, port)
-    (home / ".ssh" / "known_hosts").write_text(f"[127.0.0.1]:{port} {host_key}\n")
+    port = free_port(host)
+    host_key, command = (
+        _openssh(folder, host, port, environment or {})
+        if kind == "openssh"
+        else _dropbear(folder, host, port)
+    )
+    (home / ".ssh" / "known_hosts").write_text(f"[{host}]:{port} {host_key}\n")
     with (folder / "log").open("wb") as log:
-        environment = os.environ | {"XDG_RUNTIME_DIR": str(pushed)}
-        process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    server = SshServer(process.pid, port, home, pushed, host_key)
+        process = subprocess.Popen(
+            [*before, *command],
+            env=os.environ | {"XDG_RUNTIME_DIR": str(pushed)},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
+    server = SshServer(process.pid, port, home, pushed, host_key, host)
     try:
-        wait_until(lambda: _answers(port) or process.poll() is not None, "the SSH server listens")
+        wait_until(lambda: _answers(host, port) or process.poll() is not None, "the SSH server listens")
         if process.poll() is not None:
             skip_or_fail(f"the SSH server does not start: {(folder / 'log').read_text()}")
         yield server
@@ -119,26 +141,29 @@ def make_key(path: Path) -> str:
     return path.with_suffix(".pub").read_text().strip()
 
 
-def free_port() -> int:
+def free_port(host: str = _LOOPBACK) -> int:
     """A port on which nothing listens at this moment."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((host, 0))
         return int(probe.getsockname()[1])
 
 
-def _answers(port: int) -> bool:
+def _answers(host: str, port: int) -> bool:
     with socket.socket() as client:
         client.settimeout(1.0)
-        return client.connect_ex(("127.0.0.1", port)) == 0
+        return client.connect_ex((host, port)) == 0
 
 
-def _openssh(folder: Path, port: int) -> tuple[str, list[str]]:
+def _openssh(folder: Path, host: str, port: int, given: Mapping[str, str]) -> tuple[str, list[str]]:
     host_key = make_key(folder / "host_key")
-    environment = [f"XDG_RUNTIME_DIR={folder / 'pushed'}"]
+    environment = [
+        f"XDG_RUNTIME_DIR={folder / 'pushed'}",
+        *(f"{key}={value}" for key, value in given.items()),
+    ]
     if session := os.environ.get("TAUTO_TEST_SESSION"):  # so that conftest.py sees what is left
         environment.append(f"TAUTO_TEST_SESSION={session}")
     (folder / "config").write_text(
-        f"ListenAddress 127.0.0.1:{port}\n"
+        f"ListenAddress {host}:{port}\n"
         f"HostKey {folder / 'host_key'}\n"
         f"AuthorizedKeysFile {folder / 'home' / '.ssh' / 'authorized_keys'}\n"
         "StrictModes no\nUsePAM no\nPidFile none\nPasswordAuthentication no\n"
@@ -151,7 +176,7 @@ def _openssh(folder: Path, port: int) -> tuple[str, list[str]]:
     return host_key, ["/usr/sbin/sshd", "-D", "-e", "-f", str(folder / "config")]
 
 
-def _dropbear(folder: Path, port: int) -> tuple[str, list[str]]:
+def _dropbear(folder: Path, host: str, port: int) -> tuple[str, list[str]]:
     """It reads keys from the user's home folder only: the server gets a view in which that is ours."""
     made = subprocess.run(
         ["dropbearkey", "-t", "ed25519", "-f", str(folder / "host_key")],
@@ -161,6 +186,6 @@ def _dropbear(folder: Path, port: int) -> tuple[str, list[str]]:
     )
     host_key = next(line for line in made.stdout.splitlines() if line.startswith("ssh-ed25519 "))
     user = [] if os.geteuid() == 0 else ["--user", "--map-current-user"]
-    server = f"dropbear -F -E -e -s -r {folder / 'host_key'} -p 127.0.0.1:{port} -P {folder / 'pid'}"
+    server = f"dropbear -F -E -e -s -r {folder / 'host_key'} -p {host}:{port} -P {folder / 'pid'}"
     script = f'mount --bind {folder / "home"} "$(getent passwd "$(id -u)" | cut -d: -f6)" && exec {server}'
     return host_key, ["unshare", *user, "--mount", "sh", "-c", script]

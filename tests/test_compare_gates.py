@@ -60,8 +60,8 @@ def _outcomes(
     rng = np.random.default_rng(7)
     wanted = parse(gate)
 
-    def side(count: int, by: float) -> tuple[dict[str, Source], ...]:
-        return tuple({"cpu": make(_values(rng, 2_000, by, between))} for _ in range(count))
+    def side(count: int, by: float) -> tuple[dict[str, list[Source]], ...]:
+        return tuple({"cpu": [make(_values(rng, 2_000, by, between))]} for _ in range(count))
 
     for _ in range(comparisons):
         first, second = Measured(side(runs, 0.0), side(earlier, 0.0)), Measured(side(runs, shift))

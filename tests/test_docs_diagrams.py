@@ -26,8 +26,9 @@ EXPERIMENTS = (
     "taskset",
     "tire",
 )
+MIDDLEWARE = ("middleware-throughput", "middleware-latency")  # one page and a folder of sources of their own
 FIGURES = {"tire-model": "tire", "tire-arcs": "tire"}  # what else is drawn, and whose page shows it
-DRAWINGS = (*EXPERIMENTS, *FIGURES)
+DRAWINGS = (*EXPERIMENTS, *MIDDLEWARE, *FIGURES)
 CHROMIUM = Path("/usr/bin/chromium")
 QUIET = [
     "--no-sandbox",
@@ -174,10 +175,18 @@ def test_a_drawing_asks_nobody_for_anything(name: str) -> None:
     assert set(re.findall(r"https?://[^\"]+", text)) == {"http://www.w3.org/2000/svg"}
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_columns_and_measures_are_called_as_in_the_stream(name: str) -> None:
+def source_of(name: str) -> str:
     experiments = ROOT / "probe" / "experiment"
-    source = "".join(path.read_text() for path in [*experiments.glob(f"{name}*.c"), experiments / "pairs.c"])
+    if name in MIDDLEWARE:
+        files = [*(ROOT / "middleware").glob(f"{name.removeprefix('middleware-')}*.c")]
+    else:
+        files = [*experiments.glob(f"{name}*.c"), experiments / "pairs.c"]
+    return "".join(path.read_text() for path in files)
+
+
+@pytest.mark.parametrize("name", [*EXPERIMENTS, *MIDDLEWARE])
+def test_columns_and_measures_are_called_as_in_the_stream(name: str) -> None:
+    source = source_of(name)
     panels = tomllib.loads((DOCS / "diagrams" / f"{name}.toml").read_text())["panels"]
     stamps = {stamp["name"] for panel in panels for stamp in panel["stamps"]}
     measures = {interval["measure"] for panel in panels for interval in panel["intervals"]}
@@ -192,7 +201,7 @@ def test_the_page_of_an_experiment_shows_its_diagram(name: str) -> None:
     assert f"](diagrams/{name}.svg)" in (DOCS / f"{name}.md").read_text()
 
 
-@pytest.mark.parametrize(("name", "page"), FIGURES.items())
+@pytest.mark.parametrize(("name", "page"), [*FIGURES.items(), *((name, "middleware") for name in MIDDLEWARE)])
 def test_a_figure_is_on_the_page_that_it_belongs_to(name: str, page: str) -> None:
     assert f"](diagrams/{name}.svg)" in (DOCS / f"{page}.md").read_text()
 
@@ -203,7 +212,8 @@ def test_the_overview_names_every_experiment_with_its_page_and_its_diagram() -> 
     for name in (*EXPERIMENTS, "clock"):
         assert f"({name}.md)" in overview
         assert (DOCS / f"{name}.md").exists()
-    for name in EXPERIMENTS:
+    assert "(middleware.md)" in overview
+    for name in (*EXPERIMENTS, *MIDDLEWARE):
         assert f"diagrams/{name}.svg" in overview
 
 

@@ -67,4 +67,5 @@ def test_cyclictest_in_the_same_guest_agrees(on: str, load: str, measured: Measu
     theirs = cyclictest(on, load, COUNT)
     every_us = np.repeat(list(theirs), list(theirs.values())) + 0.5  # it cuts the fraction off
     assert abs(np.median(ours_us) - np.median(every_us)) <= 2
-    assert ours_us.max() >= 0.9 * max(theirs)
+    # What is rare, timers that coincide, may fall into one of the two runs alone.
+    assert ours_us.max() >= 0.7 * max(theirs)

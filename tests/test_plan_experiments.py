@@ -16,7 +16,9 @@ NOT_OF_PLANS = {"out", "progress"}
 
 
 def probe_options(name: str) -> set[str]:
-    return set(re.findall(r"^  --([a-z-]+) ", probe(name, "--help").stdout, re.MULTILINE))
+    told = probe(name, "--help").stdout
+    always = re.findall(r"^usage: .* --([a-z-]+) [A-Z]+ ", told)  # what it can't do without
+    return {*always, *re.findall(r"^  --([a-z-]+) ", told, re.MULTILINE)}
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -31,7 +33,8 @@ def test_every_option_of_the_probe_that_matters_is_known(name: str) -> None:
     keeps_all = {"ring", "drain"} if name == "clock" else set()  # which this experiment refuses
     one_measure = (
         {"record"}
-        if name in ("inversion", "period", "response", "timerlat", "kernel", "taskset", "tire")
+        if name
+        in ("inversion", "period", "response", "timerlat", "kernel", "taskset", "tire", "middleware-latency")
         else set()
     )  # which these refuse
     assert probe_options(name) - NOT_OF_PLANS - keeps_all - one_measure <= set(EXPERIMENTS[name].known)
@@ -52,6 +55,7 @@ def test_every_option_of_the_probe_that_matters_is_known(name: str) -> None:
         ("response", {"mechanisms": "semaphore,fifo", "place": "same", "repetitions": 2}, 2 * 2 * 20 * 0.01),
         ("tire", {"duration": "30s", "step": "1ms", "warmup": 100}, 30.1),
         ("tire", {"count": 500, "warmup": 0}, 5.0),
+        ("middleware-latency", {"transport": "tcp", "calls": 300, "warmup": 0, "rate-low": 30}, 10.5),
     ],
 )
 def test_how_long_it_takes_is_known_before(name: str, options: Options, seconds: float) -> None:

@@ -37,6 +37,32 @@ def test_what_is_required_is_read(text: str, expected: tuple[object, ...]) -> No
     assert parse(text).text == text
 
 
+@pytest.mark.parametrize(
+    ("text", "source", "rest"),
+    [
+        ("response of C0 p99.9 < 2ms", "C0", "response p99.9 < 2ms"),
+        ("misses of 'C*' = 0", "C*", "misses = 0"),
+        ("misses of C0 beyond 1ms <= 1 per hour", "C0", "misses beyond 1ms <= 1 per hour"),
+        ('call of "two-way octet" max < 1ms', "two-way octet", "call max < 1ms"),
+        ("latency of cpu1 above 100us < 1 in 1e6", "cpu1", "latency above 100us < 1 in 1e6"),
+    ],
+)
+def test_one_source_may_be_meant(text: str, source: str, rest: str) -> None:
+    assert parse(text).source == source
+    assert parse(text).text == text
+    assert meant(text) == meant(rest)
+    assert parse(rest).source == ""
+
+
+def test_a_name_of_sources_means_itself_but_for_its_stars() -> None:
+    assert parse("misses of 'C*' = 0").is_about("C12")
+    assert parse("misses of c0 = 0").is_about("C0")
+    assert not parse("misses of C0 = 0").is_about("C01")
+    assert not parse("latency of 'a.b[1]' max < 1ms").is_about("axb1")
+    assert parse("latency of 'a.b[1]' max < 1ms").is_about("a.b[1]")
+    assert parse("misses = 0").is_about("anything")
+
+
 def test_how_often_may_be_said_of_time_and_of_cycles() -> None:
     def share(text: str) -> float | None:
         often = parse(text).frequency
@@ -69,6 +95,8 @@ def test_a_confidence_that_is_written_goes_before_the_usual_one() -> None:
         ("misses < 0", "nothing is fewer than no miss", "misses = 0"),
         ("misses = 3 in 5", "no less", "<="),
         ("misses p99 < 3us", "says nothing of misses", "misses = 0"),
+        ("latency of C0 < 3us", "does not say what of latency", "p99.999"),
+        ("latency of 'two way p99 < 3us", "is not a measure and what of it", "misses = 0"),
         ("misses < often", "how often", "1 per hour"),
     ],
 )
@@ -83,18 +111,19 @@ def test_what_can_t_be_read_is_refused_with_its_text_and_what_may_stand_there(
 
 
 def test_every_measure_of_the_probe_can_be_required_and_no_other() -> None:
-    folder = Path(__file__).parent.parent / "probe"
+    house = Path(__file__).parent.parent
+    files = [path for folder in ("probe", "middleware") for path in (house / folder).rglob("*.c")]
     # {"latency_ns", "scheduling latency", 0, 1}: a name, a meaning, and two instants, which no column has.
     described = re.compile(r'\{"([a-z_]+_ns)", "[^"]*", \w+, \w+\}')
     found = {
         name
-        for path in folder.rglob("*.c")
+        for path in files
         for name in described.findall(path.read_text(encoding="utf-8"))
         if "NULL}" not in name
     }
     columns = {
         name
-        for path in folder.rglob("*.c")
+        for path in files
         for name in re.findall(r'\{"([a-z_]+_ns)", "[^"]*", NULL\}', path.read_text(encoding="utf-8"))
     }
     assert found - columns == set(MEASURES)

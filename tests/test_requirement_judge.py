@@ -356,3 +356,15 @@ def test_it_takes_longer_than_what_was_measured_to_settle_what_is_open(tmp_path:
     assert found.standing == "not shown"
     assert found.to_settle_s is not None
     assert found.to_settle_s > 4
+
+
+def test_a_requirement_of_one_source_is_judged_by_that_one_alone(tmp_path: Path) -> None:
+    run = stored(tmp_path, latencies(), with_late(20_000, 400, 600 * US))  # cpu0, cpu1
+    assert asked("latency p99 < 500us", run).standing == "does not hold"
+    found = asked("latency of cpu0 p99 < 500us", run)
+    assert found.standing == "holds"
+    assert [line.source for line in found.lines] == ["cpu0"]
+    assert asked("latency of 'cpu*' p99 < 500us", run).standing == "does not hold"
+    nobody = asked("latency of cpu7 p99 < 500us", run)
+    assert nobody.standing == "not shown"
+    assert "'cpu7'; there is: cpu0, cpu1" in nobody.why

@@ -101,7 +101,7 @@ def test_latest_passes_over_runs_that_can_not_be_read(store: Store) -> None:
         store.open(damaged.id)
 
 
-@pytest.mark.parametrize("name", ["", "../up", "Cyclic", "a-b", "a b"])
+@pytest.mark.parametrize("name", ["", "../up", "Cyclic", "-a", "a b"])
 def test_an_experiment_name_that_can_not_name_a_folder_is_refused(store: Store, name: str) -> None:
     with pytest.raises(UsageError):
         store.create(name, "bad name")

@@ -15,5 +15,10 @@ int experiment_timerlat(int argc, char **argv);
 int experiment_kernel(int argc, char **argv);
 int experiment_taskset(int argc, char **argv);
 int experiment_tire(int argc, char **argv);
+int experiment_middleware_throughput(int argc, char **argv);
+int experiment_middleware_latency(int argc, char **argv);
+int experiment_middleware_footprint(int argc, char **argv);
+/* Not an experiment: the servants that one calls from elsewhere. */
+int middleware_serve(int argc, char **argv);
 
 #endif

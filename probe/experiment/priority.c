@@ -26,6 +26,11 @@ bool priority_choose(enum os_policy policy, bool given, int32_t levels, int64_t 
         *priority = 0;
         return choose_none(policy, given, levels);
     }
+    if (levels > available) {
+        refuse(EXIT_USAGE, "--policy %s has %d priorities, and this needs %d of them. Take fewer, or --policy other.",
+               os_policy_name(policy), available, levels);
+        return false;
+    }
     if (!given) {
         *below_highest = available > USUAL_BELOW_HIGHEST + levels ? USUAL_BELOW_HIGHEST : 0;
         *priority = os_priority_to_native(policy, *below_highest);

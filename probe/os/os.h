@@ -156,6 +156,9 @@ void os_yield(void);
 
 /* Of the calling thread. */
 void os_thread_read_back(struct os_thread_obtained *obtained);
+/* The calling thread, which somebody else created, takes on this policy, priority and CPU now (OS_CPU_ANY: it stays
+ * where it may run). OS_UNSUPPORTED where a system allows no later change; after any failure it has some of it. */
+enum os_status os_thread_adopt(const struct os_thread_attributes *attributes);
 /* Gives up real-time priority: a thread that does I/O has no business above one that measures. */
 void os_thread_become_ordinary(void);
 int64_t os_thread_cpu_time_ns(void);

@@ -37,6 +37,13 @@ void os_process_wait(const struct os_process *process, bool input, int64_t insta
 /* Ends what still runs of it and of all that it started, waits, frees it. */
 void os_process_free(struct os_process *process);
 
+/* This program ends, and the one of that name goes on in its place: from the folder that the environment variable `place`
+ * names, or else from the folder of this program's own file. argv[0] is given as it stands. Returns only with the reason
+ * why it can't. OS_NOT_FOUND: there is none. */
+enum os_status os_process_become(const char *place, const char *name, char *const *argv);
+/* Where that program is. OS_NOT_FOUND: there is none that may be started. */
+enum os_status os_program_find(const char *place, const char *name, char *path, size_t bytes);
+
 /* ---- What a program says last (os/posix/words.c) --------------------------- */
 
 struct os_words;

@@ -182,6 +182,56 @@ static void a_thread_has_the_attributes_that_it_was_given(void **state)
     }
 }
 
+struct adopter {
+    struct os_thread_attributes wanted[5];
+    enum os_status status[5];
+    struct os_thread_obtained obtained[5];
+};
+
+static void take_on_one_after_the_other(void *argument)
+{
+    struct adopter *const adopter = argument;
+    for (size_t i = 0; i < 5; i++) {
+        adopter->status[i] = os_thread_adopt(&adopter->wanted[i]);
+        os_thread_read_back(&adopter->obtained[i]);
+    }
+}
+
+static void a_thread_takes_on_other_attributes_again_and_again(void **state)
+{
+    (void)state;
+    const int32_t cpu = first_allowed_cpu();
+    struct adopter adopter = {
+        .wanted = {
+            {.policy = OS_POLICY_DEADLINE,
+             .cpu = OS_CPU_ANY,
+             .runtime_ns = MS,
+             .deadline_ns = 50LL * MS,
+             .period_ns = 50LL * MS},
+            {.policy = OS_POLICY_FIFO, .below_highest = 40, .cpu = OS_CPU_ANY},
+            {.policy = OS_POLICY_RR, .below_highest = 41, .cpu = cpu},
+            {.policy = OS_POLICY_FIFO, .below_highest = 39, .cpu = cpu},
+            {.policy = OS_POLICY_OTHER, .cpu = cpu},
+        }};
+    struct os_thread *thread = NULL;
+    assert_int_equal(os_thread_create(&thread, &ordinary, take_on_one_after_the_other, &adopter), OS_OK);
+    assert_int_equal(os_thread_join(thread), OS_OK);
+    for (size_t i = 0; i < 5; i++) {
+        const struct os_thread_attributes *const wanted = &adopter.wanted[i];
+        if (adopter.status[i] != OS_OK && wanted->policy != OS_POLICY_OTHER) {
+            assert_true(adopter.status[i] == OS_NOT_PERMITTED || wanted->policy == OS_POLICY_DEADLINE);
+            continue;
+        }
+        assert_int_equal(adopter.status[i], OS_OK);
+        assert_int_equal(adopter.obtained[i].policy, wanted->policy);
+        assert_int_equal(adopter.obtained[i].native_priority,
+                         os_priority_to_native(wanted->policy, wanted->below_highest));
+        if (wanted->cpu != OS_CPU_ANY) {
+            assert_int_equal(adopter.obtained[i].cpu, cpu);
+        }
+    }
+}
+
 static void priorities_are_levels_below_the_highest(void **state)
 {
     (void)state;
@@ -266,6 +316,7 @@ TESTS(cmocka_unit_test(the_clock_never_goes_back_and_sleep_ends_after_its_instan
       cmocka_unit_test(fifo_and_message_queue_keep_order_and_content),
       cmocka_unit_test(mutexes_of_each_protocol_lock_or_say_that_they_do_not_exist),
       cmocka_unit_test(a_thread_has_the_attributes_that_it_was_given),
+      cmocka_unit_test(a_thread_takes_on_other_attributes_again_and_again),
       cmocka_unit_test(priorities_are_levels_below_the_highest),
       cmocka_unit_test(every_service_answers_and_gives_a_reason_when_it_is_missing),
       cmocka_unit_test(a_sleeping_thread_can_be_interrupted),

@@ -30,6 +30,18 @@ struct deadline_attributes {
     uint64_t period_ns;
 };
 
+int linux_policy(enum os_policy policy)
+{
+    switch (policy) {
+    case OS_POLICY_FIFO:
+        return SCHED_FIFO;
+    case OS_POLICY_RR:
+        return SCHED_RR;
+    default:
+        return SCHED_OTHER;
+    }
+}
+
 void linux_thread_set_name(const char *name)
 {
     if (name != NULL) {
@@ -317,14 +329,14 @@ int64_t os_wake_latency_limit_in_force_us(void)
 
 const char *os_advice_for_policy(void)
 {
-    return "Grant it with one of: sudo setcap cap_sys_nice+ep PATH-OF-tauto-probe; a line \"@realtime - rtprio "
-           "99\" in /etc/security/limits.d/realtime.conf for a group you are in, then log in again; or run as root. "
-           "In a container: --cap-add SYS_NICE.";
+    return "Grant it with one of: sudo setcap cap_sys_nice+ep PATH-OF-tauto-probe (and of tauto-middleware-NAME); a "
+           "line \"@realtime - rtprio 99\" in /etc/security/limits.d/realtime.conf for a group you are in, then log in "
+           "again; or run as root. In a container: --cap-add SYS_NICE.";
 }
 
 const char *os_advice_for_memory_lock(void)
 {
-    return "Grant it with one of: sudo setcap cap_ipc_lock+ep PATH-OF-tauto-probe; a line \"@realtime - memlock "
-           "unlimited\" in /etc/security/limits.d/realtime.conf for a group you are in, then log in again; or run as "
-           "root. Or measure with pageable memory: --no-memory-lock.";
+    return "Grant it with one of: sudo setcap cap_ipc_lock+ep PATH-OF-tauto-probe (and of tauto-middleware-NAME); a "
+           "line \"@realtime - memlock unlimited\" in /etc/security/limits.d/realtime.conf for a group you are in, then "
+           "log in again; or run as root. Or measure with pageable memory: --no-memory-lock.";
 }

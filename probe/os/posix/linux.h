@@ -4,6 +4,9 @@
 
 #include "os/os.h"
 
+/* As sched.h has it; of a deadline, what a thread is before it gets one. */
+int linux_policy(enum os_policy policy);
+
 /* These act on the calling thread. */
 void linux_thread_set_name(const char *name);
 enum os_status linux_thread_set_cpu(int32_t cpu);

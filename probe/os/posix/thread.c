@@ -41,18 +41,6 @@ const char *os_policy_name(enum os_policy policy)
     return "other";
 }
 
-static int native_policy(enum os_policy policy)
-{
-    switch (policy) {
-    case OS_POLICY_FIFO:
-        return SCHED_FIFO;
-    case OS_POLICY_RR:
-        return SCHED_RR;
-    default:
-        return SCHED_OTHER;
-    }
-}
-
 static bool has_priorities(enum os_policy policy)
 {
     return policy == OS_POLICY_FIFO || policy == OS_POLICY_RR;
@@ -63,13 +51,13 @@ int32_t os_priority_levels(enum os_policy policy)
     if (!has_priorities(policy)) {
         return 0;
     }
-    const int native = native_policy(policy);
+    const int native = linux_policy(policy);
     return sched_get_priority_max(native) - sched_get_priority_min(native) + 1;
 }
 
 int64_t os_priority_to_native(enum os_policy policy, int32_t below_highest)
 {
-    return has_priorities(policy) ? sched_get_priority_max(native_policy(policy)) - below_highest : 0;
+    return has_priorities(policy) ? sched_get_priority_max(linux_policy(policy)) - below_highest : 0;
 }
 
 enum os_status os_priority_from_native(enum os_policy policy, int64_t native, int32_t *below_highest)
@@ -117,7 +105,7 @@ static int set_attributes(pthread_attr_t *attributes, const struct os_thread_att
         error = pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
     }
     if (error == 0) {
-        error = pthread_attr_setschedpolicy(attributes, native_policy(wanted->policy));
+        error = pthread_attr_setschedpolicy(attributes, linux_policy(wanted->policy));
     }
     if (error == 0) {
         const struct sched_param parameter = {

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from tautochrone.cli import lab, probe, tire
+from tautochrone.cli import lab, middleware, probe, tire
 from tautochrone.cli.analyse import analyse
 from tautochrone.cli.answer import answer
 from tautochrone.cli.check import check
@@ -98,6 +98,7 @@ app.command("doctor")(doctor)
 app.command("analyse")(analyse)
 app.add_typer(probe.app, name="probe", callback=_use_store)
 app.add_typer(tire.app, name="tire", callback=_use_store)
+app.add_typer(middleware.app, name="middleware", callback=_use_store)
 app.add_typer(lab.app, name="lab", callback=_use_store)
 app.add_typer(load, name="load")
 app.add_typer(deploy, name="deploy")

@@ -130,10 +130,11 @@ def _compare(place: Store, named: Sequence[Named], asked: _Asked) -> tuple[Compa
     from tautochrone.judgement.comparison.compare import compare_pairs
     from tautochrone.judgement.comparison.earlier import with_earlier
     from tautochrone.judgement.comparison.side import Side
+    from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 
     if not named[0].campaign:
         sides = sides_of(named)
-        if asked.history and any(len(one.runs) < 3 for one in sides):
+        if asked.history and any(len(one.runs) < FEWEST_RUNS for one in sides):
             sides = with_earlier(sides, place)
         found = compare_sides(
             sides,

@@ -18,7 +18,7 @@ from tautochrone.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tautochrone.report.composition import Figure
 
@@ -72,6 +72,19 @@ _SELECTION = re.compile(r"([0-9]+-)?(qq(-[0-9]+)?|top)")
 """Kinds of figures of a selection (`tauto select`), by its number where there are several."""
 
 
+_OF_SELECTION = {
+    "qq": "quantiles of the best against those of the next",
+    "top": "the best and the next in the tail",
+}
+
+
+def _tell(kinds: Mapping[str, str]) -> None:
+    """A line for each: what to write after --kind, and what it shows."""
+    widest = max(map(len, kinds), default=0)
+    for name, words in kinds.items():
+        typer.echo(f"{name:{widest}}  {words}".rstrip())
+
+
 def _of_runs(run: list[str], kind: str, measure: str | None, out: Path | None, store: Path | None) -> None:
     from tautochrone.report import evidence
     from tautochrone.report import figure as drawing
@@ -85,8 +98,12 @@ def _of_runs(run: list[str], kind: str, measure: str | None, out: Path | None, s
     else:
         seen = evidence.gather(runs)
         if kind == "list":
-            typer.echo(
-                "\n".join([*drawing.kinds(seen), *tails.KINDS, *(["qq", "top"] if len(runs) > 1 else [])])
+            _tell(
+                {
+                    **drawing.kinds_in_words(seen),
+                    **tails.IN_WORDS,
+                    **(_OF_SELECTION if len(runs) > 1 else {}),
+                }
             )
             return
         drawn, measured = drawing.draw_kind(seen, kind, measure, others=tails.KINDS)
@@ -102,7 +119,7 @@ def _of_several(named: tuple[str, Figures], kind: str | None, out: Path | None) 
 
     name, figures = named
     if kind == "list":
-        typer.echo("\n".join(drawing.kinds_of(figures)))
+        _tell(drawing.kinds_of_in_words(figures))
         return
     drawn = drawing.draw_of(figures, kind)
     path = out if out is not None else Path(f"{kind or 'figure'}-{name}.svg")

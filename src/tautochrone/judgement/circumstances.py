@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tautochrone.judgement.middleware.names import SERVER, SERVER_ON
+
 LOCAL = "local"
 
 ONLY_HOW_MUCH = frozenset(
@@ -15,9 +17,33 @@ ONLY_HOW_MUCH = frozenset(
 
 
 def remote(conditions: Mapping[str, Any]) -> str:
-    """The machine under test as it was reached; empty for the machine that the lab ran on."""
+    """The machine under test as it was reached, and that of its server, if that was another one.
+
+    Empty for the machine that the lab ran on.
+    """
+    server = server_of(conditions)
+    if server:
+        return f"{conditions.get('target') or LOCAL}, its server on {server}"
+    return target_of(conditions)
+
+
+def target_of(conditions: Mapping[str, Any]) -> str:
+    """The machine under test as it was reached, without its server; empty as above."""
     target = str(conditions.get("target") or LOCAL)
     return "" if target == LOCAL else target
+
+
+def server_of(conditions: Mapping[str, Any]) -> str:
+    """The machine of the server, where it was another than that of its client; empty otherwise."""
+    server, target = conditions.get(SERVER_ON), str(conditions.get("target") or LOCAL)
+    return str(server) if server and server != target else ""
+
+
+def server_facts(conditions: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The facts about the server's machine, group by group; empty where there is no other one."""
+    held = conditions.get(SERVER)
+    facts = held.get("facts") if isinstance(held, Mapping) else None
+    return facts if isinstance(facts, Mapping) else {}
 
 
 def deployment_of(conditions: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ from tautochrone.run.folder import Run
 from tautochrone.run.layout import periods_ns
 from tautochrone.run.manifest import Books
 from tautochrone.statistics.counts import Counts, counts_of_bins, merge
+from tautochrone.statistics.difference.sides import Source
 from tautochrone.statistics.reduction import Reducer, Reduction
 
 Integers = npt.NDArray[np.integer[Any]]
@@ -39,6 +40,10 @@ class Reduced:
     reduction: Reduction | None
     period_ns: int | None
     lost: int | None
+
+    def as_source(self) -> Source:
+        """It as the tests of difference take it."""
+        return Source(self.counts, self.reduction, self.lost, self.period_ns)
 
 
 def reduce_run(run: Run, measure: str | None = None) -> tuple[Reduced, ...]:

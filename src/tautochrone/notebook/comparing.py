@@ -10,6 +10,7 @@ from tautochrone.judgement.comparison.side import Side
 from tautochrone.notebook.shown import Shown
 from tautochrone.report.comparison import facts, tables
 from tautochrone.report.comparison.labels import labels, letter
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,16 +18,13 @@ if TYPE_CHECKING:
     from tautochrone.run.folder import Run
     from tautochrone.run.store import Store
 
-_ENOUGH_RUNS = 3
-"""So many of each side tell that by themselves."""
-
 
 def compared(
     sides: Sequence[tuple[Run, ...]], measure: str | None, confidence: float, store: Store
 ) -> Shown[Comparison]:
     """Compare each side with the first; earlier runs that are alike tell how much two runs differ anyway."""
     named = [Side(letter(at), runs, ", ".join(run.id for run in runs)) for at, runs in enumerate(sides)]
-    if any(len(runs) < _ENOUGH_RUNS for runs in sides):
+    if any(len(runs) < FEWEST_RUNS for runs in sides):
         named = with_earlier(named, store)
     found = compare(named, confidence=confidence, measure=measure)
     numbers = [

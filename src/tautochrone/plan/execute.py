@@ -16,6 +16,8 @@ from tautochrone.plan.cautions import (
 )
 from tautochrone.plan.cell import Cell
 from tautochrone.plan.conditions import Conditions, NotPutBackError, conditions_of
+from tautochrone.plan.experiments import EXPERIMENTS
+from tautochrone.plan.experiments.companion import Companion
 from tautochrone.plan.interrupts import Interrupts
 from tautochrone.plan.loads.cautions import cautions_of_loads
 from tautochrone.plan.loads.running import Failure, Loads
@@ -32,6 +34,9 @@ from tautochrone.target.target import ProbeEnd, RunningProbe, Target
 
 LOAD_FAILED = "load-failed"
 """Code of the warning of a run that ended because its load did."""
+
+SERVER_FAILED = "server-failed"
+"""Code of the warning of a run after which the server on another machine did not end as it should."""
 
 INTERRUPTED = "interrupted"
 """How a run ended that somebody stopped."""
@@ -92,6 +97,8 @@ class _Measured:
     Attributes:
         lost: the connection to the probe, and why; None: it ended, as `end` says.
         failure: of a load.
+        companion: what ran beside the probe; None: it was not started.
+        companion_failure: of that, as a sentence.
         smis: system management interrupts meanwhile; None: not known.
         busy: the share of its time in which each CPU of a virtual machine was busy; None: not known.
     """
@@ -102,6 +109,8 @@ class _Measured:
     lost: MeasuringError | None = None
     reports: list[dict[str, Any]] = field(default_factory=list)
     failure: Failure | None = None
+    companion: Companion | None = None
+    companion_failure: str | None = None
     smis: int | None = None
     busy: list[float] | None = None
 
@@ -238,11 +247,16 @@ def _measure(
         )
         smis = SmiCounter(target.files(), conditions.facts)
         busy = BusyCpus(target.files(), target.virtual())
-        interrupts.hold()
-        probe = target.start_probe([placed.experiment, *placed.arguments], conditions.probe_placement)
-        with loads.watched(probe.stop):
-            _record(probe, writer, watch, measured, interrupts, target.now_s)
-        measured.smis, measured.busy = smis.since(), busy.since()
+        words = [placed.experiment, *placed.arguments]
+        with EXPERIMENTS[cell.experiment].beside(words, placed.conditions, target) as companion:
+            for name, known in companion.conditions.items():
+                writer.add_condition(name, known)
+            interrupts.hold()
+            probe = target.start_probe([placed.experiment, *companion.arguments], conditions.probe_placement)
+            with loads.watched(probe.stop):
+                _record(probe, writer, watch, measured, interrupts, target.now_s)
+            measured.smis, measured.busy = smis.since(), busy.since()
+            measured.companion, measured.companion_failure = companion, companion.end()
         measured.reports = loads.end()
         measured.failure = loads.failure
     except BaseException:
@@ -264,7 +278,10 @@ def _nothing(measured: _Measured) -> TautoError | None:
         return MeasuringError(measured.failure.sentence)
     if measured.end.exit_code in (UsageError.exit_code, NotPermittedError.exit_code):
         return refusal(measured.end.exit_code, measured.end.messages, "the probe refused")
-    return NothingMeasuredError(f"{_PROBE_FAILED}{_last_words(measured.end)}")
+    if measured.companion_failure is not None:
+        return NothingMeasuredError(measured.companion_failure)
+    nothing = NothingMeasuredError(f"{_PROBE_FAILED}{_last_words(measured.end)}")
+    return nothing if measured.companion is None else measured.companion.explained(nothing)
 
 
 def _seal(writer: RunWriter, measured: _Measured, ended_hint: str | None) -> Run:
@@ -287,10 +304,13 @@ def _cautions(measured: _Measured) -> Iterator[RunWarning]:
         yield RunWarning(
             LOAD_FAILED, failure.sentence, "The run ended with it; what came before was measured beside it."
         )
+    if measured.companion_failure is not None:
+        yield RunWarning(SERVER_FAILED, measured.companion_failure, "What came before was measured with it.")
     yield from cautions_of_loads(measured.reports, measured.header, measured.footer)
     yield from caution_of_smis(measured.smis)
+    told = failure is not None or measured.companion_failure is not None
     for caution in cautions_of_stream(measured.header, measured.footer):
-        if failure is None or caution.code != CUT_SHORT:  # that it ended early, and why, is told already
+        if not told or caution.code != CUT_SHORT:  # that it ended early, and why, is told already
             yield caution
 
 
@@ -301,6 +321,8 @@ def _what_went_wrong(measured: _Measured, run: Run, *, killed: bool) -> Measurin
         return MeasuringError(str(measured.lost), kept)
     if measured.failure is not None:
         return MeasuringError(measured.failure.sentence, kept)
+    if measured.end.exit_code != 0 and not killed and measured.companion_failure is not None:
+        return MeasuringError(measured.companion_failure, kept)
     if measured.end.exit_code != 0 and not killed:
         return MeasuringError(f"{_PROBE_FAILED}{_last_words(measured.end)}", kept)
     return None

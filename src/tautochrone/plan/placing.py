@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from tautochrone.arguments import value_of
 from tautochrone.errors import UsageError
 from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
 from tautochrone.plan.cell import Cell
@@ -12,6 +13,10 @@ from tautochrone.plan.loads.kinds import TASKS
 from tautochrone.plan.loads.spec import option, with_option
 
 TASKS_PER_CPU = 10  # of koh2013
+
+_FREE = "free"
+_CPUS_OF_PLACE = {"same": 1, "different": 2, "both": 2}
+"""What `--place` says, of experiments whose threads meet on one CPU or on two."""
 
 _USUAL_PRIORITY = 90  # of what is measured, on Linux
 _BELOW = 10
@@ -29,7 +34,7 @@ def measured_on(cell: Cell, cpus: str | None) -> Cell:
     """
     chosen = parse_cpu_list(cpus) or ()
     runs_on = EXPERIMENTS[cell.experiment].runs_on
-    if not chosen or runs_on is None or _given_cpus(cell) is not None:
+    if not chosen or runs_on is None or _given_cpus(cell) is not None or _is_free(cell):
         return cell
     some = chosen[: runs_on.most]
     text = format_cpu_list(some) if runs_on.most is None else ",".join(map(str, some))
@@ -48,13 +53,13 @@ def measured_cpus(cell: Cell, allowed: str | None) -> tuple[int, ...]:
     given = _given_cpus(cell)
     chosen = _list(allowed) if given in (None, "all", "any") else _list(given)
     runs_on = EXPERIMENTS[cell.experiment].runs_on
-    if runs_on is None:
+    if runs_on is None or _is_free(cell):
         return chosen
-    single = runs_on.most == 2 and _argument(cell, "--place") == "same"
-    threads = _argument(cell, f"--{runs_on.threads}") if runs_on.threads else None
+    of_place = _CPUS_OF_PLACE.get(value_of(cell.arguments, "place") or "") if runs_on.most == 2 else None
+    threads = value_of(cell.arguments, runs_on.threads) if runs_on.threads else None
     if threads is not None and threads.isdecimal():
         return chosen[: int(threads)]
-    return chosen[: 1 if single else runs_on.usual]
+    return chosen[: of_place or runs_on.usual]
 
 
 def placed_loads(cell: Cell, measured: tuple[int, ...], load_cpus: str | None) -> tuple[tuple[str, ...], ...]:
@@ -92,7 +97,7 @@ def _tasks_below(words: tuple[str, ...], cell: Cell, measured: tuple[int, ...]) 
 
 
 def _priority_below(cell: Cell) -> int:
-    policy = _argument(cell, "--policy")
+    policy = value_of(cell.arguments, "policy")
     if policy == "other":
         raise UsageError(
             f"load {TASKS} is less urgent than what is measured, and policy other has no priorities",
@@ -101,11 +106,11 @@ def _priority_below(cell: Cell) -> int:
     if policy == "deadline":
         return _USUAL_PRIORITY - _BELOW  # a deadline task precedes every priority
     urgencies = [task.priority for task in _tasks(cell) if task.priority is not None]
-    typed = _argument(cell, "--priority") or ""
+    typed = value_of(cell.arguments, "priority") or ""
     own_priority = int(typed) if typed.isdecimal() else _USUAL_PRIORITY
     reference = min(urgencies) if urgencies else own_priority
     least = min(urgencies) if urgencies else own_priority - _partners(cell)
-    own = max(1, reference - _BELOW)
+    own = max(1, min(reference - _BELOW, least - 1))
     if own >= least:
         raise UsageError(
             f"load {TASKS} needs a priority below the measured ones, and {reference} leaves none",
@@ -119,24 +124,24 @@ def _priority_below(cell: Cell) -> int:
 def _partners(cell: Cell) -> int:
     """How many levels below the most urgent thread an experiment's own threads reach."""
     runs_on = EXPERIMENTS[cell.experiment].runs_on
-    return 0 if runs_on is None else runs_on.levels_below
+    if runs_on is None:
+        return 0
+    several = value_of(cell.arguments, runs_on.levels) if runs_on.levels else None
+    given = int(several) if several is not None and several.isdecimal() else runs_on.usual_levels
+    return runs_on.levels_below + given
 
 
 def _tasks(cell: Cell) -> list[ProbeTask]:
-    return tasks_of(_argument(cell, f"--{TASK_SET}") or "")
+    return tasks_of(value_of(cell.arguments, TASK_SET) or "")
+
+
+def _is_free(cell: Cell) -> bool:
+    """Whether its threads are pinned nowhere, because that was asked for."""
+    return value_of(cell.arguments, "place") == _FREE
 
 
 def _given_cpus(cell: Cell) -> str | None:
-    return _argument(cell, "--cpus") or _argument(cell, "--cpu")
-
-
-def _argument(cell: Cell, name: str) -> str | None:
-    for at, word in enumerate(cell.arguments):
-        if word == name and at + 1 < len(cell.arguments):
-            return cell.arguments[at + 1]
-        if word.startswith(f"{name}="):
-            return word.partition("=")[2]
-    return None
+    return value_of(cell.arguments, "cpus") or value_of(cell.arguments, "cpu")
 
 
 def _list(cpus: str | None) -> tuple[int, ...]:

@@ -24,7 +24,7 @@ _GAP = 2
 def show_agenda(console: Console, agenda: Agenda, at_once: int = 1) -> None:
     """Print all slots, what is finished, and the time that the rest takes."""
     console.print(Text(agenda.document.title, style="bold"))
-    console.print(_cells(agenda) if agenda.document.grid in ("", MATRIX) else _families(agenda))
+    console.print(_families(agenda) if agenda.document.grid and _size(agenda) else _cells(agenda))
     for sentence in _sentences(agenda, at_once):
         console.print(Text(sentence), soft_wrap=True)
     _show_required(console, agenda)
@@ -49,8 +49,13 @@ def introduce_agenda(console: Console, agenda: Agenda, at_once: int = 1) -> None
     finished = len(agenda.finished)
     if not agenda.left:
         console.print(
-            f"{agenda.document.title}: all {plural(len(agenda.slots), 'cell')} of {agenda.campaign.id} are "
-            "finished. Measure them anew with --again.",
+            f"{agenda.document.title}: "
+            + (
+                f"the only cell of {agenda.campaign.id} is finished. Measure it anew with --again."
+                if len(agenda.slots) == 1
+                else f"all {len(agenda.slots):,} cells of {agenda.campaign.id} are finished. "
+                "Measure them anew with --again."
+            ),
             soft_wrap=True,
         )
         return
@@ -138,10 +143,15 @@ def _cells(agenda: Agenda) -> Table:
     return table
 
 
+def _size(agenda: Agenda) -> str:
+    """The option of a grid's experiment that says how much is measured; empty: it has none."""
+    return EXPERIMENTS[next(iter(agenda.points.values())).experiment].size
+
+
 def _families(agenda: Agenda) -> Table:
     """The cells of a grid, of which there may be thousands: a line for all that differ in size alone."""
     first = next(iter(agenda.points.values()))
-    size = EXPERIMENTS[first.experiment].size
+    size = _size(agenda)
     heads = [name for name in first.varying if name != size]
     place = {key: at for at, key in enumerate(agenda.points)}
     families: dict[tuple[str, ...], list[Slot]] = {}

@@ -18,7 +18,7 @@ from tautochrone.judgement.course.course import Courses, course_of, start_of
 from tautochrone.judgement.loops import is_about_a_loop
 from tautochrone.judgement.reduced import Reduced, reduce_run
 from tautochrone.report.labels import label_runs
-from tautochrone.report.presentations import Grid, Presentation, presentation_of
+from tautochrone.report.presentations import Grid, Presentation, beginning_of, presentation_of
 from tautochrone.report.series import Bins, Curve, Envelope, Marks, Maxima, Series
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Extremes, Manifest
@@ -56,7 +56,7 @@ class Measured:
     @property
     def heading(self) -> str:
         """The title, with the experiment's name where the meaning alone does not tell it."""
-        return self.title if self.loop else f"{self.experiment.capitalize()}: {self.meaning}"
+        return self.title if self.loop else f"{beginning_of(self.experiment)}: {self.meaning}"
 
 
 @dataclass(frozen=True)

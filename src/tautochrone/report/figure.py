@@ -19,6 +19,13 @@ from tautochrone.report.theme import PAGE, PAPER
 GENERAL = ("histogram", "cumulative", "time", "cpus")
 """The kinds of figure that every measure has."""
 
+_GENERALLY = {
+    "histogram": "how often each time was measured",
+    "cumulative": "the share of times that are longer",
+    "time": "times over the course of the run",
+    "cpus": "the spread of times on each CPU",
+}
+
 FORMATS = ("svg", "png", "pdf")
 _PNG_SCALE = 3.0  # 640 px wide at 3: 300 dots per inch at 6.4 inches
 _PREFIX = "f"
@@ -33,6 +40,44 @@ def kinds(seen: Evidence) -> list[str]:
     """Every kind of figure that these runs have: the general ones, then those of what presents them."""
     of_experiments = [kind for one in seen.presented.values() for kind in _presented_kinds(one)]
     return list(dict.fromkeys([*GENERAL, *of_experiments]))
+
+
+def kinds_in_words(seen: Evidence) -> dict[str, str]:
+    """The same, each with what it shows."""
+    titles = {
+        name: words
+        for one in seen.presented.values()
+        for name, words in _titles(one.figures(_PREFIX)).items()
+    }
+    return {kind: _GENERALLY.get(kind) or titles.get(kind, "") for kind in kinds(seen)}
+
+
+def kinds_of_in_words(figures: Callable[[str], Sequence[Figure]]) -> dict[str, str]:
+    """`kinds_of`, each with what it shows."""
+    made = figures(_PREFIX)
+    titles = _titles(made)
+    return {kind: titles.get(kind, "") for kind in _kinds(made)}
+
+
+def _titles(figures: Sequence[Figure]) -> dict[str, str]:
+    """What each figure is called; a panel by itself with its own title, too."""
+    alone, panels_of, together = dict[str, str](), dict[str, int](), dict[str, str]()
+    for figure in figures:
+        for panel in figure.panels:
+            name = panel.id.removeprefix(f"{_PREFIX}-")
+            common = _without_number(name)
+            together.setdefault(common, figure.title)
+            panels_of[common] = panels_of.get(common, 0) + 1
+            alone[name] = ": ".join(filter(None, (figure.title, panel.title)))
+    several = {name: title for name, title in together.items() if panels_of[name] > 1}
+    single = {
+        _without_number(name): words for name, words in alone.items() if _without_number(name) not in several
+    }
+    return {**alone, **single, **several}
+
+
+def _without_number(name: str) -> str:
+    return name.rstrip("0123456789").rstrip("-") or name
 
 
 def choose(seen: Evidence, measure: str | None = None) -> Measured:
@@ -127,7 +172,7 @@ def _kinds(figures: Sequence[Figure]) -> dict[str, _Drawn]:
     for figure in figures:
         for panel in figure.panels:
             name = panel.id.removeprefix(f"{_PREFIX}-")
-            together = name.rstrip("0123456789").rstrip("-") or name
+            together = _without_number(name)
             groups.setdefault(together, ([], figure.key))[0].append(panel)
             alone[name] = [panel], figure.key
     single = {panels[0].id for panels, _ in groups.values() if len(panels) == 1}

@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from tautochrone.judgement.middleware.setting import as_obtained
 from tautochrone.plan.virtual import BUSY
 from tautochrone.report.views.conditions import deployment_name
 from tautochrone.report.views.environment import show, words
@@ -124,7 +124,7 @@ def _traits(manifest: Manifest) -> dict[str, str]:
         traits["deployment"] = under
     if target := conditions.pop("target", None):
         traits["target"] = str(target)
-    parameters: Mapping[str, Any] = manifest.header.get("parameters") or manifest.parameters
+    parameters = as_obtained(manifest)
     traits |= {
         name: f"{words(name)} {show(name, value)}"
         for name, value in {**conditions, **parameters}.items()

@@ -15,6 +15,7 @@ from tautochrone.units import format_duration
 
 _WHOLE_WIDTH = 128  # columns of a terminal that the whole list needs
 _GAP = 2
+_SHORTEST = 16  # of a title
 _STYLES = {
     RECOVERED: "yellow",
     MEASURING: "cyan",
@@ -32,10 +33,10 @@ def run_list(console: Console, entries: Sequence[Entry]) -> Iterator[RenderableT
     """
     targets = [remote(entry.conditions) or LOCAL for entry in entries]
     shown = targets if len(set(targets)) > 1 else None
+    whole = None
     if not console.is_terminal or console.width >= _WHOLE_WIDTH:
-        yield _whole(entries, shown)
-    else:
-        yield _narrow(entries, shown, console.width)
+        whole = _whole(entries, shown, console.width if console.is_terminal else None)
+    yield _narrow(entries, shown, console.width) if whole is None else whole
     if any(entry.state == CUT_OFF for entry in entries):
         yield Text("\nA run that was cut off can be saved: tauto recover")
     if any(entry.state == REFUSED for entry in entries):
@@ -44,14 +45,20 @@ def run_list(console: Console, entries: Sequence[Entry]) -> Iterator[RenderableT
         yield Text("\nA newer run is whole; read it with the version of tauto that wrote it, or a later one.")
 
 
-def _whole(entries: Sequence[Entry], targets: Sequence[str] | None) -> Table:
-    table = _table(
+def _whole(entries: Sequence[Entry], targets: Sequence[str] | None, width: int | None) -> Table | None:
+    """Titles are cut to the width of a terminal, and never an id; None: not even so there is room.
+
+    Args:
+        width: of a terminal; None: there is room for all.
+    """
+    names = (
         *("id", "when (UTC)", "experiment", "what"),
         *(("target",) if targets else ()),
         *("sources", "samples", "missed", "worst", "state"),
     )
-    for at, entry in enumerate(entries):
-        table.add_row(
+    what = names.index("what")
+    rows = [
+        (
             entry.id,
             entry.created[:19].replace("T", " ") or "N/A",
             entry.experiment or "N/A",
@@ -60,6 +67,18 @@ def _whole(entries: Sequence[Entry], targets: Sequence[str] | None) -> Table:
             str(entry.sources),
             *_numbers(entry),
         )
+        for at, entry in enumerate(entries)
+    ]
+    table = _table(*names)
+    columns = zip(names, *rows, strict=True)
+    taken = sum(max(len(cell) for cell in own) + _GAP for at, own in enumerate(columns) if at != what)
+    if width is not None and width - taken - _GAP < _SHORTEST:
+        return None
+    for row in rows:
+        title = row[what]
+        if width is not None and isinstance(title, Text):
+            title.truncate(width - taken - _GAP, overflow="ellipsis")
+        table.add_row(*row)
     return table
 
 

@@ -12,6 +12,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from tautochrone.judgement.middleware.names import EXPERIMENTS as MIDDLEWARE
+from tautochrone.judgement.middleware.setting import as_obtained
 from tautochrone.report.evidence import Evidence, Measured
 from tautochrone.report.presentations import Grid
 from tautochrone.report.series import Series
@@ -27,6 +29,7 @@ from tautochrone.units import format_duration, format_us
 _ROWS_NEED = 128  # columns of a terminal that one line per source needs
 _SOURCES_PER_TABLE_WIDTH = 16
 _MOST_COLUMNS, _MOST_SKETCHED = 8, 12
+_MOST_LINES = 24  # of sources of which a presentation has spoken already
 _EXPLANATION = 24  # characters that words about a source need at least
 _SKETCH_SCALE, _NARROWEST_SKETCH = 26, 16
 _GAP = 2
@@ -59,9 +62,19 @@ def show_run(console: Console, manifest: Manifest, seen: Evidence, *, intervals:
             for part in show_grid(console, grid):
                 console.print(part)
     presented = bool(seen.presented)
+    folded = presented and console.is_terminal and not intervals
     for measured in seen.measured:
+        if folded and (len(measured.series) > _MOST_LINES or measured.experiment in MIDDLEWARE):
+            for part in _course(console, measured):
+                console.print(part)
+            continue
         for part in _measure(console, manifest, measured, intervals=intervals, presented=presented):
             console.print(part)
+    many = max((len(measured.series) for measured in seen.measured), default=0)
+    if folded and many and (many > _MOST_LINES or manifest.experiment in MIDDLEWARE):
+        each = f"Each of the {many} sources" if many > 1 else "The source"
+        words = f"{each} in numbers: tauto show {manifest.id} --intervals, or in a pipe."
+        console.print(Text(f"\n{words}", style="dim"))
     if not seen.measured:
         console.print("\nNo sample was recorded.")
     absent = absences.view([manifest], [""])
@@ -119,7 +132,7 @@ def band_lines(manifests: Sequence[Manifest]) -> Iterator[RenderableType]:
 
 
 def _settings(manifest: Manifest) -> Iterator[RenderableType]:
-    settings = {**(manifest.header.get("parameters") or manifest.parameters), **manifest.conditions}
+    settings = {**as_obtained(manifest), **manifest.conditions}
     said = [
         plain(f"{environment.words(name)} {environment.show(name, value)}")
         for name, value in settings.items()
@@ -151,6 +164,11 @@ def _measure(
         width = min(60, console.width - _SKETCH_SCALE - max(len(one.source) for one in series))
         if width >= _NARROWEST_SKETCH:
             yield Padding(sketch(series, width=width), (1, 0, 0, 0))
+    yield from _course(console, measured)
+
+
+def _course(console: Console, measured: Measured) -> Iterator[RenderableType]:
+    """What stands out over time."""
     sentences = [sentence for _, found in measured.courses for sentence in found.sentences()]
     if sentences:
         yield Text("\nOver time:", style="bold")

@@ -19,8 +19,9 @@ from tautochrone.version import own_version
 
 __all__ = ["Store", "default_store"]
 
-_EXPERIMENT = re.compile(r"[a-z][a-z0-9_]*")
+_EXPERIMENT = re.compile(r"[a-z][a-z0-9_-]*")
 _LATEST = re.compile(r"latest(?:~([0-9]+))?")
+_CAMPAIGNS = ("plan-", "matrix-")  # what their ids begin with, and no run's does
 _ID_TIME = "%Y%m%dT%H%M%SZ"
 
 
@@ -46,7 +47,7 @@ class Store:
         """Begin a run.
 
         Args:
-            experiment: the experiment's name: lower case letters, digits and ``_``.
+            experiment: the experiment's name: lower case letters, digits, ``_`` and ``-``.
             title: what it is, for people.
             conditions: under what it runs, such as ``{"load": "idle"}``.
             facts: what is known about the machine: group, name, value.
@@ -57,7 +58,7 @@ class Store:
             StoreError: the store can't be written, or is full.
         """
         if not _EXPERIMENT.fullmatch(experiment):
-            raise UsageError(f"'{experiment}' can't be the name of an experiment", "Use a-z, 0-9 and _.")
+            raise UsageError(f"'{experiment}' can't be the name of an experiment", "Use a-z, 0-9, _ and -.")
         with files.store_errors("beginning a run", self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             folder, created = self._new_folder(experiment)
@@ -115,6 +116,10 @@ class Store:
             return self._latest(int(match[1] or 0))
         folders = {folder.name: folder for folder in self.folders()}
         found = one_named(folders, name, "runs")
+        if found is None and name.startswith(_CAMPAIGNS):
+            raise StoreError(
+                f"{name} is no run but a campaign of runs", f"See it whole: tauto report {name}."
+            )
         if found is None:
             raise StoreError(f"There is no run '{name}' in {self.path}", _near(name, list(folders)))
         return Run.read(found)

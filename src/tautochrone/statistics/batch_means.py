@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from tautochrone.statistics.satterthwaite import degrees_of_freedom
+
 BATCHES = 30
 FEWEST = 10 * BATCHES
 """Samples of each side for an interval: shorter batches are as alike as their samples."""
@@ -60,7 +62,7 @@ def difference_of_means(first: Integers, second: Integers, confidence: float = 0
     total = sum(errors)
     if total == 0.0:
         return Difference(value, value, value, confidence)
-    freedom = total**2 / sum(error**2 / (BATCHES - 1) for error in errors)
+    freedom = degrees_of_freedom(errors, [BATCHES - 1] * len(errors))
     reach = float(special.stdtrit(freedom, (1 + confidence) / 2)) * math.sqrt(total)
     return Difference(value, value - reach, value + reach, confidence)
 

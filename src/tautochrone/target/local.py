@@ -13,7 +13,8 @@ from tautochrone.errors import UsageError
 from tautochrone.machine.files import Files, LocalFiles
 from tautochrone.target.machine import MachineWithPrograms
 from tautochrone.target.program import Guarded, Program, message_of
-from tautochrone.target.target import ANYWHERE, Placement
+from tautochrone.target.running import ProgramService
+from tautochrone.target.target import ANYWHERE, Placement, RunningService
 
 _READ_BYTES = 1 << 20
 _PATIENCE_S = 10.0
@@ -59,6 +60,10 @@ class LocalTarget(MachineWithPrograms):
         """The loopback."""
         return "127.0.0.1"
 
+    def address_there(self) -> str | None:
+        """The loopback."""
+        return "127.0.0.1"
+
     def files(self) -> Files:
         """This machine's files."""
         return LocalFiles(Path(self._root or "/"))
@@ -67,6 +72,13 @@ class LocalTarget(MachineWithPrograms):
         """Start the probe: by itself, or, where it is placed, under a guard that joins the groups first."""
         if placement == ANYWHERE:
             return LocalProgram([str(self._probe), *arguments])
+        return self._start_guarded(arguments, placement)
+
+    def start_service(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningService:
+        """Under a guard, since it does not look at its standard input: it ends with us, however we end."""
+        return ProgramService(self._start_guarded(arguments, placement))
+
+    def _start_guarded(self, arguments: Sequence[str], placement: Placement) -> Program:
         return Guarded(
             LocalProgram(
                 [str(self._probe), *guard_options(placement), "--", str(self._probe), *arguments],

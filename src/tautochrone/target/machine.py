@@ -7,11 +7,20 @@ from collections.abc import Sequence
 
 from tautochrone.machine.files import Files
 from tautochrone.machine.settings import InForce, Settings
+from tautochrone.target.companions import Companions
 from tautochrone.target.keeper import Keeper
 from tautochrone.target.kept import KeptSettings, in_force, restore
 from tautochrone.target.program import Program, ask
-from tautochrone.target.running import ProgramLoad, ProgramProbe
-from tautochrone.target.target import ANYWHERE, Answer, Placement, RunningLoad, RunningProbe, Virtual
+from tautochrone.target.running import ProgramLoad, ProgramProbe, ProgramService
+from tautochrone.target.target import (
+    ANYWHERE,
+    Answer,
+    Placement,
+    RunningLoad,
+    RunningProbe,
+    RunningService,
+    Virtual,
+)
 
 
 class MachineWithPrograms(ABC):
@@ -21,6 +30,7 @@ class MachineWithPrograms(ABC):
         """Files and settings are those below `root`, for trials on a copied tree; None: the machine's."""
         self._root = root
         self._standing: Keeper | None = None
+        self.companions = Companions()
 
     @abstractmethod
     def start(self, arguments: Sequence[str], placement: Placement) -> Program:
@@ -72,6 +82,10 @@ class MachineWithPrograms(ABC):
         """Start a load and wait until it runs; see `Target`."""
         return ProgramLoad(self.start(["load", *arguments], placement))
 
+    def start_service(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningService:
+        """Start a program that serves others; see `Target`."""
+        return ProgramService(self.start(arguments, placement))
+
     def in_force(self) -> InForce | None:
         """The deployment that was not put back yet; see `Target`."""
         return in_force(self.keeper())
@@ -90,8 +104,11 @@ class MachineWithPrograms(ABC):
     def close(self) -> None:
         """Let go of the machine; see `Target`."""
         standing, self._standing = self._standing, None
-        if standing is not None:
-            standing.close()
+        try:
+            self.companions.close()
+        finally:
+            if standing is not None:
+                standing.close()
 
     def keeper(self) -> Keeper:
         """The keeper that reads, for as long as this target is open."""

@@ -36,8 +36,20 @@ def find_guest_for(machine: str) -> Path:
     return _find("tauto-guest", machine)
 
 
+def find_static(program: str, machine: str) -> Path | None:
+    """A program of this name for the machine that ``uname -m`` calls so; None: it was not built."""
+    architecture = architecture_of(machine)
+    places = (folder / f"{program}-{architecture}" for folder in _folders())
+    return next((place for place in places if architecture and place.is_file()), None)
+
+
+def architecture_of(machine: str) -> str | None:
+    """What our programs call the machine that ``uname -m`` calls so; None: there are none for it."""
+    return _ARCHITECTURES.get(machine)
+
+
 def _find(program: str, machine: str) -> Path:
-    architecture = _ARCHITECTURES.get(machine)
+    architecture = architecture_of(machine)
     if architecture is None:
         raise UsageError(
             f"there is no probe for machines of the kind {machine!r}",

@@ -105,3 +105,69 @@ class ProgramLoad:
             self._program.kill()
             self._code = self._program.wait(_PATIENCE_S)
         return -9 if self._code is None else self._code
+
+
+class ProgramService:
+    """A program that serves others; see `RunningService`."""
+
+    def __init__(self, program: Program) -> None:
+        """Wait for its first line.
+
+        Raises:
+            UsageError, NotPermittedError: refused, in the probe's words.
+            MeasuringError: it did not start, or the connection was lost.
+        """
+        self._program = program
+        self._wrong: str | None = None
+        self._has_ended = False
+        said: str | None = None
+        try:
+            said = next(lines_of(program), None)
+            if said is None:
+                code = program.wait(_PATIENCE_S)
+                raise refusal(-9 if code is None else code, program.messages(), "it did not start")
+        finally:
+            if said is None:
+                program.release()
+        self.said = said
+
+    def failure(self) -> str | None:
+        """Why it has ended by itself; None while it runs. See `RunningService`."""
+        if self._has_ended:
+            return self._wrong
+        try:
+            code = self._program.wait(0)
+        except MeasuringError as error:
+            return str(error)
+        return None if code is None else self._how(code) or "it ended before its time"
+
+    def end(self, patience_s: float = 0.0) -> str | None:
+        """End it, and say what went wrong with it; see `RunningService`."""
+        if not self._has_ended:
+            self._has_ended = True
+            try:
+                self._wrong = self._end(patience_s)
+            except MeasuringError as error:
+                self._wrong = str(error)
+            finally:
+                self._program.release()
+        return self._wrong
+
+    def _end(self, patience_s: float) -> str | None:
+        code = self._program.wait(patience_s)
+        if code is not None:
+            return self._how(code)
+        self._program.stop()
+        if self._program.wait(_PATIENCE_S) is None:
+            self._program.kill()
+            self._program.wait(_PATIENCE_S)
+        return None  # how it ends now says nothing: it was asked to
+
+    def _how(self, code: int) -> str | None:
+        """What went wrong with one that ended so."""
+        if code == 0:
+            return None
+        said = [line for line in self._program.messages() if not line.startswith("warning: ")]
+        if said:
+            return said[-1]
+        return f"signal {-code} ended it" if code < 0 else f"it ended with exit code {code}"

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from tautochrone.machine.files import Files
 from tautochrone.machine.settings import InForce, Settings
+from tautochrone.target.companions import Companions
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,27 @@ class RunningLoad(Protocol):
         ...
 
 
+class RunningService(Protocol):
+    """A program that serves others, and is known to be ready."""
+
+    @property
+    def said(self) -> str:
+        """Its first line, by which it said that it is ready."""
+        ...
+
+    def failure(self) -> str | None:
+        """Why it has ended by itself, in words; None while it runs. Never blocks."""
+        ...
+
+    def end(self, patience_s: float = 0.0) -> str | None:
+        """See it end, and say what went wrong with it, in words; None: nothing did. May be called twice.
+
+        Args:
+            patience_s: given it to end by itself, before it is asked to.
+        """
+        ...
+
+
 class Target(Protocol):
     """A machine under test."""
 
@@ -157,6 +179,15 @@ class Target(Protocol):
         """The address at which the machine under test reaches this one; None: that can't be told."""
         ...
 
+    def address_there(self) -> str | None:
+        """The address at which this machine reaches the one under test; None: that can't be told."""
+        ...
+
+    @property
+    def companions(self) -> Companions:
+        """Other machines that take part in what is measured on this one."""
+        ...
+
     def ask(self, arguments: Sequence[str], patience_s: float = 30.0) -> Answer:
         """Run a short command of the probe to its end, with nothing on its standard input.
 
@@ -171,6 +202,15 @@ class Target(Protocol):
 
     def start_load(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningLoad:
         """Start `tauto-probe load` with these arguments and wait until it says that it runs.
+
+        Raises:
+            UsageError, NotPermittedError: refused, in the probe's words.
+            MeasuringError: it did not start.
+        """
+        ...
+
+    def start_service(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningService:
+        """Start `tauto-probe` with these arguments and wait for its first line; it serves until it is ended.
 
         Raises:
             UsageError, NotPermittedError: refused, in the probe's words.

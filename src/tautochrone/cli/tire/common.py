@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tautochrone.errors import UsageError
+from tautochrone.cli.grids import chosen_cpus, usable_cpus
 
 if TYPE_CHECKING:
     from tautochrone.cli.beside import Beside
@@ -41,15 +41,6 @@ Policies = Annotated[
         help="Of fifo, rr, other; several with commas. [map: fifo; fast, model: fifo,other]",
     ),
 ]
-Repetitions = Annotated[int, typer.Option("--repetitions", help="How often each cell is measured.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="Of the order, to have an order again.")]
-Again = Annotated[bool, typer.Option("--again", help="Measure all of it anew, also what is finished.")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Show the cells and how long they take; measure nothing.")
-]
-NoMemoryLock = Annotated[
-    bool, typer.Option("--no-memory-lock", help="Run with pageable memory, where locking is not permitted.")
-]
 
 
 @dataclass(frozen=True)
@@ -81,31 +72,15 @@ def team_of(beside: Beside, cpus: str | None = None) -> Team:
         UsageError: the list can't be read, or the deployment is not known.
         TautoError: the machine can't be reached.
     """
-    from tautochrone.machine.cpulist import parse_cpu_list
-    from tautochrone.machine.facts import observe
-    from tautochrone.machine.knob.cpus import named_cpus
-    from tautochrone.machine.tree import Tree
     from tautochrone.plan.tire.threads import cpu_order, thread_counts
 
-    with beside.target() as target:
-        facts = observe(target.files())
-        deployment = beside.chosen_deployment(target)
-        measure = deployment.measure if deployment is not None else None
-        usual = (
-            named_cpus(measure, Tree(target.files()))
-            if measure is not None
-            else parse_cpu_list(facts.cpu.allowed) or (0,)
-        )
+    usable = usable_cpus(beside)
     if cpus is None:
-        order = ",".join(map(str, cpu_order(facts, usual)))
-        left_open = deployment is not None and measure is None  # it may take some of them off line
-        return Team(None if left_open else order, tuple(thread_counts(facts, usual)))
-    if cpus != "any":
-        chosen = [parse_cpu_list(part.strip()) for part in cpus.split(",")]
-        if not all(chosen):
-            raise UsageError(f"--cpus '{cpus}' is not a list of CPUs", "Write it as 0-3 or 0,2,1,3, or any.")
-        usual = tuple(dict.fromkeys(cpu for part in chosen for cpu in part or ()))
-    return Team(cpus, tuple(thread_counts(facts, usual)))
+        order = ",".join(map(str, cpu_order(usable.facts, usable.cpus)))
+        counts = thread_counts(usable.facts, usable.cpus)
+        return Team(None if usable.left_open else order, tuple(counts))
+    named = usable.cpus if cpus == "any" else chosen_cpus(cpus, "0-3 or 0,2,1,3, or any")
+    return Team(cpus, tuple(thread_counts(usable.facts, named)))
 
 
 def measure_grid(

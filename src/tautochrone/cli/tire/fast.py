@@ -6,19 +6,9 @@ from typing import Annotated
 import typer
 
 from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
+from tautochrone.cli.grids import Again, DryRun, NoMemoryLock, Repetitions, Seed
 from tautochrone.cli.options import JsonOption, OpenReportOption, ReportOption, StoreOption
-from tautochrone.cli.tire.common import (
-    Again,
-    Cpus,
-    DryRun,
-    NoMemoryLock,
-    Policies,
-    Repetitions,
-    Seed,
-    Threads,
-    measure_grid,
-    team_of,
-)
+from tautochrone.cli.tire.common import Cpus, Policies, Threads, measure_grid, team_of
 
 _NODES, _QUICK_NODES = "100..5900/580", "100..5900/2900"
 _DURATION, _QUICK_DURATION = "60s", "6s"
@@ -61,7 +51,8 @@ def verb(
     type the same once more.
     """
     from tautochrone.cli.campaign import Wanted
-    from tautochrone.plan.tire.grid import POLICIES, Common, chosen_of, fast_grid
+    from tautochrone.plan.grid import POLICIES, chosen_of
+    from tautochrone.plan.tire.grid import Common, fast_grid
     from tautochrone.plan.tire.ranges import parse_nodes
 
     policies = chosen_of(policy or "fifo,other", POLICIES, "--policy")

@@ -12,8 +12,9 @@ import typer
 
 from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
 from tautochrone.cli.ending import INTERRUPTED
+from tautochrone.cli.grids import Again, NoMemoryLock
 from tautochrone.cli.options import JsonOption, OpenReportOption, ReportOption, StoreOption
-from tautochrone.cli.tire.common import Again, Cpus, NoMemoryLock, Threads
+from tautochrone.cli.tire.common import Cpus, Threads
 from tautochrone.errors import TautoError
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ def verb(
     from tautochrone.cli.introduction import see_that_it_can_be_written
     from tautochrone.cli.options import open_store
     from tautochrone.cli.tire.common import team_of
-    from tautochrone.plan.tire.grid import POLICIES, SOLVERS, chosen_of, chosen_threads
+    from tautochrone.plan.grid import POLICIES, chosen_of
+    from tautochrone.plan.tire.grid import SOLVERS, chosen_threads
     from tautochrone.plan.tire.limit_question import question_of
     from tautochrone.plan.tire.limit_search import Wish
     from tautochrone.report.console import make_console

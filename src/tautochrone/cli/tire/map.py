@@ -6,19 +6,9 @@ from typing import Annotated
 import typer
 
 from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
+from tautochrone.cli.grids import Again, DryRun, NoMemoryLock, Repetitions, Seed
 from tautochrone.cli.options import JsonOption, OpenReportOption, ReportOption, StoreOption
-from tautochrone.cli.tire.common import (
-    Again,
-    Cpus,
-    DryRun,
-    NoMemoryLock,
-    Policies,
-    Repetitions,
-    Seed,
-    Threads,
-    measure_grid,
-    team_of,
-)
+from tautochrone.cli.tire.common import Cpus, Policies, Threads, measure_grid, team_of
 
 
 def verb(
@@ -69,15 +59,8 @@ def verb(
     measured again: after Ctrl-C or a crash, type the same once more.
     """
     from tautochrone.cli.campaign import Wanted
-    from tautochrone.plan.tire.grid import (
-        POLICIES,
-        PRETEST,
-        Common,
-        chosen_of,
-        map_grid,
-        pretest_threads,
-        usual_map,
-    )
+    from tautochrone.plan.grid import POLICIES, chosen_of
+    from tautochrone.plan.tire.grid import PRETEST, Common, map_grid, pretest_threads, usual_map
     from tautochrone.plan.tire.ranges import parse_nodes
 
     usual = PRETEST if pretest else usual_map(solver)

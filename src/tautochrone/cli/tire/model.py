@@ -10,18 +10,9 @@ import typer
 
 from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
 from tautochrone.cli.ending import INTERRUPTED
+from tautochrone.cli.grids import Again, DryRun, NoMemoryLock, Seed
 from tautochrone.cli.options import JsonOption, OpenReportOption, ReportOption, StoreOption, open_store
-from tautochrone.cli.tire.common import (
-    Again,
-    Cpus,
-    DryRun,
-    NoMemoryLock,
-    Policies,
-    Seed,
-    Threads,
-    plan_of,
-    team_of,
-)
+from tautochrone.cli.tire.common import Cpus, Policies, Threads, plan_of, team_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +65,8 @@ def verb(
     again: after Ctrl-C or a crash, type the same once more.
     """
     from tautochrone.cli.campaign import Wanted, carry_through
-    from tautochrone.plan.tire.grid import POLICIES, Common, chosen_of
+    from tautochrone.plan.grid import POLICIES, chosen_of
+    from tautochrone.plan.tire.grid import Common
     from tautochrone.plan.tire.model import (
         DURATION,
         NODES,

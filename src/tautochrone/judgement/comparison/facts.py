@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tautochrone.judgement.circumstances import LOCAL, deployment_name, deployment_of
+from tautochrone.judgement.circumstances import LOCAL, deployment_name, deployment_of, server_facts, server_of
+from tautochrone.judgement.middleware.setting import as_obtained
 from tautochrone.run.layout import is_histogram
 from tautochrone.run.manifest import Manifest
 
@@ -35,7 +36,13 @@ VARIES_BY_ITSELF = (
 the clock was calibrated to, the control group of a session, shares of time."""
 
 _ORIGIN = "_found_by"
-_NO_CONDITION = ("command", "load_reports", "plan", "title", "deployment", "load", "target")
+_NO_CONDITION = (
+    "command", "load_reports", "plan", "title", "deployment", "load", "target", "server", "server_on",
+)  # fmt: skip
+_TOLD_OTHERWISE = ("rows", "transport_title")  # parameters of middleware: its sources, and its transport
+OF_SERVER = "server."
+"""Before the facts of a server's machine, where that is another one."""
+
 _ALMOST_ALL = 0.01  # by so much the memory that a kernel leaves over may differ, and be the same machine
 
 
@@ -46,12 +53,14 @@ def facts_of(manifest: Manifest) -> Facts:
 
 def varies_by_itself(name: str) -> bool:
     """Whether a fact says nothing about the conditions."""
-    return any(fnmatchcase(name, pattern) for pattern in VARIES_BY_ITSELF)
+    own = name.removeprefix(OF_SERVER)
+    return any(fnmatchcase(own, pattern) for pattern in VARIES_BY_ITSELF)
 
 
 def is_same(name: str, first: Any, second: Any) -> bool:
     """Whether two values of one fact mean the same."""
-    if name == "memory.total_bytes" and isinstance(first, int) and isinstance(second, int):
+    own = name.removeprefix(OF_SERVER)
+    if own == "memory.total_bytes" and isinstance(first, int) and isinstance(second, int):
         return abs(first - second) <= _ALMOST_ALL * max(first, second)
     return bool(first == second)
 
@@ -79,9 +88,10 @@ def _facts(manifest: Manifest) -> Iterator[tuple[str, Any]]:
     for name, value in manifest.conditions.items():
         if name not in _NO_CONDITION:
             yield from _nested(name, value)
-    parameters = header.get("parameters") or manifest.parameters
+    parameters = as_obtained(manifest)
     for name, value in parameters.items():
-        yield from _nested(f"parameters.{name}", value)
+        if name not in _TOLD_OTHERWISE:
+            yield from _nested(f"parameters.{name}", value)
     period_ns = (header.get("schedule") or {}).get("period_ns")
     if period_ns is not None and parameters.get("period_ns") != period_ns:
         yield "schedule.period_ns", period_ns
@@ -93,10 +103,26 @@ def _facts(manifest: Manifest) -> Iterator[tuple[str, Any]]:
     yield "warnings", tuple(sorted({one.code for one in manifest.warnings}))
     if not manifest.facts.get("kernel"):
         yield from _nested("kernel", header.get("system") or {})
-    for group, facts in manifest.facts.items():
+    yield from _of_machine(manifest.facts)
+    yield from _server(manifest.conditions)
+
+
+def _of_machine(groups: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+    for group, facts in groups.items():
         for name, value in facts.items():
             if not name.endswith(_ORIGIN):
                 yield from _nested(f"{group}.{name}", value)
+
+
+def _server(conditions: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The machine of a server that did not run beside its client: half of what was measured."""
+    if where := server_of(conditions):
+        yield "server", where
+    held = conditions.get("server")
+    if isinstance(held, Mapping) and "service_time" in held:
+        yield f"{OF_SERVER}service_time", held["service_time"]
+    for name, value in _of_machine(server_facts(conditions)):
+        yield f"{OF_SERVER}{name}", value
 
 
 def _deployment(conditions: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -140,6 +166,10 @@ def _nested(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
         for key, part in value.items():
             yield from _nested(f"{name}.{key}", part)
+    elif isinstance(value, (list, tuple)) and value and all(isinstance(one, Mapping) for one in value):
+        for at, one in enumerate(value):
+            own = {key: part for key, part in one.items() if key != "name"}
+            yield from _nested(f"{name}.{one.get('name', at)}", own)
     else:
         yield name, value
 

@@ -3,6 +3,8 @@
 from fnmatch import fnmatchcase
 from typing import Literal
 
+from tautochrone.judgement.comparison.facts import OF_SERVER
+
 Aspect = Literal["question", "loop", "machine", "kernel", "deployment", "load", "lab", "other"]
 """What a fact is a part of. "question": what is measured; "loop": how the measured thread runs."""
 
@@ -16,6 +18,7 @@ _ORDER: tuple[tuple[str, Aspect, bool], ...] = (
     ("virtual.machine", "kernel", False),
     ("virtual.image", "kernel", False),
     ("target", "machine", True),
+    ("server", "machine", True),
     ("kernel.release", "kernel", True),
     ("kernel.version", "kernel", True),
     ("kernel.preemption", "kernel", True),
@@ -85,8 +88,9 @@ _ORDER: tuple[tuple[str, Aspect, bool], ...] = (
 
 
 def rank_of(name: str) -> int:
-    """The place of a fact among all, the most important first."""
-    return next((at for at, rule in enumerate(_ORDER) if fnmatchcase(name, rule[0])), len(_ORDER))
+    """The place of a fact among all, the most important first. Of a server's machine as of its client's."""
+    own = name.removeprefix(OF_SERVER)
+    return next((at for at, rule in enumerate(_ORDER) if fnmatchcase(own, rule[0])), len(_ORDER))
 
 
 def aspect_of(name: str) -> Aspect:

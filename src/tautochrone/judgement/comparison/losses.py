@@ -15,12 +15,12 @@ import numpy as np
 from scipy import special
 
 from tautochrone.judgement.comparison.spread import (
-    FEWEST_REPETITIONS,
     LEAST_SPREAD,
     Basis,
     Sources,
     lost_in_blocks,
 )
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 
 _STRETCHES = 16
 _FEWEST_FREEDOM = 2
@@ -112,8 +112,8 @@ def rates(
     stretches = [_stretches(run) for side in (first, second) for run in side]
     told = [one for one in stretches if one is not None]
     own_dispersion = max(1.0, _dispersion(told))
-    if min(sizes) >= FEWEST_REPETITIONS or freedom >= _FEWEST_FREEDOM:
-        basis: Basis = "repetitions" if min(sizes) >= FEWEST_REPETITIONS else "runs alike"
+    if min(sizes) >= FEWEST_RUNS or freedom >= _FEWEST_FREEDOM:
+        basis: Basis = "repetitions" if min(sizes) >= FEWEST_RUNS else "runs alike"
         dispersion = max(own_dispersion, _dispersion(groups))
         return Rates(sums[0], sums[1], dispersion, float(freedom), basis, runs)
     if len(told) < len(stretches):
@@ -139,14 +139,15 @@ def tally(run: Sources) -> Tally | None:
 def _stretches(run: Sources) -> list[Tally] | None:
     if any(one.reduction is None for one in run):
         return None
+    lost_in = [lost_in_blocks(one) for one in run]
     found = []
     for at in range(_STRETCHES):
         lost, of = 0.0, 0
-        for one in run:
+        for one, missing in zip(run, lost_in, strict=True):
             assert one.reduction is not None
             size = len(one.reduction.blocks)
             own = slice(at * size // _STRETCHES, (at + 1) * size // _STRETCHES)
-            lost += float(lost_in_blocks(one)[own].sum())
+            lost += float(missing[own].sum())
             of += int(one.reduction.blocks.size[own].sum())
         found.append((round(lost), of + round(lost)))
     return [one for one in found if one[1]]

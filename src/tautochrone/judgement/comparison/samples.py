@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from tautochrone.judgement.comparison.side import Side
 from tautochrone.judgement.loops import is_a_loop_with_work, is_about_a_loop
+from tautochrone.judgement.middleware.roles import by_role
 from tautochrone.judgement.reduced import reduce_run
 from tautochrone.run.folder import Run
 from tautochrone.statistics.difference.sides import Source
@@ -13,7 +14,7 @@ TOGETHER = "all sources together"
 MOST_SOURCES = 8
 """Loops with more sources than these are compared with all of them together."""
 
-Named = dict[str, Source]
+Named = dict[str, list[Source]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +22,7 @@ class Measured:
     """One measure of one side.
 
     Attributes:
-        runs: of each run, its sources by name.
+        runs: of each run, its sources by name; lower clients of middleware are one.
         earlier: the same of the runs that only tell the spread; of these, counts alone are kept.
     """
 
@@ -81,17 +82,15 @@ def is_loop(side: Side) -> bool:
 
 
 def _sources(run: Run, measure: str) -> Named:
-    return {
-        one.name: Source(one.counts, one.reduction, one.lost, one.period_ns)
-        for one in reduce_run(run, measure)
-    }
+    parts = by_role(run.manifest.header, reduce_run(run, measure))
+    return {name: [one.as_source() for one in own] for name, own in parts.items()}
 
 
 def _without_order(sources: Named) -> Named:
-    return {name: replace(one, reduction=None) for name, one in sources.items()}
+    return {name: [replace(one, reduction=None) for one in own] for name, own in sources.items()}
 
 
 def _chosen(sources: Named, source: str) -> list[Source]:
     if source == TOGETHER:
-        return list(sources.values())
-    return [sources[source]] if source in sources else []
+        return [one for own in sources.values() for one in own]
+    return sources.get(source, [])

@@ -27,15 +27,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from tautochrone.statistics.counts import Counts, counts_of_bins, merge
-from tautochrone.statistics.difference.sides import Source
-from tautochrone.statistics.quantiles import rank
+from tautochrone.statistics.counts import counts_of_bins, merge
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+from tautochrone.statistics.difference.resampling import quantile_with_lost
+from tautochrone.statistics.difference.sides import Source, all_counts, all_lost
+from tautochrone.statistics.satterthwaite import degrees_of_freedom
 
 Basis = Literal["repetitions", "runs alike", "stretches"]
 Sources = Sequence[Source]
 Floats = npt.NDArray[np.float64]
 
-FEWEST_REPETITIONS = 3
 LEAST_SPREAD = 0.1
 """Standard deviation of the logarithm that a run's quantile is taken to have at least where nothing tells it:
 a run that is steady from end to end may still differ from the next one."""
@@ -102,8 +103,8 @@ class Spread:
         """
         step = math.log1p(allowed) if self.logarithmic else allowed * abs(self.first)
         if self.of_a_run == 0.0 or step <= 0.0:
-            return FEWEST_REPETITIONS
-        for runs in range(FEWEST_REPETITIONS, _MOST_RUNS):
+            return FEWEST_RUNS
+        for runs in range(FEWEST_RUNS, _MOST_RUNS):
             freedom = 2 * (runs - 1)
             reach = special.stdtrit(freedom, 1 - alpha) + special.stdtrit(freedom, _POWER)
             if reach * self.of_a_run * math.sqrt(2 / runs) <= step:
@@ -131,10 +132,8 @@ def level(run: Sources, q: float) -> int | None:
     Returns:
         In ns; None where it falls among the lost releases, which are later than every sample.
     """
-    counts = run[0].counts if len(run) == 1 else merge(one.counts for one in run)
-    if q >= 1.0:
-        return int(counts.value[-1])
-    return _quantile(counts, sum(one.missing for one in run), q)
+    counts = all_counts([run])
+    return int(counts.value[-1]) if q >= 1.0 else quantile_with_lost(counts, all_lost([run]), q)
 
 
 def of_runs(
@@ -160,11 +159,11 @@ def of_runs(
     squares = [float(((one - one.mean()) ** 2).sum()) for one in groups]
     freedoms = [len(one) - 1 for one in groups]
     sizes = [len(one) for one in own]
-    if min(sizes) >= FEWEST_REPETITIONS:
+    if min(sizes) >= FEWEST_RUNS:
         basis: Basis = "repetitions"
         parts = [float(one.var(ddof=1)) / len(one) for one in own]
         variance = sum(parts)
-        freedom = _welch(parts, [size - 1 for size in sizes])
+        freedom = degrees_of_freedom(parts, [size - 1 for size in sizes])
         of_a_run = math.sqrt(sum(part * size for part, size in zip(parts, sizes, strict=True)) / 2)
         runs = sum(sizes)
     elif sum(freedoms) >= _FEWEST_FREEDOM:
@@ -220,7 +219,7 @@ def of_stretches(
         second=math.exp(means[1]),
         shift=means[1] - means[0],
         error=math.sqrt(error**2 + sum(variances)),
-        freedom=_welch(variances, freedoms),
+        freedom=degrees_of_freedom(variances, freedoms),
         of_a_run=math.sqrt((error**2 + sum(variances)) / 2),
         basis="stretches",
         runs=len(first) + len(second),
@@ -233,18 +232,19 @@ def _variance_of_stretches(run: Sources, q: float) -> tuple[float, int] | None:
     stretches = min(_MOST_STRETCHES, int(beyond // _BEYOND_EACH))
     if stretches < _FEWEST_STRETCHES or any(one.reduction is None for one in run):
         return None
+    lost_in = [lost_in_blocks(one) for one in run]
     found = []
     for at in range(stretches):
         parts, lost = [], 0
-        for one in run:
+        for one, missing in zip(run, lost_in, strict=True):
             assert one.reduction is not None
             blocks = one.reduction.blocks
             own = slice(at * len(blocks) // stretches, (at + 1) * len(blocks) // stretches)
             count = blocks.count[own].sum(axis=0, dtype=np.int64)
             high = np.minimum(blocks.high, one.counts.value[-1])
             parts.append(counts_of_bins(high[count > 0], count[count > 0]))
-            lost += round(float(lost_in_blocks(one)[own].sum()))
-        value = _quantile(merge(parts), lost, q)
+            lost += round(float(missing[own].sum()))
+        value = quantile_with_lost(merge(parts), lost, q)
         if value is None or value <= 0:
             return None
         found.append(math.log(value))
@@ -270,18 +270,3 @@ def lost_in_blocks(source: Source) -> Floats:
     rest = source.missing - known
     spread: Floats = found * (source.missing / known) if rest < 0 else found + rest / len(found)
     return spread
-
-
-def _quantile(counts: Counts, lost: int, q: float) -> int | None:
-    position = rank(counts.total + lost, q)
-    return counts.at_rank(position) if position <= counts.total else None
-
-
-def _welch(variances: Sequence[float], freedoms: Sequence[int]) -> float:
-    """Degrees of freedom of a sum of variances: Welch (1947), Satterthwaite (1946)."""
-    total = sum(variances)
-    if total == 0.0:
-        return float(sum(freedoms))
-    return total**2 / sum(
-        variance**2 / freedom for variance, freedom in zip(variances, freedoms, strict=True) if freedom
-    )

@@ -9,6 +9,7 @@ from tautochrone.judgement.comparison.gate import MISSES
 from tautochrone.judgement.comparison.metric import Metric, Part
 from tautochrone.judgement.comparison.passing import Judged
 from tautochrone.judgement.comparison.spread import Spread
+from tautochrone.judgement.middleware.names import FOOTPRINT, INCIDENTAL
 from tautochrone.units import format_duration, format_percent
 
 if TYPE_CHECKING:
@@ -83,14 +84,15 @@ def of_pair(pair: Pair) -> str:
 
 def sentences(comparison: Comparison) -> list[str]:
     """What must be known about the answer: of what it is a comparison, and what the intervals rest on."""
-    return [*worth(comparison), *how_sure(comparison)]
+    there = {one.experiment for side in comparison.sides for one in side.manifests}
+    return [*([INCIDENTAL] if FOOTPRINT in there else []), *worth(comparison), *how_sure(comparison)]
 
 
 def worth(comparison: Comparison) -> list[str]:
     """What the comparison of each pair is worth; what is true of all is said once."""
     about: dict[str, list[str]] = {}
     for pair in comparison.pairs:
-        for sentence in _worth(pair):
+        for sentence in dict.fromkeys(_worth(pair)):
             about.setdefault(sentence, []).append(pair.cell or pair.second.name)
     whole = len(comparison.pairs)
     return [

@@ -46,8 +46,9 @@ def parse_metric(text: str, known: Collection[str]) -> Metric:
     words = text.split()
     if not words:
         raise UsageError("No number is named", choices(known))
-    if len(words) > 2:
+    if len(words) > 2 and not measure_named("_".join(words[:-1]), known):
         raise UsageError(f"'{text}' is not a measure and what of it", _FORMS)
+    words = ["_".join(words[:-1]), words[-1]] if len(words) > 2 else words  # "round trip p99"
     measure = "" if len(words) == 1 else _measure(words[0], known)
     what = words[-1]
     try:

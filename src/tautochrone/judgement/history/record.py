@@ -9,6 +9,8 @@ from tautochrone.errors import DamagedError, StoreError
 from tautochrone.judgement.circumstances import ONLY_HOW_MUCH, deployment_name, remote
 from tautochrone.judgement.comparison.facts import Facts, facts_of
 from tautochrone.judgement.loops import is_a_loop_with_work, is_about_a_loop
+from tautochrone.judgement.middleware.roles import by_role
+from tautochrone.judgement.middleware.setting import as_obtained
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import periods_ns
 from tautochrone.run.manifest import Books, Manifest
@@ -20,6 +22,8 @@ TRAITS = ("machine", "kernel", "deployment", "load")
 
 AS_IT_IS = "as it is"
 NOT_KNOWN = "not known"
+_TOLD_OTHERWISE = ("rows", "transport_title")
+"""Parameters that other things tell: the rows of a run are its sources, each of which has a line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,14 +55,14 @@ class Record:
         return facts_of(self.manifest)
 
     def parts(self, measure: str) -> list[tuple[str, tuple[Books, ...]]]:
-        """What is a number by itself: all threads of a loop together, otherwise each source, by its name."""
+        """What is a number by itself: the threads of a loop, the lower clients, otherwise each source."""
         books = self.manifest.books
         header = self.manifest.header
         if is_a_loop_with_work(header) and measure == next(iter(self.run.measures), None):
             return [("", books[:1])]  # the threads meet after each step: it took all of them as long
         if len(books) <= 1 or is_about_a_loop(header) or is_a_loop_with_work(header):
             return [("", books)]
-        return [(book.name, (book,)) for book in books]
+        return list(by_role(header, books).items())
 
 
 def records(store: Store) -> list[Record]:
@@ -120,11 +124,11 @@ def _kernel(manifest: Manifest) -> str:
 
 
 def _parameters(manifest: Manifest) -> dict[str, str]:
-    given = manifest.header.get("parameters") or manifest.parameters
+    given = as_obtained(manifest)
     found = {
         name: _words(name, value)
         for name, value in given.items()
-        if name not in ONLY_HOW_MUCH and value is not None
+        if name not in ONLY_HOW_MUCH and name not in _TOLD_OTHERWISE and value is not None
     }
     periods = dict.fromkeys(periods_ns(manifest.header).values())
     if periods and "period_ns" not in found:

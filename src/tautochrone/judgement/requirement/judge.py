@@ -2,6 +2,7 @@
 
 The rule, stated so that anybody can apply it by hand. Each source under each set of conditions (load,
 deployment, machine) is judged by itself, and the worst decides; repetitions of the same are taken together.
+A requirement that names a source is judged by that one alone.
 
 *Quantiles, chances and misses* allow a share of the releases to pass a limit: 1 - q, or how often something
 may happen by the number of releases in that time. So many of so many passed it, and a release that has no
@@ -100,6 +101,9 @@ def _judge(
 ) -> Judgement:
     if not groups:
         return Judgement(requirement, "not shown", _why_none(requirement, runs))
+    known, groups = groups, [group for group in groups if requirement.is_about(group.source)]
+    if not groups:
+        return Judgement(requirement, "not shown", _why_no_source(requirement, known))
     lines = sorted((_line(requirement, group, len(groups), counted) for group in groups), key=_urgency)
     worst = lines[0]
     return Judgement(
@@ -143,6 +147,11 @@ def _told(line: Line, lines: Sequence[Line]) -> str:
     """What would settle a line, and which one that is, if there are several."""
     words = line.to_settle
     return f"{line.place}: {words[:1].lower()}{words[1:]}" if len(lines) > 1 and words else words
+
+
+def _why_no_source(requirement: Requirement, groups: Sequence[Group]) -> str:
+    there = ", ".join(dict.fromkeys(group.source for group in groups))
+    return f"Nothing that was measured is called '{requirement.source}'; there is: {there}."
 
 
 def _why_none(requirement: Requirement, runs: Sequence[Run]) -> str:

@@ -12,8 +12,8 @@ from tautochrone.judgement.requirement.evidence import Group, Seen
 from tautochrone.judgement.requirement.line import Limits, Line
 from tautochrone.judgement.requirement.requirement import Requirement
 from tautochrone.statistics.batch_means import BATCHES, FEWEST
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 
-_FEWEST_REPETITIONS = 3
 _MOST_S = 1e9  # nobody measures so long
 
 
@@ -91,7 +91,7 @@ def _judged(requirement: Requirement, seen: Sequence[Seen], line: Line) -> Line:
 def _batches(seen: Sequence[Seen]) -> list[float] | None:
     """Means of batches of all samples; None: too few samples, or a histogram, which has no order."""
     reductions = [one.reduced.reduction if one.reduced is not None else None for one in seen]
-    if len(reductions) >= _FEWEST_REPETITIONS and all(one is not None for one in reductions):
+    if len(reductions) >= FEWEST_RUNS and all(one is not None for one in reductions):
         return [
             float(np.average(one.blocks.mean, weights=one.blocks.size))
             for one in reductions

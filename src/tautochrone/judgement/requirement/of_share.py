@@ -19,6 +19,7 @@ from tautochrone.judgement.requirement.share import (
 )
 from tautochrone.judgement.verdict import FEWEST_CYCLES
 from tautochrone.statistics.counts import Counts, merge
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.quantiles import rank
 
 EXTRAPOLATED_MOST = 10.0
@@ -26,8 +27,6 @@ EXTRAPOLATED_MOST = 10.0
 
 TAIL_SAMPLES = 10_000
 """Of fewer, the upper end of a tail's interval is too low more often than it says."""
-
-_FEWEST_REPETITIONS = 3
 
 
 @dataclass(frozen=True)
@@ -222,7 +221,7 @@ def _effect(requirement: Requirement, seen: Sequence[Seen], samples: int, later:
     """The design effect over all repetitions: what neighbours do, or what runs do, whichever is more."""
     within = sum(_effect_within(requirement, one) * one.samples for one in seen)
     effect = max(1.0, within / samples if samples else 1.0)
-    if len(seen) < _FEWEST_REPETITIONS or not 0 < later < samples:
+    if len(seen) < FEWEST_RUNS or not 0 < later < samples:
         return effect
     share = later / samples
     sizes = [one.samples for one in seen]

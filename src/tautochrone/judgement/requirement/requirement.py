@@ -9,11 +9,15 @@ The grammar, in which spaces may be left out around the comparison::
     misses [beyond TIME]  <|<=  HOW-OFTEN [at CONFIDENCE]     misses < 1 per hour
     misses [beyond TIME]  =  0                                misses beyond 800us = 0
 
-A measure is named as in the stream, with or without its ``_ns``.
+A measure is named as in the stream, with or without its ``_ns``. Behind it, or behind ``misses``, may stand
+of which source it is required, as the run names it, in quotes where there is a blank in it; ``*`` stands for
+any letters. Without that all sources are meant::
+
+    response of C0 p99.9 < 2ms        misses of 'C*' = 0        call of 'two-way octet' p99 < 100us
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Literal
 
@@ -47,6 +51,9 @@ MEASURES = (
     "round_trip_ns",
     "koh_semaphore_ns",
     "koh_round_trip_ns",
+    "call_ns",
+    "request_ns",
+    "reply_ns",
 )
 """Of all experiments; a test sees that the probe has no other."""
 
@@ -58,7 +65,9 @@ _FORMS = (
 _LINE = re.compile(r"\s*(?P<subject>.*?)\s*(?P<operator><=|=<|≤|<|==?)\s*(?P<limit>.*?)\s*", re.DOTALL)
 _AT = re.compile(r"(?P<limit>.*?)\s+(?:at|with)\s+(?P<confidence>[0-9.]+\s*%?)(?:\s+confidence)?", re.DOTALL)
 _SUBJECT = re.compile(
-    r"(?P<measure>[A-Za-z][A-Za-z0-9_-]*)(?:\s+(?P<word>above|beyond|over|>)\s*(?P<beyond>.+)|\s+(?P<what>\S+))?"
+    r"(?P<measure>[A-Za-z][A-Za-z0-9_-]*)"
+    r"(?:\s+of\s+(?P<source>'[^']+'|\"[^\"]+\"|[^\s'\"]+))?"
+    r"(?:\s+(?P<word>above|beyond|over|>)\s*(?P<beyond>.+)|\s+(?P<what>\S+))?"
 )
 _LATER = ("above", "beyond", "over", ">")
 
@@ -79,6 +88,7 @@ class Requirement:
         limit_ns: of a quantile, the largest or the mean; of ``above`` and ``misses beyond``, the time that
             must not be passed. None of misses: the deadline that the run had, or else its period.
         frequency: how often it may be passed, of ``above`` and ``misses``.
+        source: the name of the source that it is about, with ``*`` for any letters; empty: all of them.
     """
 
     text: str
@@ -89,6 +99,12 @@ class Requirement:
     q: float | None = None
     limit_ns: int | None = None
     frequency: Frequency | None = None
+    source: str = ""
+
+    def is_about(self, source: str) -> bool:
+        """Whether it is required of the source of this name."""
+        pattern = ".*".join(map(re.escape, self.source.split("*")))
+        return not self.source or re.fullmatch(pattern, source, re.IGNORECASE) is not None
 
 
 def parse(text: str, confidence: float = CONFIDENCE) -> Requirement:
@@ -120,7 +136,11 @@ def _parse(text: str, confidence: float) -> Requirement:
     subject = _SUBJECT.fullmatch(line["subject"])
     if subject is None:
         raise _wrong(text, f"'{line['subject']}' is not a measure and what of it", _FORMS)
-    operator = line["operator"]
+    found = _of_subject(text, subject, line["operator"], limit, sure)
+    return replace(found, source=(subject["source"] or "").strip("'\""))
+
+
+def _of_subject(text: str, subject: re.Match[str], operator: str, limit: str, sure: float) -> Requirement:
     never = operator in ("=", "==")
     strict = operator == "<"
     if subject["measure"].lower() in (MISSES, "miss"):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tautochrone.errors import UsageError
 from tautochrone.judgement.loops import is_a_loop_with_work, is_about_a_loop
+from tautochrone.judgement.middleware.roles import by_role
 from tautochrone.judgement.naming import meaning_of
 from tautochrone.judgement.reduced import Reduced, all_counts, reduce_run
 from tautochrone.judgement.selection.traits import (
@@ -273,14 +274,14 @@ def _run_names(runs: Sequence[Run]) -> list[str]:
 
 
 def _parts(run: Run, measure: str) -> dict[str, tuple[Reduced, ...]]:
-    """Its samples by source, or under an empty name those of all threads of one loop."""
+    """Its samples by source; under an empty name those of all threads of one loop. Lower clients are one."""
     parts = reduce_run(run, measure)
     header = run.manifest.header
     if is_a_loop_with_work(header) and measure == run.measures[0]:
         return {"": parts[:1]}  # what a step took as a whole is the same for all of its threads
     if is_about_a_loop(header) or is_a_loop_with_work(header):
         return {"": parts}
-    return {one.name: (one,) for one in parts}
+    return by_role(header, parts)
 
 
 def _candidate(

@@ -7,12 +7,10 @@ import numpy as np
 
 from tautochrone.judgement.selection.candidates import Candidate
 from tautochrone.judgement.selection.metric import USUAL, Metric
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.ranking import Ranking, rank
 from tautochrone.statistics.quantiles import QUANTILES, samples_needed
-
-ENOUGH_RUNS = 3
-"""So many repetitions of each tell how much they differ by themselves."""
 
 Pairs = dict[tuple[int, int], tuple[QuantileDifference, ...]]
 """By the positions of two candidates: second less first, of each shown quantile."""
@@ -97,7 +95,7 @@ def _welch(first: Sequence[float | None], second: Sequence[float | None]) -> flo
     sample.
     """
     known = [[one for one in own if one is not None] for own in (first, second)]
-    if min(map(len, known)) < ENOUGH_RUNS or sum(map(len, known)) < len(first) + len(second):
+    if min(map(len, known)) < FEWEST_RUNS or sum(map(len, known)) < len(first) + len(second):
         return None
     if all(len(set(own)) == 1 for own in known):
         return 1.0 if known[0][0] == known[1][0] else None

@@ -33,7 +33,7 @@ from tautochrone.statistics.difference.quantile_difference import (
 )
 from tautochrone.statistics.difference.quantile_plot import QuantilePlot, quantile_plot
 from tautochrone.statistics.difference.ranking import Ranking
-from tautochrone.statistics.difference.sides import Side, Source
+from tautochrone.statistics.difference.sides import Side
 from tautochrone.statistics.difference.two_sample import TwoSample, two_samples
 
 ALPHA = 0.05
@@ -180,10 +180,7 @@ def select(
 
 def side_of(candidate: Candidate) -> Side:
     """It as the tests of difference take it: repetitions, and of each its sources."""
-    return [
-        [Source(one.counts, one.reduction, one.lost, one.period_ns) for one in sources]
-        for sources in candidate.parts
-    ]
+    return [[one.as_source() for one in sources] for sources in candidate.parts]
 
 
 def _hold(

@@ -1,10 +1,10 @@
 """What runs are known by when they stand for election: where, under what and how each was measured."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from tautochrone.errors import UsageError
 from tautochrone.judgement.circumstances import LOCAL, deployment_name, remote
+from tautochrone.judgement.middleware.setting import as_obtained
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import periods_ns
 from tautochrone.units import format_duration
@@ -43,7 +43,7 @@ def traits_of(run: Run) -> dict[str, str]:
     periods = sorted(set(periods_ns(header).values()))
     if periods:
         found["period"] = ", ".join(map(format_duration, periods))
-    parameters: Mapping[str, Any] = header.get("parameters") or manifest.parameters
+    parameters = as_obtained(manifest)
     for name, value in parameters.items():
         if value is not None and name not in _NOT_TRAITS and not _is_nested(value):
             found[_axis(name)] = _words(name, value)

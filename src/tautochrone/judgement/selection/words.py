@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from tautochrone.judgement.middleware.names import FOOTPRINT, INCIDENTAL
 from tautochrone.judgement.selection.candidates import Candidate
-from tautochrone.judgement.selection.places import ENOUGH_RUNS
 from tautochrone.judgement.selection.select import Selection
 from tautochrone.phrases import listed
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.chi_square import ChiSquare
 from tautochrone.units import format_duration
 
@@ -100,6 +101,8 @@ def as_printed(selection: Selection) -> str:
 
 def cautions(selection: Selection) -> Iterator[str]:
     """What can mislead here, besides the chi-square test."""
+    if selection.contest.experiment == FOOTPRINT:
+        yield INCIDENTAL
     yield from _alongside(selection)
     yield from _lost(selection.candidates)
     yield from _uncertain(selection)
@@ -109,7 +112,7 @@ def cautions(selection: Selection) -> Iterator[str]:
 def basis(selection: Selection) -> str:
     """What the intervals and the ranking rest on."""
     if selection.metric.q is None:
-        return f"Compared from run to run, where each has {ENOUGH_RUNS} or more."
+        return f"Compared from run to run, where each has {FEWEST_RUNS} or more."
     found = dict.fromkeys(one.basis for one in selection.pairs.values() if one.basis)
     return f"Intervals: {'; '.join(_BASES.get(one, one) for one in found)}." if found else ""
 
@@ -191,10 +194,10 @@ def _uncertain(selection: Selection) -> Iterator[str]:
     if untested := selection.ranking.untested:
         pairs = untested + selection.ranking.comparisons
         yield (f"Pairs that could not be tested, and count as not told apart: {untested:,} of {pairs:,}.")
-    alike = [one for one in selection.candidates if len(one.runs) < ENOUGH_RUNS]
+    alike = [one for one in selection.candidates if len(one.runs) < FEWEST_RUNS]
     if alike:
         yield (
-            f"{listed([one.name for one in alike])}: fewer than {ENOUGH_RUNS} repetitions. How much one "
+            f"{listed([one.name for one in alike])}: fewer than {FEWEST_RUNS} repetitions. How much one "
             "repetition differs from the next by itself can't be told, so that a difference between two may "
             "be that."
         )

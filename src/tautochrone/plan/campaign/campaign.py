@@ -128,7 +128,9 @@ def open_campaign(store: Store, name: str) -> Campaign:
     if found is None:
         raise StoreError(
             f"There is no campaign '{name}' in {store.path}",
-            latest_named(there, "Run one first: `tauto run`, `tauto lab matrix`."),
+            latest_named(
+                there, "Run one first: `tauto run`, `tauto tire`, `tauto middleware`, `tauto lab matrix`."
+            ),
         )
     return found
 

@@ -8,9 +8,11 @@ from tautochrone.plan.document.document import Document
 from tautochrone.plan.document.expand import Point, place_of
 from tautochrone.plan.experiments import EXPERIMENTS
 from tautochrone.plan.experiments.experiment import options_named_in, without_dashes
+from tautochrone.plan.experiments.experiment import words as arguments_of
 from tautochrone.plan.experiments.special import TASKS
 from tautochrone.plan.loads.kinds import TAKES_THE_REST
 from tautochrone.plan.loads.spec import with_option
+from tautochrone.plan.middleware.server import OF_CELL
 from tautochrone.plan.trial import refusal_of
 from tautochrone.target.target import Target
 
@@ -31,7 +33,8 @@ def refusals(points: Sequence[Point], target: Target) -> dict[str, TautoError]:
     for point in points:
         alike = _but_its_size(point)
         if alike not in said:
-            said[alike] = refusal_of(target, (point.experiment, *point.prepared.arguments))
+            given = (point.experiment, *point.prepared.arguments)
+            said[alike] = refusal_of(target, given, point.prepared.conditions)
     found = {point.key: said[_but_its_size(point)] for point in points}
     return {key: error for key, error in found.items() if error is not None}
 
@@ -39,10 +42,15 @@ def refusals(points: Sequence[Point], target: Target) -> dict[str, TautoError]:
 def _but_its_size(point: Point) -> tuple[str, ...]:
     size = EXPERIMENTS[point.experiment].size
     arguments = (point.experiment, *point.prepared.arguments)
-    if size not in point.varying or not size:
-        return arguments
-    at = arguments.index(f"--{size}")
-    return (*arguments[:at], *arguments[at + 2 :])
+    if size and size in point.varying:
+        at = arguments.index(f"--{size}")
+        arguments = (*arguments[:at], *arguments[at + 2 :])
+    return (*arguments, *_where_its_server_is(point))
+
+
+def _where_its_server_is(point: Point) -> tuple[str, ...]:
+    held = point.prepared.conditions
+    return tuple(f"{name} {held[name]}" for name in OF_CELL if name in held)
 
 
 def see_meant(
@@ -50,22 +58,34 @@ def see_meant(
 ) -> None:
     """Tell what the probe refuses because the plan says it wrong, from what this system does not have.
 
-    An experiment that is refused even without options is not to be had here; that is no mistake of the plan.
+    An experiment that is refused even without what it can do without is not to be had here; that is no
+    mistake of the plan.
 
     Raises:
         UsageError: with the file and the line of the option that is refused.
     """
-    missing: dict[str, bool] = {}
+    missing: dict[tuple[str, ...], bool] = {}
     for point in points:
         error = refused.get(point.key)
         if not isinstance(error, UsageError):
             continue
-        name = point.experiment
-        if name not in missing:
-            missing[name] = TASKS not in point.options and isinstance(refusal_of(target, (name,)), UsageError)
-        if not missing[name]:
+        bare = _bare(point)
+        known = (*bare, *_where_its_server_is(point))
+        if known not in missing:
+            refused_bare = refusal_of(target, bare, point.prepared.conditions)
+            missing[known] = TASKS not in point.options and isinstance(refused_bare, UsageError)
+        if not missing[known]:
             said = str(error) if document.grid else f"{point.experiment}: {without_dashes(str(error))}"
             raise document.mistake(_place(document, point, str(error)), said, error.advice)
+
+
+def _bare(point: Point) -> tuple[str, ...]:
+    """The experiment with what it can't be without, and all the rest as usual."""
+    needed = EXPERIMENTS[point.experiment].needs
+    return (
+        point.experiment,
+        *arguments_of({one: point.options[one] for one in needed if one in point.options}),
+    )
 
 
 def load_refusals(points: Sequence[Point], target: Target) -> dict[str, TautoError]:

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from tautochrone.errors import TautoError
+from tautochrone.judgement.middleware.names import TRANSPORT
 from tautochrone.machine.deployment.deployment import Deployment
 from tautochrone.machine.facts import gather
 from tautochrone.plan.campaign.carry_out import Site
@@ -92,8 +93,21 @@ def site_of(
 
 
 def _see_meant(document: Document, points: Sequence[Point], sites: Sites) -> None:
-    """A value that every system refuses is a mistake of the plan; one that some take is not."""
-    taken = {(point.entry, point.varied) for point in points if point.key not in sites.refused}
+    """A value that every system and transport refuses is a mistake of the plan; one that some take is not."""
+    able = _able(points, sites.refused)
+    taken = {(point.entry, point.varied) for point in able}
+    carried = {_but_its_transport(point) for point in able}
     for name, site in sites.open.items():
-        own = [one for one in points if one.system == name and (one.entry, one.varied) not in taken]
+        own = [
+            one
+            for one in points
+            if one.system == name
+            and (one.entry, one.varied) not in taken
+            and _but_its_transport(one) not in carried
+        ]
         see_meant(document, own, sites.refused, site.target)
+
+
+def _but_its_transport(point: Point) -> tuple[object, ...]:
+    """What is asked of it: one transport may carry a length that another does not."""
+    return (point.entry, *((name, value) for name, value in point.options.items() if name != TRANSPORT))

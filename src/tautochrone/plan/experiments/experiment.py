@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tautochrone.errors import UsageError
+from tautochrone.plan.experiments.companion import Beside, alone
 from tautochrone.units import parse_duration_ns
 
 Value = str | int | float | bool
@@ -14,7 +15,7 @@ Options = Mapping[str, Value]
 """By the name of the option without its dashes: ``{"period": "1ms", "wake-latency-us": 0}``."""
 
 RECORDING = ("drain", "ring")
-FLAGS = ("no-memory-lock", "without-handler", "rehearse", "overload", "soft")
+FLAGS = ("no-memory-lock", "without-handler", "rehearse", "overload", "soft", "one-way", "memory-lock")
 """Options that take no value, of any experiment."""
 
 
@@ -44,6 +45,8 @@ class RunsOn:
         usual: how many CPUs it takes by itself; None: all.
         most: how many it can take; None: all.
         levels_below: how many levels of priority below its most urgent thread its other threads reach.
+        levels: the option that says how many levels more; empty: there is none.
+        usual_levels: how many these are where it is not given.
         threads: the option that says how many threads there are, each on a CPU of its own while there are
             enough; empty: there is none.
     """
@@ -52,6 +55,8 @@ class RunsOn:
     usual: int | None = None
     most: int | None = None
     levels_below: int = 0
+    levels: str = ""
+    usual_levels: int = 0
     threads: str = ""
 
 
@@ -70,6 +75,8 @@ class Experiment:
         runs_on: where its threads run, and how urgent they are; None: nobody chooses it, or each task does.
         size: the option that says how much is computed: what is too much for one size is so for every larger
             one. Empty: it has none.
+        needs: options without which there is nothing to measure.
+        beside: starts what runs beside the probe.
     """
 
     name: str
@@ -81,6 +88,8 @@ class Experiment:
     contradicting: tuple[tuple[str, str], ...] = ()
     runs_on: RunsOn | None = None
     size: str = ""
+    needs: tuple[str, ...] = ()
+    beside: Beside = alone
 
     @property
     def known(self) -> tuple[str, ...]:

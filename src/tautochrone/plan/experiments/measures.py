@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+from tautochrone.judgement.middleware.names import FOOTPRINT, LATENCY, THROUGHPUT
 from tautochrone.judgement.requirement.requirement import MISSES
 from tautochrone.plan.experiments.experiment import Options, count, duration_s, seconds
 from tautochrone.plan.experiments.kernel import kernel_measure
+from tautochrone.plan.experiments.middleware import CALLS, CLIENTS, HIGH, RATE_HIGH_HZ, RATE_LOW_HZ
 
 _INTERRUPT = ("preemption_latency_ns", "interrupt_latency_ns", "switch_ns", MISSES)
 _PERIOD = ("period_error_ns", "latency_ns", MISSES)
@@ -18,6 +20,8 @@ _OF_ALL = {
     "inversion": ("blocking_ns",),
     "period": _PERIOD,
     "timerlat": _INTERRUPT,
+    THROUGHPUT: ("call_ns",),
+    FOOTPRINT: ("call_ns",),
     "taskset": ("response_ns", "latency_ns", "run_ns", MISSES),
 }
 
@@ -33,6 +37,9 @@ def measures_of(experiment: str, options: Options) -> tuple[str, ...]:
     if experiment == "response":
         back_to_back = "period" in options and duration_s(str(options["period"])) == 0
         return _RESPONSE if back_to_back else (*_RESPONSE, MISSES)
+    if experiment == LATENCY:
+        parts = ("request_ns", "reply_ns") if options.get("one-way") is True else ()
+        return ("round_trip_ns", "response_ns", "latency_ns", *parts, MISSES)
     if experiment == "kernel":
         return _OF_KERNEL.get(kernel_measure(options), ())
     return _OF_ALL.get(experiment, ())
@@ -51,8 +58,14 @@ class Pace:
     period_s: float
 
 
-def pace_of(experiment: str, options: Options) -> Pace | None:
-    """At which pace each source samples; None: its sources differ in that, or nobody knows."""
+def pace_of(experiment: str, options: Options, source: str = "") -> Pace | None:
+    """At which pace each source samples; None: its sources differ in that, or nobody knows.
+
+    Args:
+        source: the one that it is asked of; empty: all, and then the slowest decides.
+    """
+    if experiment == LATENCY:
+        return _pace_of_clients(options, source)
     if experiment == "cyclic":
         period_s = seconds(options, "period", "1ms")
     elif experiment in ("interrupt", "timerlat"):
@@ -67,3 +80,15 @@ def pace_of(experiment: str, options: Options) -> Pace | None:
     usual = "60s" if experiment == "tire" else "10s"
     samples = count(options, "count", 0) or seconds(options, "duration", usual) / period_s
     return Pace(float(samples), period_s)
+
+
+def _pace_of_clients(options: Options, source: str) -> Pace | None:
+    """C0 calls twice as often as the others, and for as long."""
+    high_hz, low_hz = count(options, "rate-high", RATE_HIGH_HZ), count(options, "rate-low", RATE_LOW_HZ)
+    if high_hz <= 0 or low_hz <= 0:
+        return None
+    low = Pace(float(count(options, "calls", CALLS)), 1 / low_hz)
+    alone = count(options, "clients", CLIENTS) == 0
+    if alone or source.casefold() == HIGH.casefold():
+        return Pace(low.samples * high_hz / low_hz, 1 / high_hz)
+    return low

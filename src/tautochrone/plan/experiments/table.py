@@ -4,6 +4,9 @@ The usual values are the probe's, for the time that it takes only; ``tests/test_
 that the options are the probe's own.
 """
 
+from functools import partial
+
+from tautochrone.judgement.middleware.names import FOOTPRINT, LATENCY, THROUGHPUT, TRANSPORT
 from tautochrone.plan.experiments.experiment import (
     RECORDING,
     Experiment,
@@ -14,11 +17,28 @@ from tautochrone.plan.experiments.experiment import (
     seconds,
 )
 from tautochrone.plan.experiments.kernel import kernel_s, kernel_title, prepare_kernel
+from tautochrone.plan.experiments.middleware import (
+    CLIENTS,
+    OF_SERVER,
+    PHASE,
+    SERVANTS,
+    SERVER,
+    SERVER_ON,
+    footprint_s,
+    footprint_title,
+    latency_s,
+    latency_title,
+    prepare_middleware,
+    throughput_s,
+    throughput_title,
+)
 from tautochrone.plan.experiments.special import LIMIT, TASKS, prepare_interrupt, prepare_taskset
 from tautochrone.plan.experiments.tire import tire_s, tire_title
+from tautochrone.plan.middleware.beside import beside_client
 
 _CONDITIONS = ("policy", "priority", "budget", "wake-latency-us", *RECORDING, "no-memory-lock")
 _STAGES = ("cpus", "place", "count", "warmup", *_CONDITIONS)
+_ENDS = ("cpus", "place", "policy", "priority", SERVER, "patience", "service-time")
 _SWITCH_S, _RHEALSTONE_S, _CLOCK_S = 300e-6, 350e-6, 10e-6  # of one sample of every row
 _LOCKS, _MECHANISMS = 10, 10
 _BACK_TO_BACK_S = 50e-6
@@ -188,6 +208,53 @@ _ALL = (
         contradicting=(("count", "duration"),),
         runs_on=RunsOn("cpus", usual=1, threads="threads"),
         size="nodes",
+    ),
+    Experiment(
+        THROUGHPUT,
+        (
+            TRANSPORT, "types", "lengths", "directions", "count", "warmup", "row-limit", "record", *_ENDS,
+            *(one for one in _CONDITIONS if one not in _ENDS),
+        ),
+        throughput_title,
+        throughput_s,
+        own=OF_SERVER,
+        prepare_own=partial(prepare_middleware, title=throughput_title),
+        contradicting=((SERVER, SERVER_ON),),
+        runs_on=RunsOn("cpus", usual=1, most=2),
+        needs=(TRANSPORT,),
+        beside=beside_client,
+    ),
+    Experiment(
+        LATENCY,
+        (
+            TRANSPORT, "clients", "calls", "rate-high", "rate-low", PHASE, "overrun", "one-way", "warmup",
+            *_ENDS, *(one for one in _CONDITIONS if one not in _ENDS),
+        ),
+        latency_title,
+        latency_s,
+        own=OF_SERVER,
+        prepare_own=partial(prepare_middleware, title=latency_title),
+        contradicting=((SERVER, SERVER_ON),),
+        runs_on=RunsOn("cpus", usual=1, most=2, levels="clients", usual_levels=CLIENTS),
+        size="clients",
+        needs=(TRANSPORT,),
+        beside=beside_client,
+    ),
+    Experiment(
+        FOOTPRINT,
+        (
+            TRANSPORT, "servants", "calls", "memory-lock", "record", *_ENDS,
+            *(one for one in _CONDITIONS if one not in _ENDS),
+        ),
+        footprint_title,
+        footprint_s,
+        own=OF_SERVER,
+        prepare_own=partial(prepare_middleware, title=footprint_title),
+        contradicting=((SERVER, SERVER_ON),),
+        runs_on=RunsOn("cpus", usual=1, most=2, levels_below=-1, levels="servants", usual_levels=SERVANTS),
+        size="servants",
+        needs=(TRANSPORT,),
+        beside=beside_client,
     ),
 )  # fmt: skip
 

@@ -1,19 +1,18 @@
 """A grid of tires: a plan over numbers of masses and threads and over policies, made of a verb's options."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 
 from tautochrone.errors import UsageError
-from tautochrone.plan.document.document import USUAL, Document, Entry, Exclusion
-from tautochrone.plan.experiments import EXPERIMENTS, Value
+from tautochrone.plan.document.document import Document
+from tautochrone.plan.experiments import Value
+from tautochrone.plan.grid import chosen_of, grid_document
 from tautochrone.plan.tire.ranges import parse_threads
 from tautochrone.units import format_rate, parse_duration_ns
 
 FAST, MAP = "tire-fast", "tire-map"
 """What a grid is about; its report is made by that."""
 
-POLICIES = ("fifo", "rr", "other")
 LOCKING = ("semaphore", "mutex-pi")
 ONE_THREAD = "single"
 SOLVERS = (*LOCKING, "halo", ONE_THREAD)
@@ -123,28 +122,25 @@ def document_of(
             f"{grid.threads[0]} threads for {grid.nodes[-1]} masses: a thread computes one mass at least",
             "Take fewer threads, or more masses.",
         )
-    options: dict[str, tuple[Value, ...]] = {
+    options: dict[str, Sequence[Value]] = {
         "nodes": grid.nodes,
         "threads": grid.threads,
         "policy": grid.policies,
         **{name: (value,) for name, value in grid.fixed.items()},
     }
-    known = EXPERIMENTS[EXPERIMENT].known
-    return Document(
-        path=Path(),
-        text="",
-        title=grid.title,
-        seed=seed,
-        repetitions=repetitions,
-        order="random",
-        axes={axis: (axes.get(axis) or usual,) for axis, usual in USUAL.items()},
-        entries=(Entry(0, EXPERIMENT, "tire", {name: options[name] for name in known if name in options}),),
-        exclusions=tuple(
-            Exclusion(number, {"threads": (str(count),), "nodes": tuple(map(str, nodes))})
-            for number, (count, nodes) in enumerate(grid.without.items())
-        ),
-        grid=grid.kind,
+    document = grid_document(
+        grid.kind,
+        grid.title,
+        EXPERIMENT,
+        options,
+        axes,
+        name=EXPERIMENT,
+        exclusions=[
+            {"threads": (str(count),), "nodes": tuple(map(str, nodes))}
+            for count, nodes in grid.without.items()
+        ],
     )
+    return replace(document, repetitions=repetitions, seed=seed)
 
 
 def fast_grid(
@@ -231,16 +227,3 @@ def pretest_threads(team: Sequence[int]) -> tuple[int, ...]:
     most = max(_PRETEST_THREADS, 2 * max(team))
     steps = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40, 48, 64, 96, 128, 192, 256, 384, 512)
     return tuple(one for one in steps if one <= most)
-
-
-def chosen_of(text: str, known: Sequence[str], option: str) -> tuple[str, ...]:
-    """Names in a list with commas, each once.
-
-    Raises:
-        UsageError: a name is not known.
-    """
-    found = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
-    for name in found:
-        if name not in known:
-            raise UsageError(f"{option} '{name}' is not known", f"There are: {', '.join(known)}.")
-    return found

@@ -16,6 +16,7 @@ _NA = "N/A"
 _LOST = "lost"
 _LEAST_P = 0.001
 _ALPHA = 0.05
+_MOST_IN_FULL = 16  # sources of all measures
 _SHOWN = ("better", "worse", "higher", "lower")
 _SHORT = {"Kolmogorov-Smirnov": "KS", "Anderson-Darling": "AD"}
 
@@ -45,12 +46,54 @@ def numbers_of(comparison: Comparison, *, narrow: bool = False) -> list[Grid]:
     """
     if comparison.pairs[0].cell:
         return [cells(comparison)]
+    if is_long(comparison):
+        return [by_source(comparison)]
     return [numbers(*one, comparison.confidence, narrow=narrow) for one in _parts(comparison)]
+
+
+def is_long(comparison: Comparison) -> bool:
+    """Whether there are too many sources for a table of each."""
+    return len(list(_parts(comparison))) > _MOST_IN_FULL
+
+
+def by_source(comparison: Comparison) -> Grid:
+    """Many sources in one table: the change of each number."""
+    names = list(
+        dict.fromkeys(words.name_of(metric) for pair in comparison.pairs for _, _, metric in pair.metrics())
+    )
+    several = len(comparison.pairs) > 1
+    rows = []
+    for pair, measure, part in _parts(comparison):
+        by_name = {words.name_of(one): one for one in part.metrics}
+        where = [part.source, measure.name.removesuffix("_ns") if len(pair.measures) > 1 else ""]
+        where.append(pair.second.name if several else "")
+        cells_of = (_in_short(by_name.get(name)) for name in names)
+        rows.append((", ".join(filter(None, where)), *cells_of))
+    first = comparison.sides[0].name
+    notes = (
+        f"The change against {first}. In brackets: no difference shown; too few: there is no interval. One "
+        "source with its intervals, tests and reasons: --source NAME.",
+    )
+    return Grid("Source by source", ("", *names), tuple(rows), notes, words=tuple(names))
+
+
+def _in_short(one: Metric | None) -> str:
+    """The change in per cent, and its verdict where there is one."""
+    if one is None:
+        return "-"
+    if one.ratio is None or one.name == MISSES:
+        return _short(one)
+    said = f"{(one.ratio - 1) * 100:+.3g} %"
+    if one.verdict in ("no difference shown", ""):
+        return f"({said})"
+    if one.verdict in ("too few samples", "too few runs"):
+        return f"({said}) too few"
+    return f"{said} {one.verdict}"
 
 
 def why_not(comparison: Comparison) -> list[str]:
     """Why numbers have no verdict or no interval: each reason once, with the numbers that it is about."""
-    if comparison.pairs[0].cell:
+    if comparison.pairs[0].cell or is_long(comparison):
         return []
     about: dict[str, dict[str, list[str]]] = {}
     for pair, measure, part in _parts(comparison):
@@ -181,8 +224,8 @@ def _effect(first: str, second: str, part: Part) -> str:
     verdicts."""
     chance = f"{part.superiority * 100:.3g} %"
     said = (
-        f"A release of {second} is later than one of {first} with a chance of {chance} (50 %: neither is), a "
-        f"{part.size} effect (Vargha and Delaney, 2000)"
+        f"A release of {second} is later than one of {first} with a chance of {chance} (50 %: neither is), "
+        f"a {part.size} effect (Vargha and Delaney, 2000)"
     )
     if part.tests:
         said += f"; {'; '.join(map(_test, part.tests))}"
@@ -215,8 +258,8 @@ def cells(comparison: Comparison) -> Grid:
     )
     rows = tuple(row for pair in comparison.pairs for row in _cell_rows(pair, names))
     notes = (
-        f"{comparison.sides[1].named} against {comparison.sides[0].named}. In brackets: no difference shown. "
-        "Misses: in percentage points of the releases.",
+        f"{comparison.sides[1].named} against {comparison.sides[0].named}. In brackets: no difference "
+        "shown. Misses: in percentage points of the releases.",
     )
     heads = ("cell", "source", "runs", *names)
     return Grid("Cell by cell", heads, rows, notes, words=("source", "runs", *names))

@@ -11,6 +11,8 @@ from tautochrone.plan.tire.grid import FAST, MAP
 from tautochrone.plan.tire.model import MODEL
 from tautochrone.report.lab_matrix import view as matrix_view
 from tautochrone.report.lab_matrix.results import MatrixResults
+from tautochrone.report.middleware import views as middleware
+from tautochrone.report.middleware.results import MiddlewareResults
 from tautochrone.report.plan import tire_fast, tire_map, tire_model
 from tautochrone.report.plan.grid import GridResults
 from tautochrone.report.presentations import Grid
@@ -78,9 +80,20 @@ _VIEWS = {
         tire_model.figures,
         tire_model.as_table,
     ),
+    **{
+        kind: View(
+            title,
+            middleware.sentences,
+            middleware.tables,
+            middleware.picture,
+            middleware.figures,
+            middleware.as_table,
+        )
+        for kind, title in middleware.TITLES.items()
+    },
 }
 
 
-def view_of(results: GridResults | MatrixResults) -> View:
+def view_of(results: GridResults | MatrixResults | MiddlewareResults) -> View:
     """How this grid is shown."""
     return _VIEWS[results.kind]

@@ -9,6 +9,7 @@ from tautochrone.report import audits, html
 from tautochrone.report.composition import Figure
 from tautochrone.report.foot import foot
 from tautochrone.report.lab_matrix.results import MatrixResults
+from tautochrone.report.middleware.results import MiddlewareResults
 from tautochrone.report.plan import conditions, figures, requirements, tables
 from tautochrone.report.plan.extremes import Extremes, extremes, how_sure
 from tautochrone.report.plan.grid import GridResults
@@ -93,7 +94,7 @@ def _section(table: Table, results: Results, index: int) -> _Section:
     )
 
 
-def _grid_section(results: GridResults | MatrixResults) -> _GridSection:
+def _grid_section(results: GridResults | MatrixResults | MiddlewareResults) -> _GridSection:
     view = view_of(results)
     return _GridSection(
         view.title,

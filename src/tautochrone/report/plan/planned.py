@@ -70,9 +70,9 @@ def planned(required: Required, points: Mapping[str, Point], repetitions: int) -
     """What is required, in the order of the plan; cells of one pace and length are taken together."""
     found: dict[tuple[str, float | None, float | None], list[Requirement]] = {}
     for key, point in points.items():
-        pace = pace_of(point.experiment, point.options)
-        seconds = None if pace is None else pace.samples * pace.period_s
         for one in required.get(key, ()):
+            pace = pace_of(point.experiment, point.options, one.source)
+            seconds = None if pace is None else pace.samples * pace.period_s
             place = (one.text, None if pace is None else 1 / pace.period_s, seconds)
             found.setdefault(place, []).append(one)
     return [_planned(own, rate_hz, seconds, repetitions) for (_, rate_hz, seconds), own in found.items()]

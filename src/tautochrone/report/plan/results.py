@@ -8,14 +8,16 @@ from typing import Any
 
 from tautochrone.judgement.loops import is_a_loop_with_work, is_about_a_loop
 from tautochrone.judgement.reduced import all_counts, reduce_run
-from tautochrone.plan.campaign.campaign import CONDITION, REFUSED, Campaign
+from tautochrone.plan.campaign.campaign import CONDITION, GRID, REFUSED, Campaign
 from tautochrone.plan.campaign.carry_out import ENDED_EARLY
 from tautochrone.plan.document.expand import Point
 from tautochrone.plan.document.require import read_stored
 from tautochrone.report.ci.outcome import Outcome
 from tautochrone.report.lab_matrix.results import MatrixResults, gather_matrix, is_matrix
+from tautochrone.report.middleware.results import MiddlewareResults, gather_middleware, is_middleware
 from tautochrone.report.plan.grid import NOT_YET, GridResults, gather_grid, points_of
 from tautochrone.report.plan.requirements import Judged, exit_code, judge_cells, outcome
+from tautochrone.report.presentations import beginning_of
 from tautochrone.report.typeset import plural
 from tautochrone.run.catalogue import Entry
 from tautochrone.run.folder import Run
@@ -76,7 +78,7 @@ class Table:
     def title(self) -> str:
         """The meaning as a title, with the experiment's name where the meaning alone does not tell it."""
         words = f"{self.meaning[:1].upper()}{self.meaning[1:]}"
-        return words if self.experiment == "cyclic" else f"{self.experiment.capitalize()}: {self.meaning}"
+        return words if self.experiment == "cyclic" else f"{beginning_of(self.experiment)}: {self.meaning}"
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Results:
     manifests: tuple[Manifest, ...]
     lacking: tuple[tuple[str, str], ...] = ()
     failed: tuple[Entry, ...] = field(default=())
-    grid: GridResults | MatrixResults | None = None
+    grid: GridResults | MatrixResults | MiddlewareResults | None = None
     judged: tuple[Judged, ...] = ()
     outcome: Outcome = field(default_factory=lambda: Outcome("", ()))
 
@@ -157,10 +159,7 @@ def gather_results(
         if entry.ended == "interrupted"
     }
     failed = {*wrong, *(early.keys() - stopped)}
-    grid: GridResults | MatrixResults | None = None
-    if points:
-        gather = gather_matrix if is_matrix(told[-1]) else gather_grid
-        grid = gather(told[-1], points, runs, dict(why))
+    grid = _grid(told[-1], points, runs, dict(why)) if points else None
     told_why = _joined(why)
     judged = judge_cells(required, cells, _by_cell(runs, required), wanted, told_why, failed)
     there = Counter(key for key, number in done if number <= wanted)
@@ -181,6 +180,16 @@ def gather_results(
         judged=judged,
         outcome=outcome(campaign.title, judged, cells, there, wanted, told_why, failed),
     )
+
+
+def _grid(
+    told: Mapping[str, Any], points: Sequence[Point], runs: Sequence[Run], why: Mapping[str, str]
+) -> GridResults | MatrixResults | MiddlewareResults | None:
+    """By its kind; None: this version knows no such grid."""
+    if is_middleware(told[GRID]):
+        return gather_middleware(told[GRID], runs)
+    gather = gather_matrix if is_matrix(told) else gather_grid
+    return gather(told, points, runs, why)
 
 
 def _by_cell(runs: Iterable[Run], wanted: Container[str]) -> dict[str, list[Run]]:

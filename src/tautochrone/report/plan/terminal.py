@@ -8,6 +8,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from tautochrone.report.lab_matrix.results import MatrixResults
+from tautochrone.report.middleware import views
+from tautochrone.report.middleware.results import MiddlewareResults
 from tautochrone.report.plan import requirements, tables
 from tautochrone.report.plan.conditions import deviations
 from tautochrone.report.plan.extremes import extremes, how_sure
@@ -74,8 +76,11 @@ def _show_required(console: Console, results: Results) -> None:
         console.print(Text(plain(note), style="dim"), soft_wrap=not console.is_terminal)
 
 
-def _show_grid(console: Console, results: GridResults | MatrixResults) -> None:
+def _show_grid(console: Console, results: GridResults | MatrixResults | MiddlewareResults) -> None:
     view = view_of(results)
+    if isinstance(results, MiddlewareResults):
+        show_middleware(console, results)
+        return
     if lines := view.picture(results, console.width):
         console.print(Text("\n" + "\n".join(lines)), soft_wrap=True)
     for table in view.tables(results):
@@ -84,6 +89,15 @@ def _show_grid(console: Console, results: GridResults | MatrixResults) -> None:
     console.print()
     for sentence in view.sentences(results):
         console.print(Text(sentence), soft_wrap=not console.is_terminal)
+
+
+def show_middleware(console: Console, results: MiddlewareResults) -> None:
+    """What was found first; single calls stand in the report, and with each run."""
+    for sentence in views.sentences(results):
+        console.print(Text(sentence), soft_wrap=not console.is_terminal)
+    for table in views.short_tables(results):
+        for part in show_grid(console, table):
+            console.print(part)
 
 
 def _show_extremes(console: Console, results: Results) -> None:
@@ -122,8 +136,8 @@ def as_table(results: Results) -> dict[str, Any]:
     }
 
 
-def _grid(results: GridResults | MatrixResults) -> dict[str, Any]:
-    if isinstance(results, MatrixResults):
+def _grid(results: GridResults | MatrixResults | MiddlewareResults) -> dict[str, Any]:
+    if isinstance(results, (MatrixResults, MiddlewareResults)):
         return {"kind": results.kind, **view_of(results).as_table(results)}
     return {
         "kind": results.kind,

@@ -15,14 +15,18 @@ from tautochrone.report.terminal import show_grid
 from tautochrone.statistics.difference.two_sample import TwoSample
 
 _SCHEMA = 1
+_MOST_IN_FULL = 12  # selections
 
 
 def show_selected(console: Console, selected: Selected) -> None:
     """Print each selection: the answer, the ranking, the tests, and what can mislead."""
+    many = len(selected.selections) > _MOST_IN_FULL
     for selection in selected.selections:
         by = selection.contest.by
         console.print(Text(f"\n{words.title(selection)}: which {by}?", style="bold"))
         console.print(Text(words.answer(selection), style="bold"), soft_wrap=not console.is_terminal)
+        if many:
+            continue
         for grid in (tables.ranking(selection), tables.as_printed(selection)):
             _show_table(console, grid)
         console.print(Text(words.as_printed(selection)), soft_wrap=not console.is_terminal)
@@ -35,6 +39,11 @@ def show_selected(console: Console, selected: Selected) -> None:
         console.print()
         for sentence in words.cautions(selection):
             console.print(Text(sentence), soft_wrap=not console.is_terminal)
+    if many:
+        words_of_rest = (
+            f"Of {len(selected.selections)} selections, the answers alone; the page has the rest: --out FILE"
+        )
+        console.print(Text(f"\n{words_of_rest}", style="dim"), soft_wrap=not console.is_terminal)
     for sentence in selected.alone:
         console.print(
             Text(f"\nNot selected among: {sentence}", style="dim"), soft_wrap=not console.is_terminal

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from tautochrone.report.composition import Figure, Panel
     from tautochrone.run.folder import Run
 
-KINDS = ("tail", "tail-fit")
+IN_WORDS = {"tail": "what is exceeded how often", "tail-fit": "how well that is fitted"}
+KINDS = tuple(IN_WORDS)
 """What is exceeded how often, and how well that is fitted."""
 
 CAPTION = (

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from tautochrone.judgement.history import words
 from tautochrone.judgement.history.trend import Line, Trend
+from tautochrone.judgement.middleware.names import FOOTPRINT, INCIDENTAL
 from tautochrone.phrases import capital
 from tautochrone.report.presentations import Grid
 from tautochrone.report.terminal import show_grid
@@ -37,6 +38,8 @@ def show_trend(console: Console, trend: Trend) -> None:
 def closing(trend: Trend) -> list[str]:
     """What is said once, below all lines."""
     said = [words.how_sure()]
+    if any(line.experiment == FOOTPRINT for line in trend.lines):
+        said.append(INCIDENTAL)
     if "kernel" in trend.by and trend.kernels > 1:
         rest = ",".join(name for name in trend.by if name != "kernel") or "machine"
         said.append(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tautochrone.judgement.circumstances import server_facts
 from tautochrone.report.typeset import duration, number
 from tautochrone.run.manifest import Manifest
 
@@ -76,9 +77,11 @@ class Clock:
 
 
 def facts(manifests: Sequence[Manifest]) -> list[Group]:
-    """The facts of all runs, group by group."""
-    titles = dict.fromkeys(title for manifest in manifests for title in manifest.facts)
-    return [_group(title, _rows([manifest.facts.get(title) for manifest in manifests])) for title in titles]
+    """The facts of all runs, group by group; those of servers' machines follow."""
+    return [
+        *_groups([manifest.facts for manifest in manifests]),
+        *_groups([server_facts(manifest.conditions) for manifest in manifests], ", the server's machine"),
+    ]
 
 
 def parameters(manifests: Sequence[Manifest]) -> list[Row]:
@@ -152,9 +155,16 @@ def show(name: str, value: object) -> str:
     return str(value) or "none"
 
 
+def _groups(tables: Sequence[Mapping[str, Any]], whose: str = "") -> list[Group]:
+    titles = dict.fromkeys(title for table in tables for title in table)
+    return [
+        _group(f"{words(title)}{whose}", _rows([table.get(title) for table in tables])) for title in titles
+    ]
+
+
 def _group(title: str, rows: Sequence[Row]) -> Group:
     unknown = tuple(row.name for row in rows if row.values == (_UNKNOWN,))
-    return Group(words(title), tuple(row for row in rows if row.name not in unknown), unknown)
+    return Group(title, tuple(row for row in rows if row.name not in unknown), unknown)
 
 
 def _rows(per_run: Sequence[Mapping[str, Any] | None]) -> list[Row]:

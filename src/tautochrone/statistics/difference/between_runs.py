@@ -11,6 +11,7 @@ from scipy import special
 
 from tautochrone.statistics.difference.resampling import quantile_with_lost
 from tautochrone.statistics.difference.sides import Side, all_counts, all_lost
+from tautochrone.statistics.satterthwaite import degrees_of_freedom
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
@@ -80,7 +81,7 @@ def between_runs(first: Sequence[int], second: Sequence[int], step_ns: int, conf
         reach, p = 0.0, 0.0 if distance else 1.0
         reaches = [0.0, 0.0]
     else:
-        freedom = total**2 / sum(e**2 / (len(one) - 1) for e, one in zip(errors, used, strict=True))
+        freedom = degrees_of_freedom(errors, [len(one) - 1 for one in used])
         quantile = float(special.stdtrit(freedom, (1 + confidence) / 2))
         reach, reaches = quantile * math.sqrt(total), [quantile * math.sqrt(one) for one in errors]
         p = min(1.0, 2 * float(special.stdtr(freedom, -abs(distance) / math.sqrt(total))))

@@ -19,6 +19,7 @@ from tautochrone.statistics.difference.dependence import FEWEST
 from tautochrone.statistics.difference.resampling import Resampled, resampled
 from tautochrone.statistics.difference.sides import Side, sources
 from tautochrone.statistics.quantiles import samples_needed
+from tautochrone.statistics.satterthwaite import degrees_of_freedom
 from tautochrone.units import format_quantile
 
 Floats = npt.NDArray[np.float64]
@@ -230,9 +231,8 @@ def _expansion(both: tuple[Resampled, Resampled], confidence: float) -> tuple[fl
         drawn = one.drawn if one.drawn is not None else np.zeros(1)
         middle = drawn[np.isfinite(drawn)]
         parts.append((float(middle.var()) if len(middle) else 0.0, max(1.0, one.units - 1)))
-    total = sum(variance for variance, _ in parts)
-    squares = sum(variance**2 / freedom for variance, freedom in parts)
-    adjusted = _Adjusted(total**2 / squares if squares > 0 else min(freedom for _, freedom in parts))
+    variances, freedoms = zip(*parts, strict=True)
+    adjusted = _Adjusted(degrees_of_freedom(variances, freedoms) if any(variances) else min(freedoms))
     return adjusted.level(1 - confidence), adjusted
 
 

@@ -15,6 +15,7 @@ from tautochrone.target.probes import find_probe_for
 from tautochrone.target.program import ask
 from tautochrone.target.ssh.link import Link
 from tautochrone.target.ssh.program import RemoteProgram
+from tautochrone.target.target import Answer
 
 _PATIENCE_S = 60.0
 
@@ -36,6 +37,7 @@ class Landing:
     """The pushed probe, and the keeper that stays as long as we do.
 
     Attributes:
+        machine: its kind, as ``uname -m`` has it.
         probe: its path there.
         keeper: the program; its end removes everything.
     """
@@ -56,9 +58,9 @@ class Landing:
         script = _HOLD.format(name=folder_name, keep=" ".join(shlex.quote(word) for word in keep))
         self.keeper = link.start(f"exec sh -c {shlex.quote(script)}", _as_it_is, beats=False)
         try:
-            machine, folder = _first_words(self.keeper, name)
+            self.machine, folder = _first_words(self.keeper, name)
             self.probe = f"{folder}/tauto-probe"
-            _push(link, find_probe_for(machine), self.probe, name)
+            _push(link, find_probe_for(self.machine), self.probe, name)
         except BaseException:
             self.keeper.release()  # its input ends: it removes the folder
             raise
@@ -88,7 +90,21 @@ def _first_words(holder: RemoteProgram, name: str) -> tuple[str, str]:
 
 
 def _push(link: Link, probe: Path, place: str, name: str) -> None:
-    content = probe.read_bytes()
+    answer = push(link, probe, place, name)
+    if answer.exit_code != 0:
+        raise MeasuringError(
+            f"{probe.name} does not run on {name}: {' '.join(answer.messages) or 'it said nothing'}"
+        )
+    _check_version(answer.text, probe)
+
+
+def push(link: Link, file: Path, place: str, name: str) -> Answer:
+    """Write a program to this place, and ask it there for its version.
+
+    Raises:
+        MeasuringError: it could not be written, or the connection was lost.
+    """
+    content = file.read_bytes()
     quoted = shlex.quote(place)
     script = f"cat >{quoted} && chmod 700 {quoted} && wc -c <{quoted} && {quoted} --version"
     program = link.start(f"exec sh -c {shlex.quote(script)}", _as_it_is, beats=False)
@@ -98,14 +114,11 @@ def _push(link: Link, probe: Path, place: str, name: str) -> None:
     size, _, version = answer.text.strip().partition("\n")
     if size.strip() != str(len(content)):
         raise MeasuringError(
-            f"the probe could not be written to {place} on {name}: {' '.join(answer.messages) or 'no words'}",
+            f"{file.name} could not be written to {place} on {name}: "
+            f"{' '.join(answer.messages) or 'no words'}",
             "Is there room for it?",
         )
-    if answer.exit_code != 0:
-        raise MeasuringError(
-            f"{probe.name} does not run on {name}: {' '.join(answer.messages) or 'it said nothing'}"
-        )
-    _check_version(version, probe)
+    return Answer(answer.exit_code, version, answer.messages)
 
 
 def _check_version(said: str, probe: Path) -> None:

@@ -1,6 +1,7 @@
 """One connection: programs are started over it, it is kept alive, and its loss is noticed."""
 
 import asyncio
+import ipaddress
 
 import asyncssh
 
@@ -9,6 +10,7 @@ from tautochrone.target.ssh.background import Background
 from tautochrone.target.ssh.program import RemoteProgram, Translate
 
 _HEARTBEAT_S = 0.4
+_IPV6 = 6
 
 
 class Link:
@@ -23,6 +25,7 @@ class Link:
         self._background = background
         self._connection = connection
         self._name = name
+        self._ends = tuple(_address_of(connection.get_extra_info(end)) for end in ("sockname", "peername"))
         self._programs: set[RemoteProgram] = set()
         self._is_closing = False
         self._lost: MeasuringError | None = None
@@ -47,13 +50,15 @@ class Link:
         self._background.soon(lambda: self._programs.add(program))
 
     def address_here(self) -> str | None:
-        """This machine's end of the connection.
+        """This machine's end of the connection, also of one that was lost.
 
         None: it goes through a proxy or another machine, or the address holds on one network interface only.
         """
-        name = self._connection.get_extra_info("sockname")
-        host = str(name[0]) if isinstance(name, tuple) and name else ""
-        return host if host and "%" not in host else None
+        return self._ends[0]
+
+    def address_there(self) -> str | None:
+        """The machine's end of the connection; None as above."""
+        return self._ends[1]
 
     def lost(self) -> MeasuringError:
         """The error that says so."""
@@ -106,3 +111,13 @@ class Link:
             await asyncio.wait_for(self._connection.wait_closed(), 2.0)
         except TimeoutError:
             self._connection.abort()
+
+
+def _address_of(end: object) -> str | None:
+    """As a number that holds on any interface; None: it is none."""
+    host = str(end[0]) if isinstance(end, tuple) and end else ""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:  # none at all, or with the name of an interface
+        return None
+    return None if address.version == _IPV6 and address.is_link_local else host

@@ -15,10 +15,11 @@ from tautochrone.target.ssh.background import Background
 from tautochrone.target.ssh.connect import log_in
 from tautochrone.target.ssh.landing import Landing
 from tautochrone.target.ssh.link import Link
+from tautochrone.target.ssh.middleware import PushedMiddleware
 from tautochrone.target.target import Placement
 
 _PATIENCE = ("--patience", "1500ms")
-_FILE_CAPABILITIES = re.compile(r"sudo setcap \S+ \S+")
+_FILE_CAPABILITIES = re.compile(r"sudo setcap \S+ \S+( \(and [^)]*\))?")
 
 
 def connect(address: SshAddress, root: str | None = None) -> "SshTarget":
@@ -59,12 +60,17 @@ class SshTarget(MachineWithPrograms):
         self._link = link
         landing = Landing(link, self.name, ["keep", *self.keeper_options(), *_PATIENCE])
         self._probe = landing.probe
+        self._middleware = PushedMiddleware(link, landing.probe, landing.machine, self.name)
         self._standing = Keeper(landing.keeper)
         self._files = FarFiles(self._standing)
 
     def address_here(self) -> str | None:
         """This machine's end of the connection; see `Target`."""
         return self._link.address_here()
+
+    def address_there(self) -> str | None:
+        """The other end of the connection; see `Target`."""
+        return self._link.address_there()
 
     def files(self) -> Files:
         """The machine's files."""
@@ -75,7 +81,11 @@ class SshTarget(MachineWithPrograms):
         self._files.forget()
 
     def start(self, arguments: Sequence[str], placement: Placement) -> Program:
-        """Start the probe under a guard, which ends it when the connection is cut."""
+        """Start the probe under a guard, which ends it when the connection is cut.
+
+        What it needs beside itself is pushed first.
+        """
+        self._middleware.see_there(arguments)
         joins = [word for file in placement.joins for word in ("--join", file)]
         command = [self._probe, "guard", *_PATIENCE, *joins, "--", self._probe, *arguments]
         if placement.threads_join:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tautochrone.errors import UsageError
-from tautochrone.target.probes import find_guest_for, find_probe_for
+from tautochrone.judgement.middleware.names import SOCKETS
+from tautochrone.target.middleware import program_name
+from tautochrone.target.probes import find_guest_for, find_probe_for, find_static
 from tautochrone.target.virtual.cache import cache_folder, checked_bytes, write_whole
 from tautochrone.target.virtual.cpio import Entry, archive, character_device, file, folder, link
 from tautochrone.target.virtual.kernels import Kernel, fetch_command
@@ -73,6 +75,9 @@ def _entries(kernel: Kernel, modules: Sequence[str | Path], extra: Mapping[str, 
     entries |= {f"bin/{name}": link("busybox") for name in _applets(busybox)}
     entries["bin/busybox"] = file(busybox, executable=True)
     entries["bin/tauto-probe"] = file(find_probe_for(kernel.architecture).read_bytes(), executable=True)
+    for transport in SOCKETS:
+        if program := find_static(program_name(transport), kernel.architecture):
+            entries[f"bin/{program_name(transport)}"] = file(program.read_bytes(), executable=True)
     entries["init"] = file(find_guest_for(kernel.architecture).read_bytes(), executable=True)
     entries["dev/console"] = character_device(5, 1)
     for number, (name, content) in enumerate(with_what_they_need(kernel.modules, modules, fetch)):

@@ -8,6 +8,7 @@ from tautochrone.target.far_files import FarFiles
 from tautochrone.target.keeper import Request
 from tautochrone.target.local import guard_options, placement_environment
 from tautochrone.target.machine import MachineWithPrograms
+from tautochrone.target.middleware import see_static
 from tautochrone.target.program import Guarded, Program
 from tautochrone.target.target import ANYWHERE, Answer, Placement, Virtual
 from tautochrone.target.virtual.emulator import RunningMachine
@@ -91,6 +92,10 @@ class VirtualTarget(MachineWithPrograms):
         """There is no network."""
         return None
 
+    def address_there(self) -> str | None:
+        """There is no network."""
+        return None
+
     def files(self) -> Files:
         """The guest's files; those of the next guest, once there is one."""
         return self._files
@@ -110,12 +115,14 @@ class VirtualTarget(MachineWithPrograms):
 
     def ask(self, arguments: Sequence[str], patience_s: float = 30.0) -> Answer:
         """Run a short command of the probe to its end; see `Target`."""
+        see_static(arguments, self._machine.kernel.architecture, self.name)
         program = GuestProgram(self.guest(), [_PROBE, *arguments], {})
         program.close_input()
         return ask(program, " ".join(arguments), patience_s)
 
     def start(self, arguments: Sequence[str], placement: Placement) -> Program:
         """Start the probe: by itself, or, where it is placed, under a guard that joins the groups first."""
+        see_static(arguments, self._machine.kernel.architecture, self.name)
         words = [_PROBE, *arguments]
         if arguments[:1] == [_WANTS_KERNEL_HALF]:
             load_kernel_half(self.guest(), self._machine.kernel)

@@ -1,0 +1,20 @@
+"""What benchmarks read from a probe's stream without sealing it."""
+
+from pathlib import Path
+
+import numpy as np
+
+from tautochrone.stream import HEADER, ROWS, FrameReader, json_payload, read_file, rows, rows_dtype
+
+
+def values_us(stream: Path, start: str, end: str) -> np.ndarray:
+    """Of all rows of all sources, from one column of instants to the other."""
+    parts = []
+    header: dict[str, object] = {}
+    for frame in read_file(stream, FrameReader()):
+        if frame.type == HEADER:
+            header = json_payload(frame)
+        elif frame.type == ROWS:
+            found = rows(frame, rows_dtype(header, frame.table))
+            parts.append(found[end] - found[start])
+    return np.concatenate(parts) / 1e3

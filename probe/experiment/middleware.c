@@ -1,0 +1,182 @@
+/*
+ * The experiments with middleware, each a program of its own for each transport: tauto-middleware-NAME, which was
+ * installed beside this one. It goes on in this one's place with the same options.
+ */
+#include "experiment/experiment.h"
+
+#include "format.h"
+#include "message.h"
+#include "os/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_BYTES = 64, NAMES_BYTES = 128, PATH_BYTES = 4096 };
+
+static const char place[] = "TAUTO_MIDDLEWARE";
+static const char name_option[] = "--transport";
+
+struct known {
+    const char *name;
+    const char *packages; /* of Debian, to build it; NULL: it needs none */
+};
+
+static const struct known transports[] = {
+    {"tcp", NULL},
+    {"udp", NULL},
+    {"unix", NULL},
+    {"zeromq", "libzmq3-dev"},
+    {"cyclonedds", "cyclonedds-dev cyclonedds-tools"},
+    {"omniorb", "omniidl libomniorb4-dev g++"},
+};
+enum { TRANSPORTS = sizeof transports / sizeof transports[0] };
+
+static void program_of(char name[NAME_BYTES], const char *transport)
+{
+    format_text(name, NAME_BYTES, "tauto-middleware-%s", transport);
+}
+
+/* "tcp, udp, unix" */
+static const char *names(void)
+{
+    static char text[NAMES_BYTES];
+    size_t at = 0;
+    for (size_t i = 0; i < TRANSPORTS; i++) {
+        at += format_text(text + at, sizeof text - at, "%s%s", i > 0 ? ", " : "", transports[i].name);
+    }
+    return text;
+}
+
+/* Why there is none, and what to do about it. */
+static int refuse_transport(const char *name, enum os_status status)
+{
+    for (size_t i = 0; i < TRANSPORTS; i++) {
+        if (strcmp(name, transports[i].name) != 0) {
+            continue;
+        }
+        if (status != OS_NOT_FOUND) {
+            return refuse(EXIT_FAILED, "--transport %s: it can't be started: %s.", name, os_status_text(status));
+        }
+        if (transports[i].packages == NULL) {
+            return refuse(EXIT_USAGE, "--transport %s: it is not there, since tauto-middleware-%s was not built. Run `make setup` in "
+                                      "the source folder.",
+                          name, name);
+        }
+        return refuse(EXIT_USAGE, "--transport %s: it is not there, since its library was not when this was built. On Debian, install %s, "
+                                  "then run `make setup` in the source folder.",
+                      name, transports[i].packages);
+    }
+    return refuse(EXIT_USAGE, "--transport %s: it is not known. There are %s.", name, names());
+}
+
+/* A line for each: "tcp yes", "omniorb yes 4.2.5" as the program says it, or "omniorb no" and what to install. */
+static int list_transports(void)
+{
+    bool printed = true;
+    for (size_t i = 0; i < TRANSPORTS; i++) {
+        char name[NAME_BYTES];
+        char path[PATH_BYTES];
+        char word[] = "--present";
+        int code = EXIT_FAILED;
+        struct os_process *process = NULL;
+        program_of(name, transports[i].name);
+        if (os_program_find(place, name, path, sizeof path) == OS_OK) {
+            char *argv[] = {path, word, NULL};
+            const struct os_process_attributes attributes = {.argv = argv, .cpu = OS_CPU_ANY};
+            if (os_process_start(&process, &attributes) == OS_OK) {
+                while (!os_process_has_ended(process, &code)) {
+                    os_process_wait(process, false, INT64_MAX);
+                }
+                os_process_free(process);
+            }
+        }
+        if (code != EXIT_MEASURED) {
+            printed &= print("%s no %s%s\n", transports[i].name,
+                             transports[i].packages != NULL ? "it needs " : "it was not built",
+                             transports[i].packages != NULL ? transports[i].packages : "");
+        }
+    }
+    return printed ? EXIT_MEASURED : refuse(EXIT_FAILED, "the list could not be printed.");
+}
+
+/* Takes `--transport NAME` or `--transport=NAME` out of the words; NULL where it is not there. */
+static const char *take_transport(int *argc, char **argv)
+{
+    const size_t length = strlen(name_option);
+    for (int i = 0; i < *argc; i++) {
+        const bool joined = strncmp(argv[i], name_option, length) == 0 && argv[i][length] == '=';
+        const bool apart = strcmp(argv[i], name_option) == 0 && i + 1 < *argc;
+        if (joined || apart) {
+            const char *const name = joined ? argv[i] + length + 1 : argv[i + 1];
+            const int words = joined ? 1 : 2;
+            memmove(&argv[i], &argv[i + words], (size_t)(*argc - i - words) * sizeof *argv);
+            *argc -= words;
+            return name;
+        }
+    }
+    return NULL;
+}
+
+static bool has_word(int argc, char **argv, const char *word)
+{
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int become(const char *command, int argc, char **argv)
+{
+    if (has_word(argc, argv, "--transports")) {
+        return list_transports();
+    }
+    const char *transport = take_transport(&argc, argv);
+    if (transport == NULL) {
+        if (!has_word(argc, argv, "--help")) {
+            return refuse(EXIT_USAGE, "name a transport: --transport tcp. There are %s; --transports lists which of them are "
+                                      "built here.",
+                          names());
+        }
+        transport = transports[0].name; /* they all have the same options */
+    }
+    char name[NAME_BYTES];
+    program_of(name, transport);
+    char **const words = calloc((size_t)argc + 3, sizeof *words);
+    const size_t own_bytes = strlen(command) + 1;
+    char *const own = malloc(own_bytes);
+    if (words == NULL || own == NULL) {
+        free(words);
+        free(own);
+        return refuse(EXIT_FAILED, "no memory.");
+    }
+    memcpy(own, command, own_bytes);
+    words[0] = name;
+    words[1] = own;
+    memcpy(&words[2], argv, (size_t)argc * sizeof *argv);
+    const enum os_status status = os_process_become(place, name, words);
+    free(words);
+    free(own);
+    return refuse_transport(transport, status);
+}
+
+int experiment_middleware_throughput(int argc, char **argv)
+{
+    return become("throughput", argc, argv);
+}
+
+int experiment_middleware_latency(int argc, char **argv)
+{
+    return become("latency", argc, argv);
+}
+
+int experiment_middleware_footprint(int argc, char **argv)
+{
+    return become("footprint", argc, argv);
+}
+
+int middleware_serve(int argc, char **argv)
+{
+    return become("serve", argc, argv);
+}

@@ -1,0 +1,34 @@
+"""Clients by their role: one of the highest priority by itself, the lower ones together.
+
+So two runs compare whatever the number of their lower clients, and 50 of these are one thing and not fifty.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, TypeVar
+
+LOWER = "lower clients"
+_LOW = "low"
+
+
+class Named(Protocol):
+    """Something of one source."""
+
+    @property
+    def name(self) -> str:
+        """The source's."""
+
+
+_Part = TypeVar("_Part", bound=Named)
+
+
+def by_role(header: Mapping[str, Any], parts: Iterable[_Part]) -> dict[str, tuple[_Part, ...]]:
+    """What is one thing, in the order in which it came: the lower clients; otherwise each source."""
+    lower = {
+        str(source.get("name", source["source"]))
+        for source in header.get("sources", ())
+        if source.get("role") == _LOW
+    }
+    found: dict[str, list[_Part]] = {}
+    for one in parts:
+        found.setdefault(LOWER if one.name in lower else one.name, []).append(one)
+    return {name: tuple(own) for name, own in found.items()}

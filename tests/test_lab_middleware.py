@@ -1,0 +1,82 @@
+"""Middleware in guests of the virtual lab: the sockets, whose programs are static, on their loopback."""
+
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lab import guest_kernel, what_repeats
+from real import skip_or_fail
+from tautochrone.errors import UsageError
+from tautochrone.plan.cell import Cell
+from tautochrone.plan.execute import run_cell
+from tautochrone.plan.trial import refusal_of
+from tautochrone.run.folder import Run
+from tautochrone.run.store import Store
+from tautochrone.target.middleware import program_name
+from tautochrone.target.probes import find_static
+from tautochrone.target.virtual.image import build_image
+from tautochrone.target.virtual.qemu import virtual_machine
+from tautochrone.target.virtual.spec import read_lab_address
+from tautochrone.target.virtual.target import VirtualTarget
+
+pytestmark = [pytest.mark.lab, pytest.mark.slow]
+
+RT = "debian:rt"
+THROUGHPUT, LATENCY = "middleware-throughput", "middleware-latency"
+CALLS = 200
+MOST_RUNS = 4  # the host can spoil one: see `what_repeats`
+
+
+def guest() -> VirtualTarget:
+    """Booted when something is asked of it; where the kernel or the programs can't be had: skipped."""
+    kernel = guest_kernel(RT)
+    if find_static(program_name("tcp"), kernel.architecture) is None:
+        skip_or_fail("needs the static programs: scripts/build-probes x86_64")
+    address = read_lab_address(RT)
+    return VirtualTarget(address, virtual_machine(address, kernel, build_image(kernel)))
+
+
+def measured(experiment: str, store: Path, *words: str) -> Run:
+    """In a guest that was booted for it."""
+    with closing(guest()) as target:
+        return run_cell(Cell(experiment, words, "a test"), Store(store), target, {})
+
+
+@pytest.mark.parametrize("transport", ["tcp", "udp", "unix"])
+def test_calls_over_sockets_take_as_long_each_time(tmp_path: Path, transport: str) -> None:
+    words = ("--transport", transport, "--types", "octet", "--directions", "two-way", "--count", str(CALLS))
+    runs: list[Run] = []
+    for attempt in range(MOST_RUNS):
+        run = measured(THROUGHPUT, tmp_path / str(attempt), *words)
+        (book,) = run.manifest.books
+        assert book.recorded == CALLS
+        assert run.manifest.header["parameters"]["clocks"] == "one"
+        (servant,) = run.manifest.header["sources"][0]["partners"]
+        assert servant["obtained"]["policy"] == "fifo"
+        if any(what_repeats(run) == what_repeats(one) for one in runs):
+            return
+        runs.append(run)
+    pytest.fail(f"no two of {MOST_RUNS} runs are the same")
+
+
+def test_an_urgent_client_is_measured_there_one_way_too(tmp_path: Path) -> None:
+    rates = ("--rate-high", "100", "--rate-low", "100", "--calls", "50")
+    run = measured(LATENCY, tmp_path, "--transport", "tcp", "--clients", "2", "--one-way", *rates)
+    assert len(run.manifest.books) == 3
+    for source in range(3):
+        there, back = run.values("request_ns", source=source), run.values("reply_ns", source=source)
+        assert np.array_equal(there + back, run.values("round_trip_ns", source=source))
+        assert there.min() > 0
+
+
+def test_what_a_guest_can_t_have_is_refused_with_the_reason() -> None:
+    with closing(guest()) as target:
+        omniorb = refusal_of(target, (THROUGHPUT, "--transport", "omniorb"))
+        assert isinstance(omniorb, UsageError)
+        assert "a guest of the virtual lab has none of its libraries" in str(omniorb)
+        assert "tcp, udp, unix" in omniorb.advice
+        apart = refusal_of(target, (THROUGHPUT, "--transport", "tcp"), {"server_on": "local"})
+        assert isinstance(apart, UsageError)
+        assert "without a network" in str(apart)

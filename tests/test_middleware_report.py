@@ -1,0 +1,167 @@
+"""Grids of middleware after they were measured, in whole or in part: all from the store alone."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import middleware_runs as made
+from middleware_runs import US
+from tautochrone.plan.campaign.agenda import Agenda, make_agenda
+from tautochrone.plan.campaign.campaign import condition, open_campaign
+from tautochrone.plan.middleware.grid import (
+    Ends,
+    document_of,
+    footprint_grid,
+    latency_grid,
+    throughput_grid,
+)
+from tautochrone.report import figure
+from tautochrone.report.console import make_console
+from tautochrone.report.plan import page, terminal
+from tautochrone.report.plan.figures import figures
+from tautochrone.report.plan.results import Results, gather_results
+from tautochrone.run.store import Store
+
+ENDS = Ends(("tcp", "omniorb"), ("same", "different"), ("fifo",))
+CALL_NS = {"tcp": 20 * US, "omniorb": 30 * US}
+LIBRARY = {"text": 4_000_000, "rodata": 500_000, "data": 100_000, "bss": 50_000}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path)
+
+
+def measure(store: Store, grid: Any, share: float = 1.0, repetitions: int = 1) -> Agenda:
+    """Sealed runs of this share of a grid's slots, in their order."""
+    document = replace(document_of(grid, ENDS, {}), seed=5, repetitions=repetitions)
+    agenda = make_agenda(document, store)
+    points = tuple(agenda.points.values())
+    for at, slot in enumerate(agenda.slots[: round(len(agenda.slots) * share)]):
+        point = agenda.points[slot.key]
+        options = point.options
+        transport, place = str(options["transport"]), str(options["place"])
+        told = {"plan": condition(agenda.campaign, agenda.document, points, point, slot)}
+        call_ns = CALL_NS[transport] * (3 if place == "different" else 1)
+        if grid.kind == "middleware-throughput":
+            made.throughput(store, transport=transport, place=place, call_ns=call_ns, seed=at, **told)
+        elif grid.kind == "middleware-latency":
+            clients = int(options["clients"])
+            made.latency(
+                store, transport=transport, place=place, clients=clients, trip_ns=call_ns, seed=at, **told
+            )
+        else:
+            servants = int(options["servants"])
+            library = LIBRARY if transport == "omniorb" else None
+            made.footprint(
+                store, transport=transport, place=place, servants=servants, library=library, **told
+            )
+    return agenda
+
+
+def results(store: Store) -> Results:
+    return gather_results(open_campaign(store, "plan-latest"))
+
+
+def charts(text: str) -> dict[str, Any]:
+    """The charts' specifications that lie in a page."""
+    found: dict[str, Any] = json.loads(text.partition('id="charts">')[2].partition("</script>")[0])
+    return found
+
+
+def printed(found: Results, capsys: pytest.CaptureFixture[str]) -> str:
+    terminal.show_results(make_console(), found)
+    return capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_campaign_of_throughput_has_figure_2_and_says_which_is_faster(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measure(store, throughput_grid(), repetitions=3)
+    found = results(store)
+    text = page.page(found)
+    assert {"grid-two-way", "grid-one-way", "grid-calls-0"} <= set(charts(text))
+    assert "Two-way calls, octet, one CPU: TCP is fastest" in text
+    assert "Two-way calls, octet, two CPUs: TCP is fastest" in text
+    said = printed(found, capsys)
+    for name in ("TCP, one CPU", "TCP, two CPUs", "omniORB, one CPU", "omniORB, two CPUs"):
+        assert f"\n{name} " in said
+    assert said.index("TCP, one CPU") < said.index("omniORB, one CPU")
+
+
+@pytest.mark.slow
+def test_a_campaign_of_latency_has_figures_4_to_6_and_a_verdict(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measure(store, latency_grid("0,1,2,5,9"))
+    found = results(store)
+    text = page.page(found)
+    assert {"grid-c0-average", "grid-c0-jitter", "grid-c0-worst", "grid-low-average"} <= set(charts(text))
+    assert "C0&#39;s average shows no rise: " in text
+    said = printed(found, capsys)
+    assert "Rise in us per lower client (95 % interval)" in said
+    assert "The lower clients' average rises by" in said
+    table = next(line for line in said.splitlines() if line.startswith("omniORB, two CPUs "))
+    assert len(table.split("  ")) >= 6  # a number of clients each
+
+
+def test_a_campaign_of_memory_has_figure_7(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    measure(store, footprint_grid("1,10"))
+    found = results(store)
+    assert {panel.id for one in figures(found, "f") for panel in one.panels} == {
+        "f-library",
+        "f-program",
+        "f-resident",
+    }
+    said = printed(found, capsys)
+    assert "libomniorb.a, static library" in said
+    assert "omniORB, one CPU, 10 servants" in said
+    assert "48.8" in said
+
+
+def test_an_unfinished_campaign_shows_what_there_is_and_what_is_missing(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measure(store, latency_grid("0,5"), share=0.5)
+    found = results(store)
+    assert len(found.manifests) == 4
+    assert sum(len(lane.runs) for lane in found.grid.lanes) == 4  # type: ignore[union-attr]
+    said = printed(found, capsys)
+    assert "It is not measured yet." in said
+    assert page.page(found).count("4 of 8 measured") == 1
+
+
+def test_what_a_campaign_concludes_is_there_as_json(store: Store) -> None:
+    measure(store, latency_grid("0,1,5"))
+    told = json.loads(json.dumps(terminal.as_table(results(store))))["grid"]
+    assert told["kind"] == "middleware-latency"
+    lane = next(one for one in told["lanes"] if one["name"] == "TCP, one CPU")
+    assert [run["clients"] for run in sorted(lane["runs"], key=lambda run: run["clients"])] == [0, 1, 5]
+    high = lane["runs"][0]["c0"]["round_trip_ns"]
+    assert high["variance"] == pytest.approx(high["standard_deviation"] ** 2)
+    assert set(lane["per_client_ns"]) == {"c0_average", "c0_jitter", "low_average", "low_jitter"}
+
+
+@pytest.mark.slow
+def test_a_campaign_in_a_terminal_loads_nothing_that_draws() -> None:
+    program = "import sys, tautochrone.report.plan.terminal; print('altair' in sys.modules)"
+    told = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert told.stdout.strip() == "False"
+
+
+@pytest.mark.slow
+def test_a_figure_of_a_campaign_is_drawn_alone(store: Store, tmp_path: Path) -> None:
+    measure(store, throughput_grid())
+    found = results(store)
+    kinds = figure.kinds_of(lambda prefix: figures(found, prefix))
+    assert "two-way" in kinds
+    drawn = figure.draw_of(lambda prefix: figures(found, prefix), "two-way")
+    assert figure.save(drawn, tmp_path / "two-way.png").stat().st_size > 10_000
