@@ -8,12 +8,23 @@ tenths_of_seconds() { # now, in tenths of a second
     echo $((now / 100000))
 }
 
+# The middleware that a build would find here, each with its version: what was built without one is to be built anew when
+# it is there, and the other way round.
+middleware_here() {
+    local module
+    for module in libzmq omniORB4 CycloneDDS; do
+        echo "$module $(pkg-config --modversion "$module" 2>/dev/null)"
+    done
+    command -v idlc omniidl c++ || true
+}
+
 # step NAME COMMAND…: runs the command quietly and prints one line: the name, the time it took, and the command's
 # last line if that starts with "= ". What it printed goes to a log; when it fails, the end of the log is shown.
 step() {
     local name=$1 log started status took remark
     shift
-    log=build/log/${name//[^a-zA-Z0-9]/-}.log
+    log=${name//[^a-zA-Z0-9]/-}
+    log=build/log/${log:0:100}.log # a list of packages is longer than the name of a file may be
     mkdir -p build/log
     printf '  %-46s ' "$name"
     started=$(tenths_of_seconds)
