@@ -14,8 +14,23 @@ from real import PATIENCE_S, a_cpu, needs_priorities, policy_options, probe, wai
 from tautochrone.errors import MeasuringError, NotPermittedError, UsageError
 from tautochrone.machine.settings import Hold, MakeFolder, SettingError, Write
 from tautochrone.run.store import Store
-from tautochrone.target.local import LocalTarget, find_probe
+from tautochrone.target.local import LocalProgram, LocalTarget, find_probe
 from tautochrone.target.target import ANYWHERE, Placement
+
+
+def test_a_signal_that_interrupts_no_system_call_is_handled_while_a_program_is_silent() -> None:
+    program = LocalProgram(["sleep", "60"])
+    before = signal.signal(signal.SIGUSR1, lambda *_: program.stop())
+    elsewhere = threading.Timer(0.2, lambda: signal.pthread_kill(threading.get_ident(), signal.SIGUSR1))
+    try:
+        elsewhere.start()
+        assert program.read() == b""
+        assert program.wait(PATIENCE_S) == -signal.SIGTERM
+    finally:
+        elsewhere.join()
+        signal.signal(signal.SIGUSR1, before)
+        program.kill()
+        program.release()
 
 
 @pytest.fixture

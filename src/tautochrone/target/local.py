@@ -1,6 +1,7 @@
 """This machine as a target."""
 
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from tautochrone.target.target import ANYWHERE, Placement, RunningService
 
 _READ_BYTES = 1 << 20
 _PATIENCE_S = 10.0
+_SIGNAL_WAITS_AT_MOST_MS = 500
 
 
 def find_probe() -> Path:
@@ -138,9 +140,18 @@ class LocalProgram:
             self._messages.append(message_of(rest.decode(errors="replace")))
 
     def read(self) -> bytes:
-        """The next bytes; see `Program`."""
+        """The next bytes; see `Program`.
+
+        Ctrl-C may come just before the system call, which it then does not interrupt: its handler would run
+        when the program says something, and a program that waits says nothing. So the wait has an end.
+        """
         assert self._process.stdout is not None
-        return os.read(self._process.stdout.fileno(), _READ_BYTES)
+        output = self._process.stdout.fileno()
+        said = select.poll()
+        said.register(output, select.POLLIN)
+        while not said.poll(_SIGNAL_WAITS_AT_MOST_MS):
+            pass
+        return os.read(output, _READ_BYTES)
 
     def write(self, data: bytes) -> None:
         """To its standard input; see `Program`."""
