@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from tautochrone.cli.batch import Batch
     from tautochrone.machine.deployment.deployment import Deployment
     from tautochrone.plan.cell import Cell, Load
+    from tautochrone.run.folder import Run
     from tautochrone.target.target import Target
 
 _FEWEST_S, _MOST_S = 2.0, 3600.0
@@ -42,6 +44,7 @@ def answer(
     from tautochrone.cli.batch import run_batch
     from tautochrone.judgement.loops import judge_runs
     from tautochrone.judgement.mechanisms import EXPERIMENTS, mechanisms
+    from tautochrone.judgement.next_steps import next_steps
     from tautochrone.machine.audit import audit_facts
     from tautochrone.machine.facts import Facts, gather
     from tautochrone.report import page
@@ -68,10 +71,11 @@ def answer(
         raise typer.Exit(INTERRUPTED)
     verdict = judge_runs(runs)
     costs = mechanisms(runs, _why_lacking(batch))
-    show_conclusion(console, runs, verdict, findings, costs)
+    steps = next_steps(verdict, facts, target.name, _longest_loop(runs))
+    show_conclusion(console, runs, verdict, findings, costs, steps)
     # Last, so that a page that can't be made costs nothing else.
     path = out if out is not None else place.path / f"report-{runs[0].manifest.id.partition('-')[0]}.html"
-    page.render(runs, verdict, findings, costs, out=path)
+    page.render(runs, verdict, findings, costs, steps=steps, out=path)
     console.print(f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False)
     if batch.not_put_back is not None:
         raise batch.not_put_back
@@ -91,6 +95,15 @@ def _check_before_measuring(seconds: float, out: Path | None) -> None:
         )
     if out is not None:
         see_that_it_can_be_written(out)
+
+
+def _longest_loop(runs: Sequence[Run]) -> str | None:
+    """The run of a loop with the most cycles, idle or not: it says most about rare ones."""
+    from tautochrone.judgement.loops import is_about_a_loop
+
+    loops = [run for run in runs if is_about_a_loop(run.manifest.header)]
+    longest = max(loops, key=lambda run: sum(book.recorded for book in run.manifest.books), default=None)
+    return None if longest is None else longest.id
 
 
 def _why_lacking(batch: Batch) -> dict[str, str]:

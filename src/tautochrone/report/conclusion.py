@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tautochrone.judgement.mechanisms import EXPERIMENTS, Mechanism
+from tautochrone.judgement.next_steps import Step
 from tautochrone.judgement.verdict import Verdict
 from tautochrone.machine.audit import Finding
 from tautochrone.report.terminal import band_lines
@@ -29,8 +30,9 @@ def show_conclusion(
     verdict: Verdict | None,
     findings: Sequence[Finding],
     mechanisms: Sequence[Mechanism] = (),
+    steps: Sequence[Step] = (),
 ) -> None:
-    """Print verdict, mechanisms, clock, warnings of the runs and the audit's most important findings."""
+    """Print verdict, mechanisms, clock, warnings of the runs, the audit's main findings, what next."""
     if around := conditions.sentence([run.manifest for run in runs]):
         console.print(Text(f"\n{around}", style="dim"))
     for part in band_lines([run.manifest for run in runs]):
@@ -44,6 +46,7 @@ def show_conclusion(
     _show_clock(console, runs)
     _show_warnings(console, runs)
     _show_findings(console, findings)
+    _show_steps(console, steps)
 
 
 def _show_incomplete(console: Console, manifests: Sequence[Manifest]) -> None:
@@ -149,3 +152,12 @@ def _show_findings(console: Console, findings: Sequence[Finding]) -> None:
     more = len(serious) - _FINDINGS_SHOWN
     tail = f"{more} more, and " if more > 0 else ""
     console.print(Text(f"tauto doctor shows {tail}what to do about each.", style="dim"))
+
+
+def _show_steps(console: Console, steps: Sequence[Step]) -> None:
+    if not steps:
+        return
+    console.print(Text("\nWhat next?", style="bold"))
+    for step in steps:
+        console.print(Text(step.question))
+        console.print(Text(f"  {step.command}", style="cyan"), soft_wrap=True)

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from tautochrone.errors import UsageError
 from tautochrone.judgement.loops import is_about_a_loop
 from tautochrone.judgement.mechanisms import Mechanism
+from tautochrone.judgement.next_steps import Step
 from tautochrone.judgement.reduced import Reduced
 from tautochrone.judgement.tail.tails import tails_of
 from tautochrone.judgement.verdict import Verdict
@@ -57,6 +58,7 @@ def render(
     findings: Findings = (),
     mechanisms: Sequence[Mechanism] = (),
     lacking: Sequence[tuple[str, str]] = (),
+    steps: Sequence[Step] = (),
     *,
     top: Markup | None = None,
     out: Path,
@@ -69,6 +71,7 @@ def render(
         findings: the audit of the machine they ran on, or of each machine by its name.
         mechanisms: what mechanisms cost, one line each.
         lacking: what was to be measured and was not, each with the reason.
+        steps: what to ask next.
         top: what stands above the verdict: the answer to a question that was asked, as finished HTML.
         out: the HTML file; its folder must exist.
 
@@ -88,7 +91,9 @@ def render(
             rare.take(labels[run], tails_of(run, measure, reduced=reduced))
 
     seen = evidence.gather(runs, tell_tails)
-    return html.write(page(seen, verdict, findings, mechanisms, lacking, top=top, rare=rare.view()), out)
+    return html.write(
+        page(seen, verdict, findings, mechanisms, lacking, steps, top=top, rare=rare.view()), out
+    )
 
 
 def page(
@@ -97,6 +102,7 @@ def page(
     findings: Findings = (),
     mechanisms: Sequence[Mechanism] = (),
     lacking: Sequence[tuple[str, str]] = (),
+    steps: Sequence[Step] = (),
     *,
     top: Markup | None = None,
     rare: tail.View | None = None,
@@ -128,6 +134,7 @@ def page(
         confidence=confidence.view(latencies),
         mechanisms=[_mechanism_line(one) for one in mechanisms],
         lacking=lacking,
+        steps=steps,
         endings=warnings.endings(manifests, labels),
         incomplete=warnings.incomplete(manifests),
         machines=len(audits),
