@@ -2,12 +2,14 @@
 
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from real import PATIENCE_S
 from tautochrone.errors import UsageError
 from tautochrone.plan.cell import IDLE, Cell, Load
+from tautochrone.plan.experiments import EXPERIMENTS
 from tautochrone.plan.loads.kinds import KINDS, PRESETS, TAKES_THE_REST
 from tautochrone.plan.loads.spec import built_in_load, option, parse_load
 from tautochrone.plan.placing import TASKS_PER_CPU, measured_cpus, measured_on, placed_loads
@@ -146,6 +148,48 @@ def test_a_deployment_places_what_does_not_place_itself() -> None:
     assert measured_on(cell("cyclic", "--cpus", "0"), "1").arguments == ("--cpus", "0")
     assert measured_on(cell("clock"), "1").arguments == ()
     assert measured_on(cell("cyclic"), None).arguments == ()
+
+
+TWO_TASKS = "a:1ms:1ms:1us:50:0:0ns,b:1ms:1ms:1us:40:0:0ns"
+
+
+def test_a_task_set_goes_to_the_cpu_that_the_deployment_measures_on() -> None:
+    kept = {"task_set": {"title": "two", "tasks": [{"name": "a", "cpu": 0}, {"name": "b", "cpu": 0}]}}
+    one = replace(cell("taskset", "--tasks", TWO_TASKS, "--duration", "1s"), conditions=kept)
+
+    moved = measured_on(one, "2-3", "0-3")
+
+    assert moved.arguments[1] == TWO_TASKS.replace(":0:0ns", ":2:0ns")
+    assert moved.arguments[2:] == ("--duration", "1s")
+    assert [task["cpu"] for task in moved.conditions["task_set"]["tasks"]] == [2, 2]
+    assert measured_cpus(moved, "0-3") == (2,)
+    assert measured_on(one, "0-3", "0-3") == one  # its CPU is one of them
+    assert measured_on(one, None, "0-3") == one
+
+
+def test_tasks_that_share_a_cpu_share_one_wherever_they_go() -> None:
+    tasks = "a:1ms:1ms:1us:50:0:0ns,b:1ms:1ms:1us:40:1:0ns,c:1ms:1ms:1us:30:0:0ns,d:1ms:1ms:1us:20:any:0ns"
+
+    (_, moved) = measured_on(cell("taskset", "--tasks", tasks), "2,5", "0-7").arguments
+
+    assert [one.split(":")[5] for one in moved.split(",")] == ["2", "5", "2", "any"]
+
+
+def test_a_task_set_of_more_cpus_than_are_measured_on_is_refused() -> None:
+    tasks = "a:1ms:1ms:1us:50:0:0ns,b:1ms:1ms:1us:40:1:0ns"
+    with pytest.raises(UsageError, match="uses 2 CPUs, and there are 1 to measure on") as caught:
+        measured_on(cell("taskset", "--tasks", tasks), "3", "0-3")
+    assert "more of them" in caught.value.advice
+
+
+def test_the_first_cpu_is_that_of_the_deployment_or_of_those_allowed() -> None:
+    prepared = EXPERIMENTS["cyclic"].prepare({"cpus": "first", "period": "1ms"}, Path())
+    one = replace(cell("cyclic", *prepared.arguments), conditions=prepared.conditions)
+
+    assert prepared.arguments == ("--period", "1ms")
+    assert measured_on(one, "2-3", "0-3").arguments[2:] == ("--cpus", "2")
+    assert measured_on(one, None, "1-3").arguments[2:] == ("--cpus", "1")
+    assert measured_cpus(one, "1-3") == (1,)
 
 
 def test_tasks_go_to_the_measured_cpus_ten_on_each_and_below_what_is_measured() -> None:

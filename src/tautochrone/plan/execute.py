@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from signal import SIGKILL
 from typing import Any
 
 from tautochrone.errors import MeasuringError, NotPermittedError, StoreError, TautoError, UsageError
+from tautochrone.machine.facts import Facts
 from tautochrone.machine.settings import SettingError
 from tautochrone.plan.cautions import (
     CUT_SHORT,
@@ -23,6 +24,7 @@ from tautochrone.plan.loads.cautions import cautions_of_loads
 from tautochrone.plan.loads.running import Failure, Loads
 from tautochrone.plan.placing import measured_cpus, measured_on, placed_loads
 from tautochrone.plan.smis import SMIS, SmiCounter, caution_of_smis
+from tautochrone.plan.tire.threads import SameTeamError, counted
 from tautochrone.plan.virtual import BUSY, BusyCpus, as_condition, cautions_of_busy_cpus, cautions_of_virtual
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Warning as RunWarning
@@ -81,7 +83,8 @@ class StoppedAfterRunError(KeyboardInterrupt):
 
 def is_refusal(error: TautoError) -> bool:
     """Whether what was asked for is not to be had here; otherwise it went wrong while measuring."""
-    return isinstance(error, (UsageError, NotPermittedError, SettingError, NothingMeasuredError))
+    refusals = (UsageError, NotPermittedError, SettingError, NothingMeasuredError, SameTeamError)
+    return isinstance(error, refusals)
 
 
 def what_stood_in_the_way(error: TautoError) -> str:
@@ -157,8 +160,9 @@ def run_cell(
         stack.callback(interrupts.release)
         try:
             with applied as conditions:
-                writer = stack.enter_context(_begin(cell, store, target, conditions))
-                measured = _measure(cell, conditions, target, writer, watch, interrupts)
+                placed = _placed(cell, conditions)
+                writer = stack.enter_context(_begin(placed, store, target, conditions))
+                measured = _measure(placed, conditions, target, writer, watch, interrupts)
         except NotPutBackError as error:
             not_put_back = error
         if measured is None:
@@ -228,7 +232,7 @@ def _forget(writer: RunWriter) -> None:
 
 
 def _measure(
-    cell: Cell,
+    placed: Cell,
     conditions: Conditions,
     target: Target,
     writer: RunWriter,
@@ -236,11 +240,10 @@ def _measure(
     interrupts: Interrupts,
 ) -> _Measured:
     """Loads, then the probe, then what the loads did. From the probe's start on, interrupts only end that."""
-    allowed = (conditions.facts.get("cpu") or {}).get("allowed")
+    allowed = _allowed(conditions)
     loads = Loads(conditions.load or allowed)
     measured = _Measured()
     try:
-        placed = measured_on(cell, conditions.measure)
         parts = placed_loads(placed, measured_cpus(placed, allowed), conditions.load)
         loads.start(
             target, parts, conditions.load_placement, lambda words: watch(Progress(0.0, waiting=words))
@@ -248,7 +251,7 @@ def _measure(
         smis = SmiCounter(target.files(), conditions.facts)
         busy = BusyCpus(target.files(), target.virtual())
         words = [placed.experiment, *placed.arguments]
-        with EXPERIMENTS[cell.experiment].beside(words, placed.conditions, target) as companion:
+        with EXPERIMENTS[placed.experiment].beside(words, placed.conditions, target) as companion:
             for name, known in companion.conditions.items():
                 writer.add_condition(name, known)
             interrupts.hold()
@@ -266,6 +269,26 @@ def _measure(
     finally:
         loads.abandon()
     return measured
+
+
+def _placed(cell: Cell, conditions: Conditions) -> Cell:
+    """The cell as it is measured here: so many threads as a word for them means, on these CPUs.
+
+    Raises:
+        UsageError, SameTeamError: it can't be placed so.
+    """
+
+    def facts() -> Facts:
+        return Facts.from_table(conditions.facts)
+
+    arguments = counted(cell.arguments, cell.conditions, facts, conditions.measure)
+    return measured_on(replace(cell, arguments=arguments), conditions.measure, _allowed(conditions))
+
+
+def _allowed(conditions: Conditions) -> str | None:
+    """The CPUs that the probe may use, as a CPU list."""
+    allowed: str | None = (conditions.facts.get("cpu") or {}).get("allowed")
+    return allowed
 
 
 def _nothing(measured: _Measured) -> TautoError | None:

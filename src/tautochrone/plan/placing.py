@@ -1,18 +1,24 @@
 """Where a cell's threads and its loads run, how urgent the loads are, and when they end at the latest."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from tautochrone.arguments import value_of
 from tautochrone.errors import UsageError
+from tautochrone.judgement.taskset_run import CONDITION
 from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
 from tautochrone.plan.cell import Cell
 from tautochrone.plan.experiments import EXPERIMENTS
+from tautochrone.plan.experiments.special import FIRST, WHICH_CPUS
 from tautochrone.plan.experiments.special import TASKS as TASK_SET
-from tautochrone.plan.experiments.tasks import ProbeTask, tasks_of
+from tautochrone.plan.experiments.tasks import ProbeTask, tasks_of, with_cpus
 from tautochrone.plan.loads.kinds import TASKS
 from tautochrone.plan.loads.spec import option, with_option
 
 TASKS_PER_CPU = 10  # of koh2013
+
+_TASK_SET_EXPERIMENT = "taskset"
 
 _FREE = "free"
 _CPUS_OF_PLACE = {"same": 1, "different": 2, "both": 2}
@@ -26,19 +32,58 @@ _UNKNOWN_S = 86_400.0
 _LONGEST_S = 7 * 86_400.0
 
 
-def measured_on(cell: Cell, cpus: str | None) -> Cell:
+def measured_on(cell: Cell, cpus: str | None, allowed: str | None = None) -> Cell:
     """The cell with its threads on these CPUs, unless its arguments say where they run.
+
+    A task set names CPUs to say which tasks share one. Where the threads are to run on certain CPUs and it
+    names others, its first CPU is the first of them, its second the second: the same tasks share one, and its
+    analysis holds as it is.
 
     Args:
         cpus: a CPU list; None: as the experiment chooses. Experiments of one or two CPUs take the first ones.
+        allowed: the CPUs that the probe may use, as a CPU list.
+
+    Raises:
+        UsageError: the tasks need more CPUs than there are to measure on.
     """
     chosen = parse_cpu_list(cpus) or ()
     runs_on = EXPERIMENTS[cell.experiment].runs_on
+    if cell.experiment == _TASK_SET_EXPERIMENT:
+        return _on_these(cell, chosen)
+    if cell.conditions.get(WHICH_CPUS) == FIRST and runs_on is not None:
+        chosen = (chosen or _list(allowed))[:1]
     if not chosen or runs_on is None or _given_cpus(cell) is not None or _is_free(cell):
         return cell
     some = chosen[: runs_on.most]
     text = format_cpu_list(some) if runs_on.most is None else ",".join(map(str, some))
     return replace(cell, arguments=(*cell.arguments, f"--{runs_on.option}", text))
+
+
+def _on_these(cell: Cell, cpus: tuple[int, ...]) -> Cell:
+    """A task set on these CPUs, in its arguments and in what is kept of it."""
+    named = sorted({task.cpu for task in _tasks(cell) if task.cpu is not None})
+    if not cpus or not named or set(named) <= set(cpus):
+        return cell
+    if len(named) > len(cpus):
+        raise UsageError(
+            f"the task set uses {len(named)} CPUs, and there are {len(cpus)} to measure on "
+            f"({format_cpu_list(cpus)})",
+            "Take a deployment with more of them, or put the tasks on fewer CPUs.",
+        )
+    place = dict(zip(named, cpus, strict=False))
+    option_text = value_of(cell.arguments, TASK_SET) or ""
+    at = cell.arguments.index(option_text)
+    arguments = (*cell.arguments[:at], with_cpus(option_text, place), *cell.arguments[at + 1 :])
+    return replace(cell, arguments=arguments, conditions=_kept_on(cell.conditions, place))
+
+
+def _kept_on(conditions: Mapping[str, Any], place: Mapping[int, int]) -> Mapping[str, Any]:
+    """What is kept of a task set, with its tasks on other CPUs."""
+    kept = conditions.get(CONDITION)
+    if not kept:
+        return conditions
+    tasks = [{**task, "cpu": place.get(task["cpu"], task["cpu"])} for task in kept["tasks"]]
+    return {**conditions, CONDITION: {**kept, "tasks": tasks}}
 
 
 def measured_cpus(cell: Cell, allowed: str | None) -> tuple[int, ...]:
@@ -52,6 +97,8 @@ def measured_cpus(cell: Cell, allowed: str | None) -> tuple[int, ...]:
         return tuple(sorted(named)) or _list(allowed)
     given = _given_cpus(cell)
     chosen = _list(allowed) if given in (None, "all", "any") else _list(given)
+    if given is None and cell.conditions.get(WHICH_CPUS) == FIRST:
+        return chosen[:1]
     runs_on = EXPERIMENTS[cell.experiment].runs_on
     if runs_on is None or _is_free(cell):
         return chosen

@@ -9,7 +9,9 @@ from contextlib import ExitStack
 from typing import Any
 
 from tautochrone.errors import NotPermittedError, TautoError, UsageError
+from tautochrone.machine.facts import observe
 from tautochrone.plan.middleware.server import serving
+from tautochrone.plan.tire.threads import SameTeamError, counted
 from tautochrone.target.program import refusal
 from tautochrone.target.target import Target
 
@@ -31,6 +33,13 @@ def refusal_of(
     Raises:
         MeasuringError: the connection to the target was lost, or the probe did not end.
     """
+    try:
+        arguments = (
+            arguments[0],
+            *counted(arguments[1:], conditions or {}, lambda: observe(target.files())),
+        )
+    except SameTeamError as error:
+        return error
     with ExitStack() as stack:
         try:
             server = stack.enter_context(serving(arguments, conditions or {}, target))

@@ -7,6 +7,11 @@ import platformdirs
 
 from tautochrone.errors import StoreError
 
+REPORTS = "report-"
+"""What the names of reports begin with that lie beside the runs, files and folders, and that of no run."""
+
+_NO_RUN = (".", REPORTS)
+
 
 def default_store() -> Path:
     """Where runs are kept if nobody says otherwise: TAUTO_STORE, or the user's data folder."""
@@ -22,7 +27,7 @@ def run_folders(store: Path) -> list[Path]:
     """
     try:
         with os.scandir(store) as entries:
-            names = [entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")]
+            names = [entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(_NO_RUN)]
     except FileNotFoundError:
         return []
     except OSError as error:

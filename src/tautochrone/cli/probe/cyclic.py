@@ -18,7 +18,9 @@ from tautochrone.cli.probe.common import (
 
 
 def verb(
-    cpus: Annotated[str | None, typer.Option(help="0,2-3, all or any: one thread for each. [all]")] = None,
+    cpus: Annotated[
+        str | None, typer.Option(help="0,2-3, all or any: one thread for each; first: one. [all]")
+    ] = None,
     period: Annotated[str | None, typer.Option(metavar="TIME", help="Between two releases. [1ms]")] = None,
     duration: Annotated[str | None, typer.Option(metavar="TIME", help="Of the recorded part. [10s]")] = None,
     count: Annotated[int | None, typer.Option(help="Releases per thread, instead of a duration.")] = None,

@@ -25,6 +25,9 @@ from tautochrone.run.store import Store
 
 CONDITION = "plan"
 GRID = "grid"
+PAPER = "paper"
+"""What a run's condition says of the study that it belongs to: its name."""
+
 REFUSED = "refused"
 """What a run's condition says of the cells that were refused before it: why, by key."""
 
@@ -168,6 +171,7 @@ def condition(
         "options": dict(point.options),
         "cells": {one.key: one.name for one in named},
         **({REQUIRE: stored(required)} if required else {}),
+        **({PAPER: document.paper} if document.paper else {}),
         **of_grid,
     }
 

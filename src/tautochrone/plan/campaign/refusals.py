@@ -16,7 +16,7 @@ from tautochrone.plan.middleware.server import OF_CELL
 from tautochrone.plan.trial import refusal_of
 from tautochrone.target.target import Target
 
-_TRIAL = "1s"
+_TRIAL = "10min"  # it is ended once it runs, and to fill most of a large memory takes a while
 
 
 def refusals(points: Sequence[Point], target: Target) -> dict[str, TautoError]:

@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from tautochrone.errors import TautoError
+from tautochrone.errors import TautoError, UsageError
 from tautochrone.judgement.middleware.names import TRANSPORT
 from tautochrone.machine.deployment.deployment import Deployment
 from tautochrone.machine.facts import gather
 from tautochrone.plan.campaign.carry_out import Site
 from tautochrone.plan.campaign.refusals import load_refusals, refusals, see_loads_meant, see_meant
-from tautochrone.plan.document.deployed import deployment_of
+from tautochrone.plan.document.deployed import deployment_of, same_here
 from tautochrone.plan.document.document import Document
-from tautochrone.plan.document.expand import Point
+from tautochrone.plan.document.expand import Point, is_planned
 from tautochrone.target.open import open_target
 from tautochrone.target.target import Target
 
@@ -25,10 +25,13 @@ class Sites:
         open: the systems that answer, by name.
         refused: what can't be measured, by the key of the point: no answer, a deployment that the machine
             can't have, or a refusal of the probe.
+        deployed_otherwise: of these, those whose deployment the machine can't have, or has under another
+            name: no mistake of the plan.
     """
 
     open: dict[str, Site] = field(default_factory=dict)
     refused: dict[str, TautoError] = field(default_factory=dict)
+    deployed_otherwise: frozenset[str] = frozenset()
 
 
 def open_sites(document: Document, points: Sequence[Point], stack: ExitStack) -> Sites:
@@ -49,6 +52,7 @@ def open_sites(document: Document, points: Sequence[Point], stack: ExitStack) ->
         try:
             target = stack.enter_context(open_target(system))
             site = site_of(target, document, own, sites.refused)
+            sites.deployed_otherwise |= {point.key for point in own if point.key in sites.refused}
             sites.refused |= refusals(_able(own, sites.refused), site.target)
             of_loads |= load_refusals(_able(own, sites.refused), site.target)
             sites.open[system] = site
@@ -89,7 +93,26 @@ def site_of(
     refused |= {
         point.key: failed[point.deployment.name] for point in points if point.deployment.name in failed
     }
+    refused |= _the_same_here(document, points, same_here(target.files()))
     return Site(target, facts, deployments)
+
+
+def _the_same_here(
+    document: Document, points: Sequence[Point], same: Mapping[str, tuple[str, str]]
+) -> dict[str, TautoError]:
+    """Points that would be measured twice, since this machine has one deployment under two names.
+
+    Args:
+        same: by name of a deployment that of another, and why both are the same here.
+    """
+    found: dict[str, TautoError] = {}
+    for point in points:
+        other, why = same.get(point.deployment.name, ("", ""))
+        if other and is_planned(document, point, other):
+            found[point.key] = UsageError(
+                f"deployment {point.deployment.name}: {why}", f"It is measured as {other}."
+            )
+    return found
 
 
 def _see_meant(document: Document, points: Sequence[Point], sites: Sites) -> None:
@@ -102,6 +125,7 @@ def _see_meant(document: Document, points: Sequence[Point], sites: Sites) -> Non
             one
             for one in points
             if one.system == name
+            and one.key not in sites.deployed_otherwise
             and (one.entry, one.varied) not in taken
             and _but_its_transport(one) not in carried
         ]

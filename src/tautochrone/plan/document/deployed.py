@@ -4,11 +4,12 @@ import json
 from pathlib import Path
 
 from tautochrone.errors import UsageError
-from tautochrone.machine.deployment.builtin import NAMES
+from tautochrone.machine.deployment.builtin import NAMES, built_in
 from tautochrone.machine.deployment.choose import choose, own_files
 from tautochrone.machine.deployment.deployment import Deployment
 from tautochrone.machine.deployment.read import read_deployment
 from tautochrone.machine.files import Files
+from tautochrone.machine.tree import Tree
 from tautochrone.plan.document.document import suggestion
 from tautochrone.plan.document.expand import AS_IS, Deployed
 
@@ -41,6 +42,19 @@ def deployment_of(name: str, folder: Path, files: Files) -> Deployment | None:
         return None
     path = _path(name, folder)
     return choose(name if path is None else str(path), files)
+
+
+def same_here(files: Files) -> dict[str, tuple[str, str]]:
+    """The built-in deployments that are the same as another one on the machine that has these files.
+
+    Returns:
+        by name the other's, and why they are the same.
+    """
+    return {
+        one.deployment.name: (one.same_as, one.note)
+        for one in built_in(Tree(files))
+        if one.same_as is not None
+    }
 
 
 def _path(name: str, folder: Path) -> Path | None:

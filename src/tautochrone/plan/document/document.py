@@ -95,6 +95,7 @@ class Document:
         grid: of a plan that a verb made of its options, a grid over some of them: which report it has. Empty:
             it is written in a file.
         require: what is required of every experiment that measures it.
+        paper: of the study that it measures anew, the name; empty: of none.
     """
 
     path: Path
@@ -110,6 +111,7 @@ class Document:
     overridden: frozenset[str] = frozenset()
     grid: str = ""
     require: tuple[str, ...] = ()
+    paper: str = ""
 
     def has(self, place: toml_lines.Path) -> bool:
         """Whether something stands at this place of the file."""

@@ -12,7 +12,9 @@ from tautochrone.errors import UsageError
 from tautochrone.plan.cell import Load
 from tautochrone.plan.document.document import AXES, Document, Entry, Exclusion, suggestion
 from tautochrone.plan.experiments import EXPERIMENTS, Options, Prepared, Value, without_dashes
+from tautochrone.plan.experiments.experiment import Experiment
 from tautochrone.plan.loads.spec import parse_load
+from tautochrone.plan.tire.threads import condition as team_condition
 from tautochrone.target.address import read_address
 from tautochrone.toml_lines import Path as Place
 from tautochrone.units import parse_duration_ns
@@ -138,6 +140,15 @@ def expand(document: Document, deployed: Callable[[str], Deployed] = Deployed) -
     return tuple(kept)
 
 
+def is_planned(document: Document, point: Point, deployment: str) -> bool:
+    """Whether the plan measures the same as at this point under a built-in deployment, too."""
+    named = {**document.axes, **document.entries[point.entry].axes}["deployments"]
+    twin = replace(point, deployment=Deployed(deployment))
+    return deployment.lower() in (one.lower() for one in named) and not any(
+        _matches(exclusion, twin) for exclusion in document.exclusions
+    )
+
+
 class _Names:
     """Loads and deployments by name, each read once; a mistake is told with its line."""
 
@@ -192,6 +203,7 @@ def _of_entry(document: Document, entry: Entry, names: _Names) -> Iterator[Point
         options: dict[str, Value] = dict(zip(entry.options, values, strict=True))
         with _placed(document, ("experiment", entry.number)):
             prepared = experiment.prepare(options, document.path.parent)
+            prepared = _with_team(prepared, experiment, entry, options)
         heading = entry.title or _heading(entry, options, varying)
         words = ", ".join(_said(name, options[name]) for name in varying)
         for system, deployment, load in product(*axes):
@@ -211,6 +223,15 @@ def _of_entry(document: Document, entry: Entry, names: _Names) -> Iterator[Point
                 varied=words,
                 prepared=prepared,
             )
+
+
+def _with_team(prepared: Prepared, experiment: Experiment, entry: Entry, options: Options) -> Prepared:
+    """What a word for a number of threads comes to is found out where it is measured."""
+    name = experiment.runs_on.threads if experiment.runs_on is not None else ""
+    if not name or name not in options:
+        return prepared
+    told = team_condition(options[name], entry.options[name])
+    return replace(prepared, conditions={**prepared.conditions, **told}) if told else prepared
 
 
 def _heading(entry: Entry, options: Options, varying: Sequence[str]) -> str:

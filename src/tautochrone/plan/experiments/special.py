@@ -13,8 +13,18 @@ from tautochrone.schedulability.read import read
 from tautochrone.schedulability.taskset import TaskSet
 from tautochrone.units import parse_duration_ns
 
-LIMIT, TASKS = "limit", "tasks"
+LIMIT, TASKS, CPUS = "limit", "tasks", "cpus"
+FIRST = "first"
+WHICH_CPUS = "which_cpus"
+"""Condition of a cell whose CPUs are chosen when it is known under which deployment it is measured."""
 _LIMIT = "500us"  # laurich2004's requirement
+
+
+def prepare_cyclic(options: Options, _folder: Path) -> tuple[Options, Mapping[str, Any], str]:
+    """`cpus = "first"` is the first CPU that the deployment measures on; which one is known only then."""
+    if options.get(CPUS) != FIRST:
+        return options, {}, ""
+    return {name: value for name, value in options.items() if name != CPUS}, {WHICH_CPUS: FIRST}, ""
 
 
 def prepare_interrupt(options: Options, _folder: Path) -> tuple[Options, Mapping[str, Any], str]:

@@ -32,7 +32,13 @@ from tautochrone.plan.experiments.middleware import (
     throughput_s,
     throughput_title,
 )
-from tautochrone.plan.experiments.special import LIMIT, TASKS, prepare_interrupt, prepare_taskset
+from tautochrone.plan.experiments.special import (
+    LIMIT,
+    TASKS,
+    prepare_cyclic,
+    prepare_interrupt,
+    prepare_taskset,
+)
 from tautochrone.plan.experiments.tire import tire_s, tire_title
 from tautochrone.plan.middleware.beside import beside_client
 
@@ -107,6 +113,7 @@ _ALL = (
         ),
         lambda options: f"scheduling latency, period {options.get('period', '1ms')}",
         _cyclic_s,
+        prepare_own=prepare_cyclic,
         contradicting=(("count", "duration"),),
         runs_on=RunsOn("cpus"),
     ),

@@ -1,5 +1,6 @@
 """A task set as the probe's experiment `taskset` takes it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tautochrone.errors import UsageError
@@ -23,6 +24,18 @@ def tasks_of(option: str) -> list[ProbeTask]:
     """The tasks in what `tasks_option` wrote; what is no task is left out."""
     fields = [one.split(":") for one in option.split(",")]
     return [ProbeTask(_number(one[_CPU]), _number(one[_PRIORITY])) for one in fields if len(one) > _CPU]
+
+
+def with_cpus(option: str, place: Mapping[int, int]) -> str:
+    """What `tasks_option` wrote, with tasks moved from one CPU to another; free ones stay free."""
+    tasks = []
+    for one in option.split(","):
+        fields = one.split(":")
+        cpu = _number(fields[_CPU]) if len(fields) > _CPU else None
+        if cpu is not None and cpu in place:
+            fields[_CPU] = str(place[cpu])
+        tasks.append(":".join(fields))
+    return ",".join(tasks)
 
 
 def _number(text: str) -> int | None:

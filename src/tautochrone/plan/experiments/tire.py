@@ -1,6 +1,7 @@
 """What a run of the experiment `tire` is called, and how long it takes."""
 
 from tautochrone.plan.experiments.experiment import Options, count, seconds
+from tautochrone.plan.tire.threads import said
 
 _NODES, _THREADS, _SOLVER, _PACE = 400, 1, "halo", "real-time"
 _STEP, _DURATION, _WARMUP = "10ms", "60s", 10
@@ -12,8 +13,8 @@ _NODE_S = {"halo": 1e-9, "single": 6e-9, "semaphore": 100e-9, "mutex-pi": 100e-9
 
 def tire_title(options: Options) -> str:
     """At which pace, and behind the first comma what is computed."""
-    nodes, threads = count(options, "nodes", _NODES), count(options, "threads", _THREADS)
-    team = "1 thread" if threads == 1 else f"{threads} threads"
+    nodes, threads = count(options, "nodes", _NODES), options.get("threads", _THREADS)
+    team = "1 thread" if str(threads) == "1" else said(threads)
     pace = options.get("pace", _PACE)
     rhythm = "" if pace == _REAL_FAST else f", each {options.get('step', _STEP)}"
     return f"{pace} tire, {nodes:,} masses, {options.get('solver', _SOLVER)}, {team}{rhythm}"

@@ -142,7 +142,17 @@ def _how(results: Results) -> list[str]:
             f"Measured from {first[:16].replace('T', ' ')} to {last[:16].replace('T', ' ')} UTC as "
             f"{results.campaign.id}. {_order(results)}"
         )
+    if results.paper:
+        sentences.append(of_paper(results.paper))
     return sentences
+
+
+def of_paper(name: str) -> str:
+    """Of a study's campaign, where its tables are: a sentence."""
+    return (
+        f"It measures {name} anew. Here its cells stand as those of any plan; the report of tauto reproduce "
+        "has the paper's tables and figures, what was published beside what was measured, and its claims."
+    )
 
 
 def _order(results: Results) -> str:

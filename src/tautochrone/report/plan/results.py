@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
 from tautochrone.judgement.loops import is_a_loop_with_work, is_about_a_loop
 from tautochrone.judgement.reduced import all_counts, reduce_run
-from tautochrone.plan.campaign.campaign import CONDITION, GRID, REFUSED, Campaign
-from tautochrone.plan.campaign.carry_out import ENDED_EARLY
+from tautochrone.plan.campaign.campaign import CONDITION, GRID, PAPER, Campaign
+from tautochrone.plan.campaign.reasons import all_reasons, early_ends, joined
 from tautochrone.plan.document.expand import Point
 from tautochrone.plan.document.require import read_stored
 from tautochrone.report.ci.outcome import Outcome
@@ -22,6 +22,7 @@ from tautochrone.report.typeset import plural
 from tautochrone.run.catalogue import Entry
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest, sum_of_known
+from tautochrone.run.several import read_runs
 from tautochrone.statistics.summary import Summary, summarise, summarise_counts
 
 _MOST_AT_ONCE = 16_000_000
@@ -93,6 +94,7 @@ class Results:
         grid: of a plan that is one; then there are no tables, one for each measure of thousands of cells.
         judged: what the plan requires, of each cell that it is required of.
         outcome: the same for programs that run tests, with the cells of which nothing is required.
+        paper: the study that it measures anew; empty: none.
     """
 
     campaign: Campaign
@@ -106,6 +108,7 @@ class Results:
     grid: GridResults | MatrixResults | MiddlewareResults | None = None
     judged: tuple[Judged, ...] = ()
     outcome: Outcome = field(default_factory=lambda: Outcome("", ()))
+    paper: str = ""
 
     @property
     def slots(self) -> int:
@@ -146,21 +149,13 @@ def gather_results(
     ids = {run.id for run in runs}
     wanted = max((int(one.get("repetitions") or 1) for one in told), default=1)
     done = set(finished)
-    given = {key for key, _ in reasons}
-    stored = (told[-1].get(REFUSED) or {}) if told else {}
-    early = _ended_early(campaign, done)
-    known = {**early, **{key: str(words) for key, words in stored.items()}}
-    why = [*reasons, *((key, words) for key, words in known.items() if key not in given)]
+    early = early_ends(campaign, done)
+    why = all_reasons(campaign, reasons)
     if required is None:
         required = read_stored(told[-1]) if told else {}
-    stopped = {
-        str(entry.conditions[CONDITION].get("cell"))
-        for entry in campaign.entries
-        if entry.ended == "interrupted"
-    }
-    failed = {*wrong, *(early.keys() - stopped)}
+    failed = {*wrong, *early.failed}
     grid = _grid(told[-1], points, runs, dict(why)) if points else None
-    told_why = _joined(why)
+    told_why = joined(why)
     judged = judge_cells(required, cells, _by_cell(runs, required), wanted, told_why, failed)
     there = Counter(key for key, number in done if number <= wanted)
     return Results(
@@ -179,6 +174,7 @@ def gather_results(
         grid=grid,
         judged=judged,
         outcome=outcome(campaign.title, judged, cells, there, wanted, told_why, failed),
+        paper=str(told[-1].get(PAPER) or "") if told else "",
     )
 
 
@@ -201,40 +197,9 @@ def _by_cell(runs: Iterable[Run], wanted: Container[str]) -> dict[str, list[Run]
     return found
 
 
-def _joined(reasons: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """All that is said of a cell, each once, by its key."""
-    said: dict[str, dict[str, None]] = {}
-    for key, words in reasons:
-        said.setdefault(key, {})[words] = None
-    return {key: " ".join(words) for key, words in said.items()}
-
-
-def _ended_early(campaign: Campaign, done: Container[tuple[str, int]]) -> dict[str, str]:
-    """Of cells with a run that did not come to its end, and none that did, why; by the key of the point."""
-    found: dict[str, str] = {}
-    for entry in campaign.entries:
-        told = entry.conditions[CONDITION]
-        if entry.ended in ENDED_EARLY and (told.get("cell"), told.get("repetition")) not in done:
-            found[str(told.get("cell"))] = (
-                f"Its latest run ended early: {ENDED_EARLY[entry.ended]}. What was measured is kept: "
-                f"tauto show {entry.id}"
-            )
-    return found
-
-
 def _opened(entries: Iterable[Entry]) -> list[Run]:
-    """The runs, oldest first. What all of them know of the machine is in memory once."""
-    runs: list[Run] = []
-    facts: list[dict[str, Any]] = []
-    for entry in entries:
-        run = Run.read(entry.path)
-        known = next((one for one in facts if one == run.manifest.facts), None)
-        if known is None:
-            facts.append(run.manifest.facts)
-        else:
-            run.manifest = replace(run.manifest, facts=known)
-        runs.append(run)
-    return sorted(runs, key=lambda run: run.manifest.created)
+    """The runs, oldest first."""
+    return sorted(read_runs(one.path for one in entries), key=lambda run: run.manifest.created)
 
 
 def _lacking(
