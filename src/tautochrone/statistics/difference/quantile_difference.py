@@ -134,6 +134,25 @@ def pairwise_differences(
     return found
 
 
+def drawn_interval(
+    first: Resampled, second: Resampled, confidence: float, *, ratio: bool
+) -> tuple[float, float]:
+    """The interval of second less first, or second over first, from blocks that were drawn of each.
+
+    Args:
+        first, second: both with draws; for a ratio, all above 0.
+
+    Returns:
+        Both ends; infinite where an end is beyond every sample, among lost releases.
+    """
+    assert first.drawn is not None
+    assert second.drawn is not None
+    level, _ = _expansion((first, second), confidence)
+    with np.errstate(invalid="ignore"):
+        drawn = second.drawn / first.drawn if ratio else second.drawn - first.drawn
+        return _ends(drawn, level)
+
+
 def _of_runs(pair: tuple[Side, Side], q: float, confidence: float) -> QuantileDifference | None:
     """From run to run; None if there are too few runs, or one is too short or lost too much."""
     if min(len(side) for side in pair) < FEWEST_RUNS:
@@ -212,7 +231,13 @@ def _share(first: Floats, second: Floats) -> float:
 
 
 def _percentiles(drawn: Floats, level: float) -> tuple[float | None, float | None]:
-    """Both ends that leave out ``level`` of the rounds in all; None where that is infinite.
+    """Both ends that leave out ``level`` of the rounds in all; None where that is infinite."""
+    low, high = _ends(drawn, level)
+    return (low if math.isfinite(low) else None), (high if math.isfinite(high) else None)
+
+
+def _ends(drawn: Floats, level: float) -> tuple[float, float]:
+    """Both ends that leave out ``level`` of the rounds in all.
 
     A round in which both are infinite (no number) may lie anywhere, so it stands at either end.
     """
@@ -220,8 +245,7 @@ def _percentiles(drawn: Floats, level: float) -> tuple[float | None, float | Non
     lower, upper = np.where(unknown, -np.inf, drawn), np.where(unknown, np.inf, drawn)
     position = max(1, math.floor(level / 2 * (len(drawn) + 1) + 1e-9)) - 1
     low = float(np.partition(lower, position)[position])
-    high = float(-np.partition(-upper, position)[position])
-    return (low if math.isfinite(low) else None), (high if math.isfinite(high) else None)
+    return low, float(-np.partition(-upper, position)[position])
 
 
 def _expansion(both: tuple[Resampled, Resampled], confidence: float) -> tuple[float, "_Adjusted"]:
