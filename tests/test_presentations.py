@@ -17,7 +17,7 @@ from tautochrone.judgement.loops import judge_runs
 from tautochrone.judgement.mechanisms import mechanisms
 from tautochrone.report import composition, evidence, figure, page, terminal
 from tautochrone.report.charts.histogram import display_bins, display_edges
-from tautochrone.report.charts.key import unit_path
+from tautochrone.report.charts.outlined import unit_path
 from tautochrone.report.evidence import Measured
 from tautochrone.report.presentations import Grid, presentation_of
 from tautochrone.report.sketch import sketch

@@ -28,7 +28,7 @@ _GLYPHS = {
 
 @dataclass(frozen=True)
 class Sign:
-    """One entry of a key beside the runs: a dash pattern, or the outline of a shape.
+    """One entry of a key beside the runs: a dash pattern, or the outline of a shape, or that shape on a line.
 
     ``color``: place in the theme's series; ``shade``: the name of another of its colours, "ink" or "heat-0";
     neither: the muted ink.
@@ -39,6 +39,11 @@ class Sign:
     path: str = ""
     color: int | None = None
     shade: str = ""
+
+    @property
+    def is_heading(self) -> bool:
+        """Whether it is words alone, for the signs after it."""
+        return self.dash is None and not self.path
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,8 @@ _GENERALLY = {
 FORMATS = ("svg", "png", "pdf")
 _PNG_SCALE = 3.0  # 640 px wide at 3: 300 dots per inch at 6.4 inches
 _PREFIX = "f"
+_SPACING = 24
+_APART = {"scale": dict.fromkeys(("x", "y", "color", "shape", "strokeDash"), "independent")}
 Specification = dict[str, Any]
 """A Vega-Lite chart as JSON."""
 
@@ -181,25 +183,53 @@ def _kinds(figures: Sequence[Figure]) -> dict[str, _Drawn]:
 
 def _stacked(panels: Sequence[Panel], signs: Sequence[Sign]) -> Specification:
     """Panels of a page below each other and below their key, in the colours and the size of paper."""
-    charts = [_for_paper(panel.chart.to_dict()) for panel in panels]
-    if len(charts) == 1 and not signs:
-        return charts[0]
-    common: Specification = {
-        key: charts[0][key] for key in ("$schema", "config", "padding") if key in charts[0]
-    }
-    for panel, chart in zip(panels, charts, strict=True):
-        for key in ("$schema", "config", "padding", "autosize"):
-            chart.pop(key, None)
-        common["datasets"] = {**common.get("datasets", {}), **chart.pop("datasets", {})}
-        if panel.title and len(panels) > 1:
-            chart["title"] = panel.title
-    scales = {"scale": dict.fromkeys(("x", "y", "color", "shape", "strokeDash"), "independent")}
-    if signs:
-        charts.insert(0, specification(signs, PAPER, int(PAPER.width)))
-    return {**common, "vconcat": charts, "spacing": 24, "resolve": scales}
+    return stacked([(panels, signs)], int(PAPER.width))
 
 
-def _for_paper(chart: Specification) -> Specification:
+def stacked(
+    groups: Sequence[tuple[Sequence[Panel], Sequence[Sign]]],
+    width: int,
+    *,
+    columns: int = 1,
+    spacing: int = _SPACING,
+) -> Specification:
+    """Figures of a page below each other, each below its key, in the colours of paper.
+
+    Args:
+        groups: of each figure its panels and its key.
+        width: of a panel without its axes, in px.
+        columns: how many panels stand side by side.
+        spacing: between rows of them.
+    """
+    several = sum(len(panels) for panels, _ in groups) > 1
+    common: Specification = {}
+    rows: list[Specification] = []
+    for panels, signs in groups:
+        if signs:
+            rows.append(specification(signs, PAPER, columns * width + (columns - 1) * _SPACING))
+        charts = []
+        for panel in panels:
+            chart = _for_paper(panel.chart.to_dict(), width)
+            if not several and not signs:
+                return chart
+            for key in ("$schema", "config", "padding"):
+                if key in chart:
+                    common.setdefault(key, chart.pop(key))
+                    chart.pop(key, None)
+            chart.pop("autosize", None)
+            common["datasets"] = {**common.get("datasets", {}), **chart.pop("datasets", {})}
+            if panel.title and several:
+                chart["title"] = {"text": panel.title, "frame": "group"}
+            charts.append(chart)
+        if columns == 1:
+            rows += charts
+        else:
+            beside = [charts[at : at + columns] for at in range(0, len(charts), columns)]
+            rows += [{"hconcat": row, "spacing": _SPACING, "resolve": _APART} for row in beside]
+    return {**common, "vconcat": rows, "spacing": spacing, "resolve": _APART}
+
+
+def _for_paper(chart: Specification, width: int) -> Specification:
     """The same chart with the page's colours, which are CSS variables, replaced, and a width of its own."""
     text = json.dumps(chart)
     for name in ("ink", "muted", "line", "grid", "paper"):
@@ -209,7 +239,7 @@ def _for_paper(chart: Specification) -> Specification:
     drawn: Specification = json.loads(text)
     drawn["config"] = {**drawn.get("config", {}), "background": PAPER.background}
     if drawn.get("width") == PAGE.width:
-        drawn["width"] = PAPER.width
+        drawn["width"] = width
     if isinstance(drawn.get("autosize"), dict):
         drawn["autosize"] = "pad"
     drawn.pop("params", None)  # paper can't be zoomed

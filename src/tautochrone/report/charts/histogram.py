@@ -1,11 +1,13 @@
 """How often each latency occurred: logarithmic both ways, so that one late cycle in a million shows."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import altair as alt
 import numpy as np
 
 from tautochrone.report.charts import axes
+from tautochrone.report.charts.outlined import in_chart
 from tautochrone.report.series import Bins, Integers, Series, is_signed, runs_of, usual_size_ns
 from tautochrone.report.theme import Theme
 from tautochrone.report.typeset import duration, number
@@ -16,6 +18,20 @@ _LABEL_PX = 14
 _LEFT_PART = 0.45  # a label this far to the left has its room on the other side
 
 
+@dataclass(frozen=True)
+class Known:
+    """A number that is known from elsewhere: a largest value, beside the histograms.
+
+    Attributes:
+        path: its outline, as a `composition.Sign` has it.
+        words: what it is.
+    """
+
+    at_ns: float
+    path: str
+    words: str
+
+
 def chart(
     series: Sequence[Series],
     theme: Theme,
@@ -24,20 +40,28 @@ def chart(
     title: str = "Latency",
     legend: bool = True,
     height: int = 240,
+    runs: Sequence[str] = (),
+    known: Sequence[Known] = (),
+    known_within: Sequence[Known] = (),
 ) -> alt.LayerChart:
     """Overlay the histograms of ``series``, one colour and dash per run.
 
     ``within`` are all series of the figure this panel belongs to: they share axes and colours.
+
+    Args:
+        runs: all that have a colour, in the order that gives it them; none: those of ``within``.
+        known: numbers from elsewhere; ``known_within`` are those of all panels of the figure.
     """
     every = within or series
-    runs = runs_of(every)
+    runs = runs or runs_of(every)
     edges = display_edges(every)
     binned = {(one.rank, one.source): display_bins(one.bins, edges) for one in every}
     most = max(int(bins.count.max()) for bins in binned.values())
     signed = is_signed(every)
     x_scale, ticks = axes.time_scale(
         [int(bins.low_ns[0]) if signed else max(1, int(bins.low_ns[0])) for bins in binned.values()]
-        + [one.maximum_ns for one in every],
+        + [one.maximum_ns for one in every]
+        + [round(one.at_ns) for one in known_within or known],
         knee_ns=usual_size_ns(every),
     )
     # Room above the bins for one line of words per run.
@@ -60,7 +84,12 @@ def chart(
     )
     line = base.mark_line(interpolate="step-after", strokeWidth=1.4, strokeJoin="round")
     return axes.finish(
-        [fill, line, *_maximum(series, binned, color, x_scale, y_scale)],
+        [
+            fill,
+            line,
+            *_maximum(series, binned, color, x_scale, y_scale),
+            *_known(known, theme, x_scale, y_scale),
+        ],
         theme,
         height,
         describe(series),
@@ -123,6 +152,23 @@ def outline(bins: Bins) -> list[tuple[int, int]]:
     if end is not None:
         corners += [(end, 0)]
     return corners
+
+
+def _known(known: Sequence[Known], theme: Theme, x_scale: alt.Scale, y_scale: alt.Scale) -> list[alt.Chart]:
+    """Each at the height of a single sample, which a largest value is."""
+    rows = [
+        {
+            "at": axes.standing(one.at_ns, x_scale),
+            "count": 1,
+            "path": one.path,
+            "words": f"{one.words}: {duration(one.at_ns)}",
+        }
+        for one in known
+    ]
+    if not rows:
+        return []
+    x, y = alt.X("at:Q", scale=x_scale), alt.Y("count:Q", scale=y_scale)
+    return [in_chart(rows, theme, x=x, y=y, tooltip=[alt.Tooltip("words:N", title="published")])]
 
 
 def _maximum(

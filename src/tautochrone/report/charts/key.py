@@ -1,28 +1,28 @@
 """The key of a page's figure as a chart, for paper: a dash or a shape, and its words."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
+from tautochrone.report.charts.outlined import SIZE, WIDTH, unit_path
 from tautochrone.report.composition import Sign
 from tautochrone.report.theme import Theme
 
-_WIDTH, _HEIGHT = 22.0, 12.0  # of the box that a sign's path is drawn in
-_ROW_PX, _GAP_PX, _LETTER_PX, _SIZE = 18, 14, 6.6, 440
-_COMMAND = re.compile(r"([MLHVAmlhvaZz])([^MLHVAmlhvaZz]*)")
-_NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
+_ROW_PX, _GAP_PX = 18, 16
+_NARROW, _WIDE = frozenset("iljtfrI.,:;'|()[]! "), frozenset("mwMW%@")
+_NARROW_PX, _USUAL_PX, _WIDE_PX = 3.7, 6.4, 9.6  # of a letter of 11 px
 
 
 def specification(signs: Sequence[Sign], theme: Theme, width: int) -> dict[str, Any]:
-    """A Vega-Lite chart with every sign, in as many rows as they need."""
+    """A Vega-Lite chart with every sign, in as many rows as they need; a heading begins a row."""
     layers: list[dict[str, Any]] = []
     x, y = 0.0, _ROW_PX / 2
     for sign in signs:
-        needs = _WIDTH + 6 + _LETTER_PX * len(sign.label) + _GAP_PX
-        if x and x + needs > width:
+        room = 0.0 if sign.is_heading else WIDTH + 6
+        needs = room + _width(sign.label)
+        if x and (sign.is_heading or x + needs > width):
             x, y = 0.0, y + _ROW_PX
-        layers += [_sign(sign, theme, x, y), _words(sign.label, theme, x + _WIDTH + 6, y)]
-        x += needs
+        layers += [*_sign(sign, theme, x, y), _words(sign, theme, x + room, y)]
+        x += needs + _GAP_PX
     return {
         "layer": layers,
         "data": {"values": [{}]},
@@ -32,16 +32,26 @@ def specification(signs: Sequence[Sign], theme: Theme, width: int) -> dict[str, 
     }
 
 
-def _sign(sign: Sign, theme: Theme, x: float, y: float) -> dict[str, Any]:
+def _width(words: str) -> float:
+    """About how wide words are, and rather more than less."""
+    narrow = sum(letter in _NARROW for letter in words)
+    wide = sum(letter in _WIDE for letter in words)
+    return narrow * _NARROW_PX + wide * _WIDE_PX + (len(words) - narrow - wide) * _USUAL_PX
+
+
+def _sign(sign: Sign, theme: Theme, x: float, y: float) -> list[dict[str, Any]]:
+    """A line, a shape, or a shape on a line."""
+    layers = []
     if sign.dash is not None:
         dash = [float(one) for one in sign.dash.split()] or [1, 0]
-        mark: dict[str, Any] = {"type": "rule", "stroke": theme.muted, "strokeWidth": 2, "strokeDash": dash}
-        ends = {"x": {"value": x}, "x2": {"value": x + _WIDTH}, "y": {"value": y}}
-        return {"mark": mark, "encoding": ends}
-    shape = {"type": "point", "shape": unit_path(sign.path), "filled": True, "size": _SIZE, "opacity": 1}
-    color = _color(sign, theme)
-    middle = {"x": {"value": x + _WIDTH / 2}, "y": {"value": y}}
-    return {"mark": {**shape, "color": color}, "encoding": middle}
+        mark = {"type": "rule", "stroke": _color(sign, theme), "strokeWidth": 2, "strokeDash": dash}
+        ends = {"x": {"value": x}, "x2": {"value": x + WIDTH}, "y": {"value": y}}
+        layers.append({"mark": mark, "encoding": ends})
+    if sign.path:
+        middle = {"x": {"value": x + WIDTH / 2}, "y": {"value": y}}
+        shape = {"type": "point", "shape": unit_path(sign.path), "filled": True, "size": SIZE, "opacity": 1}
+        layers.append({"mark": {**shape, "color": _color(sign, theme)}, "encoding": middle})
+    return layers
 
 
 def _color(sign: Sign, theme: Theme) -> str:
@@ -51,38 +61,7 @@ def _color(sign: Sign, theme: Theme) -> str:
     return theme.muted if sign.color is None else theme.series[sign.color]
 
 
-def _words(label: str, theme: Theme, x: float, y: float) -> dict[str, Any]:
-    mark = {"type": "text", "text": label, "align": "left", "baseline": "middle", "color": theme.ink}
+def _words(sign: Sign, theme: Theme, x: float, y: float) -> dict[str, Any]:
+    color = theme.muted if sign.is_heading else theme.ink
+    mark = {"type": "text", "text": sign.label, "align": "left", "baseline": "middle", "color": color}
     return {"mark": mark, "encoding": {"x": {"value": x}, "y": {"value": y}}}
-
-
-def unit_path(path: str) -> str:
-    """An SVG path of the 22 by 12 box as a Vega shape has it: around 0, the box's width from -1 to 1.
-
-    Knows M, L, H, V, A and Z, absolute and relative.
-    """
-    scale = 2 / _WIDTH
-    words = []
-    for letter, text in _COMMAND.findall(path):
-        numbers = [float(one) for one in _NUMBER.findall(text)]
-        moved = letter.isupper()
-        if letter in "Hh":
-            numbers = [(one - _WIDTH / 2 * moved) * scale for one in numbers]
-        elif letter in "Vv":
-            numbers = [(one - _HEIGHT / 2 * moved) * scale for one in numbers]
-        elif letter in "Aa":
-            numbers = [
-                _of_arc(at % 7, one, moved) * (1 if 2 <= at % 7 <= 4 else scale)
-                for at, one in enumerate(numbers)
-            ]
-        else:
-            middle = (_WIDTH / 2, _HEIGHT / 2)
-            numbers = [(one - middle[at % 2] * moved) * scale for at, one in enumerate(numbers)]
-        words.append(letter + " ".join(f"{one:.4g}" for one in numbers))
-    return "".join(words)
-
-
-def _of_arc(at: int, number: float, moved: bool) -> float:
-    """Radii, rotation and flags as they are; the end moved where it is absolute."""
-    middle = {5: _WIDTH / 2, 6: _HEIGHT / 2}
-    return number - middle.get(at, 0.0) * moved

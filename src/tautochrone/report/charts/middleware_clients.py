@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import altair as alt
 
 from tautochrone.report.charts import axes
-from tautochrone.report.charts.middleware_signs import points
+from tautochrone.report.charts.middleware_signs import Reference, lines_of, points
 from tautochrone.report.middleware.marks import Mark
 from tautochrone.report.theme import Theme
 from tautochrone.report.typeset import duration
@@ -41,7 +41,13 @@ def span(values_ns: Sequence[float]) -> list[float]:
 
 
 def chart(
-    found: Sequence[Point], theme: Theme, *, within: Sequence[float], clients: Sequence[int], title: str
+    found: Sequence[Point],
+    theme: Theme,
+    *,
+    within: Sequence[float],
+    clients: Sequence[int],
+    title: str,
+    references: Sequence[Reference] = (),
 ) -> alt.LayerChart:
     """One panel: a line for each lane.
 
@@ -49,6 +55,7 @@ def chart(
         within: values that the scale holds, those of all panels of the figure.
         clients: all numbers of clients of the figure, ascending.
         title: of the axis of time.
+        references: times in ns to compare with.
     """
     last = max(1, clients[-1])
     x = alt.X(
@@ -65,7 +72,7 @@ def chart(
     )
     scale, ticks = axes.time_scale(within)
     y = alt.Y("value:Q", scale=scale, axis=axes.time_axis(title, ticks, grid=True))
-    layers = []
+    layers = lines_of(references, theme, y)
     for lane, mark in {one.lane: one.mark for one in found}.items():
         own = alt.Chart(alt.InlineData(values=[_row(one, theme) for one in found if one.lane == lane]))
         layers.append(
@@ -89,7 +96,7 @@ def chart(
         alt.Tooltip("words:N", title="value"),
     ]
     return axes.finish(
-        [*layers, points(base, _SIZE, tooltip=tooltip)], theme, _HEIGHT, _describe(found, title)
+        [*layers, points(base, _SIZE, tooltip=tooltip)], theme, _HEIGHT, _describe(found, title, references)
     )
 
 
@@ -103,6 +110,7 @@ def _row(one: Point, theme: Theme) -> dict[str, object]:
     }
 
 
-def _describe(found: Sequence[Point], title: str) -> str:
-    told = "; ".join(f"{one.lane}, {one.clients} clients: {duration(one.value_ns)}" for one in found)
+def _describe(found: Sequence[Point], title: str, references: Sequence[Reference]) -> str:
+    said = [f"{one.lane}, {one.clients} clients: {duration(one.value_ns)}" for one in found]
+    told = "; ".join([*said, *(one.words for one in references)])
     return f"{title} over the number of lower-priority clients. {told}."

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import altair as alt
 
 from tautochrone.report.charts import axes
-from tautochrone.report.charts.middleware_signs import number_ticks, points
+from tautochrone.report.charts.middleware_signs import Reference, lines_of, number_ticks, points
 from tautochrone.report.middleware.marks import Mark
 from tautochrone.report.theme import Theme
 from tautochrone.report.typeset import number
@@ -39,9 +39,10 @@ class Dot:
     words: str = ""
 
 
-def span(dots: Sequence[Dot]) -> tuple[float, float]:
+def span(dots: Sequence[Dot], references: Sequence[Reference] = ()) -> tuple[float, float]:
     """A scale that holds all of these."""
     values = [value for dot in dots for value in (dot.value, dot.low, dot.high, dot.sent) if value]
+    values += [one.value for one in references]
     low, high = min(values) / _ROOM, max(values) * _ROOM
     if high < low * _LEAST_SPAN:
         middle = (low * high) ** 0.5
@@ -49,12 +50,20 @@ def span(dots: Sequence[Dot]) -> tuple[float, float]:
     return low, high
 
 
-def by_type(dots: Sequence[Dot], theme: Theme, *, within: tuple[float, float], title: str) -> alt.LayerChart:
+def by_type(
+    dots: Sequence[Dot],
+    theme: Theme,
+    *,
+    within: tuple[float, float],
+    title: str,
+    references: Sequence[Reference] = (),
+) -> alt.LayerChart:
     """One panel: a row for each type, in it a mark for each lane.
 
     Args:
         dots: not empty; types and lanes in the order in which they shall stand.
         within: the scale, as `span` has it.
+        references: lines across all rows.
     """
     names, lanes = (list(dict.fromkeys(getattr(dot, key) for dot in dots)) for key in ("name", "lane"))
     scale = alt.Scale(type="log", domain=list(within), nice=False)
@@ -69,7 +78,7 @@ def by_type(dots: Sequence[Dot], theme: Theme, *, within: tuple[float, float], t
     offset = alt.YOffset("lane:N", sort=lanes, scale=alt.Scale(domain=lanes))
     base = alt.Chart(alt.InlineData(values=[_row(dot, theme) for dot in dots])).encode(y=y, yOffset=offset)
     color = alt.Color("color:N", scale=None, legend=None)
-    layers = []
+    layers = lines_of(references, theme, alt.X("value:Q", scale=scale, axis=axis))
     ways = [dot for dot in dots if dot.sent is not None]
     if ways:
         sent = alt.Chart(alt.InlineData(values=[_row(dot, theme) for dot in ways])).encode(
@@ -92,7 +101,7 @@ def by_type(dots: Sequence[Dot], theme: Theme, *, within: tuple[float, float], t
         )
     layers.append(points(base, _SIZE, x=alt.X("value:Q", scale=scale, axis=axis), tooltip=_tooltip()))
     row = max(_LEAST_ROW_PX, _LANE_PX * len(lanes) + _GAP_PX)
-    return axes.finish(layers, theme, row * len(names), _describe(dots))
+    return axes.finish(layers, theme, row * len(names), _describe(dots, references))
 
 
 def by_length(
@@ -151,6 +160,7 @@ def _row(dot: Dot, theme: Theme) -> dict[str, object]:
     }
 
 
-def _describe(dots: Sequence[Dot]) -> str:
-    told = "; ".join(f"{dot.lane}, {dot.name}: {number(round(dot.value))}" for dot in dots)
+def _describe(dots: Sequence[Dot], references: Sequence[Reference] = ()) -> str:
+    said = [f"{dot.lane}, {dot.name}: {number(round(dot.value))}" for dot in dots]
+    told = "; ".join([*said, *(one.words for one in references)])
     return f"Operations per second. {told}."

@@ -1,9 +1,38 @@
 """Marks of lanes in charts, and numbers beside a logarithmic axis."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
+
+from tautochrone.report.theme import Theme
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A number to compare with, such as a published one: a line across the chart.
+
+    Attributes:
+        words: what it is, for who can't see the line.
+        dash: that tells it from others.
+    """
+
+    value: float
+    words: str
+    dash: tuple[int, ...] = (1, 0)
+
+
+def lines_of(references: Sequence[Reference], theme: Theme, channel: alt.X | alt.Y) -> list[alt.Chart]:
+    """One line for each across the axis of ``channel``, which encodes the field ``value``."""
+    along = {"x" if isinstance(channel, alt.X) else "y": channel}
+    return [
+        alt.Chart(alt.InlineData(values=[{"value": one.value, "words": one.words}]))
+        .mark_rule(color=theme.ink, strokeWidth=1.2, strokeDash=list(one.dash))
+        .encode(**along, tooltip=[alt.Tooltip("words:N", title="published")])
+        for one in references
+    ]
 
 
 def points(base: alt.Chart, size: int, **more: Any) -> alt.Chart:

@@ -19,7 +19,13 @@ _HEIGHT, _POINTS = 260, 120
 
 
 def chart(
-    plot: QuantilePlot, theme: Theme, *, names: tuple[str, str], rank: int, span_ns: Sequence[float]
+    plot: QuantilePlot,
+    theme: Theme,
+    *,
+    names: tuple[str, str],
+    rank: int,
+    span_ns: Sequence[float],
+    height: int = _HEIGHT,
 ) -> alt.LayerChart:
     """One panel.
 
@@ -76,7 +82,7 @@ def chart(
             ],
         )
     )
-    return axes.finish(layers, theme, _HEIGHT, _describe(plot, names))
+    return axes.finish(layers, theme, height, _describe(plot, names))
 
 
 def extent(plots: Sequence[QuantilePlot]) -> list[float]:

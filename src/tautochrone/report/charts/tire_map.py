@@ -14,6 +14,7 @@ import altair as alt
 
 from tautochrone.judgement.tire.grid import CLASSES, MapCell, class_of
 from tautochrone.report.charts import axes
+from tautochrone.report.charts.outlined import in_chart
 from tautochrone.report.composition import Sign
 from tautochrone.report.theme import Theme
 from tautochrone.report.typeset import duration, number, plural
@@ -29,6 +30,7 @@ _WIDEST = 1 / 14  # of the axis
 _MOST_NUMBERS = 11  # numbers of masses up to which each is told at the axis, and its misses on its tile
 _FROM_DARK = 3  # class from which on a tile is dark
 _STRIKE = 0.27  # of a row, below its middle: there stands the number
+_PATCH = 170
 _ROW_PX, _LEAST_ROW_PX, _MOST_PX = 34, 15, 420
 
 
@@ -41,12 +43,29 @@ class Tile:
     high: float
 
 
-def chart(cells: Sequence[MapCell], theme: Theme, *, kind: str) -> alt.LayerChart:
+@dataclass(frozen=True)
+class Ring:
+    """Somebody else's number, drawn onto the map.
+
+    Attributes:
+        threads: in which row.
+        path: outline of what is drawn there, as a key has it.
+        words: what it is.
+    """
+
+    nodes: float
+    threads: int
+    path: str
+    words: str
+
+
+def chart(cells: Sequence[MapCell], theme: Theme, *, kind: str, rings: Sequence[Ring] = ()) -> alt.LayerChart:
     """One panel.
 
     Args:
         cells: those that are not measured, too.
         kind: `HARD` or `SOFT`.
+        rings: upon it; those between the smallest and the largest tire are drawn.
     """
     nodes = sorted({cell.nodes for cell in cells})
     threads = sorted({cell.threads for cell in cells}, reverse=True)
@@ -81,6 +100,7 @@ def chart(cells: Sequence[MapCell], theme: Theme, *, kind: str) -> alt.LayerChar
     ]
     if kind == SOFT and len(nodes) <= _MOST_NUMBERS:
         layers.append(_numbers(cells, tiles, theme, x, y))
+    layers += _rings(drawn_rings(rings, cells), theme, x, y)
     return axes.finish(layers, theme, row * len(threads), describe(cells, kind))
 
 
@@ -235,6 +255,35 @@ def _numbers(
     ]
     base: alt.Chart = alt.Chart(alt.InlineData(values=values)).mark_text(fontSize=10)
     return base.encode(x=x, y=y, text="text:N", color=alt.Color("ink:N", scale=None))
+
+
+def drawn_rings(rings: Sequence[Ring], cells: Sequence[MapCell]) -> list[Ring]:
+    """Those that lie on the map of these cells."""
+    low, high = min(cell.nodes for cell in cells), max(cell.nodes for cell in cells)
+    threads = {cell.threads for cell in cells}
+    return [one for one in rings if low <= one.nodes <= high and one.threads in threads]
+
+
+def _rings(rings: Sequence[Ring], theme: Theme, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """On a patch of paper each, since tiles below may be light or dark."""
+    if not rings:
+        return []
+    rows = [
+        {
+            "low": one.nodes,
+            "threads": str(one.threads),
+            "masses": number(round(one.nodes)),
+            "said": one.words,
+            "path": one.path,
+        }
+        for one in rings
+    ]
+    told = [alt.Tooltip("masses:N", title="masses"), alt.Tooltip("said:N", title="published")]
+    patches: alt.Chart = alt.Chart(alt.InlineData(values=rows))
+    return [
+        patches.mark_circle(size=_PATCH, color=theme.paper, opacity=1).encode(x=x, y=y),
+        in_chart(rows, theme, x=x, y=y, tooltip=told),
+    ]
 
 
 def _words(first: int, last: int | None) -> str:

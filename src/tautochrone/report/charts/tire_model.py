@@ -80,6 +80,32 @@ def times(
     return axes.finish([line, points], theme, _HEIGHT, _describe_times(rows))
 
 
+def times_together(rows: Sequence[Row], theme: Theme, *, threads: Sequence[int]) -> alt.LayerChart:
+    """All numbers of threads in one panel: marks are measured, lines are what the equation has for them.
+
+    Args:
+        rows: of one policy.
+    """
+    scale, ticks = axes.time_scale([v for row in rows for v in (row.measured_ns, row.predicted.step_ns)])
+    axis = axes.time_axis("T_s, mean of the steps", ticks, grid=True)
+    teams = [str(one) for one in threads]
+    colors = [theme.series[at % len(theme.series)] for at in range(len(threads))]
+    color = alt.Color("team:N", scale=alt.Scale(domain=teams, range=colors), legend=None)
+    dashes = alt.Scale(domain=teams, range=[list(_dash(at)) for at in range(len(threads))])
+    base = alt.Chart(alt.InlineData(values=[_point(row) for row in rows])).encode(
+        x=_masses(rows), color=color
+    )
+    lines = base.mark_line(strokeWidth=1.5).encode(
+        y=alt.Y("predicted:Q", scale=scale, axis=axis),
+        strokeDash=alt.StrokeDash("team:N", scale=dashes, legend=None),
+    )
+    points = base.mark_point(filled=True, opacity=1, size=_SIZE).encode(
+        y=alt.Y("measured:Q", scale=scale, axis=axis), shape=_shape(), tooltip=_tooltip()
+    )
+    said = [_describe_times([row for row in rows if row.threads == count]) for count in threads]
+    return axes.finish([lines, points], theme, _HEIGHT, " ".join(said))
+
+
 def errors(rows: Sequence[Row], theme: Theme, *, threads: Sequence[int], tolerance: float) -> alt.LayerChart:
     """By how much of the prediction each step was longer, all numbers of threads in one panel.
 

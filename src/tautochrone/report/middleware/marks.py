@@ -3,24 +3,13 @@
 Nothing here draws a chart, so that a terminal needs no more than this.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tautochrone.report.outlines import outline
 from tautochrone.report.theme import DASHES, SHAPES, Theme
 
-_MIDDLE, _RADIUS, _HOLE = (11.0, 6.0), 4.6, 0.5
-_CROSS = (
-    (-1, -3), (1, -3), (1, -1), (3, -1), (3, 1), (1, 1),
-    (1, 3), (-1, 3), (-1, 1), (-3, 1), (-3, -1), (-1, -1),
-)  # fmt: skip
-_POLYGONS: dict[str, list[tuple[float, float]]] = {
-    "triangle-up": [(0, -1), (1, 0.9), (-1, 0.9)],
-    "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
-    "diamond": [(0, -1.1), (0.9, 0), (0, 1.1), (-0.9, 0)],
-    "cross": [(x / 3, y / 3) for x, y in _CROSS],
-    "triangle-down": [(0, 1), (-1, -0.9), (1, -0.9)],
-}
+_HOLE = 0.5
 
 
 @dataclass(frozen=True)
@@ -52,8 +41,8 @@ class Mark:
     @property
     def outline(self) -> str:
         """For a page's key."""
-        outer = _path(self.shape, 1.0)
-        return outer if self.variant == 0 else outer + _path(self.shape, _HOLE, backwards=True)
+        outer = outline(self.shape)
+        return outer if self.variant == 0 else outer + outline(self.shape, _HOLE, backwards=True)
 
     def drawn(self, theme: Theme) -> dict[str, Any]:
         """What a row of data carries for it."""
@@ -63,15 +52,3 @@ class Mark:
             "fill": color if self.variant == 0 else theme.paper,
             "shape": self.shape,
         }
-
-
-def _path(shape: str, size: float, *, backwards: bool = False) -> str:
-    x, y, radius = *_MIDDLE, _RADIUS * size
-    if shape == "circle":
-        turn = 0 if backwards else 1
-        across = f"{2 * radius:.4g}"
-        arc = f"a{radius:.4g} {radius:.4g} 0 1 {turn} "
-        return f"M{x:.4g} {y - radius:.4g}{arc}0 {across}{arc}0 -{across}z"
-    corners: Sequence[tuple[float, float]] = _POLYGONS[shape]
-    at = [(x + radius * dx, y + radius * dy) for dx, dy in (corners[::-1] if backwards else corners)]
-    return "M" + "L".join(f"{px:.4g} {py:.4g}" for px, py in at) + "z"
