@@ -1,0 +1,281 @@
+"""A number of ours with its uncertainty.
+
+- With three repetitions or more: their numbers, one of each, as a small sample, on a logarithmic scale if all
+  are above 0; of means their mean, of other numbers their geometric mean.
+- Of fewer, a mean and a standard deviation: from batches of neighbours (`jackknife`); a quantile: from blocks
+  that are drawn again and again (`resampling`). What differs from run to run is not in these, and that is
+  said.
+- The least, the largest, and every other number of fewer repetitions: as measured, without uncertainty.
+
+A release without a sample is later than every sample. So a quantile that falls among those is infinite, and
+so is the largest; a mean and a standard deviation are at least what the samples say.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from scipy import special
+
+from tautochrone.errors import UsageError
+from tautochrone.paper.claims.evidence import Place
+from tautochrone.paper.claims.samples import lost_of, repetition, side_of
+from tautochrone.paper.measured import Measurements
+from tautochrone.paper.quantities.repeated import MEAN_SIZE, REPEATED_MEAN, each_repetition
+from tautochrone.paper.quantity import evaluate
+from tautochrone.paper.value import Absent, Value
+from tautochrone.statistics.batch_means import BATCHES
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+from tautochrone.statistics.difference.jackknife import (
+    FEWEST,
+    batches_of,
+    jackknife,
+    mean,
+    standard_deviation,
+)
+from tautochrone.statistics.difference.resampling import Resampled, quantile_with_lost, resampled
+from tautochrone.statistics.difference.sides import Side, all_counts, all_lost, sources
+from tautochrone.units import parse_quantile
+
+Basis = Literal["repetitions", "blocks", "independent", "measured"]
+
+CONFIDENCE = 0.95
+ROUNDS, SEED = 2000, 1
+_BATCHED = {"mean": mean, "sd": standard_deviation}
+_EXTREME = ("min", "max")
+_STEP_NS = 1.0
+_NEIGHBOURS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A number and how sure it is.
+
+    Attributes:
+        value: infinite where it is later than every sample.
+        unit: "ns" and so on, see `value`.
+        samples, repetitions: that it rests on.
+        basis: where its uncertainty comes from; "measured": it has none.
+        error: standard error, of the logarithm where ``logarithmic``; None as measured.
+        freedom: of the error.
+        drawn: of a quantile of blocks, what was drawn.
+        lost: releases without a sample.
+        at_least: the number is no less than this, and may be more.
+        unsure: why its uncertainty is not known although it should be; empty: it is, or it is as measured.
+        extreme: it is a least or a largest one.
+        note: what is not in the uncertainty.
+    """
+
+    value: float
+    unit: str
+    samples: int = 0
+    repetitions: int = 1
+    basis: Basis = "measured"
+    error: float | None = None
+    freedom: float = 0.0
+    logarithmic: bool = False
+    drawn: Resampled | None = None
+    lost: int = 0
+    at_least: bool = False
+    unsure: str = ""
+    extreme: bool = False
+    note: str = ""
+
+    def limits(self, confidence: float) -> tuple[float, float]:
+        """Both ends of its interval; of what is as measured, the number twice."""
+        if self.error is None:
+            return self.value, self.value
+        reach = float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error if self.error else 0.0
+        if self.logarithmic:
+            return self.value * math.exp(-reach), self.value * math.exp(reach)
+        return self.value - reach, self.value + reach
+
+
+def estimate(place: Place, measurements: Measurements) -> Estimate | Absent:
+    """The number of a place, or why there is none.
+
+    Raises:
+        DamagedError: samples can't be read.
+    """
+    found = evaluate(place.query, measurements, place.system)
+    if isinstance(found, Absent):
+        return found
+    if found.value is None:
+        return Absent(f"It says '{found.text}', which is no number.")
+    bare = Estimate(found.value, found.unit, found.samples, found.repetitions, at_least=found.beyond)
+    statistic = place.query.statistic
+    q = _quantile_of(statistic)
+    if statistic in _BATCHED or q is not None:
+        return _of_samples(place, measurements, bare, q)
+    if statistic in (MEAN_SIZE, REPEATED_MEAN):
+        return _of_repetitions_within(place, measurements, bare)
+    if statistic in _EXTREME:
+        lost = lost_of(place, measurements)
+        passed = statistic == "max" and lost
+        return replace(bare, lost=lost, value=math.inf if passed else bare.value, extreme=True)
+    if place.query.given.get("number") in _EXTREME:
+        return replace(bare, extreme=True)
+    return bare if found.beyond else from_numbers(bare, _repeated(place, measurements))
+
+
+def from_numbers(bare: Estimate, numbers: list[float]) -> Estimate:
+    """As a small sample of repetitions; as it is, where these are too few."""
+    if len(numbers) < FEWEST_RUNS or not all(math.isfinite(one) for one in numbers):
+        return bare
+    values = np.array(numbers)
+    logarithmic = bool((values > 0).all())
+    step = _STEP_NS if bare.unit == "ns" else 0.0
+    if logarithmic:
+        step, values = step / float(values.mean()), np.log(values)
+    centre = float(values.mean())
+    error = math.sqrt((float(values.var(ddof=1)) + step**2 / 12) / len(values))
+    return replace(
+        bare,
+        value=math.exp(centre) if logarithmic else centre,
+        repetitions=len(numbers),
+        basis="repetitions",
+        error=error,
+        freedom=float(len(values) - 1),
+        logarithmic=logarithmic,
+    )
+
+
+def span(place: Place, measurements: Measurements, low: str, high: str) -> Estimate | Absent:
+    """How far one quantile lies from another, ``p50`` and ``p99.9``: of each run, or of what is drawn.
+
+    Raises:
+        DamagedError: samples can't be read.
+    """
+    ends = [replace(place.query, statistic=name) for name in (low, high)]
+    found = [evaluate(one, measurements, place.system) for one in ends]
+    for one in found:
+        if isinstance(one, Absent):
+            return one
+    side = side_of(place, measurements)
+    both = [parse_quantile(name) for name in (low, high)]
+    samples = all_counts(side).total
+    numbers = [quantile_with_lost(all_counts(side), all_lost(side), q) for q in both]
+    distance = math.inf if None in numbers else float((numbers[1] or 0) - (numbers[0] or 0))
+    bare = Estimate(distance, "ns", samples, len(side), lost=all_lost(side))
+    of_runs = [[_quantile_or_inf([run], q) for q in both] for run in side]
+    repeated = from_numbers(bare, [two - one for one, two in of_runs])
+    if repeated.basis == "repetitions":
+        return repeated
+    first, second = resampled(side, both, CONFIDENCE, ROUNDS, (SEED,))
+    if first.drawn is None or second.drawn is None:
+        return replace(bare, unsure=_too_few(second if second.drawn is None else first))
+    drawn = replace(
+        second, value=None if None in numbers else round(distance), drawn=second.drawn - first.drawn
+    )
+    return _of_drawn(bare, drawn)
+
+
+def _of_samples(place: Place, measurements: Measurements, bare: Estimate, q: float | None) -> Estimate:
+    side = side_of(place, measurements)
+    lost = all_lost(side)
+    unknown = any(one.lost is None for one in sources(side))
+    note = "How many releases were lost is not known; none is counted." if unknown else ""
+    bare = replace(bare, lost=lost, at_least=q is None and lost > 0, note=note)
+    if q is not None:
+        return _of_quantile(bare, side, q)
+    of = _BATCHED[place.query.statistic]
+    repeated = from_numbers(bare, _repeated(place, measurements))
+    if repeated.basis == "repetitions":
+        return replace(repeated, value=bare.value) if of is mean else repeated
+    sums = batches_of(side)
+    if sums is None:
+        few = sum(one.counts.total for one in sources(side)) < FEWEST
+        why = f"its interval takes {FEWEST} samples" if few else "the order of its samples is not known"
+        return replace(bare, unsure=f"{why}.")
+    found = jackknife(sums, of)
+    return replace(
+        bare,
+        basis="blocks",
+        error=found.error,
+        freedom=float(found.freedom),
+        logarithmic=found.logarithmic,
+    )
+
+
+def _of_repetitions_within(place: Place, measurements: Measurements, bare: Estimate) -> Estimate:
+    """What was repeated within a run: neighbours are put together, since they may be alike."""
+    numbers = each_repetition(place.query, measurements, place.system)
+    lost = lost_of(place, measurements)
+    bare = replace(bare, lost=lost, at_least=lost > 0)
+    if isinstance(numbers, Absent) or len(numbers) < FEWEST_RUNS:
+        return replace(bare, unsure=f"its interval takes {FEWEST_RUNS} repetitions.")
+    groups = min(BATCHES, max(FEWEST_RUNS, len(numbers) // _NEIGHBOURS))
+    means = [float(group.mean()) for group in np.array_split(np.array(numbers), groups)]
+    found = from_numbers(bare, means)
+    return replace(found, value=bare.value, repetitions=bare.repetitions, basis="blocks")
+
+
+def _of_quantile(bare: Estimate, side: Side, q: float) -> Estimate:
+    repeated = from_numbers(bare, [_quantile_or_inf([run], q) for run in side])
+    if repeated.basis == "repetitions":
+        return repeated
+    drawn = resampled(side, [q], CONFIDENCE, ROUNDS, (SEED,))[0]
+    value = math.inf if drawn.value is None else float(drawn.value)
+    if drawn.drawn is None:
+        return replace(bare, value=value, unsure=_too_few(drawn))
+    return _of_drawn(replace(bare, value=value), drawn)
+
+
+def _of_drawn(bare: Estimate, drawn: Resampled) -> Estimate:
+    assert drawn.drawn is not None
+    finite = bool(np.isfinite(drawn.drawn).all())
+    logarithmic = finite and bool((drawn.drawn > 0).all()) and bare.value > 0
+    scaled = np.log(drawn.drawn) if logarithmic else drawn.drawn
+    wanders = "The level wanders over the whole run: the interval is too narrow." if drawn.drifts else ""
+    return replace(
+        bare,
+        basis="independent" if drawn.basis == "independent" else "blocks",
+        error=float(scaled.std()) if finite else math.inf,
+        freedom=max(1.0, drawn.units - 1),
+        logarithmic=logarithmic,
+        drawn=drawn,
+        note=" ".join(filter(None, (bare.note, wanders))),
+    )
+
+
+def _too_few(drawn: Resampled) -> str:
+    return (
+        f"its {drawn.samples:,} samples are worth {drawn.effective:,.0f} independent ones, and it takes "
+        f"{drawn.needed:,}."
+    )
+
+
+def _quantile_or_inf(side: Side, q: float) -> float:
+    counts, lost = all_counts(side), all_lost(side)
+    if (counts.total + lost) * min(q, 1 - q) < 1:
+        return math.inf  # too short to have one beyond its samples' ends
+    found = quantile_with_lost(counts, lost, q)
+    return math.inf if found is None else float(found)
+
+
+def _repeated(place: Place, measurements: Measurements) -> list[float]:
+    """The number of each repetition by itself; none where one has none, or there are too few."""
+    found = []
+    repetitions = _repetitions(place, measurements)
+    if repetitions < FEWEST_RUNS:
+        return []
+    for number in range(repetitions):
+        one = evaluate(place.query, repetition(place, measurements, number), place.system)
+        if not isinstance(one, Value) or one.value is None:
+            return []
+        found.append(one.value)
+    return found
+
+
+def _repetitions(place: Place, measurements: Measurements) -> int:
+    """So many runs has every point that was measured."""
+    points = measurements.points_of(place.query, place.system)
+    return min((len(runs) for one in points if (runs := measurements.runs.get(one.key))), default=0)
+
+
+def _quantile_of(statistic: str) -> float | None:
+    try:
+        return parse_quantile(statistic)
+    except UsageError:
+        return None

@@ -1,0 +1,73 @@
+"""`less`, `narrower`: one number of ours is below another. `predicts`: two of them are in proportion.
+
+`less`: ``ours`` has ``lower`` and ``higher`` (of a pair: the two roles, and ``given.lower`` says which is the
+lower one). With ``given.factor`` the higher must be more than so many times the lower. It *holds* where the
+whole 95 % interval of the ratio lies above the factor, *does not hold* where it lies at or below it, and
+*can't be told* otherwise. What has no interval (`estimate`) is decided as it was measured, and the evidence
+says so.
+
+Of several pairs ``given.over`` says how they are put together: see `many` for all but "each".
+
+`narrower` is the same of the distance from the quantile ``given.from`` to ``given.to``.
+"""
+
+from tautochrone.paper.claims.answer import Finding
+from tautochrone.paper.claims.compare import exceeds
+from tautochrone.paper.claims.estimate import Estimate, span
+from tautochrone.paper.claims.evidence import Evidence, Place, number_name
+from tautochrone.paper.claims.many import OVER
+from tautochrone.paper.claims.tally import Number, finding, judged, numbers_of
+from tautochrone.paper.value import Absent
+
+_OPEN = "No difference is shown."
+_OPEN_FACTOR = "Whether it is by that much is not shown."
+
+
+def less(evidence: Evidence) -> Finding:
+    """Whether ``lower`` is below ``higher``: see above.
+
+    Raises:
+        ValueError: the claim can't be asked like this.
+        DamagedError: samples can't be read.
+    """
+    return _less(evidence, numbers_of(evidence), "")
+
+
+def narrower(evidence: Evidence) -> Finding:
+    """Whether the samples of ``lower`` spread less than those of ``higher``: see above.
+
+    Raises:
+        ValueError: the claim can't be asked like this.
+        DamagedError: samples can't be read.
+    """
+    low, high = (str(evidence.given.get(*one)) for one in (("from", "p50"), ("to", "p99.9")))
+
+    def number(place: Place) -> Estimate | Absent:
+        return span(place, evidence.measurements, low, high)
+
+    return _less(evidence, number, f"distance from {low} to {high}")
+
+
+def _less(evidence: Evidence, number: Number, what: str) -> Finding:
+    lower, higher = evidence.roles("lower", ("lower", "higher"))
+    factor = float(evidence.given.get("factor", 1.0))
+    over = str(evidence.given.get("over", "each"))
+    places = evidence.pairs(lower, higher)
+    names = what or " and ".join(dict.fromkeys(number_name(one.query) for pair in places[:1] for one in pair))
+    if over != "each":
+        if over not in OVER:
+            raise ValueError(f"claim {evidence.claim.name}: over = '{over}' is not known")
+        return OVER[over](places, number, factor, names)
+    pairs = judged(places, number, lambda one: exceeds(one, factor))
+    left_out = ""
+    if evidence.given.get("by-point"):
+        absent = [one for one in pairs if one.compared is None]
+        pairs = [one for one in pairs if one.compared is not None]
+        left_out = f"Left out, since not measured: {len(absent)}. {absent[0].why}" if absent else ""
+    return finding(
+        pairs,
+        open_because=_OPEN if factor == 1 else _OPEN_FACTOR,
+        what=what,
+        as_ratio=factor != 1,
+        left_out=left_out,
+    )

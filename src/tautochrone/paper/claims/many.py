@@ -1,0 +1,128 @@
+"""Many pairs of numbers taken together: over a map of masses and threads, over all periods.
+
+- "most": the sign test (Dixon and Mood, The Statistical Sign Test, Journal of the American Statistical
+  Association 41, 1946): in how many of the points the higher is more than ``factor`` times the lower, ties
+  left out. *Holds* where that are more than half, with a two-sided p of at most 5 %; *does not hold* where it
+  is fewer, as surely.
+- "points": the geometric mean of the ratios, with Student's interval over the points: as an interval of one
+  ratio. It takes three points, and all numbers above 0.
+- "sum": the sums, of counts such as missed deadlines, as measured.
+
+Points that are not measured on both sides are left out, and the evidence says how many.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from scipy import special
+
+from tautochrone.paper.claims.answer import Answer, Finding
+from tautochrone.paper.claims.estimate import CONFIDENCE, Estimate
+from tautochrone.paper.claims.evidence import Place
+from tautochrone.paper.claims.tally import Number
+from tautochrone.paper.claims.words import BARE, number, times, with_interval
+from tautochrone.paper.value import Absent
+from tautochrone.phrases import capital
+
+Places = Sequence[tuple[Place, Place]]
+_FEWEST_POINTS = 3
+
+
+def most(places: Places, of: Number, factor: float, what: str) -> Finding:
+    """By the sign test."""
+    pairs, left_out = _numbers(places, of)
+    if not pairs:
+        return _nothing(left_out)
+    above = sum(higher.value > factor * lower.value for lower, higher in pairs)
+    ties = sum(_tied(lower.value, higher.value, factor) for lower, higher in pairs)
+    told = len(pairs) - ties
+    needed = math.ceil(1 + math.log2(1 / (1 - CONFIDENCE)))
+    by = "" if factor == 1 else f" by more than a factor of {times(factor)}"
+    said = f"{capital(what)} is the lower one, as claimed{by}, at {above} of {len(pairs)} points"
+    said += f"; {ties} are ties" if ties else ""
+    if told < needed:
+        why = f"{said}. A sign test takes {needed} points that differ. {left_out}".strip()
+        return Finding("can't be told", why, "too few points that differ")
+    p = min(1.0, 2 * float(special.bdtr(min(above, told - above), told, 0.5)))
+    answer: Answer = "can't be told"
+    if p <= 1 - CONFIDENCE:
+        answer = "holds" if above > told - above else "does not hold"
+    evidence = f"{said} (sign test, p = {p:.2g}). {left_out}".strip()
+    short = f"at {above} of {len(pairs)} points" if answer != "can't be told" else "no majority is shown"
+    return Finding(answer, evidence, short)
+
+
+def points(places: Places, of: Number, factor: float, what: str) -> Finding:
+    """By the geometric mean of the ratios."""
+    pairs, left_out = _numbers(places, of)
+    if not pairs:
+        return _nothing(left_out)
+    usable = [(lower.value, higher.value) for lower, higher in pairs]
+    if len(usable) < _FEWEST_POINTS:
+        return Finding(
+            "can't be told", f"It takes {_FEWEST_POINTS} points. {left_out}".strip(), "too few points"
+        )
+    if any(not 0 < one < math.inf for pair in usable for one in pair):
+        return Finding("can't be told", "A number that is not above 0 has no ratio.", "a number is 0")
+    logs = np.array([math.log(higher / lower) for lower, higher in usable])
+    centre, error = float(logs.mean()), float(logs.std(ddof=1)) / math.sqrt(len(logs))
+    reach = float(special.stdtrit(len(logs) - 1, (1 + CONFIDENCE) / 2)) * error
+    low, high = math.exp(centre - reach), math.exp(centre + reach)
+    answer: Answer = "can't be told"
+    if low > factor:
+        answer = "holds"
+    elif high <= factor:
+        answer = "does not hold"
+    ratio, sure = with_interval(math.exp(centre), low, high)
+    said = (
+        f"{capital(what)} of the one that is claimed to be higher is {ratio} times that of the other "
+        f"({sure}; geometric mean and Student's interval over {len(logs)} points). {left_out}"
+    ).strip()
+    return Finding(answer, said, f"{ratio} times" if answer != "can't be told" else "no difference is shown")
+
+
+def total(places: Places, of: Number, factor: float, what: str) -> Finding:
+    """By the sums, as measured."""
+    pairs, left_out = _numbers(places, of)
+    if not pairs:
+        return _nothing(left_out)
+    lower, higher = (sum(pair[at].value for pair in pairs) for at in (0, 1))
+    unit = pairs[0][0].unit
+    said = f"{number(lower, unit)} against {number(higher, unit)}"
+    if lower == higher == 0:
+        evidence = (
+            f"{capital(what)}: none on either side at {len(pairs)} points, so there is nothing to compare."
+        )
+        return Finding("can't be told", f"{evidence} {left_out}".strip(), "none on either side")
+    answer: Answer = "holds" if higher > factor * lower else "does not hold"
+    evidence = (f"{capital(what)}, summed over {len(pairs)} points: {said}. {BARE} {left_out}").strip()
+    return Finding(answer, evidence, said)
+
+
+OVER: Mapping[str, Callable[[Places, Number, float, str], Finding]] = {
+    "most": most,
+    "points": points,
+    "sum": total,
+}
+
+
+def _numbers(places: Places, of: Number) -> tuple[list[tuple[Estimate, Estimate]], str]:
+    found, absent = [], []
+    for first, second in places:
+        one, other = of(first), of(second)
+        if isinstance(one, Estimate) and isinstance(other, Estimate):
+            found.append((one, other))
+        else:
+            absent.append(one.why if isinstance(one, Absent) else getattr(other, "why", ""))
+    said = f"Left out, since not measured on both sides: {len(absent)}. {absent[0]}" if absent else ""
+    return found, said
+
+
+def _tied(lower: float, higher: float, factor: float) -> bool:
+    return higher == lower if math.isinf(lower) else higher == factor * lower
+
+
+def _nothing(left_out: str) -> Finding:
+    why = left_out.partition(". ")[2]
+    return Finding("can't be told", why or "Nothing of it is measured.", "not measured")

@@ -1,0 +1,36 @@
+"""What taking the time costs (garre2014, 3.4)."""
+
+from collections.abc import Callable, Mapping
+from statistics import median
+
+from tautochrone.paper.document import Query
+from tautochrone.paper.measured import Measurements
+from tautochrone.paper.value import Absent, Found, Value
+
+Statistic = Callable[[Query, Measurements, str], Found]
+
+_USUAL = "monotonic"
+
+
+def _cost(query: Query, measurements: Measurements, system: str) -> Found:
+    """Of one reading of the clock that the source names: the median of batches of readings."""
+    wanted = query.source or _USUAL
+    found = [
+        float(cost)
+        for run in measurements.runs_of(query, system)
+        for one in run.manifest.header.get("sources", ())
+        if one.get("name") == wanted and (cost := (one.get("calibration") or {}).get("cost_ns")) is not None
+    ]
+    if not found:
+        return Absent(f"The clock {wanted} was not measured.")
+    several = len(found) > 1
+    return Value(
+        median(found),
+        "ns",
+        repetitions=len(found),
+        least=min(found) if several else None,
+        largest=max(found) if several else None,
+    )
+
+
+CLOCK: Mapping[str, Statistic] = {"cost": _cost}
