@@ -20,6 +20,7 @@ _SHARES = {
         "test_cli_tail",
         "test_compare",
         "test_course",
+        "test_paper_claims",
         "test_requirement",
         "test_selection",
         "test_statistics_",
@@ -38,6 +39,7 @@ _SHARES = {
         "test_notebook.py",
         "test_plan_document",
         "test_plan_order",
+        "test_paper_side_by_side",
         "test_presentation_middleware",
         "test_presentation_tire",
         "test_report_charts",
@@ -45,6 +47,8 @@ _SHARES = {
         "test_report_conditions",
         "test_report_figure",
         "test_report_page",
+        "test_reproduction_figures",
+        "test_reproduction_report",
         "test_run_recover",
         "test_run_seal",
         "test_run_store",
@@ -72,6 +76,7 @@ _SHARES = {
         "test_middleware_stream",
         "test_middleware_throughput",
         "test_middleware_zeromq",
+        "test_reproduce_command",
     ),
 }
 """Files of tests that may run beside other things, by the beginnings of their names."""

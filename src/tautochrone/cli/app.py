@@ -26,6 +26,7 @@ from tautochrone.cli.options import StoreOption
 from tautochrone.cli.plan_samples import plan_samples
 from tautochrone.cli.recover import recover
 from tautochrone.cli.report import report
+from tautochrone.cli.reproduce import reproduce
 from tautochrone.cli.run import run
 from tautochrone.cli.select import select
 from tautochrone.cli.show import show
@@ -83,6 +84,7 @@ def _use_store(store: StoreOption = None) -> None:
 app.command("answer")(answer)
 app.command("check")(check)
 app.command("run")(run)
+app.command("reproduce")(reproduce)
 app.command("list")(list_runs)
 app.command("show")(show)
 app.command("tail")(tail)

@@ -15,13 +15,14 @@ from tautochrone.cli.ending import INTERRUPTED
 from tautochrone.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from rich.console import Console
 
     from tautochrone.cli.live import Watch
     from tautochrone.plan.campaign.agenda import Agenda
-    from tautochrone.plan.campaign.carry_out import Outcome, Unmeasured
+    from tautochrone.plan.campaign.carry_out import Outcome
     from tautochrone.plan.campaign.order import Slot
     from tautochrone.plan.campaign.outlook import Outlook
     from tautochrone.plan.campaign.sites import Sites
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from tautochrone.plan.document.document import Document
     from tautochrone.report.ci.outcome import Outcome as Told
     from tautochrone.run.store import Store
+
+    Reporter = Callable[[Agenda, Outcome, Store, Console, "Wanted"], int]
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,14 @@ class Wanted:
     markdown: Path | None = None
 
 
-def carry_through(document: Document, store: Path | None, wanted: Wanted) -> None:
+def carry_through(
+    document: Document, store: Path | None, wanted: Wanted, report: Reporter | None = None
+) -> None:
     """Measure what is left of a plan, and report on all of it.
+
+    Args:
+        report: tells what came of it, and returns the exit code of what was found; None: the report that
+            every plan has. It is asked also when a person stopped the measuring.
 
     Raises:
         typer.Exit: stopped, a cell went wrong, or a requirement does not hold or is not shown.
@@ -89,7 +98,7 @@ def carry_through(document: Document, store: Path | None, wanted: Wanted) -> Non
             introduce_agenda(told, agenda)
             outlook = _outlook(agenda, sites)
             outcome = _measure(agenda, sites, outlook, place)
-    code = _report(agenda, outcome, place, console, wanted)
+    code = (report or _report)(agenda, outcome, place, console, wanted)
     _end(agenda, outcome, outlook)
     if code:
         raise typer.Exit(code)
@@ -179,6 +188,7 @@ def _report(agenda: Agenda, outcome: Outcome, store: Store, console: Console, wa
     """Tables, the page, and what programs that run tests read; returns the exit code of the requirements."""
     from tautochrone.cli.told import tell
     from tautochrone.plan.campaign.campaign import open_campaign
+    from tautochrone.plan.campaign.reasons import just_tried, went_wrong
     from tautochrone.plan.document.require import stored
     from tautochrone.report.console import make_console
     from tautochrone.report.plan import page, terminal
@@ -189,7 +199,7 @@ def _report(agenda: Agenda, outcome: Outcome, store: Store, console: Console, wa
         return 0
     campaign = open_campaign(store, agenda.campaign.id)
     results = gather_results(
-        campaign, _lacking(outcome), stored(agenda.required), [one.point.key for one in _wrong(outcome)]
+        campaign, just_tried(outcome), stored(agenda.required), [one.point.key for one in went_wrong(outcome)]
     )
     path = wanted.out if wanted.out is not None else store.path / f"report-{campaign.id}.html"
     if wanted.as_json:
@@ -210,25 +220,16 @@ def _report(agenda: Agenda, outcome: Outcome, store: Store, console: Console, wa
 
 def _nothing_measured(agenda: Agenda, outcome: Outcome) -> Told:
     """Every cell with the reason why it was not measured."""
+    from tautochrone.plan.campaign.reasons import just_tried, went_wrong
     from tautochrone.plan.document.require import stored
     from tautochrone.report.plan.requirements import unmeasured
 
     cells = {key: point.name for key, point in agenda.points.items()}
-    wrong = [one.point.key for one in _wrong(outcome)]
+    wrong = [one.point.key for one in went_wrong(outcome)]
     return unmeasured(
         agenda.document.title, stored(agenda.required), cells, agenda.document.repetitions,
-        dict(_lacking(outcome)), wrong,
+        dict(just_tried(outcome)), wrong,
     )  # fmt: skip
-
-
-def _lacking(outcome: Outcome) -> list[tuple[str, str]]:
-    """Why a cell was not measured, or not in every repetition, by the key of its point."""
-    lacking = [(one.point.key, one.why) for one in outcome.unmeasured]
-    return lacking + [(slot.key, "It was stopped before this was finished.") for slot in outcome.left]
-
-
-def _wrong(outcome: Outcome) -> list[Unmeasured]:
-    return [one for one in outcome.unmeasured if one.failed]
 
 
 def _end(agenda: Agenda, outcome: Outcome, outlook: Outlook) -> None:
@@ -239,6 +240,8 @@ def _end(agenda: Agenda, outcome: Outcome, outlook: Outlook) -> None:
         TautoError: nothing was measured, and what stood in the way of the first cell; or a setting could not
             be put back.
     """
+    from tautochrone.plan.campaign.reasons import went_wrong
+
     if outcome.stopped:
         from tautochrone.plan.campaign.estimate import long_duration
 
@@ -251,7 +254,7 @@ def _end(agenda: Agenda, outcome: Outcome, outlook: Outlook) -> None:
         raise typer.Exit(INTERRUPTED)
     if outcome.not_put_back is not None:
         raise outcome.not_put_back
-    failed = _wrong(outcome)
+    failed = went_wrong(outcome)
     if not outcome.runs and not agenda.finished and outcome.unmeasured:
         raise (failed or outcome.unmeasured)[0].error
     if failed:

@@ -1,7 +1,9 @@
 """``tauto report``: runs as one HTML page."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +17,9 @@ from tautochrone.cli.options import (
 )
 from tautochrone.cli.told import JunitOption, MarkdownOption, tell
 from tautochrone.errors import UsageError
+
+if TYPE_CHECKING:
+    from tautochrone.report.plan.results import Results
 
 
 def report(
@@ -75,7 +80,18 @@ def _of_campaign(
     path = out if out is not None else Path(f"report-{campaign.id}.html")
     results = gather_results(campaign)
     tell(results.outcome, junit, markdown)
+    if results.paper:
+        typer.echo(
+            f"It is a campaign of {results.paper}. With the paper's numbers beside it: {_typed(results)}",
+            err=True,
+        )
     return page.render(results, out=path)
+
+
+def _typed(results: Results) -> str:
+    """What was typed when it was measured, which writes the other report anew."""
+    command = results.manifests[-1].conditions.get("command") if results.manifests else None
+    return str(command or f"tauto reproduce {results.paper}")
 
 
 def _of_search(names: list[str], out: Path | None, store: Path | None) -> Path:

@@ -32,7 +32,7 @@ def write(outcome: Outcome, path: Path) -> Path:
 
 def text(outcome: Outcome) -> str:
     """The file's text: how many stand how, then a table, what does not hold first."""
-    lines = [f"### {_plain(outcome.title)}", "", f"**{_plain(outcome.sentence)}**", ""]
+    lines = [f"### {plain(outcome.title)}", "", f"**{plain(outcome.sentence)}**", ""]
     cases = outcome.worst_first()
     if cases:
         lines += ["| Standing | Requirement | Where | Why |", "|---|---|---|---|"]
@@ -47,11 +47,11 @@ def text(outcome: Outcome) -> str:
 def _line(case: Case) -> str:
     standing = WORDS[case.standing]
     shown = standing if case.standing == "passed" else f"**{standing}**"
-    cells = (shown, _plain(case.name), _plain(case.group), _plain(case.message))
+    cells = (shown, plain(case.name), plain(case.group), plain(case.message))
     return f"| {' | '.join(cells)} |"
 
 
-def _plain(words: str) -> str:
+def plain(words: str) -> str:
     """Words that mean nothing to Markdown: no markup, no address to go to, one line."""
     line = " ".join(_UNSEEN.sub(" ", words).split())
     if len(line) > _LONGEST:

@@ -10,6 +10,7 @@ from tautochrone.report.typeset import micro
 _NUMBER = re.compile(r"(at least |about )?[-+\u2212\u00b1<>\u2264\u2265~]?\s*[0-9]")
 _UNIT = re.compile(r"(?<=\()us(?=\))|(?<=\bin )us\b")  # of a head or a title
 _NO_NUMBER = {"", "N/A", "-", "\u2013", "too few", "missed"}
+_LETTERS = re.compile(r" \[[a-z,]+\]$")  # of footnotes
 _GAP = 2
 
 
@@ -51,7 +52,7 @@ def numeric(grid: Grid) -> list[bool]:
     found = []
     for at in range(len(grid.columns)):
         cells = [row[at] for row in grid.rows]
-        said = [cell for cell in cells if cell not in _NO_NUMBER]
+        said = [cell for cell in cells if _LETTERS.sub("", cell) not in _NO_NUMBER]
         words = at == 0 or grid.columns[at] in grid.words
         found.append(not words and bool(cells) and all(_NUMBER.match(cell) for cell in said))
     return found

@@ -1,0 +1,1 @@
+"""A study as it came out here: its tables, figures and claims, theirs beside ours."""

@@ -1,0 +1,74 @@
+"""A reproduction as a folder for who writes about it: the page, vector figures, tables, claims.
+
+report.html
+figures/figure-07.svg .pdf
+tables/table-4.csv .md .tex; figure-07.csv … for what a text says of a figure in numbers
+claims.csv .md .tex
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tautochrone.errors import StoreError
+from tautochrone.paper.cited import short
+from tautochrone.paper.side_by_side import lay, said_of
+from tautochrone.report.reproduction import claims, comma, latex, markdown, page
+from tautochrone.report.reproduction.figures import Drawn, draw_all
+from tautochrone.report.reproduction.figures.files import written
+from tautochrone.report.reproduction.made import Made
+from tautochrone.report.reproduction.sheet import arrange
+
+PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
+
+
+def write(made: Made, folder: Path) -> Path:
+    """Write all of it; files of the same names are written anew, others stay.
+
+    Args:
+        folder: made where it is not there; its parent must exist.
+
+    Returns:
+        The page.
+
+    Raises:
+        StoreError: a file can't be written.
+        DamagedError: samples can't be read.
+    """
+    drawn = draw_all(made.paper, made.measurements)
+    try:
+        for own in (folder, folder / FIGURES, folder / TABLES):
+            own.mkdir(exist_ok=True)
+        for name, content in _files(made, drawn):
+            (folder / name).write_bytes(content)
+    except OSError as error:
+        raise StoreError(
+            f"Can't write to {folder}: {error.strerror}", "Choose another place with --out."
+        ) from error
+    return page.render(made, out=folder / PAGE, drawn=drawn)
+
+
+def _files(made: Made, drawn: tuple[Drawn, ...]) -> Iterator[tuple[str, bytes]]:
+    study = short(made.paper)
+    for one in drawn:
+        yield from ((f"{FIGURES}/{name}", content) for name, content in written(one).items())
+    for name, text in _tables(made):
+        yield f"{TABLES}/{name}", text.encode()
+    lines = claims.lines(made.asked)
+    yield "claims.csv", comma.claims(made.asked).encode()
+    yield "claims.md", markdown.claims(lines, study).encode()
+    yield "claims.tex", latex.claims(lines, study, f"{made.paper.name}-claims").encode()
+
+
+def _tables(made: Made) -> Iterator[tuple[str, str]]:
+    for table in (*made.paper.tables, *said_of(made.paper)):
+        laid = lay(table, made.measurements, made.paper)
+        stem, sheet = stem_of(table.name), arrange(laid)
+        yield f"{stem}.csv", comma.table(laid)
+        yield f"{stem}.md", markdown.table(sheet)
+        yield f"{stem}.tex", latex.table(sheet, f"{made.paper.name}-{stem}")
+
+
+def stem_of(name: str) -> str:
+    """What the files of a table are called: ``table-4`` of "Table 4"."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

@@ -1,0 +1,153 @@
+"""The page of a reproduction: one HTML file with claims, tables and figures, theirs beside ours."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from markupsafe import Markup, escape
+
+from tautochrone.paper import conditions as compared
+from tautochrone.paper.cited import short
+from tautochrone.paper.side_by_side import lay
+from tautochrone.plan.campaign.campaign import CONDITION, Campaign
+from tautochrone.report import audits, composition, html
+from tautochrone.report.foot import foot
+from tautochrone.report.plan import conditions
+from tautochrone.report.plan.results import Results
+from tautochrone.report.presentations import Grid
+from tautochrone.report.reproduction import claims
+from tautochrone.report.reproduction.figures import Drawn, draw_all
+from tautochrone.report.reproduction.figures.looks import label_of
+from tautochrone.report.reproduction.made import Made
+from tautochrone.report.reproduction.sheet import Sheet, arrange
+from tautochrone.report.typeset import micro, plural
+from tautochrone.report.views import grids, run_lines
+
+_POWER = re.compile(r"10\^([0-9]+)")
+_UNIT = re.compile(r"(?<=\()us(?=\))|(?<=\bin )us\b")
+_CLOSE = re.compile(r"(?<=\d)us\b")
+
+
+@dataclass(frozen=True)
+class _Figure:
+    """A figure of the study with its counterpart, and what the study's text says of it in numbers."""
+
+    id: str
+    name: str
+    title: str
+    shows: str
+    parts: tuple[composition.Figure, ...]
+    said: Sheet | None
+
+
+def render(made: Made, *, out: Path, drawn: Sequence[Drawn] | None = None) -> Path:
+    """Write the page.
+
+    Args:
+        out: the HTML file; its folder must exist.
+        drawn: the figures, by who has drawn them already; None: they are drawn.
+
+    Returns:
+        ``out``.
+
+    Raises:
+        StoreError: the file can't be written.
+        DamagedError: samples can't be read.
+    """
+    return html.write(page(made, drawn), out)
+
+
+def page(made: Made, drawn: Sequence[Drawn] | None = None) -> str:
+    """The HTML text."""
+    paper, measurements = made.paper, made.measurements
+    pictures = draw_all(paper, measurements) if drawn is None else drawn
+    figures = [_figure(one, made) for one in pictures]
+    manifests = made.manifests
+    results = _results(made)
+    return html.render(
+        "reproduction.html.j2",
+        {panel.id: panel.chart.to_dict() for one in figures for part in one.parts for panel in part.panels},
+        set=set_text,
+        masthead=html.masthead(*manifests) if manifests else "",
+        title=paper.title,
+        asks=paper.asks,
+        cited=paper.cited,
+        study=short(paper),
+        how=_how(made),
+        counted=claims.counted(made.asked),
+        claims=claims.lines(made.asked),
+        compared=compared.compare(paper, measurements),
+        compared_notes=paper.conditions.notes,
+        systems=[(one.name, label_of(one.name)) for one in measurements.systems],
+        tables=[arrange(lay(table, measurements, paper)) for table in paper.tables],
+        figures=figures,
+        cannot=paper.cannot,
+        lacking=made.lacking_by_reason(),
+        required=None,
+        **foot(manifests, conditions.deviations(results), audits.one_of_each(manifests)),
+        deployments=_laid(conditions.deployments(results)),
+        loads=_laid(conditions.loads(results)),
+        runs=[run_lines.run_line(one, *_place(one.conditions)) for one in manifests],
+        commands=[made.command, f"tauto report {made.campaign}", *_one_run(made)],
+    )
+
+
+def set_text(text: str) -> Markup:
+    """Words of a table as a page has them: powers of ten, and µs."""
+    typeset = micro(_UNIT.sub("µs", _CLOSE.sub(" us", text)))
+    return Markup(_POWER.sub(r"10<sup>\1</sup>", str(escape(typeset))))
+
+
+def _figure(drawn: Drawn, made: Made) -> _Figure:
+    figure = drawn.figure
+    said = arrange(lay(figure.said, made.measurements, made.paper)) if figure.said is not None else None
+    parts = [
+        replace(part, title="") if part.title == figure.title and index == 0 else part
+        for index, part in enumerate(drawn.parts)
+    ]
+    return _Figure(
+        figure.name.lower().replace(" ", "-"), figure.name, figure.title, figure.shows, tuple(parts), said
+    )
+
+
+def _how(made: Made) -> list[str]:
+    """What was measured, and how much of it is there."""
+    there, slots = len(made.runs), made.slots
+    length = "The short version of the study" if made.quick else "At the study's own length"
+    share = "all measured" if there == slots else f"{there:,} of {slots:,} measured"
+    found = [f"{length}: {plural(slots, 'run')}, {share}."]
+    if made.runs:
+        first, last = made.manifests[0].created, made.manifests[-1].created
+        found.append(
+            f"Measured from {first[:16].replace('T', ' ')} to {last[:16].replace('T', ' ')} UTC as "
+            f"{made.campaign}."
+        )
+    if made.quick:
+        found.append("Its numbers rest on fewer samples than the study's; the rarest are not reached.")
+    return found
+
+
+def _results(made: Made) -> Results:
+    """What the conditions of a plan's page are told from."""
+    return Results(
+        Campaign(made.campaign, "", made.paper.title, 0),
+        "listed",
+        made.measurements.repetitions,
+        {key: point.name for key, point in made.measurements.points.items()},
+        (),
+        tuple(made.manifests),
+    )
+
+
+def _laid(grid: Grid | None) -> grids.Laid | None:
+    return None if grid is None else grids.view(grid)
+
+
+def _place(conditions_of_run: Mapping[str, object]) -> tuple[object, object]:
+    told = conditions_of_run.get(CONDITION)
+    return (told.get("position"), told.get("block")) if isinstance(told, Mapping) else ("", "")
+
+
+def _one_run(made: Made) -> list[str]:
+    return [f"tauto report {made.runs[0].id}"] if made.runs else []

@@ -1,0 +1,90 @@
+"""What was measured of a study, made up: sealed runs of given samples, as `paper.gather` would find them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+import report_runs
+from tautochrone.paper.measured import Measurements
+from tautochrone.paper.systems import System, role_of
+from tautochrone.plan.cell import Load
+from tautochrone.plan.document.expand import Deployed, Point
+from tautochrone.run.folder import Run
+from tautochrone.run.store import Store
+
+Samples = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Made:
+    """One point of a plan, measured as often as there are samples.
+
+    Attributes:
+        repetitions: of each, the samples of every source.
+        why: why it was not measured, where it was not.
+    """
+
+    of: str
+    system: str = "local"
+    load: str = "idle"
+    deployment: str = "as-is"
+    options: tuple[tuple[str, str], ...] = ()
+    repetitions: Sequence[Sequence[Samples]] = ()
+    why: str = ""
+
+
+def measured(folder: Path, made: Sequence[Made], **stream: Any) -> Measurements:
+    """A campaign of these points; a system whose name has "rt" in it has a real-time kernel."""
+    store = Store(folder)
+    points: dict[str, Point] = {}
+    runs: dict[str, list[Run]] = {}
+    reasons: dict[str, str] = {}
+    systems: dict[str, System] = {}
+    for number, one in enumerate(made):
+        key = f"{number:012}"
+        points[key] = _point(key, one)
+        facts = _facts(one.system)
+        runs[key] = [
+            report_runs.store_run(store, list(sources), one.load, facts=facts, **stream)
+            for sources in one.repetitions
+        ]
+        if one.why:
+            reasons[key] = one.why
+        if runs[key]:
+            systems[one.system] = System(one.system, role_of(facts), facts)
+        else:
+            systems.setdefault(one.system, System(one.system, why_not=one.why))
+    return Measurements(
+        tuple(systems.values()),
+        points,
+        {key: found for key, found in runs.items() if found},
+        reasons,
+        max((len(one.repetitions) for one in made), default=1),
+    )
+
+
+def _facts(system: str) -> Mapping[str, Any]:
+    kernel = {**report_runs.FACTS["kernel"], "realtime": "rt" in system}
+    return {**report_runs.FACTS, "kernel": kernel}
+
+
+def _point(key: str, one: Made) -> Point:
+    options = dict(one.options)
+    return Point(
+        key=key,
+        entry=0,
+        system=one.system,
+        deployment=Deployed(one.deployment),
+        load=Load(one.load),
+        load_spec=one.load,
+        experiment="cyclic",
+        heading=one.of,
+        options=cast("Any", options),
+        varying=tuple(options),
+        varied="",
+        prepared=cast("Any", None),
+    )

@@ -1,0 +1,227 @@
+"""The figures of a reproduction: every one there, ours in colour, published numbers as marks."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reproductions import Made, measured
+from tautochrone.paper.document import Drawn as Series
+from tautochrone.paper.document import Figure, Mark, Paper, Query
+from tautochrone.paper.read import read
+from tautochrone.report.charts.outlined import unit_path
+from tautochrone.report.reproduction.figures import CHARTS, Drawn, draw, draw_all, looks
+from tautochrone.report.reproduction.figures.files import names, written
+from tautochrone.report.reproduction.figures.study import Study, study_of
+
+PAPERS = ("garre2014", "laurich2004", "schmidt2002", "koh2013", "delgado2020")
+STUDY = Study("Somebody (2001)", ("Alpha", "Beta"))
+CURVES = Figure(
+    "Figure 7",
+    "How late",
+    "cumulative",
+    "curves",
+    (Series("unloaded", Query("loop", "samples", load="idle")),
+     Series("loaded", Query("loop", "samples", load="comms"))),
+    (Mark("Alpha", "unloaded", 40.0, 0.999, "99.9 %, Table 1"),
+     Mark("Beta", "loaded", 90.0, 1.0, "maximum, Table 1")),
+    settings={"unit": "us", "published_samples": 10_000},
+)  # fmt: skip
+STRIPS = Figure(
+    "Figure 4",
+    "How long",
+    "strips",
+    "dots",
+    (Series("user space", Query("mail", "mean")),),
+    (Mark("Alpha", "user space", 2605.0, None, "mean, section 3"),),
+    settings={"unit": "ns"},
+)
+WHY = "The probe may not use SCHED_FIFO here."
+
+
+def samples(seed: int, median_ns: int = 20_000, count: int = 1_000) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(seed).lognormal(np.log(median_ns), 0.3, count).astype(np.int64)
+
+
+def specification(drawn: Drawn) -> str:
+    return json.dumps([panel.chart.to_dict() for part in drawn.parts for panel in part.panels])
+
+
+def rows_of(drawn: Drawn, panel: int, layer: int) -> list[dict[str, Any]]:
+    spec = drawn.parts[0].panels[panel].chart.to_dict()
+    data = spec["layer"][layer].get("data") or spec["data"]
+    rows: list[dict[str, Any]] = data["values"] if "values" in data else spec["datasets"][data["name"]]
+    return rows
+
+
+def said(drawn: Drawn) -> str:
+    return " ".join(sentence for part in drawn.parts for sentence in (*part.caption, *part.notes))
+
+
+def known_papers() -> list[Paper]:
+    return [read(name) for name in PAPERS]
+
+
+def test_every_figure_of_every_study_has_a_chart_that_draws_it() -> None:
+    charts = {figure.chart for paper in known_papers() for figure in paper.figures}
+
+    assert charts <= set(CHARTS)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_where_nothing_was_measured_every_figure_is_there_and_says_why(name: str, tmp_path: Path) -> None:
+    paper = read(name)
+    wanted = {series.query.of for figure in paper.figures for series in figure.series}
+    nothing = measured(tmp_path, [Made(of, "local", why=WHY) for of in sorted(wanted)])
+
+    drawn = draw_all(paper, nothing)
+
+    assert [one.figure.name for one in drawn] == [figure.name for figure in paper.figures]
+    for one in drawn:
+        assert any(part.panels for part in one.parts)
+        assert WHY in said(one) or not one.figure.series
+        assert "this machine" not in [sign.label for part in one.parts for sign in part.key]
+
+
+def test_no_chart_draws_a_number_that_was_neither_measured_nor_published(tmp_path: Path) -> None:
+    nothing = measured(tmp_path, [Made("loop", "local", why=WHY)])
+
+    drawn = draw(CURVES, nothing, STUDY)
+    lines, ends, marks = (rows_of(drawn, 0, layer) for layer in range(3))
+
+    assert not lines
+    assert not ends
+    assert [row["at"] for row in marks] == [40_000.0, 90_000.0]
+
+
+def test_published_numbers_are_black_marks_and_the_key_says_whose_they_are(tmp_path: Path) -> None:
+    one_system = measured(tmp_path, [Made("loop", load="idle", repetitions=[[samples(1)]])])
+
+    drawn = draw(CURVES, one_system, STUDY)
+    labels = [sign.label for sign in drawn.parts[0].key]
+
+    assert labels[-3:] == ["Published by Somebody (2001):", "Alpha, unloaded", "Beta, loaded"]
+    assert "99.9 %, Table 1; maximum, Table 1" in said(drawn)
+    assert unit_path(looks.published_path(0, 0)) in specification(drawn)
+    assert unit_path(looks.published_path(1, 1)) in specification(drawn)
+
+
+def test_published_marks_of_all_systems_and_series_differ_in_shape() -> None:
+    paths = {looks.published_path(rank, series) for rank in range(6) for series in range(4)}
+
+    assert len(paths) == 24
+
+
+def test_a_system_keeps_its_colour_and_shape_where_the_one_before_it_is_missing(tmp_path: Path) -> None:
+    both = measured(
+        tmp_path,
+        [Made("loop", "local", why=WHY), Made("loop", "lab:debian-rt", repetitions=[[samples(1)]])],
+    )
+
+    drawn = draw(CURVES, both, STUDY)
+    ours = [sign for sign in drawn.parts[0].key if sign.color is not None]
+    color = drawn.parts[0].panels[0].chart.to_dict()["layer"][0]["encoding"]["color"]["scale"]
+
+    assert [(sign.label, sign.color) for sign in ours] == [("lab:debian-rt", 1)]
+    assert color["domain"] == ["this machine", "lab:debian-rt"]
+
+
+def test_a_missing_series_is_named_with_its_reason_and_the_others_are_drawn(tmp_path: Path) -> None:
+    half = measured(
+        tmp_path,
+        [
+            Made("loop", load="idle", repetitions=[[samples(1)]]),
+            Made("loop", load="comms", why="No network."),
+        ],
+    )
+
+    drawn = draw(CURVES, half, STUDY)
+
+    assert "Not measured: this machine, loaded. No network." in said(drawn)
+    assert {row["source"] for row in rows_of(drawn, 0, 0)} == {"unloaded"}
+
+
+def test_a_curve_has_the_true_shares_and_ends_at_the_largest_sample(tmp_path: Path) -> None:
+    values = samples(3)
+    loop = measured(tmp_path, [Made("loop", load="idle", repetitions=[[values]])])
+
+    drawn = draw(replace(CURVES, settings={**CURVES.settings, "top": 0.03}), loop, STUDY)
+    linear, rare = rows_of(drawn, 0, 0), rows_of(drawn, 1, 0)
+
+    assert [panel.title for panel in drawn.parts[0].panels] == [
+        "the latest 3\u00a0%",
+        "the latest 3\u00a0%, by rarity",
+    ]
+    for row in linear[1:]:
+        assert row["share"] == pytest.approx((values <= row["at"]).mean(), abs=1e-6)
+        assert row["share"] >= 0.97
+    assert linear[-1]["at"] == rare[-1]["at"] == values.max()
+    assert rare[-1]["later"] == pytest.approx(1 / len(values))
+
+
+def test_a_published_maximum_stands_at_the_share_of_one_published_sample(tmp_path: Path) -> None:
+    loop = measured(tmp_path, [Made("loop", load="idle", repetitions=[[samples(3)]])])
+
+    drawn = draw(replace(CURVES, settings={**CURVES.settings, "top": 0.03}), loop, STUDY)
+
+    assert [row["later"] for row in rows_of(drawn, 1, 2)] == [pytest.approx(1e-3), pytest.approx(1e-4)]
+
+
+def test_two_repetitions_are_two_curves(tmp_path: Path) -> None:
+    loop = measured(tmp_path, [Made("loop", load="idle", repetitions=[[samples(1)], [samples(2)]])])
+
+    drawn = draw(CURVES, loop, STUDY)
+
+    assert {row["line"] for row in rows_of(drawn, 0, 0)} == {0, 1}
+
+
+def test_a_strip_has_a_dot_for_each_repetition_and_a_published_lane(tmp_path: Path) -> None:
+    values = samples(5, 6_000, 50)
+    mail = measured(tmp_path, [Made("mail", repetitions=[[values]])])
+
+    drawn = draw(STRIPS, mail, STUDY)
+    dots, bars, marks = (rows_of(drawn, 0, layer) for layer in range(3))
+
+    assert [row["at"] for row in dots] == values.tolist()
+    assert bars[0]["at"] == pytest.approx(values.mean())
+    assert [row["at"] for row in marks] == [2605.0]
+    assert marks[0]["y"] < min(row["y"] for row in dots)
+
+
+def test_the_words_for_a_study_name_its_first_author_and_whether_there_are_more() -> None:
+    named = {paper.name: study_of(paper).words for paper in known_papers()}
+
+    assert named["laurich2004"] == "Laurich (2004)"
+    assert named["garre2014"].startswith("Garre et al. (2014")
+
+
+def test_files_are_named_so_that_they_stand_in_order() -> None:
+    def named(name: str) -> list[str]:
+        return list(names(Drawn(replace(CURVES, name=name), (), 170)).values())
+
+    assert named("Figure 7") == ["figure-07.svg", "figure-07.pdf"]
+    assert named("Figure 12") == ["figure-12.svg", "figure-12.pdf"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("settings", "width_mm"), [({}, 170), ({"print": "column"}, 85)])
+def test_files_are_vectors_as_wide_as_a_page_or_a_column(
+    settings: dict[str, str], width_mm: int, tmp_path: Path
+) -> None:
+    mail = measured(tmp_path, [Made("mail", repetitions=[[samples(5, 6_000, 50)]])])
+
+    content = written(draw(replace(STRIPS, settings={**STRIPS.settings, **settings}), mail, STUDY))
+    svg, pdf = content["figure-04.svg"].decode(), content["figure-04.pdf"]
+    box = re.search(rb"/MediaBox ?\[ ?0 0 ([0-9.]+)", pdf)
+
+    width = re.search(r'<svg[^>]*? width="([0-9.]+)mm"', svg)
+    assert width is not None
+    assert float(width[1]) == pytest.approx(width_mm, abs=2)
+    assert box is not None
+    assert float(box[1]) == pytest.approx(width_mm / 25.4 * 72, abs=6)
+    assert "<image" not in svg
+    assert "var(--" not in svg

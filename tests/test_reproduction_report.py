@@ -1,0 +1,305 @@
+"""A reproduction as page, folder, terminal and JSON: theirs beside ours, and no number where nothing ran."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from reproductions import Made as Measured
+from reproductions import measured
+from tautochrone.errors import StoreError
+from tautochrone.paper.claims.answer import Answer, Asked, Finding
+from tautochrone.paper.document import Paper
+from tautochrone.paper.read import parse
+from tautochrone.paper.side_by_side import lay
+from tautochrone.report.reproduction import claims, comma, flat, folder, latex, markdown, page, terminal
+from tautochrone.report.reproduction.made import Made
+from tautochrone.report.reproduction.sheet import Sheet, arrange
+
+STUDY = """
+title = "A loop & its <late> cycles"
+cited = "A. Nobody, A loop, 2004"
+asks = "Is it late?"
+
+[conditions]
+machine = "a board"
+cpu = "a CPU, 650 MHz"
+memory = "512 MB"
+loads = "none"
+timing = "a counter"
+samples = "1,000"
+[conditions.systems]
+"RTOS" = "version 1"
+"GPOS" = "version 2"
+
+[cannot]
+"Another system" = "It is not there."
+
+[[table]]
+name = "Table 1"
+title = "Latency of 100 % of the cycles"
+systems = "SYSTEMS"
+unit = "us"
+ours = { of = "latency" }
+rows = ["user_space | 10 ms", "user_space | 30 ms"]
+columns = [
+    { label = "Maximum | idle", ours = { load = "idle", statistic = "max" } },
+    { label = "Maximum | loaded", ours = { load = "cpu", statistic = "max" } },
+]
+notes = ["Of <1> board & no other."]
+[table.published]
+"RTOS" = [[8.5, ">10^6"], [9.5, 12]]
+"GPOS" = [[12060, 31], ["N/A", 32]]
+
+[[table]]
+name = "Table 2"
+title = "Tasks"
+systems = "columns"
+given = true
+unit = "ms"
+rows = ["first", "second"]
+columns = [{ label = "Period" }, { label = "Priority", unit = "" }]
+[table.published]
+"" = [[10, 99], [20, 80]]
+
+[[figure]]
+name = "Figure 7"
+title = "How late"
+chart = "cumulative"
+shows = "The share that is at most so late."
+ours = { of = "latency", statistic = "samples" }
+series = [{ label = "idle", ours = { load = "idle" } }]
+settings = { unit = "us" }
+[figure.said]
+title = "In numbers"
+systems = "rows"
+unit = "us"
+ours = { of = "latency", load = "idle", statistic = "max" }
+columns = ["Maximum"]
+[figure.said.published]
+"RTOS" = [[8.5]]
+
+[[claim]]
+name = "in-time"
+where = "9"
+says = "It is in time & never > 500 us."
+found = "8.5 us at most"
+about = "each"
+test = "requirement"
+ours = { runs = { of = "latency", load = "idle", statistic = "samples" } }
+given = { require = "latency max < 500us" }
+"""
+
+
+def study(systems: str = "rows") -> Paper:
+    return parse(STUDY.replace("SYSTEMS", systems), "nobody2004")
+
+
+def made(tmp_path: Path, *, systems: str = "rows", nothing: bool = False) -> Made:
+    paper = study(systems)
+    late = [[np.arange(1_000, 68_000, 100, dtype=np.int64)]]
+    there = [] if nothing else late
+    why = "Not permitted here."
+    measurements = measured(
+        tmp_path / "store",
+        [
+            Measured("latency", repetitions=there, why=why if nothing else ""),
+            Measured("latency", load="cpu", why=why),
+            Measured("latency", "lab:debian-rt", repetitions=there, why=why if nothing else ""),
+            Measured("latency", "lab:debian-rt", load="cpu", why=why),
+        ],
+    )
+    answer: Answer = "can't be told" if nothing else "holds"
+    finding = Finding(answer, "At most 67.9 us in 670 samples.", "67.9 us < 500 us")
+    asked = tuple(Asked(one, (name,), finding) for one in paper.claims for name in ("local", "lab:debian-rt"))
+    return Made(paper, measurements, asked, "plan-1", "tauto reproduce nobody2004 --quick", True)
+
+
+def sheet(tmp_path: Path, systems: str = "rows", **how: int) -> Sheet:
+    one = made(tmp_path, systems=systems)
+    return arrange(lay(one.paper.tables[0], one.measurements, one.paper), **how)
+
+
+def test_systems_stand_below_each_other_with_who_measured_them_above(tmp_path: Path) -> None:
+    one = sheet(tmp_path)
+
+    assert one.blocks[0].title == "Published: Nobody (2004)"
+    assert one.blocks[1].title.startswith("Measured here, 20")
+    assert [row.cells[0].text for row in flat.rows(one)] == [
+        name for name in ("RTOS", "GPOS", "this machine", "lab:debian-rt") for _ in range(2)
+    ]
+    assert flat.heads(one) == ["", "", "", "Maximum, idle", "Maximum, loaded"]
+    assert [cell.columns for cell in one.heads[0]] == [3, 2]
+
+
+def test_systems_stand_side_by_side_as_long_as_there_is_room(tmp_path: Path) -> None:
+    across = sheet(tmp_path, "columns")
+
+    assert across.width == 2 + 4 * 2
+    assert [cell.text for cell in across.heads[1]] == ["", "RTOS", "GPOS", "this machine", "lab:debian-rt"]
+    assert across.heads[0][1].columns == across.heads[0][2].columns == 4
+    assert sheet(tmp_path / "narrow", "columns", most_columns=6) == sheet(tmp_path / "rows", "rows")
+
+
+def test_every_row_is_as_wide_as_the_table(tmp_path: Path) -> None:
+    for one in (sheet(tmp_path), sheet(tmp_path / "b", "columns")):
+        assert all(len(row.cells) == one.width for row in flat.rows(one))
+        assert all(sum(cell.columns for cell in row) == one.width for row in one.heads)
+
+
+def test_a_row_of_which_a_study_prints_nothing_is_left_out(tmp_path: Path) -> None:
+    text = STUDY.replace("SYSTEMS", "rows").replace('["N/A", 32]', '["", ""]')
+    paper = parse(text, "nobody2004")
+    one = arrange(lay(paper.tables[0], made(tmp_path).measurements, paper))
+
+    assert [row.cells[0].text for row in flat.rows(one)][:4] == ["RTOS", "RTOS", "GPOS", "this machine"]
+
+
+@pytest.mark.slow
+def test_the_page_has_every_table_figure_and_claim_with_both_conditions(tmp_path: Path) -> None:
+    text = page.page(made(tmp_path))
+
+    for words in ("Table 1", "Table 2", "Figure 7", "Published: Nobody (2004)", "a CPU, 650 MHz",
+                  "It is not there.", "10<sup>6</sup>", "12,060", "67.90", "lab:debian-rt",
+                  "Not permitted here.",
+                  "holds</span>", "8.5\u00a0µs at most", "tauto reproduce nobody2004 --quick"):  # fmt: skip
+        assert words in text, words
+    assert "A loop &amp; its &lt;late&gt; cycles" in text
+    assert "<late>" not in text
+    assert 'id="claim-in-time"' in text
+
+
+@pytest.mark.slow
+def test_a_page_of_nothing_measured_has_no_number_of_ours(tmp_path: Path) -> None:
+    one = made(tmp_path, nothing=True)
+    text = page.page(one)
+
+    ours = re.findall(r'<td class="num ours[^"]*"[^>]*>([^<]*)', text)
+    assert ours
+    assert set(ours) == {"N/A"}
+    assert "Not permitted here." in text
+
+
+@pytest.mark.slow
+def test_the_folder_has_vector_figures_and_tables_of_all(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    report = folder.write(made(tmp_path), out)
+
+    assert report == out / "report.html"
+    found = {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
+    assert {f"tables/table-{n}.{ending}" for n in (1, 2) for ending in ("csv", "md", "tex")} <= found
+    assert {f"tables/figure-7.{ending}" for ending in ("csv", "md", "tex")} <= found
+    assert {"figures/figure-07.svg", "figures/figure-07.pdf"} <= found
+    assert {"claims.csv", "claims.md", "claims.tex"} <= found
+    assert (out / "figures/figure-07.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.slow
+def test_a_folder_that_can_not_be_made_is_said(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="Can't write"):
+        folder.write(made(tmp_path), tmp_path / "not" / "there")
+
+
+def test_csv_has_every_number_unrounded_and_every_reason(tmp_path: Path) -> None:
+    one = made(tmp_path)
+    text = comma.table(lay(one.paper.tables[0], one.measurements, one.paper))
+    rows = list(csv.DictReader(io.StringIO(text)))
+
+    assert len(rows) == 4 * 2 * 2
+    theirs = {(row["system"], row["row"], row["column"]): row for row in rows if row["published"] == "yes"}
+    bound = theirs["RTOS", "user_space | 10 ms", "Maximum | loaded"]
+    assert (bound["shown"], bound["value"], bound["bound"]) == (">10^6", "1000000", "at least")
+    ours = [row for row in rows if row["system"] == "local"]
+    assert (ours[0]["value"], ours[0]["unit"], ours[0]["samples"]) == ("67.9", "us", "670")
+    assert (ours[1]["value"], ours[1]["shown"], ours[1]["why_not"]) == ("", "N/A", "Not permitted here.")
+
+
+def test_words_that_a_spreadsheet_would_compute_are_none(tmp_path: Path) -> None:
+    one = made(tmp_path)
+    asked = [Asked(one.asked[0].claim, ("=cmd()",), Finding("holds", "-1 is less", "-1"))]
+
+    row = next(csv.DictReader(io.StringIO(comma.claims(asked))))
+
+    assert (row["systems"], row["evidence"], row["in_short"]) == (" =cmd()", " -1 is less", "-1")
+
+
+def test_markdown_has_a_cell_for_each_column_and_no_markup_of_words(tmp_path: Path) -> None:
+    text = markdown.table(sheet(tmp_path))
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+
+    assert {line.replace("\\|", "").count("|") for line in lines} == {6}
+    assert "user\\_space" in text
+    assert ">10<sup>6</sup>" in text.replace("&gt;", ">")
+    assert "<sup>a</sup> Not permitted here." in text
+    assert "<1>" not in text
+
+
+@pytest.mark.parametrize("systems", ["rows", "columns"])
+def test_latex_is_balanced_and_every_row_has_its_columns(tmp_path: Path, systems: str) -> None:
+    one = sheet(tmp_path, systems)
+    text = latex.table(one, "x")
+
+    assert_is_latex(text)
+    assert text.count("\\toprule") == text.count("\\midrule") == 1 or systems == "rows"
+    for line in text.splitlines():
+        if line.endswith("\\\\") and "&" in line:
+            spans = [int(found) for found in re.findall(r"\\multicolumn\{(\d+)\}", line)]
+            cells = len(re.split(r"(?<!\\)&", line))
+            assert cells + sum(spans) - len(spans) == one.width, line
+
+
+def test_latex_of_claims_is_balanced(tmp_path: Path) -> None:
+    assert_is_latex(latex.claims(claims.lines(made(tmp_path).asked), "Nobody (2004)", "x"))
+
+
+def assert_is_latex(text: str) -> None:
+    """No character that means something to LaTeX stands there as a mere character."""
+    body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
+    assert len(re.findall(r"\\begin\{(\w+)\}", body)) == len(re.findall(r"\\end\{(\w+)\}", body))
+    bare = re.sub(r"\\[\\{}$&#%_~^]", "", body)
+    assert bare.count("{") == bare.count("}")
+    assert bare.count("$") % 2 == 0
+    words = re.sub(r"\$[^$]*\$", "", bare)
+    assert not re.search(r"[<>_^#%|]", re.sub(r"\\label\{[^}]*\}", "", words))
+    assert all(ord(letter) < 0x250 for letter in body)
+
+
+def test_what_means_something_to_latex_is_escaped() -> None:
+    assert latex.escaped("100 % of a_b & {x} > 10^6 in us \\ ~") == (
+        r"100 \% of a\_b \& \{x\} $>$ $10^{6}$ in $\mu$s \textbackslash{} \textasciitilde{}"
+    )
+    assert latex.escaped("\u03c4\u2081 3.5 \u2013 4.0") == r"$\tau$$_{1}$ 3.5 -- 4.0"
+
+
+def test_one_verdict_for_all_systems_of_which_the_same_is_said(tmp_path: Path) -> None:
+    (line,) = claims.lines(made(tmp_path).asked)
+
+    assert [one.on for one in line.verdicts] == ["this machine and lab:debian-rt"]
+    assert line.where == "section 9"
+
+
+@pytest.mark.slow
+def test_a_terminal_of_any_width_shows_tables_and_claims(tmp_path: Path) -> None:
+    for width in (60, 100, 200):
+        console = Console(width=width, force_terminal=True, highlight=False, color_system=None, record=True)
+        terminal.show(console, made(tmp_path / str(width)))
+        text = console.export_text()
+        assert all(len(line.rstrip()) <= width for line in text.splitlines())
+        for words in ("Table 1", "RTOS", "this machine", "67.90", ">10^6", "holds", "found: 8.5 us at most"):
+            assert words in text, (width, words)
+
+
+def test_json_says_the_same_and_no_number_where_there_is_none(tmp_path: Path) -> None:
+    told = json.loads(json.dumps(terminal.as_table(made(tmp_path, nothing=True))))
+
+    assert [one["name"] for one in told["tables"]] == ["Table 1", "Table 2"]
+    ours = [side for side in told["tables"][0]["systems"] if not side["published"]]
+    assert all(entry == {"shown": "N/A", "why_not": "Not permitted here."}
+               for side in ours for row in side["entries"] for entry in row)  # fmt: skip
+    assert told["claims"][0]["answer"] == "can't be told"
+    assert told["runs"] == 0
