@@ -1,6 +1,5 @@
-"""Koh and Choi (2013): what they published, their plans, what is found of it among real and made-up runs."""
+"""Koh and Choi (2013): what they published, their plans, and what is found of it among made-up runs."""
 
-import subprocess
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from real import PATIENCE_S, policy_options, sealed
 from reproductions import Made, Samples, measured
 from tautochrone.paper.claims.ask import ask
 from tautochrone.paper.document import Paper, Query, Table
@@ -17,11 +15,9 @@ from tautochrone.paper.measured import Measurements
 from tautochrone.paper.quantities.repeated import each_repetition
 from tautochrone.paper.quantity import evaluate, statistic_of
 from tautochrone.paper.read import read
-from tautochrone.paper.systems import System
 from tautochrone.paper.value import Absent, Value
 from tautochrone.plan.document.document import Document
 from tautochrone.plan.document.document import read as read_plan
-from tautochrone.target.local import find_probe
 
 ERROR = [
     {
@@ -130,9 +126,27 @@ def test_the_full_plan_has_the_papers_fifty_repetitions() -> None:
         repeats = "repetitions" if "repetitions" in one.options else "count"
         assert one.options[repeats] == (50,)
         assert set(one.options) == set(other.options)
-        shortened = {"repetitions", "count"}
-        assert all(other.options[key] == own for key, own in one.options.items() if key not in shortened)
+        assert all(other.options[key] == own for key, own in one.options.items() if key != repeats)
         assert one.axes == other.axes
+
+
+def test_a_dot_is_one_exchange_as_it_is_one_period() -> None:
+    for name in ("koh2013", "koh2013.quick"):
+        assert {one.options["count"] for one in plan(name).entries if "repetitions" in one.options} == {(1,)}
+
+
+def test_what_the_study_does_not_answer_is_asked_besides(paper: Paper) -> None:
+    besides = [one for one in paper.claims if one.besides]
+    assert len(besides) == 6
+    assert all(one.found.startswith("not asked") for one in besides)
+    assert not any("not asked" in one.found for one in paper.claims if not one.besides)
+
+
+def test_its_own_comparisons_of_rtai_and_xenomai_cant_be_told_here(paper: Paper, tmp_path: Path) -> None:
+    samples = campaign(tmp_path, {"50 ms": (2605, 1913, 6724)})
+    names = [one.name for one in paper.claims if one.test == "not-here"]
+    assert len(names) == 5
+    assert {answer(paper, samples, name) for name in names} == {OPEN}
 
 
 def test_a_row_and_a_column_name_what_is_measured(paper: Paper) -> None:
@@ -161,30 +175,6 @@ def test_what_was_not_measured_says_why(paper: Paper, tmp_path: Path) -> None:
     query = paper.tables[0].ours[2][0]
     assert query
     assert evaluate(query, measured(tmp_path, [made]), "local") == Absent("The module is not loaded.")
-
-
-def test_a_response_has_a_number_for_each_repetition_of_a_run(paper: Paper, tmp_path: Path) -> None:
-    ended = subprocess.run(
-        [
-            str(find_probe()), "response", "--mechanisms", "semaphore,fifo", "--period", "1ms", "--place",
-            "same", "--waiter", "same", "--repetitions", "4", "--count", "3", *policy_options(), "--out", "-",
-        ],
-        capture_output=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr
-    run = sealed(ended.stdout, tmp_path)
-    query = paper.tables[0].ours[3][1]
-    assert query
-    point = measured(tmp_path / "made", [Made(query.of)]).points
-    samples = Measurements((System("local"),), point, {next(iter(point)): [run]})
-    found = each_repetition(query, samples, "local")
-    assert len(found) == 4 if isinstance(found, tuple) else pytest.fail(found.why)
-    mean = evaluate(query, samples, "local")
-    assert isinstance(mean, Value)
-    assert (mean.samples, mean.repetitions) == (12, 4)
-    assert mean.value == pytest.approx(run.values("koh_semaphore_ns", 0).mean())
 
 
 def campaign(folder: Path, user_ns: dict[str, tuple[int, int, int]], system: str = "local") -> Measurements:

@@ -7,7 +7,6 @@ import pytest
 
 from reproductions import Made, measured
 from tautochrone.paper import conditions
-from tautochrone.paper.cited import short
 from tautochrone.paper.document import Paper
 from tautochrone.paper.numbers import factor, grouped, set_apart, shown
 from tautochrone.paper.read import parse, read
@@ -17,6 +16,8 @@ from tautochrone.paper.value import Absent, Value
 
 STUDY = """
 title = "A loop"
+short = "Nobody et al. (2004)"
+year = 2004
 cited = "A. Nobody, B. Noone, A loop, 2004"
 asks = "Is it late?"
 claim = []
@@ -93,7 +94,7 @@ def test_published_entries_stand_as_they_are_printed_and_ours_beside_them(tmp_pa
     assert [side.system for side in laid.published] == ["RTOS", "GPOS"]
     assert texts(laid.published[0]) == ["8.5", ">10^6", "N/A", "Y"]
     assert texts(laid.published[1])[0] == "12,060"
-    assert texts(laid.ours[0])[:2] == ["67.99", "4446"]
+    assert texts(laid.ours[0])[:2] == ["67.99", "4,446"]
 
 
 def test_what_is_not_there_is_not_available_and_a_footnote_says_why(tmp_path: Path) -> None:
@@ -171,11 +172,14 @@ def test_a_number_says_what_it_rests_on(tmp_path: Path) -> None:
         (Value(3.634, "ns"), "ns", 0, "3.63"),  # fitted
         (Value(12_345, "ns"), "ns", 0, "12,345"),
         (Value(10_000_123, "ns"), "ms", 3, "10.000"),
+        (Value(68_290, "ns"), "ms", 3, "0.068"),  # a column of three decimals stands in line
+        (Value(50, "ns"), "ms", 3, "<0.001"),
+        (Value(0, "ns"), "ms", 3, "0.000"),
         (Value(0, "ns"), "us", 0, "0"),
         (Value(0, "ns"), "us", 1, "0.0"),
         (Value(-1_234, "ns"), "us", 0, "-1.234"),
         (Value(1e9, "ns", beyond=True), "ns", 0, ">10^9"),
-        (Value(2_500_000, "ns", beyond=True), "us", 0, ">2500"),
+        (Value(2_500_000, "ns", beyond=True), "us", 0, ">2,500"),
         (Value(586, "ns", 9, spread=25), "us", 3, "0.586 (0.025)"),
         (Value(13_000, "ns", low=12_000, high=14_000), "us", 0, "12 \u2013 14"),
         (Value(3_750, "ns", low=3_500, high=4_000), "us", 1, "3.5 \u2013 4.0"),
@@ -183,7 +187,7 @@ def test_a_number_says_what_it_rests_on(tmp_path: Path) -> None:
         (Value(None, text="yes"), "", 0, "yes"),
         (Value(24.0), "", 0, "24"),
         (Value(0.9721, samples=200), "%", 0, "97.2"),
-        (Value(2_000_000, "bytes"), "KiB", 0, "1953"),
+        (Value(2_000_000, "bytes"), "KiB", 0, "1,953"),
         (Value(10_041.7, "1/s"), "1/s", 0, "10,042"),
     ],
 )
@@ -192,7 +196,7 @@ def test_a_number_has_the_digits_that_mean_something(value: Value, unit: str, le
 
 
 def test_nothing_finer_than_the_clock_is_shown() -> None:
-    assert shown(Value(4_123_456, "ns", 9), "us", 3, resolution_ns=1000) == "4123"
+    assert shown(Value(4_123_456, "ns", 9), "us", 3, resolution_ns=1000) == "4,123"
     assert shown(Value(4_123, "ns", 9), "us", 3, resolution_ns=100) == "4.1"
 
 
@@ -202,19 +206,23 @@ def test_units_that_have_nothing_to_do_with_each_other_are_a_fault() -> None:
 
 
 def test_large_numbers_have_their_thousands_apart_and_words_stay() -> None:
-    assert (grouped("12060"), grouped("4446"), grouped("-12060.5")) == ("12,060", "4446", "-12,060.5")
+    assert (grouped("12060"), grouped("4446"), grouped("-12060.5")) == ("12,060", "4,446", "-12,060.5")
     assert set_apart("N/A") == "N/A"
     assert set_apart(">10^6") == ">10^6"
     assert set_apart("12060 (15000)") == "12,060 (15,000)"
     assert set_apart("1,500,000") == "1,500,000"
 
 
+def test_zero_has_the_papers_word(tmp_path: Path) -> None:
+    text = TABLE.replace('[[8.5, ">10^6"', '[["none", ">10^6"')
+    paper = study(text)
+    laid = lay(paper.tables[0], measured(tmp_path, [Made("latency", repetitions=[samples(0, 0)])]), paper)
+
+    assert texts(laid.ours[0])[0] == "none"
+
+
 def test_a_label_has_levels() -> None:
     assert levels(study(TABLE).tables[0].columns[0]) == ("Maximum", "idle")
-
-
-def test_a_study_has_a_short_name() -> None:
-    assert short(study(TABLE)) == "Nobody et al. (2004)"
 
 
 def test_conditions_of_both_stand_side_by_side(tmp_path: Path) -> None:
@@ -227,7 +235,8 @@ def test_conditions_of_both_stand_side_by_side(tmp_path: Path) -> None:
     assert lines["System"].published == "RTOS: version 1"
     assert lines["System"].ours["ssh:board"] == "It is off."
     assert lines["Machine"].ours["ssh:board"] == "N/A"
-    assert lines["Length"].ours["local"].startswith("1 run. ")
+    assert lines["Length"].ours["local"].startswith("1 run: ")
+    assert lines["Date"].published == "published 2004"
     assert "Deployments" not in lines
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tautochrone.paper.document import Paper
 from tautochrone.paper.measured import Measurements
-from tautochrone.paper.systems import System
+from tautochrone.paper.systems import System, kernel_of
 from tautochrone.phrases import listed
 from tautochrone.run.folder import Run
 
@@ -45,24 +45,15 @@ def compare(paper: Paper, measurements: Measurements) -> tuple[Line, ...]:
         ("Loads", told.loads, _loads),
         ("Clock", told.timing, _clock),
         ("Length", told.samples, _length),
-        ("Deployments", "", _deployments),
-        ("Measured", _year(paper), _when),
+        ("Deployments", told.deployments, _deployments),
+        ("Date", f"published {paper.year}", _when),
     )
-    runs = {one.name: _runs_of(measurements, one.name) for one in measurements.systems}
+    runs = {one.name: measurements.runs_on(one.name) for one in measurements.systems}
     lines = [
         Line(topic, published or "", {one.name: of(one, runs[one.name]) for one in measurements.systems})
         for topic, published, of in topics
     ]
     return tuple(line for line in lines if line.published or any(line.ours.values()))
-
-
-def _runs_of(measurements: Measurements, system: str) -> list[Run]:
-    return [
-        run
-        for key, point in measurements.points.items()
-        if point.system == system
-        for run in measurements.runs.get(key, ())
-    ]
 
 
 def _group(system: System, name: str) -> Mapping[str, Any]:
@@ -107,10 +98,9 @@ def _system(system: System, _: Sequence[Run]) -> str:
     kernel = _group(system, "kernel")
     if not kernel:
         return system.why_not or _UNKNOWN
-    name = " ".join(str(kernel[key]) for key in ("name", "release") if kernel.get(key))
-    kind = "PREEMPT_RT" if system.role == "real-time" else ""
-    preemption = f"preemption {kernel['preemption']}" if kernel.get("preemption") and not kind else ""
-    return ", ".join(filter(None, (name, kind, preemption)))
+    told = kernel.get("preemption") and system.role != "real-time"
+    preemption = f"preemption {kernel['preemption']}" if told else ""
+    return ", ".join(filter(None, (kernel_of(system), preemption)))
 
 
 def _loads(_: System, runs: Sequence[Run]) -> str:
@@ -140,9 +130,9 @@ def _length(_: System, runs: Sequence[Run]) -> str:
         told = run.manifest.conditions.get("plan") or {}
         heading = str(told.get("heading") or run.manifest.experiment)
         counts.setdefault(heading, []).append(sum(book.recorded for book in run.manifest.books))
-    said = [f"{heading}: {_span(own)} samples" for heading, own in counts.items()]
+    said = [f"{heading}, {_span(own)} samples" for heading, own in counts.items()]
     more = f"; and {len(said) - _MANY} more" if len(said) > _MANY else ""
-    return f"{_plural_runs(len(runs))}. {'; '.join(said[:_MANY])}{more}"
+    return f"{_plural_runs(len(runs))}: {'; '.join(said[:_MANY])}{more}"
 
 
 def _plural_runs(count: int) -> str:
@@ -164,11 +154,6 @@ def _when(_: System, runs: Sequence[Run]) -> str:
     if not days:
         return _UNKNOWN
     return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-
-
-def _year(paper: Paper) -> str:
-    year = paper.name[-4:]
-    return f"published {year}" if year.isdigit() else ""
 
 
 def _span(numbers: Sequence[int]) -> str:

@@ -84,6 +84,7 @@ class Table:
             there, and ``why_not`` says why.
         given: it says what was measured, and not what came of it: there is one, for all systems.
         notes: what must be known to compare both.
+        decimals: that its numbers have at least, where nothing published tells it.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Table:
     why_not: str = ""
     given: bool = False
     notes: tuple[str, ...] = ()
+    decimals: int = 0
 
 
 @dataclass(frozen=True)
@@ -168,6 +170,8 @@ class Claim:
             "pair" of an ordinary and a real-time one.
         test: which one, see `claims`.
         given: what the test is to know: queries by name, limits, margins.
+        reading: which numbers in it are our reading of the study's words, in a sentence; empty: none is.
+        besides: whether it is a question of ours, which the study does not answer.
     """
 
     name: str
@@ -178,11 +182,17 @@ class Claim:
     test: str
     queries: Mapping[str, tuple[Query, ...]]
     given: Mapping[str, Any] = field(default_factory=dict)
+    reading: str = ""
+    besides: bool = False
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What the published numbers were measured on; for the column beside ours."""
+    """What the published numbers were measured on; for the column beside ours.
+
+    Attributes:
+        deployments: which were compared; empty: there is one.
+    """
 
     machine: str
     cpu: str
@@ -191,6 +201,7 @@ class Conditions:
     loads: str
     timing: str
     samples: str
+    deployments: str = ""
     notes: tuple[str, ...] = ()
 
 
@@ -201,6 +212,8 @@ class Paper:
     Attributes:
         name: "garre2014".
         title: in short, our own.
+        short: who and when, where there is little room: "Laurich (2004)".
+        year: in which it was published.
         cited: authors, title, where and when it was published.
         asks: what it set out to find, in a sentence.
         cannot: by topic, what this kind of machine can't show, with the reason.
@@ -208,6 +221,8 @@ class Paper:
 
     name: str
     title: str
+    short: str
+    year: int
     cited: str
     asks: str
     conditions: Conditions

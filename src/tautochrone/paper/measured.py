@@ -62,6 +62,15 @@ class Measurements:
         """The finished runs of these."""
         return [run for one in self.points_of(query, system) for run in self.runs.get(one.key, ())]
 
+    def runs_on(self, system: str) -> list[Run]:
+        """All finished runs of a system."""
+        return [
+            run
+            for key, point in self.points.items()
+            if point.system == system
+            for run in self.runs.get(key, ())
+        ]
+
     def why_none(self, query: Query, system: str) -> str:
         """Why there is no run: a sentence."""
         points = self.points_of(query, system)

@@ -8,10 +8,11 @@ from tautochrone.paper.value import Value
 
 _DIGITS = 4
 _MOST_DECIMALS = 6  # of what has no unit, and so no clock that bounds it
+_STRICT = 3  # decimals of a paper from which on its column has exactly these: a smaller number is "<0.001"
 _FITTED = 2  # decimals more than the clock has, of what was computed from many samples and is none itself
-_GROUPED_FROM = 10_000
+_GROUPED_FROM = 1_000
 _PLAIN = re.compile(r"([-+]?)([0-9]+)((?:\.[0-9]+)?)")
-_NUMBERS = re.compile(r"(?<![\w.^])[0-9]{5,}(?:\.[0-9]+)?(?![\w^])")
+_NUMBERS = re.compile(r"(?<![\w.^])[0-9]{4,}(?:\.[0-9]+)?(?![\w^])")
 _FACTORS = {
     ("ns", "us"): 1e-3,
     ("ns", "ms"): 1e-6,
@@ -82,7 +83,16 @@ def shown(value: Value, unit: str, at_least: int = 0, resolution_ns: float = 1.0
 
 
 def rounded(number: float, at_least: int, finest: int) -> str:
-    """Four significant digits, or as many decimals as asked for, but none that mean nothing."""
+    """Four significant digits, or as many decimals as asked for, but none that mean nothing.
+
+    Beside a paper's numbers of three decimals and more, ours have as many, so that a column stands in line.
+    """
+    if at_least >= _STRICT:
+        places = min(at_least, finest)
+        smallest = 10.0**-places
+        if 0 < abs(number) < smallest / 2:
+            return f"<{smallest:.{places}f}"
+        return grouped(f"{number:.{places}f}")
     decimals = finest if number == 0 else _DIGITS - 1 - math.floor(math.log10(abs(number)))
     if number == 0:
         decimals = 0
@@ -103,7 +113,7 @@ def decimals(printed: Printed) -> int:
 
 
 def grouped(text: str) -> str:
-    """A number with its thousands set apart from five digits on; anything else as it is."""
+    """A number with its thousands set apart; anything else as it is."""
     found = _PLAIN.fullmatch(text)
     if found is None or int(found[2]) < _GROUPED_FROM:
         return text

@@ -1,13 +1,13 @@
 """From a query to a number: the table of statistics."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from tautochrone.paper.document import Query
 from tautochrone.paper.measured import Measurements
 from tautochrone.paper.quantities.clock import CLOCK
 from tautochrone.paper.quantities.deployment import DEPLOYMENT
-from tautochrone.paper.quantities.general import GENERAL, quantile
+from tautochrone.paper.quantities.general import GENERAL, Statistic, quantile
 from tautochrone.paper.quantities.inversion import INVERSION
 from tautochrone.paper.quantities.middleware import MIDDLEWARE
 from tautochrone.paper.quantities.ranges import RANGES
@@ -18,9 +18,6 @@ from tautochrone.paper.quantities.taskset import TASKSET
 from tautochrone.paper.quantities.tire import TIRE
 from tautochrone.paper.quantities.tire_model import TIRE_MODEL
 from tautochrone.paper.value import Absent, Found, Value
-
-Statistic = Callable[[Query, Measurements, str], Found]
-"""Of a query, the measurements and one system of ours."""
 
 _KINDS: tuple[Mapping[str, Statistic], ...] = (
     GENERAL, RANGES, REPEATED, MIDDLEWARE, SWITCHING, DEPLOYMENT, SELECTION, TASKSET, CLOCK, INVERSION,

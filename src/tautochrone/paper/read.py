@@ -1,7 +1,8 @@
 """Reads a study from its file.
 
-    title = "…"              # and cited, asks
-    [conditions]             # machine, cpu, memory, loads, timing, samples, notes, [conditions.systems]
+    title = "…"              # and short, year, cited, asks
+    [conditions]             # machine, cpu, memory, loads, timing, samples, deployments, notes
+    [conditions.systems]     # by name, which version of it
     [cannot]                 # "kernel space on this machine" = "why"
 
     [[table]]
@@ -21,6 +22,14 @@
 
     [[claim]]                # name, where, says, found, about, test, given, and
     ours = { lower = {…}, higher = [{…}, {…}] }
+
+A table has ``why_not`` where entries of ours have no query, ``notes`` below it, and ``given = true`` where
+it says what was measured, and not what came of it. A query (`document.Query`) has ``of`` and ``statistic``,
+and may have ``measure``, ``source``, ``load``, ``deployment``, ``options`` of the experiment, ``spread`` (a
+second statistic, in parentheses) and ``given``, what its statistic is to know. One of ``marks``, numbers
+drawn into a figure, has ``system``, ``label``, ``x``, ``y`` and ``words``. What a claim's ``given`` may say
+is in docs/claims.md; its ``reading`` says which numbers are our reading, and ``besides = true`` that the
+question is ours.
 
 The query of an entry is made of the table's, the row's and the column's; one that says ``false`` has none. In
 a column's ``of = "period error, {}"`` the row's stands for the braces: "period error, user space".
@@ -68,11 +77,13 @@ def parse(text: str, name: str) -> Paper:
         ValueError: it says something that can't be.
     """
     told = tomllib.loads(text)
-    known = {"title", "cited", "asks", "conditions", "cannot", "table", "figure", "claim"}
+    known = {"title", "short", "year", "cited", "asks", "conditions", "cannot", "table", "figure", "claim"}
     _see_known(told, known, name)
     return Paper(
         name=name,
         title=told["title"],
+        short=told["short"],
+        year=told["year"],
         cited=told["cited"],
         asks=told["asks"],
         conditions=_conditions(told["conditions"]),
@@ -92,7 +103,7 @@ def _table(told: Mapping[str, Any], where: str) -> Table:
         told,
         {
             "name", "title", "systems", "unit", "ours", "rows", "columns", "published", "why_not", "given",
-            "notes",
+            "notes", "decimals",
         },
         where,
     )  # fmt: skip
@@ -114,6 +125,7 @@ def _table(told: Mapping[str, Any], where: str) -> Table:
         why_not=told.get("why_not", ""),
         given=told.get("given", False),
         notes=tuple(told.get("notes", ())),
+        decimals=told.get("decimals", 0),
     )
 
 
@@ -165,7 +177,11 @@ def _mark(told: Mapping[str, Any]) -> Mark:
 
 
 def _claim(told: Mapping[str, Any], where: str) -> Claim:
-    _see_known(told, {"name", "where", "says", "found", "about", "test", "ours", "given"}, where)
+    _see_known(
+        told,
+        {"name", "where", "says", "found", "about", "test", "ours", "given", "reading", "besides"},
+        where,
+    )
     queries: dict[str, tuple[Query, ...]] = {}
     for name, own in told.get("ours", {}).items():
         several: Sequence[Mapping[str, Any]] = own if isinstance(own, list) else [own]
@@ -182,6 +198,8 @@ def _claim(told: Mapping[str, Any], where: str) -> Claim:
         test=told["test"],
         queries=queries,
         given=told.get("given", {}),
+        reading=told.get("reading", ""),
+        besides=told.get("besides", False),
     )
 
 

@@ -3,17 +3,17 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from tautochrone.paper.cited import short
 from tautochrone.paper.document import Heading, Paper, Printed, Query, Table
 from tautochrone.paper.measured import Measurements
 from tautochrone.paper.numbers import decimals, set_apart, shown
 from tautochrone.paper.quantity import evaluate
-from tautochrone.paper.systems import System
+from tautochrone.paper.systems import System, kernel_of
 from tautochrone.paper.value import Absent, Found, Value
 from tautochrone.phrases import capital
 
 NOT_AVAILABLE = "N/A"
 _NO_COUNTERPART = "It has no counterpart here."
+_NONE = "none"
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def lay(table: Table, measurements: Measurements, paper: Paper) -> Laid:
     if table.given and not any(query for row in table.ours for query in row):
         return Laid(table, tuple(published), units)
     footnotes = _Footnotes()
-    least = _decimals(table)
+    least = _decimals(table, units)
     ours = [_ours(table, units, least, measurements, one, footnotes) for one in measurements.systems]
     return Laid(table, (*published, *ours), units, footnotes.listed())
 
@@ -139,7 +139,7 @@ def levels(heading: Heading) -> tuple[str, ...]:
 def _published(system: str, rows: Sequence[Sequence[Printed]], paper: Paper) -> Side:
     return Side(
         system,
-        short(paper),
+        paper.short,
         published=True,
         entries=tuple(tuple(Entry(set_apart(one.text), one) for one in row) for row in rows),
     )
@@ -162,6 +162,8 @@ def _ours(
         one, query = found[row][column], table.ours[row][column]
         resolution = resolution_ns(measurements, query, system.name)
         made = _entry(one, units[row][column], least[row][column], resolution, footnotes.letter)
+        if isinstance(one, Value) and one.value == 0 and not one.text:
+            made = replace(made, text=_nothing(table, units, row, column) or made.text)
         return replace(made, notes=()) if common else made
 
     notes = (footnotes.letter(common),) if common else ()
@@ -191,15 +193,32 @@ def _entry(found: Found, unit: str, least: int, resolution: float, letter: Calla
     return Entry(shown(found, unit, least, resolution), found, notes)
 
 
-def _decimals(table: Table) -> list[list[int]]:
-    """Of the published entries of each place, the most; no number of ours is made to look rougher."""
+def _decimals(table: Table, units: Sequence[Sequence[str]]) -> list[list[int]]:
+    """The most of the published entries of a column in one unit: ours are not made to look rougher."""
+    most: dict[tuple[int, str], int] = {}
+    for rows in table.published.values():
+        for row, entries in enumerate(rows):
+            for column, one in enumerate(entries):
+                place = column, units[row][column]
+                most[place] = max(most.get(place, 0), decimals(one))
     return [
         [
-            max((decimals(rows[row][column]) for rows in table.published.values()), default=0)
+            max(table.decimals, most.get((column, units[row][column]), 0))
             for column in range(len(table.columns))
         ]
         for row in range(len(table.rows))
     ]
+
+
+def _nothing(table: Table, units: Sequence[Sequence[str]], row: int, column: int) -> str:
+    """The paper's word for 0 in a column; empty: it has none."""
+    printed = (
+        rows[at][column].text
+        for rows in table.published.values()
+        for at in range(len(rows))
+        if units[at][column] == units[row][column]
+    )
+    return next((text for text in printed if text == _NONE), "")
 
 
 def resolution_ns(measurements: Measurements, query: Query | None, system: str) -> float:
@@ -212,20 +231,8 @@ def resolution_ns(measurements: Measurements, query: Query | None, system: str) 
 
 def measured_when(measurements: Measurements, system: str) -> str:
     """The day of a system's first run in words; empty: it has none."""
-    created = [
-        run.manifest.created
-        for key, point in measurements.points.items()
-        if point.system == system
-        for run in measurements.runs.get(key, ())
-    ]
+    created = [run.manifest.created for run in measurements.runs_on(system)]
     return f"measured {min(created)[:10]}" if created else "not measured"
-
-
-def kernel_of(system: System) -> str:
-    """The kernel that it runs, and whether that is a real-time one; empty: it is not known."""
-    kernel = system.facts.get("kernel") or {}
-    name = " ".join(str(kernel[key]) for key in ("name", "release") if kernel.get(key))
-    return f"{name}, PREEMPT_RT" if name and system.role == "real-time" else name
 
 
 def describe(entry: Entry) -> str:

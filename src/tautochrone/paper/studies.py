@@ -47,10 +47,11 @@ def own_plan(paper: Paper, path: Path) -> Document:
     """
     document = read(path)
     titles = titles_asked(paper)
+    listed = "\n".join(f'  "{title}"' for title in sorted(titles))
     if not any(entry.title in titles for entry in document.entries):
         raise UsageError(
             f"{path}: nothing in it is what {paper.name} asks for: none of its experiments has one of the "
-            f"titles {', '.join(sorted(titles))}",
+            f"titles\n{listed}",
             f"Begin with a copy of {plan_path(paper.name, quick=True)}, and keep its titles.",
         )
     return _of(paper.name, document)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Role = Literal["real-time", "ordinary"]
+_OURS_HERE = "local"
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,19 @@ class System:
     why_not: str = ""
 
 
+def label_of(system: str) -> str:
+    """A system of ours as people read it: ``local`` is this machine."""
+    return "this machine" if system == _OURS_HERE else system
+
+
 def role_of(facts: Mapping[str, Any]) -> Role | None:
     """By the kernel's own word; None: it does not tell."""
     realtime = (facts.get("kernel") or {}).get("realtime")
     return None if realtime is None else "real-time" if realtime else "ordinary"
+
+
+def kernel_of(system: System) -> str:
+    """The kernel that it runs, and whether that is a real-time one; empty: it is not known."""
+    kernel = system.facts.get("kernel") or {}
+    name = " ".join(str(kernel[key]) for key in ("name", "release") if kernel.get(key))
+    return f"{name}, PREEMPT_RT" if name and system.role == "real-time" else name

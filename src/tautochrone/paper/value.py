@@ -14,6 +14,8 @@ class Value:
         repetitions: runs that it rests on.
         least, largest: of the repetitions; None: there is one, or it can't be told.
         low, high: a range that is the value; None: it is none.
+        interval: at 95 %, where the number has one of its own (a rate, a share, a border that is known to a
+            step of a grid); None: it has none, or `claims.estimate` makes it from the samples.
         spread: what is shown in parentheses beside it; None: nothing.
         beyond: only a bound is known: it is at least this.
         text: what it says where it is no number: "yes".
@@ -28,6 +30,7 @@ class Value:
     largest: float | None = None
     low: float | None = None
     high: float | None = None
+    interval: tuple[float, float] | None = None
     spread: float | None = None
     beyond: bool = False
     text: str = ""

@@ -67,10 +67,14 @@ def chosen(evidence: Evidence) -> Finding:
 def _missing(evidence: Evidence, of: str) -> list[str]:
     """Why a deployment of the plan is not among those to choose from."""
     measurements, system = evidence.measurements, evidence.systems[""]
+    by_reason: dict[str, list[str]] = {}
+    for point in measurements.points.values():
+        if (point.system, point.heading) == (system, of) and not measurements.runs.get(point.key):
+            why = measurements.reasons.get(point.key, NOT_YET)
+            by_reason.setdefault(why, []).append(point.deployment.short)
     return [
-        f"{point.deployment.short} is not among these: {measurements.reasons.get(point.key, NOT_YET)}"
-        for point in measurements.points.values()
-        if (point.system, point.heading) == (system, of) and not measurements.runs.get(point.key)
+        f"{listed(names)} {'is' if len(names) == 1 else 'are'} not among these: {why}"
+        for why, names in by_reason.items()
     ]
 
 

@@ -8,12 +8,13 @@ import numpy as np
 from scipy import special
 
 from tautochrone.paper.claims.estimate import CONFIDENCE, Basis, Estimate
+from tautochrone.paper.claims.largest import is_larger
 from tautochrone.statistics.difference.quantile_difference import drawn_interval
 from tautochrone.statistics.satterthwaite import degrees_of_freedom
 
 Side = Literal["yes", "no", "open"]
 
-_WORST_LAST: tuple[Basis, ...] = ("repetitions", "blocks", "independent", "measured")
+_WORST_LAST: tuple[Basis, ...] = ("measured", "repetitions", "blocks", "independent", "own", "border", "bare")
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,8 @@ class Compared:
             measured. The ratio is None, and its ends are no numbers, where one is not above 0 or the first
             is infinite.
         difference, least, most: second less first, the same.
-        basis: of the interval; "measured": there is none.
+        basis: of the interval, the less sure one of both; "measured": there is none.
+        confidence: of the interval.
         unsure: why there is no interval although there should be one; empty: there is, or it is as measured.
     """
 
@@ -39,6 +41,7 @@ class Compared:
     most: float
     basis: Basis
     unsure: str
+    confidence: float = CONFIDENCE
 
 
 def compare(first: Estimate, second: Estimate, confidence: float = CONFIDENCE) -> Compared:
@@ -46,8 +49,12 @@ def compare(first: Estimate, second: Estimate, confidence: float = CONFIDENCE) -
 
     Of quantiles of blocks: percentiles of what was drawn. Otherwise Student's on the logarithms, with the
     degrees of freedom of Welch and Satterthwaite; the interval of the difference from those of both numbers
-    (Zou and Donner, Statistics in Medicine 27, 2008).
+    (Zou and Donner, Statistics in Medicine 27, 2008), and so of the ratio of those that bring an interval of
+    their own. Two largest ones are compared as those of the repetitions, where both have these; otherwise
+    they have no interval, and `exceeds` ranks batches.
     """
+    if first.of_runs is not None and second.of_runs is not None:
+        first, second = first.of_runs, second.of_runs
     one, two = first.value, second.value
     ratio = two / one if one > 0 and two > 0 and math.isfinite(one) else None
     difference = two - one if math.isfinite(one) or math.isfinite(two) else math.nan
@@ -55,8 +62,14 @@ def compare(first: Estimate, second: Estimate, confidence: float = CONFIDENCE) -
     unsure = first.unsure or second.unsure
     if basis == "measured" or unsure:
         at = math.nan if ratio is None else ratio
-        return Compared(first, second, ratio, at, at, difference, difference, difference, basis, unsure)
-    if first.drawn is not None and second.drawn is not None:
+        return Compared(
+            first, second, ratio, at, at, difference, difference, difference, basis, unsure, confidence
+        )
+    if basis == "border":
+        (low_1, high_1), (low_2, high_2) = first.limits(confidence), second.limits(confidence)
+        low, high = low_2 / high_1 if high_1 > 0 else math.nan, high_2 / low_1 if low_1 > 0 else math.nan
+        least, most = low_2 - high_1, high_2 - low_1
+    elif first.drawn is not None and second.drawn is not None:
         low, high = (
             _drawn(first, second, confidence, ratio=True) if ratio is not None else (math.nan, math.nan)
         )
@@ -64,7 +77,7 @@ def compare(first: Estimate, second: Estimate, confidence: float = CONFIDENCE) -
     else:
         low, high = _ratio_limits(first, second, ratio, confidence)
         least, most = _difference_limits(first, second, difference, confidence)
-    return Compared(first, second, ratio, low, high, difference, least, most, basis, "")
+    return Compared(first, second, ratio, low, high, difference, least, most, basis, "", confidence)
 
 
 def exceeds(compared: Compared, factor: float = 1.0) -> Side:
@@ -75,20 +88,56 @@ def exceeds(compared: Compared, factor: float = 1.0) -> Side:
     first, second = compared.first, compared.second
     if compared.unsure:
         return "open"
+    if is_bare_extreme(first) or is_bare_extreme(second):
+        return _of_extremes(compared, factor)
     if compared.basis == "measured":
         if math.isinf(first.value) and math.isinf(second.value):
             return "open"
-        more = second.value > factor * first.value
-        return _allowed(more, not more, compared)
+        more, less = second.value > factor * first.value, second.value < factor * first.value
+        return _allowed(more, less, compared)
+    if compared.basis == "border":
+        (low_1, high_1), (low_2, high_2) = (one.limits(compared.confidence) for one in (first, second))
+        if low_2 >= factor * high_1:
+            return "yes"
+        return "no" if high_2 <= factor * low_1 else "open"
     if compared.ratio is not None and not math.isnan(compared.low):
-        return _allowed(compared.low > factor, compared.high <= factor, compared)
+        return _allowed(compared.low > factor, compared.high < factor, compared)
     # Without a ratio the signs alone are known: enough where the factor asks for no more.
-    return _allowed(factor <= 1 and compared.least > 0, factor >= 1 and compared.most <= 0, compared)
+    return _allowed(factor <= 1 and compared.least > 0, factor >= 1 and compared.most < 0, compared)
+
+
+def is_bare_extreme(one: Estimate) -> bool:
+    """Whether it is a least or largest of samples, and not of repetitions: one sample decides it."""
+    return one.extreme and one.basis == "measured"
+
+
+def _of_extremes(compared: Compared, factor: float) -> Side:
+    """Two largest ones by ranks of batches; of one, what a single sample can show, and what it can't.
+
+    A single sample beyond the other number shows that there is one. That there was none so far shows nothing
+    of those to come: where the claim is that some are beyond, it stays open.
+    """
+    first, second = compared.first, compared.second
+    if is_bare_extreme(first) and is_bare_extreme(second):
+        if is_larger(first, second, factor, compared.confidence):
+            return "yes"
+        return "no" if is_larger(second, first, 1 / factor, compared.confidence) else "open"
+    if is_bare_extreme(first):
+        low_2, high_2 = second.limits(compared.confidence)
+        if high_2 <= factor * first.value:
+            return "no"
+        return "yes" if low_2 > factor * first.value and not first.at_least else "open"
+    return (
+        "yes"
+        if second.value > factor * first.limits(compared.confidence)[1] and not first.at_least
+        else "open"
+    )
 
 
 def alike(compared: Compared, margin: float | None, margin_is: float | None) -> Side:
     """Whether both are the same within a share of the first, or within so much: the whole interval is."""
-    if compared.unsure or compared.first.at_least or compared.second.at_least:
+    both = (compared.first, compared.second)
+    if compared.unsure or any(one.at_least or is_bare_extreme(one) for one in both):
         return "open"
     sides: list[Side] = []
     if margin is not None:
@@ -127,6 +176,8 @@ def _allowed(more: bool, less: bool, compared: Compared) -> Side:
 
 
 def _basis(first: Estimate, second: Estimate) -> Basis:
+    if is_bare_extreme(first) or is_bare_extreme(second):
+        return "measured"
     return max(first.basis, second.basis, key=_WORST_LAST.index)
 
 
@@ -149,11 +200,24 @@ def _ratio_limits(
 ) -> tuple[float, float]:
     if ratio is None or not math.isfinite(ratio):
         return math.nan, math.nan
+    if first.interval is not None or second.interval is not None:
+        return _own_ratio_limits(first, second, ratio, confidence)
     errors = [_of_logarithm(one) for one in (first, second)]
     if not all(math.isfinite(one) for one in errors):
         return math.nan, math.nan
     reach = _reach(errors, (first.freedom, second.freedom), confidence)
     return ratio * math.exp(-reach), ratio * math.exp(reach)
+
+
+def _own_ratio_limits(
+    first: Estimate, second: Estimate, ratio: float, confidence: float
+) -> tuple[float, float]:
+    (low_1, high_1), (low_2, high_2) = first.limits(confidence), second.limits(confidence)
+    if min(low_1, low_2) <= 0 or not math.isfinite(max(high_1, high_2)):
+        return math.nan, math.nan
+    down = math.hypot(math.log(second.value / low_2), math.log(high_1 / first.value))
+    up = math.hypot(math.log(high_2 / second.value), math.log(first.value / low_1))
+    return ratio * math.exp(-down), ratio * math.exp(up)
 
 
 def _of_logarithm(one: Estimate) -> float:
@@ -168,7 +232,8 @@ def _difference_limits(
     if not math.isfinite(difference):
         return math.nan, math.nan
     freedom = (first.freedom, second.freedom)
-    if not first.logarithmic and not second.logarithmic:
+    plain = not first.logarithmic and not second.logarithmic
+    if plain and first.interval is None and second.interval is None:
         errors = [one.error or 0.0 for one in (first, second)]
         if not all(math.isfinite(one) for one in errors):
             return math.nan, math.nan

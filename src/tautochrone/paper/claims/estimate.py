@@ -5,7 +5,14 @@
 - Of fewer, a mean and a standard deviation: from batches of neighbours (`jackknife`); a quantile: from blocks
   that are drawn again and again (`resampling`). What differs from run to run is not in these, and that is
   said.
-- The least, the largest, and every other number of fewer repetitions: as measured, without uncertainty.
+- A number that brings an interval of its own (`Value.interval`: a rate, a share) has that one. Where it is a
+  border, known to a step of a grid, the interval is that step and has no confidence.
+- The largest has the largest of each batch beside it, so that two may be compared by ranks (`largest`).
+- A count of missed releases has the limits of `tauto check`, which know of bursts; any other count Garwood's
+  (Fiducial limits for the Poisson distribution, Biometrika 28, 1936), widened as the next ones are.
+- Any other number of fewer repetitions has an uncertainty that is not known. It is taken to be known to
+  within a factor of `BARE`, so that it decides only what is far apart.
+- A size in bytes, and what was reckoned and not measured, is exact.
 
 A release without a sample is later than every sample. So a quantile that falls among those is infinite, and
 so is the largest; a mean and a standard deviation are at least what the samples say.
@@ -16,12 +23,16 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from tautochrone.errors import UsageError
+from tautochrone.judgement.requirement.evidence import groups_of
+from tautochrone.judgement.requirement.of_share import count
+from tautochrone.judgement.requirement.requirement import parse
 from tautochrone.paper.claims.evidence import Place
 from tautochrone.paper.claims.samples import lost_of, repetition, side_of
-from tautochrone.paper.measured import Measurements
+from tautochrone.paper.measured import Measurements, matches
 from tautochrone.paper.quantities.repeated import MEAN_SIZE, REPEATED_MEAN, each_repetition
 from tautochrone.paper.quantity import evaluate
 from tautochrone.paper.value import Absent, Value
@@ -31,6 +42,7 @@ from tautochrone.statistics.difference.jackknife import (
     FEWEST,
     batches_of,
     jackknife,
+    maxima_of,
     mean,
     standard_deviation,
 )
@@ -38,13 +50,22 @@ from tautochrone.statistics.difference.resampling import Resampled, quantile_wit
 from tautochrone.statistics.difference.sides import Side, all_counts, all_lost, sources
 from tautochrone.units import parse_quantile
 
-Basis = Literal["repetitions", "blocks", "independent", "measured"]
+Basis = Literal["repetitions", "blocks", "independent", "own", "border", "bare", "measured"]
 
 CONFIDENCE = 0.95
 ROUNDS, SEED = 2000, 1
+_BYTES = "bytes"
 _BATCHED = {"mean": mean, "sd": standard_deviation}
 _EXTREME = ("min", "max")
 _STEP_NS = 1.0
+BARE = 1.5
+"""To within this factor a number of one run is taken to be known, where nothing says how well it is."""
+_BORDERS = ("met up to", "most threads", "transition")
+_EXACT = ("analysed response", "cpus")
+_OVERRUNS, _MISSES = "overruns", parse("misses = 0")
+_COUNTS = ("overruns", "missed deadlines", "late jobs")
+_MEAN_COUNTS = ("CPU taken",)
+_AS_IF_KNOWN = 1e6
 _NEIGHBOURS = 5
 
 
@@ -63,7 +84,10 @@ class Estimate:
         lost: releases without a sample.
         at_least: the number is no less than this, and may be more.
         unsure: why its uncertainty is not known although it should be; empty: it is, or it is as measured.
-        extreme: it is a least or a largest one.
+        extreme: it is a least or a largest one; its value is that of all samples.
+        interval: at `CONFIDENCE`, where it has one of its own; of a border the step in which it lies.
+        maxima: of a largest one, the largest of each batch; None: the order of samples is not known.
+        of_runs: of a largest or least one, the same number of each repetition as a small sample.
         note: what is not in the uncertainty.
     """
 
@@ -81,15 +105,31 @@ class Estimate:
     unsure: str = ""
     extreme: bool = False
     note: str = ""
+    interval: tuple[float, float] | None = None
+    maxima: npt.NDArray[np.float64] | None = None
+    of_runs: "Estimate | None" = None
 
     def limits(self, confidence: float) -> tuple[float, float]:
         """Both ends of its interval; of what is as measured, the number twice."""
+        if self.interval is not None:
+            return self._own_limits(self.interval, confidence)
         if self.error is None:
             return self.value, self.value
         reach = float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error if self.error else 0.0
         if self.logarithmic:
             return self.value * math.exp(-reach), self.value * math.exp(reach)
         return self.value - reach, self.value + reach
+
+    def _own_limits(self, interval: tuple[float, float], confidence: float) -> tuple[float, float]:
+        """An interval at `CONFIDENCE`, moved to another confidence by normal quantiles, each end alone."""
+        low, high = interval
+        if self.basis == "border" or confidence == CONFIDENCE:
+            return low, high
+        by = float(special.ndtri((1 + confidence) / 2) / special.ndtri((1 + CONFIDENCE) / 2))
+        if low > 0:
+            return self.value * (low / self.value) ** by, self.value * (high / self.value) ** by
+        least = self.value - (self.value - low) * by
+        return max(0.0, least) if low == 0 else least, self.value + (high - self.value) * by
 
 
 def estimate(place: Place, measurements: Measurements) -> Estimate | Absent:
@@ -111,12 +151,92 @@ def estimate(place: Place, measurements: Measurements) -> Estimate | Absent:
     if statistic in (MEAN_SIZE, REPEATED_MEAN):
         return _of_repetitions_within(place, measurements, bare)
     if statistic in _EXTREME:
-        lost = lost_of(place, measurements)
-        passed = statistic == "max" and lost
-        return replace(bare, lost=lost, value=math.inf if passed else bare.value, extreme=True)
+        return _of_extreme(place, measurements, bare)
     if place.query.given.get("number") in _EXTREME:
-        return replace(bare, extreme=True)
-    return bare if found.beyond else from_numbers(bare, _repeated(place, measurements))
+        return replace(bare, extreme=True, of_runs=_of_runs(place, measurements, bare))
+    if statistic in _BORDERS:
+        return _of_border(bare, found)
+    if statistic in _EXACT or found.unit == _BYTES:
+        return bare
+    repeated = bare if found.beyond else from_numbers(bare, _repeated(place, measurements))
+    if repeated.basis == "repetitions":
+        return repeated
+    if found.interval is not None:
+        return with_interval(bare, found.interval, "own")
+    if statistic == _OVERRUNS:
+        return _of_overruns(place, measurements, bare)
+    if statistic in _COUNTS:
+        return with_interval(bare, widened(_garwood(bare.value)), "bare")
+    if statistic in _MEAN_COUNTS and bare.samples:
+        counted = _garwood(bare.value * bare.samples)
+        low, high = (one / bare.samples for one in counted)
+        return with_interval(bare, widened((low, high)), "bare")
+    return with_interval(bare, widened((bare.value, bare.value)), "bare")
+
+
+def with_interval(bare: Estimate, interval: tuple[float, float], basis: Basis) -> Estimate:
+    """With an interval at `CONFIDENCE`, and the standard error that belongs to it if its ends are above 0."""
+    low, high = min(interval[0], bare.value), max(interval[1], bare.value)
+    found = replace(bare, interval=(low, high), basis=basis)
+    if basis == "border" or not 0 < low <= high < math.inf:
+        return found
+    error = math.log(high / low) / 2 / float(special.ndtri((1 + CONFIDENCE) / 2))
+    return replace(found, error=error, logarithmic=True, freedom=_AS_IF_KNOWN)
+
+
+def widened(interval: tuple[float, float]) -> tuple[float, float]:
+    """Its ends a factor of `BARE` further out."""
+    low, high = sorted((interval[0] / BARE, interval[0] * BARE, interval[1] / BARE, interval[1] * BARE))[::3]
+    return low, high
+
+
+def _garwood(counted: float) -> tuple[float, float]:
+    beyond = (1 - CONFIDENCE) / 2
+    low = float(special.gammaincinv(counted, beyond)) if counted > 0 else 0.0
+    return low, float(special.gammaincinv(counted + 1, 1 - beyond))
+
+
+def _of_border(bare: Estimate, found: Value) -> Estimate:
+    """In which step of the grid it lies; beyond the largest one that was measured, no end is known."""
+    if found.interval is not None:
+        low, high = found.interval
+        return with_interval(bare, (low, math.inf if found.beyond else high), "border")
+    if found.beyond:
+        return with_interval(bare, (bare.value, math.inf), "border")
+    return with_interval(bare, widened((bare.value, bare.value)), "bare")
+
+
+def _of_extreme(place: Place, measurements: Measurements, bare: Estimate) -> Estimate:
+    side = side_of(place, measurements)
+    lost = lost_of(place, measurements)
+    largest = place.query.statistic == "max"
+    return replace(
+        bare,
+        lost=lost,
+        value=math.inf if largest and lost else bare.value,
+        extreme=True,
+        maxima=maxima_of(side) if largest else None,
+        of_runs=None if lost else _of_runs(place, measurements, bare),
+    )
+
+
+def _of_runs(place: Place, measurements: Measurements, bare: Estimate) -> Estimate | None:
+    found = from_numbers(bare, _repeated(place, measurements))
+    return found if found.basis == "repetitions" else None
+
+
+def _of_overruns(place: Place, measurements: Measurements, bare: Estimate) -> Estimate:
+    """With the limits of their share that `tauto check` has, which knows that they come in bursts."""
+    groups = [
+        one
+        for one in groups_of(measurements.runs_of(place.query, place.system), place.query.measure)
+        if matches(place.query.source, one.source)
+    ]
+    if len(groups) != 1:
+        return with_interval(bare, widened(_garwood(bare.value)), "bare")
+    found = count(_MISSES, groups[0].seen)
+    sure = (1 + CONFIDENCE) / 2
+    return with_interval(bare, (found.low(sure) * found.samples, found.high(sure) * found.samples), "own")
 
 
 def from_numbers(bare: Estimate, numbers: list[float]) -> Estimate:
@@ -199,16 +319,30 @@ def _of_samples(place: Place, measurements: Measurements, bare: Estimate, q: flo
 
 
 def _of_repetitions_within(place: Place, measurements: Measurements, bare: Estimate) -> Estimate:
-    """What was repeated within a run: neighbours are put together, since they may be alike."""
+    """What was repeated within a run: neighbours are put together, since they may be alike.
+
+    The error is the jackknife's of the mean over these groups, since a single stall moves a mean, and hardly
+    the logarithms of the groups.
+    """
     numbers = each_repetition(place.query, measurements, place.system)
     lost = lost_of(place, measurements)
     bare = replace(bare, lost=lost, at_least=lost > 0)
     if isinstance(numbers, Absent) or len(numbers) < FEWEST_RUNS:
         return replace(bare, unsure=f"its interval takes {FEWEST_RUNS} repetitions.")
     groups = min(BATCHES, max(FEWEST_RUNS, len(numbers) // _NEIGHBOURS))
-    means = [float(group.mean()) for group in np.array_split(np.array(numbers), groups)]
-    found = from_numbers(bare, means)
-    return replace(found, value=bare.value, repetitions=bare.repetitions, basis="blocks")
+    means = np.array([group.mean() for group in np.array_split(np.array(numbers), groups)])
+    without = (means.sum() - means) / (groups - 1)
+    logarithmic = bool((without > 0).all()) and bare.value > 0
+    scaled = np.log(without) if logarithmic else without
+    step = _STEP_NS / bare.value if logarithmic else _STEP_NS  # the clock's: what is equal may still differ
+    spread = (groups - 1) / groups * float(((scaled - scaled.mean()) ** 2).sum())
+    return replace(
+        bare,
+        basis="blocks",
+        error=math.sqrt(spread + step**2 / 12 / len(numbers)),
+        freedom=float(groups - 1),
+        logarithmic=logarithmic,
+    )
 
 
 def _of_quantile(bare: Estimate, side: Side, q: float) -> Estimate:
@@ -227,16 +361,21 @@ def _of_drawn(bare: Estimate, drawn: Resampled) -> Estimate:
     finite = bool(np.isfinite(drawn.drawn).all())
     logarithmic = finite and bool((drawn.drawn > 0).all()) and bare.value > 0
     scaled = np.log(drawn.drawn) if logarithmic else drawn.drawn
-    wanders = "The level wanders over the whole run: the interval is too narrow." if drawn.drifts else ""
-    return replace(
+    found = replace(
         bare,
         basis="independent" if drawn.basis == "independent" else "blocks",
         error=float(scaled.std()) if finite else math.inf,
         freedom=max(1.0, drawn.units - 1),
         logarithmic=logarithmic,
         drawn=drawn,
-        note=" ".join(filter(None, (bare.note, wanders))),
     )
+    if not drawn.drifts:
+        return found
+    # Blocks do not see what changes over the whole run: it is told as surely as what has no interval.
+    wanders = " ".join(filter(None, (bare.note, "The level wanders over the whole run.")))
+    if not finite:
+        return replace(bare, unsure="the level wanders over the whole run.")
+    return with_interval(replace(bare, note=wanders), widened(found.limits(CONFIDENCE)), "bare")
 
 
 def _too_few(drawn: Resampled) -> str:

@@ -137,13 +137,35 @@ def _traits(place: Place) -> dict[str, str]:
     }
 
 
-_NAMES = {"sd": "standard deviation", "max": "maximum", "min": "minimum", "p50": "median"}
+_NAMES = {
+    "sd": "standard deviation of {}",
+    "max": "largest {}",
+    "min": "least {}",
+    "p50": "median {}",
+    "mean": "mean {}",
+    "repeated-mean": "mean {}",
+    "mean-size": "mean size of {}",
+    "samples": "{}",
+    "range-width": "width of the range of {}",
+    "fullest-bin": "share of the fullest bin of {}",
+    "share-above": "share of late samples of {}",
+    "switch-share": "share of its two switches in {}",
+    "synchronized": "synchronised switch",
+    "rate": "calls in a second",
+    "elapsed": "time taken",
+    "met up to": "tire that meets every deadline",
+    "cost": "cost of taking the time",
+    "most threads": "threads with which most tires meet every deadline",
+}
+_MEASURES = {"koh_semaphore_ns": "response", "koh_round_trip_ns": "response", "duration_ns": "duration"}
 
 
 def number_name(query: Query) -> str:
-    """``p99.9 of latency``."""
-    what = _NAMES.get(query.statistic, query.statistic)
+    """``p99.9 of latency``, ``mean response``."""
+    measure = _MEASURES.get(query.measure, query.measure.removesuffix("_ns").replace("_", " "))
+    if query.statistic == "largest-over-usual":
+        return f"largest {measure} over its median"
     if number := query.given.get("number"):
-        what = f"{_NAMES.get(number, number)} of {what}"
-    measure = query.measure.removesuffix("_ns").replace("_", " ")
-    return f"{what} of {measure}" if measure else what
+        return _NAMES.get(str(number), f"{number} of {{}}").format(query.statistic)
+    name = _NAMES.get(query.statistic, f"{query.statistic} of {{}}" if measure else query.statistic)
+    return name.format(measure or "sample").replace(" of sample", "")

@@ -3,8 +3,12 @@
 `less`: ``ours`` has ``lower`` and ``higher`` (of a pair: the two roles, and ``given.lower`` says which is the
 lower one). With ``given.factor`` the higher must be more than so many times the lower. It *holds* where the
 whole 95 % interval of the ratio lies above the factor, *does not hold* where it lies at or below it, and
-*can't be told* otherwise. What has no interval (`estimate`) is decided as it was measured, and the evidence
-says so.
+*can't be told* otherwise. How well a number is known is in `estimate`.
+
+Two largest ones are compared by ranks of batches (`largest`), or by repetitions. That a largest one is below
+another number is refuted by one sample; that none was beyond it *holds* of as many samples as the study had
+(``given.takes``) and *can't be told* of fewer. That a largest one is beyond another number is shown by one
+sample, and never refuted.
 
 Of several pairs ``given.over`` says how they are put together: see `many` for all but "each".
 
@@ -12,10 +16,11 @@ Of several pairs ``given.over`` says how they are put together: see `many` for a
 """
 
 from tautochrone.paper.claims.answer import Finding
-from tautochrone.paper.claims.compare import exceeds
+from tautochrone.paper.claims.compare import Compared, Side, exceeds, is_bare_extreme
 from tautochrone.paper.claims.estimate import Estimate, span
 from tautochrone.paper.claims.evidence import Evidence, Place, number_name
 from tautochrone.paper.claims.many import OVER
+from tautochrone.paper.claims.requirement import takes_of
 from tautochrone.paper.claims.tally import Number, finding, judged, numbers_of
 from tautochrone.paper.value import Absent
 
@@ -58,7 +63,15 @@ def _less(evidence: Evidence, number: Number, what: str) -> Finding:
         if over not in OVER:
             raise ValueError(f"claim {evidence.claim.name}: over = '{over}' is not known")
         return OVER[over](places, number, factor, names)
-    pairs = judged(places, number, lambda one: exceeds(one, factor))
+    takes = takes_of(evidence)
+
+    def judge(compared: Compared) -> Side:
+        first, second = compared.first, compared.second
+        side = exceeds(compared, factor)
+        alone = is_bare_extreme(first) and not is_bare_extreme(second)
+        return "open" if side == "yes" and alone and first.samples < takes else side
+
+    pairs = judged(places, number, judge)
     left_out = ""
     if evidence.given.get("by-point"):
         absent = [one for one in pairs if one.compared is None]

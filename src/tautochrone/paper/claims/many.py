@@ -6,7 +6,11 @@
   is fewer, as surely.
 - "points": the geometric mean of the ratios, with Student's interval over the points: as an interval of one
   ratio. It takes three points, and all numbers above 0.
-- "sum": the sums, of counts such as missed deadlines, as measured.
+- "sum": the sums, of counts such as missed deadlines. A sum is decided by its largest part, and misses come
+  in bursts: so *holds* and *does not hold* also take a sign test over the points that says the same.
+
+Each point is one session on each side; what differs from one session to the next may be common to all points
+of a map, and is in none of these. The evidence says so.
 
 Points that are not measured on both sides are left out, and the evidence says how many.
 """
@@ -21,12 +25,13 @@ from tautochrone.paper.claims.answer import Answer, Finding
 from tautochrone.paper.claims.estimate import CONFIDENCE, Estimate
 from tautochrone.paper.claims.evidence import Place
 from tautochrone.paper.claims.tally import Number
-from tautochrone.paper.claims.words import BARE, number, times, with_interval
+from tautochrone.paper.claims.words import number, times, with_interval
 from tautochrone.paper.value import Absent
 from tautochrone.phrases import capital
 
 Places = Sequence[tuple[Place, Place]]
 _FEWEST_POINTS = 3
+_SESSION = "What differs from session to session is not in it."
 
 
 def most(places: Places, of: Number, factor: float, what: str) -> Finding:
@@ -37,18 +42,17 @@ def most(places: Places, of: Number, factor: float, what: str) -> Finding:
     above = sum(higher.value > factor * lower.value for lower, higher in pairs)
     ties = sum(_tied(lower.value, higher.value, factor) for lower, higher in pairs)
     told = len(pairs) - ties
-    needed = math.ceil(1 + math.log2(1 / (1 - CONFIDENCE)))
     by = "" if factor == 1 else f" by more than a factor of {times(factor)}"
     said = f"{capital(what)} is the lower one, as claimed{by}, at {above} of {len(pairs)} points"
     said += f"; {ties} are ties" if ties else ""
-    if told < needed:
-        why = f"{said}. A sign test takes {needed} points that differ. {left_out}".strip()
+    if told < _NEEDED:
+        why = f"{said}. A sign test takes {_NEEDED} points that differ. {left_out}".strip()
         return Finding("can't be told", why, "too few points that differ")
-    p = min(1.0, 2 * float(special.bdtr(min(above, told - above), told, 0.5)))
+    p = _by_chance(above, told)
     answer: Answer = "can't be told"
     if p <= 1 - CONFIDENCE:
         answer = "holds" if above > told - above else "does not hold"
-    evidence = f"{said} (sign test, p = {p:.2g}). {left_out}".strip()
+    evidence = f"{said} (sign test, p = {p:.2g}). {_SESSION} {left_out}".strip()
     short = f"at {above} of {len(pairs)} points" if answer != "can't be told" else "no majority is shown"
     return Finding(answer, evidence, short)
 
@@ -77,7 +81,7 @@ def points(places: Places, of: Number, factor: float, what: str) -> Finding:
     ratio, sure = with_interval(math.exp(centre), low, high)
     said = (
         f"{capital(what)} of the one that is claimed to be higher is {ratio} times that of the other "
-        f"({sure}; geometric mean and Student's interval over {len(logs)} points). {left_out}"
+        f"({sure}; geometric mean and Student's interval over {len(logs)} points). {_SESSION} {left_out}"
     ).strip()
     return Finding(answer, said, f"{ratio} times" if answer != "can't be told" else "no difference is shown")
 
@@ -95,9 +99,33 @@ def total(places: Places, of: Number, factor: float, what: str) -> Finding:
             f"{capital(what)}: none on either side at {len(pairs)} points, so there is nothing to compare."
         )
         return Finding("can't be told", f"{evidence} {left_out}".strip(), "none on either side")
-    answer: Answer = "holds" if higher > factor * lower else "does not hold"
-    evidence = (f"{capital(what)}, summed over {len(pairs)} points: {said}. {BARE} {left_out}").strip()
-    return Finding(answer, evidence, said)
+    above = sum(two.value > factor * one.value for one, two in pairs)
+    told = len(pairs) - sum(_tied(one.value, two.value, factor) for one, two in pairs)
+    p = _by_chance(above, told)
+    answer: Answer = "can't be told"
+    if p <= 1 - CONFIDENCE and (higher > factor * lower) == (above > told - above):
+        answer = "holds" if higher > factor * lower else "does not hold"
+    summed = f"{capital(what)}, summed over {len(pairs)} points: {said}"
+    signs = f"the claim is so at {above} of the {told} that differ (sign test, p = {p:.2g})"
+    evidence = f"{summed}; {signs}. {_largest_part(pairs, lower, higher)} {_SESSION} {left_out}".strip()
+    return Finding(answer, evidence, said if answer != "can't be told" else "sums and points don't agree")
+
+
+_NEEDED = math.ceil(1 + math.log2(1 / (1 - CONFIDENCE)))
+"""Points that differ: of fewer no sign test says anything."""
+
+
+def _by_chance(above: int, told: int) -> float:
+    """Two-sided, of the sign test."""
+    return min(1.0, 2 * float(special.bdtr(min(above, told - above), told, 0.5))) if told else 1.0
+
+
+def _largest_part(pairs: Sequence[tuple[Estimate, Estimate]], lower: float, higher: float) -> str:
+    """How much of the greater sum lies in one point."""
+    at = 0 if lower > higher else 1
+    whole = max(lower, higher)
+    most = max(pair[at].value for pair in pairs)
+    return f"One point has {most / whole:.0%} of the greater sum." if 0 < whole < math.inf else ""
 
 
 OVER: Mapping[str, Callable[[Places, Number, float, str], Finding]] = {

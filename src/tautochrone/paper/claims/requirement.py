@@ -5,6 +5,11 @@ The rule is that of `judgement.requirement`: a share of the releases is judged b
 %, a mean by its interval, a maximum and "misses = 0" by what was measured, where a missed release is later
 than every limit. "Not shown" there is *can't be told* here.
 
+That something never happens (a maximum, "misses = 0") is refuted by one sample, and no number of samples
+shows it. ``given.takes`` says how many the study had: of fewer, that none was seen is *can't be told*. A
+claim that it does happen (turned, or the ordinary role of `separates`) is shown by one sample; that none was
+seen is *can't be told*, unless there were ``takes``.
+
 ``ours.runs`` says which (of `separates` the two roles), ``given.require`` the line.
 """
 
@@ -13,9 +18,11 @@ from tautochrone.judgement.requirement.judge import Judgement, judge
 from tautochrone.judgement.requirement.requirement import parse
 from tautochrone.paper.claims.answer import Answer, Finding
 from tautochrone.paper.claims.evidence import ORDINARY, REAL_TIME, Evidence
+from tautochrone.paper.claims.words import none_so_far
 from tautochrone.paper.value import Absent
 from tautochrone.phrases import capital
 from tautochrone.run.folder import Run
+from tautochrone.units import format_duration
 
 _ANSWERS: dict[str, Answer] = {
     "holds": "holds",
@@ -33,9 +40,10 @@ def requirement(evidence: Evidence) -> Finding:
         DamagedError: samples can't be read.
     """
     found = _judged(evidence, "runs")
-    return (
-        Finding("can't be told", found.why, "not measured") if isinstance(found, Absent) else _finding(found)
-    )
+    if isinstance(found, Absent):
+        return Finding("can't be told", found.why, "not measured")
+    turned = evidence.given.get("holds-if", "holds") == "does not hold"
+    return _finding(found, takes_of(evidence), must_be_long=turned)
 
 
 def separates(evidence: Evidence) -> Finding:
@@ -51,8 +59,8 @@ def separates(evidence: Evidence) -> Finding:
         one = _judged(evidence, role)
         if isinstance(one, Absent):
             return Finding("can't be told", f"{evidence.systems[role]}: {one.why}", "not measured")
-        found[role] = _finding(one)
-    said = " ".join(f"{evidence.systems[role]}: {one.answer}. {one.evidence}" for role, one in found.items())
+        found[role] = _finding(one, takes_of(evidence), must_be_long=role == ORDINARY)
+    said = " ".join(f"On {evidence.systems[role]}: {one.evidence}" for role, one in found.items())
     short = "; ".join(f"{role} {one.answer}" for role, one in found.items())
     good, bad = found[REAL_TIME].answer, found[ORDINARY].answer
     if (good, bad) == ("holds", "does not hold"):
@@ -73,11 +81,40 @@ def _judged(evidence: Evidence, key: str) -> Judgement | Absent:
     return judge(wanted, list(runs.values()))
 
 
-def _finding(judgement: Judgement) -> Finding:
+def takes_of(evidence: Evidence) -> int:
+    """How many samples the study had; 0: not given. Of several numbers the most."""
+    return max(takes_of_each(evidence, 1))
+
+
+def takes_of_each(evidence: Evidence, several: int) -> list[int]:
+    """The same of each number of a claim, of which there are so many.
+
+    Raises:
+        ValueError: it is given for another number of them: a fault in the study's file.
+    """
+    given = evidence.given.get("takes", 0)
+    if not isinstance(given, list):
+        return [int(given)] * several
+    if len(given) != several and several > 1:
+        raise ValueError(f"claim {evidence.claim.name}: given.takes has not one number for each query")
+    return [int(one) for one in given]
+
+
+def _finding(judgement: Judgement, takes: int, *, must_be_long: bool) -> Finding:
     answer = _ANSWERS[judgement.standing]
-    settled = f"{capital(judgement.to_settle)}" if judgement.to_settle else ""
-    words = [judgement.why, settled, *judgement.notes]
-    evidence = " ".join(f"{one.rstrip('.')}." for one in words if one)
+    never = all(line.allowed == 0 for line in judgement.lines)
+    samples = min((line.samples for line in judgement.lines), default=0)
+    if answer == "holds" and never and (samples < takes or (must_be_long and not takes)):
+        worst = max((line.worst_ns or 0 for line in judgement.lines), default=0)
+        largest = f" The largest is {format_duration(worst)}." if worst else ""
+        if takes:
+            return Finding(
+                "can't be told", f"{none_so_far(samples, takes)}{largest}", f"none so far in {samples:,}"
+            )
+        none = f"None so far in {samples:,}, which does not show that there is none.{largest}"
+        return Finding("can't be told", none, f"none so far in {samples:,}")
     if answer == "can't be told":
-        return Finding(answer, evidence, "not shown")
-    return Finding(answer, evidence, in_short(judgement).partition(": ")[2])
+        settled = capital(judgement.to_settle)
+        words = " ".join(f"{one.rstrip('.')}." for one in (judgement.why, settled) if one)
+        return Finding(answer, words, "not shown")
+    return Finding(answer, judgement.why, in_short(judgement).partition(": ")[2])

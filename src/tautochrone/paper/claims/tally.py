@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tautochrone.paper.claims.answer import Answer, Finding
-from tautochrone.paper.claims.compare import Compared, Side, compare
+from tautochrone.paper.claims.compare import Compared, Side, compare, is_bare_extreme
 from tautochrone.paper.claims.estimate import CONFIDENCE, Estimate, estimate
 from tautochrone.paper.claims.evidence import Evidence, Place, labels, number_name
+from tautochrone.paper.claims.largest import on_top
 from tautochrone.paper.claims.words import basis, beside, headed, of, times
 from tautochrone.paper.value import Absent
 from tautochrone.phrases import capital
@@ -67,18 +68,30 @@ def judged(places: Sequence[tuple[Place, Place]], number: Number, judge: Judge) 
         absent = [one for one in both if isinstance(one, Absent)]
         if absent:
             whose = names[0] if isinstance(both[0], Absent) else names[1]
-            told = ", ".join(dict.fromkeys(filter(None, (whose, place))))
-            why = f"{headed(told)}: {absent[0].why}" if told else absent[0].why
-            found.append(Pair(names, place, _what(first, second), None, "open", why))
+            parts = dict.fromkeys([*filter(None, whose.split(", ")), *filter(None, place.split(", "))])
+            found.append(Pair(names, ", ".join(parts), _what(first, second), None, "open", absent[0].why))
             continue
         one, other = (each for each in both if isinstance(each, Estimate))
         compared = compare(one, other)
         side = judge(compared)
-        if side == "no" and len(places) > 1:
+        if side == "no" and len(places) > 1:  # also of ranks, whose confidence goes with it
             side = judge(compare(one, other, 1 - (1 - CONFIDENCE) / len(places)))
             side = "no" if side == "no" else "open"
         found.append(Pair(names, place, _what(first, second), compared, side))
     return found
+
+
+def said_once(reasons: Sequence[tuple[str, str]]) -> str:
+    """Why there is nothing, by whom: each reason once, and by whom only where there are several.
+
+    Args:
+        reasons: of whom, in words, and why.
+    """
+    whys = list(dict.fromkeys(why for _, why in reasons))
+    if len(whys) == 1:
+        return whys[0]
+    first = {why: next(of for of, other in reasons if other == why) for why in whys}
+    return " ".join(f"{headed(of)}: {why}" if of else why for why, of in first.items())
 
 
 def answer_of(pairs: Sequence[Pair]) -> Answer:
@@ -111,18 +124,18 @@ def finding(
     answer = answer_of(pairs)
     absent = [one for one in pairs if one.compared is None]
     if answer == "can't be told" and absent:
-        why = " ".join(dict.fromkeys(one.why for one in absent))
-        return Finding(answer, why, "not measured")
+        return Finding(answer, said_once([(one.where, one.why) for one in absent]), "not measured")
     wanted = {"holds": "yes", "does not hold": "no", "can't be told": "open"}[answer]
     telling = [one for one in pairs if one.side == wanted and one.compared is not None]
     shown = telling[0] if answer != "holds" else min(telling, key=_nearest)
     assert shown.compared is not None
     sentences = [_sentence(shown, what or shown.what, beside_it, several=len(pairs) > 1)]
     if len(pairs) > 1:
-        sentences.insert(0, _how_many(pairs, answer))
+        sentences = [f"{sentences[0].rstrip('.')}; {_how_many(pairs, answer)}"]
     if answer == "can't be told":
         sentences.append(_why_open(shown.compared, open_because))
-    if shown.compared.basis != "measured" or answer != "can't be told":
+    open_anyway = answer == "can't be told" and (shown.compared.basis == "measured" or shown.compared.unsure)
+    if not open_anyway:
         sentences.append(basis(shown.compared.basis, [shown.compared.first, shown.compared.second]))
     sentences.append(left_out)
     return Finding(
@@ -147,9 +160,10 @@ def _what(first: Place, second: Place) -> str:
 def _sentence(pair: Pair, what: str, beside_it: str, *, several: bool) -> str:
     compared = pair.compared
     assert compared is not None
-    names = [f"{name}: " if name else "" for name in pair.names]
+    names = [f" ({name})" if name and name not in what else "" for name in pair.names]
     more = beside(compared)
-    said = f"{names[0]}{of(compared.first)}; {names[1]}{of(compared.second)}{f', {more}' if more else ''}."
+    both = f"{of(compared.first)}{names[0]} against {of(compared.second)}{names[1]}"
+    said = f"{both}{f', {more}' if more else ''}."
     known = {*pair.names[0].split(", "), pair.what}
     where = [one for one in pair.where.split(", ") if several and one not in known]
     beside_it = ", ".join(filter(None, (beside_it, *where)))
@@ -160,15 +174,22 @@ def _how_many(pairs: Sequence[Pair], answer: Answer) -> str:
     sides = [one.side for one in pairs]
     yes, no, every = sides.count("yes"), sides.count("no"), len(sides)
     if answer == "holds":
-        return f"So in each of {every}; the nearest:"
+        return f"so in each of {every}, and least clearly here."
     if answer == "does not hold":
-        return f"Shown in {yes} of {every}, and the contrary in {no}; the first of these:"
-    return f"Shown in {yes} of {every}; the first that is open:"
+        return f"the contrary is shown in {no} of {every}, and the claim in {yes}."
+    return f"shown in {yes} of {every}."
 
 
 def _why_open(compared: Compared, open_because: str) -> str:
     if compared.unsure:
         return f"{capital(compared.unsure)}"
+    both = (compared.first, compared.second)
+    if all(is_bare_extreme(one) for one in both) and not any(one.at_least for one in both):
+        return _few_stretches(compared)
+    if any(is_bare_extreme(one) for one in both):
+        return "None so far is beyond, and that shows nothing of those to come."
+    if compared.basis == "border":
+        return ""  # the basis says it
     if math.isinf(compared.first.value) and math.isinf(compared.second.value):
         return "Releases were missed on both sides."
     bounds = [one for one in (compared.first, compared.second) if one.at_least]
@@ -176,6 +197,16 @@ def _why_open(compared: Compared, open_because: str) -> str:
         missed = any(one.lost for one in bounds)
         return _MISSED if missed else "Only that it is at least so much is known of one of them."
     return open_because
+
+
+def _few_stretches(compared: Compared) -> str:
+    """Why two largest samples are not told apart."""
+    one, other = sorted((compared.first, compared.second), key=lambda each: each.value)
+    found = on_top(one, other, 1.0)
+    if found is None:
+        return "Single samples tell no difference; that takes 3 repetitions."
+    stretches = "1 stretch" if found[0] == 1 else f"{found[0]} stretches"
+    return f"The largest come from {stretches} of the run only, which chance may do."
 
 
 def _in_short(

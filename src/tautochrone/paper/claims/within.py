@@ -3,26 +3,32 @@
 `within`: ``ours.value``, and in ``given`` either ``at-most``, ``at-least`` or both; or ``expected`` (or a
 query of that name in ``ours``, such as an analysed response time) with ``margin``, a share of it, or
 ``margin-is``. It *holds* where the whole 95 % interval of the number lies within, *does not hold* where all
-of it lies outside, and *can't be told* otherwise. A maximum and a count have no interval: they are judged as
-measured, and the evidence says so. What is expected is taken to be exact.
+of it lies outside, and *can't be told* otherwise. What is expected is taken to be exact.
 
-`is`: every ``value`` says one of ``given.text`` ("yes"), or is ``given.number``; as measured.
+A largest one is no number with an interval. One sample beyond ``at-most`` refutes it, and one beyond
+``at-least`` shows it; that none was there so far shows neither. Where it lies within, it *holds* if as many
+samples were taken as ``given.takes`` says the study had, and *can't be told* of fewer.
+
+`is`: every ``value`` says one of ``given.text`` ("yes"), or is ``given.number``. That a count is 0 is
+subject to ``given.takes``, too.
 """
 
 import math
 from collections.abc import Sequence
 
 from tautochrone.paper.claims.answer import Answer, Finding
-from tautochrone.paper.claims.compare import Side
+from tautochrone.paper.claims.compare import Side, is_bare_extreme
 from tautochrone.paper.claims.estimate import CONFIDENCE, Estimate
 from tautochrone.paper.claims.evidence import Evidence, Place, labels, limit, number_name
-from tautochrone.paper.claims.tally import Number, numbers_of
-from tautochrone.paper.claims.words import basis, headed, number, of, span
+from tautochrone.paper.claims.requirement import takes_of_each
+from tautochrone.paper.claims.tally import Number, numbers_of, said_once
+from tautochrone.paper.claims.words import basis, headed, none_so_far, number, of, span
 from tautochrone.paper.quantity import evaluate
 from tautochrone.paper.value import Absent
 from tautochrone.phrases import capital, listed
 
 _Limits = tuple[float, float]
+_NO_SPAN = ("bare", "border")
 
 
 def within(evidence: Evidence) -> Finding:
@@ -40,17 +46,31 @@ def within(evidence: Evidence) -> Finding:
     names = labels(places)
     sides: list[Side] = []
     sentences: list[str] = []
+    absent: list[tuple[str, str]] = []
+    none_yet: list[tuple[float, str]] = []
     shown: list[tuple[Estimate, _Limits]] = []
-    for place, name, ends in zip(places, names, limits, strict=True):
+    takes = takes_of_each(evidence, len(places))
+    for place, name, ends, many in zip(places, names, limits, takes, strict=True):
         one = measured(place)
         if isinstance(one, Absent):
-            sides.append("open")
-            sentences.append(f"{headed(name)}: {one.why}" if name else one.why)
+            absent.append((name, one.why))
             continue
-        side = _side(one, ends, len(places))
+        side = _side(one, ends, len(places), many)
         sides.append(side)
         shown.append((one, ends))
         sentences.append(_sentence(place, name, one, ends))
+        if side == "open" and is_bare_extreme(one):
+            none_yet.append((_nearness(one, ends), f"{sentences[-1]} {_why_open(one, ends, many)}".strip()))
+    if none_yet and "no" not in sides and len(none_yet) == sides.count("open"):
+        nearest = max(none_yet)[1]
+        of_several = (
+            f" Of {len(none_yet)} numbers this is the nearest to its limit." if len(none_yet) > 1 else ""
+        )
+        return Finding(
+            "can't be told", said_once(absent) if absent else f"{nearest}{of_several}", "not shown"
+        )
+    if absent and "no" not in sides:
+        return Finding("can't be told", said_once(absent), "not measured")
     return _finding(sides, sentences, shown)
 
 
@@ -70,29 +90,43 @@ def says(evidence: Evidence) -> Finding:
     places = evidence.places("value")
     sides: list[Side] = []
     said: list[str] = []
-    for place, name in zip(places, labels(places), strict=True):
+    absent: list[tuple[str, str]] = []
+    few_of: list[int] = []
+    never = not wanted and float(given["number"]) == 0
+    lengths = takes_of_each(evidence, len(places)) if never else [0] * len(places)
+    for place, name, takes in zip(places, labels(places), lengths, strict=True):
         found = evaluate(place.query, evidence.measurements, place.system)
         if isinstance(found, Absent):
             sides.append("open")
-            said.append(f"{headed(name)}: {found.why}" if name else found.why)
+            said.append("")
+            absent.append((name, found.why))
             continue
         agrees = found.text.casefold() in wanted if wanted else found.value == float(given["number"])
-        sides.append("yes" if agrees else "no")
+        few = agrees and not wanted and found.samples < takes
+        sides.append("open" if few else "yes" if agrees else "no")
+        if few:
+            what = name or number_name(place.query)
+            said.append(f"{headed(what)}: {none_so_far(found.samples, takes)}")
+            few_of.append(found.samples)
+            continue
         text = found.text if wanted or found.value is None else number(found.value, found.unit)
         said.append(f"{headed(name or number_name(place.query))}: {text}{_noted(found.note)}.")
     answer = _answer(sides)
     if answer == "can't be told":
-        silent = [one for one, side in zip(said, sides, strict=True) if side == "open"]
-        return Finding(
-            answer, " ".join(dict.fromkeys(silent)) or "Nothing of it is measured.", "not measured"
-        )
+        if absent:
+            return Finding(answer, said_once(absent), "not measured")
+        if few_of:
+            silent = [one for one, side in zip(said, sides, strict=True) if side == "open"]
+            return Finding(answer, " ".join(silent), f"none so far in {min(few_of):,}")
+        return Finding(answer, "Nothing of it is measured.", "not measured")
+    told = " ".join(one for one, side in zip(said, sides, strict=True) if side != "open")
     agree = sides.count("yes")
     short = (
         f"{agree} of {len(sides)}"
         if len(sides) > 1
-        else said[0].partition(": ")[2].partition(". ")[0].rstrip(".")
+        else said[0].rpartition(": ")[2].partition(". ")[0].rstrip(".")
     )
-    return Finding(answer, f"{' '.join(said)} This is what was measured.", short)
+    return Finding(answer, f"{told} This is what was measured.", short)
 
 
 def _noted(note: str) -> str:
@@ -130,9 +164,26 @@ def _about(evidence: Evidence, expected: float) -> _Limits:
     return expected - reach, expected + reach
 
 
-def _side(one: Estimate, ends: _Limits, of_so_many: int) -> Side:
+def _nearness(one: Estimate, ends: _Limits) -> float:
+    """How far it has come to its upper limit, as a share of it; of none, to its lower."""
+    end = ends[1] if math.isfinite(ends[1]) else ends[0]
+    return one.value / end if end > 0 else one.value
+
+
+def _why_open(one: Estimate, ends: _Limits, takes: int) -> str:
+    if one.value < ends[0]:
+        return "A longer run may go beyond it."
+    return none_so_far(one.samples, takes) if takes else ""
+
+
+def _side(one: Estimate, ends: _Limits, of_so_many: int, takes: int) -> Side:
     if one.unsure:
         return "open"
+    if is_bare_extreme(one):
+        if one.value > ends[1]:
+            return "no"
+        shown = math.isinf(ends[1]) or (one.samples >= takes and not one.at_least)
+        return "yes" if one.value >= ends[0] and shown else "open"
     low, high = one.limits(CONFIDENCE)
     if ends[0] <= low and high <= ends[1] and not (one.at_least and math.isfinite(ends[1])):
         return "yes"
@@ -141,13 +192,15 @@ def _side(one: Estimate, ends: _Limits, of_so_many: int) -> Side:
 
 
 def _sentence(place: Place, name: str, one: Estimate, ends: _Limits) -> str:
-    what = ", ".join(filter(None, (number_name(place.query), name)))
+    own = number_name(place.query)
+    what = ", ".join([own, *(one for one in name.split(", ") if one and one != own)])
     allowed = []
     if math.isfinite(ends[0]):
         allowed.append(f"at least {number(ends[0], one.unit)}")
     if math.isfinite(ends[1]):
         allowed.append(f"at most {number(ends[1], one.unit)}")
-    sure = f" ({span(*one.limits(CONFIDENCE), one.unit)})" if one.error else ""
+    known = one.interval is not None if one.error is None else one.error > 0
+    sure = f" ({span(*one.limits(CONFIDENCE), one.unit)})" if known and one.basis not in _NO_SPAN else ""
     why = f" {capital(one.unsure)}" if one.unsure else ""
     return f"{capital(what)}: {of(one)}{sure}; claimed: {listed(allowed)}.{why}"
 
@@ -161,7 +214,8 @@ def _finding(sides: list[Side], sentences: list[str], shown: list[tuple[Estimate
             answer, " ".join(dict.fromkeys(sentences)) or "Nothing of it is measured.", "not measured"
         )
     if answer == "can't be told":
-        return Finding(answer, " ".join(dict.fromkeys(telling)), "not shown")
+        bare = " ".join(dict.fromkeys(basis(one.basis, [one]) for one, _ in shown if one.basis in _NO_SPAN))
+        return Finding(answer, " ".join([*dict.fromkeys(telling), *filter(None, [bare])]), "not shown")
     words = " ".join([*telling, basis(shown[0][0].basis, [one for one, _ in shown])])
     if len(sides) > 1:
         return Finding(answer, words, f"{sides.count('yes')} of {len(sides)} within")

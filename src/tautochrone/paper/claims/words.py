@@ -1,23 +1,27 @@
 """Numbers and comparisons of claims in words."""
 
 import math
+from collections.abc import Mapping
 
 from tautochrone.paper.claims.compare import Compared
-from tautochrone.paper.claims.estimate import CONFIDENCE, Basis, Estimate
+from tautochrone.paper.claims.estimate import BARE, CONFIDENCE, Basis, Estimate
 from tautochrone.phrases import capital
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.units import format_duration, format_percent
 
 LATER = "later than every sample"
 EXTREME = "This is what was measured; a longer run may go beyond it."
-BARE = "This is what was measured, with no interval."
+PLAIN = "This is what was measured, with no interval."
 _BYTES = (("MiB", 1 << 20), ("KiB", 1 << 10))
 _WIDE = 0.02
-_FEW = f"what differs from run to run is not in it (that takes {FEWEST_RUNS} repetitions)"
-_OF: dict[Basis, str] = {
-    "repetitions": "from run to run",
-    "blocks": f"from stretches within the runs: {_FEW}",
-    "independent": f"as if samples were independent, whose order is not known: {_FEW}",
+_FEW = f"what differs from run to run takes {FEWEST_RUNS} repetitions"
+_OF: Mapping[Basis, str] = {
+    "repetitions": "Interval from run to run.",
+    "blocks": f"Interval from within the runs; {_FEW}.",
+    "independent": f"Interval as if samples were independent, whose order is not known; {_FEW}.",
+    "own": f"Interval from within the runs; {_FEW}.",
+    "border": "The border is known to a step of the grid only.",
+    "bare": f"How sure a number of one run is, is not known: it is taken to be within a factor of {BARE:g}.",
 }
 
 
@@ -38,8 +42,10 @@ def number(value: float, unit: str) -> str:
 
 
 def of(one: Estimate) -> str:
-    """A number, and that it may be more."""
+    """A number, and that it may be more; of a border the step of the grid in which it lies."""
     text = number(one.value, one.unit)
+    if one.basis == "border" and one.interval is not None and math.isfinite(one.interval[1]):
+        return f"from {number(one.interval[0], one.unit)} to {number(one.interval[1], one.unit)}"
     if one.at_least and not one.lost:
         return f"{text} or more"
     if one.at_least:
@@ -73,7 +79,7 @@ def span(low: float, high: float, unit: str) -> str:
 def beside(compared: Compared) -> str:
     """``2.3 times as much (95 %: 2.1 to 2.5)``, ``1.2 us more``, ``the same``."""
     if compared.ratio is not None and math.isfinite(compared.ratio):
-        if compared.basis == "measured" or compared.unsure or math.isnan(compared.low):
+        if compared.basis in ("measured", "border", "bare") or compared.unsure or math.isnan(compared.low):
             return f"{times(compared.ratio)} times as much"
         ratio, sure = with_interval(compared.ratio, compared.low, compared.high)
         return f"{ratio} times as much ({sure})"
@@ -82,7 +88,7 @@ def beside(compared: Compared) -> str:
         return "the same" if difference == 0 else ""
     unit = compared.first.unit
     said = f"{number(abs(difference), unit)} {'more' if difference > 0 else 'less'}"
-    if compared.basis == "measured" or compared.unsure or math.isnan(compared.least):
+    if compared.basis in ("measured", "border", "bare") or compared.unsure or math.isnan(compared.least):
         return said
     return f"{said} ({span(compared.least, compared.most, unit)})"
 
@@ -92,13 +98,20 @@ def basis(of_which: Basis, estimates: list[Estimate]) -> str:
     notes = dict.fromkeys(one.note for one in estimates if one.note)
     if of_which == "measured":
         extreme = any(one.extreme for one in estimates)
-        return " ".join([EXTREME if extreme else BARE, *notes])
-    return " ".join([f"The interval is {_OF[of_which]}.", *notes])
+        return " ".join([EXTREME if extreme else PLAIN, *notes])
+    return " ".join([_OF[of_which], *notes])
+
+
+def none_so_far(samples: int, takes: int, what: str = "") -> str:
+    """None of so many passed a limit, and what that shows: a sentence."""
+    most = f"that shows at most {min(samples, 3)} in {samples:,}" if samples else "that shows nothing"
+    none = f"none so far in {samples:,}{f' {what}' if what else ''}"
+    return f"{capital(none)}; {most} ({format_percent(CONFIDENCE)}). The study had {takes:,}."
 
 
 def headed(name: str) -> str:
     """At the beginning of a sentence; the name of a system stays as it is."""
-    return name if ":" in name else capital(name)
+    return name if ":" in name.partition(",")[0] or name.startswith("local") else capital(name)
 
 
 def _plain(value: float) -> str:

@@ -1,13 +1,12 @@
 """What taking the time costs (garre2014, 3.4)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from statistics import median
 
 from tautochrone.paper.document import Query
 from tautochrone.paper.measured import Measurements
+from tautochrone.paper.quantities.general import Statistic
 from tautochrone.paper.value import Absent, Found, Value
-
-Statistic = Callable[[Query, Measurements, str], Found]
 
 _USUAL = "monotonic"
 

@@ -1,14 +1,13 @@
 """Whether a lock is open to priority inversion (garre2014, 3.2)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from tautochrone.judgement.inversion import LockVerdict, judge_run
 from tautochrone.judgement.rows import absent_rows
 from tautochrone.paper.document import Query
 from tautochrone.paper.measured import Measurements, matches
+from tautochrone.paper.quantities.general import Statistic
 from tautochrone.paper.value import Absent, Found, Value
-
-Statistic = Callable[[Query, Measurements, str], Found]
 
 _ANSWERS = {"open": "yes", "safe": "no"}
 

@@ -1,64 +1,76 @@
 """Numbers of calls through middleware (schmidt2002): rates, what lower clients do to an urgent one, sizes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from statistics import fmean
 
 from tautochrone.judgement.middleware.footprint import STATIC, Binary, footprint_of, served
 from tautochrone.judgement.middleware.latency import clients_of
 from tautochrone.judgement.middleware.names import ONE_WAY
 from tautochrone.judgement.middleware.slope import slope_of
-from tautochrone.judgement.middleware.throughput import Rate, Row, throughput_of
+from tautochrone.judgement.middleware.throughput import Rate, Row, ThroughputRun, throughput_of
 from tautochrone.paper.document import Query
 from tautochrone.paper.measured import Measurements, matches
 from tautochrone.paper.quantities.general import GENERAL, Statistic, counts_of, summary
+from tautochrone.paper.quantities.interval import Limits, of_mean, of_runs
 from tautochrone.paper.value import Absent, Found, Value
 from tautochrone.run.folder import Run
 from tautochrone.statistics.summary import Summary
 
-_Of = Callable[[Row], Rate | None]
+_KEPT = 64
 _NUMBERS: Mapping[str, str] = {"mean": "mean", "sd": "standard_deviation"}
 _REAL_TIME = "real-time"
 _NO_RATE = "No such call was made, or its run ended before its time was known."
 
 
 def _rate(query: Query, measurements: Measurements, system: str) -> Found:
-    """Operations per second that got through: of one-way calls those that the server had."""
-    return _rates(query, measurements, system, lambda row: row.drained)
+    """Operations per second that got through: of one-way calls those that the server had.
 
-
-def _sent_rate(query: Query, measurements: Measurements, system: str) -> Found:
-    """Operations per second that the client got rid of."""
-    return _rates(query, measurements, system, lambda row: row.rate)
-
-
-def _rates(query: Query, measurements: Measurements, system: str, of: _Of) -> Found:
-    rows = [row for run in measurements.runs_of(query, system) for row in rows_of(query, run)]
-    found = [(row, one.value) for row in rows if (one := of(row)) is not None]
+    Of several types it is the mean over these.
+    """
+    found = []
+    for run in measurements.runs_of(query, system):
+        rows = [(row, one) for row in rows_of(query, run) if (one := row.drained) is not None]
+        if rows:
+            found.append(rows)
     if not found:
         return Absent(_why_no_rate(query, measurements, system))
-    each = [value for _, value in found]
+    each = [fmean(one.value for _, one in rows) for rows in found]
+    limits = [of_mean([one.value for _, one in rows], [_limits(one) for _, one in rows]) for rows in found]
     several = len(each) > 1
-    lost = sum(row.lost or 0 for row, _ in found if row.direction == ONE_WAY)
+    every = [row for rows in found for row, _ in rows]
+    lost = sum(row.lost or 0 for row in every if row.direction == ONE_WAY)
     return Value(
         fmean(each),
         "1/s",
-        sum(row.calls for row, _ in found),
+        sum(row.calls for row in every),
         len(each),
         min(each) if several else None,
         max(each) if several else None,
+        interval=of_runs(each, limits),
         note=f"{lost:,} calls never arrived" if lost else "",
     )
+
+
+def _limits(one: Rate) -> Limits | None:
+    return None if one.low is None or one.high is None else (one.low, one.high)
+
+
+@lru_cache(maxsize=_KEPT)
+def _throughput(run: Run) -> ThroughputRun:
+    """A run, reduced once for all of its types: it is sealed, and reading its samples takes seconds."""
+    return throughput_of(run)
 
 
 def rows_of(query: Query, run: Run) -> list[Row]:
     """The rows of a run of throughput that a query means."""
     names = run.sources
-    return [row for row in throughput_of(run).rows if matches(query.source, names[row.source])]
+    return [row for row in _throughput(run).rows if matches(query.source, names[row.source])]
 
 
 def _why_no_rate(query: Query, measurements: Measurements, system: str) -> str:
     for run in measurements.runs_of(query, system):
-        for name, why in throughput_of(run).absent.items():
+        for name, why in _throughput(run).absent.items():
             if matches(query.source, name):
                 return f"{why[:1].upper()}{why[1:].rstrip('.')}."
     return _NO_RATE
@@ -67,7 +79,7 @@ def _why_no_rate(query: Query, measurements: Measurements, system: str) -> str:
 def _rise(query: Query, measurements: Measurements, system: str) -> Found:
     """By how much a mean (``of = "sd"``: a standard deviation) rises with each lower client, in ns.
 
-    Where its 95 % interval is known, it is told as a note.
+    Its 95 % interval, where it is known, is told as a note, too.
     """
     clients, values, samples = [], [], 0
     for run in measurements.runs_of(query, system):
@@ -80,10 +92,9 @@ def _rise(query: Query, measurements: Measurements, system: str) -> Found:
     slope = slope_of(clients, values)
     if slope is None:
         return Absent("It takes runs with two numbers of clients.")
-    note = (
-        "" if slope.low is None or slope.high is None else f"{_us(slope.low)} to {_us(slope.high)} us at 95 %"
-    )
-    return Value(slope.value, "ns", samples, len(values), note=note)
+    limits = None if slope.low is None or slope.high is None else (slope.low, slope.high)
+    note = f"{_us(limits[0])} to {_us(limits[1])} us at 95 %" if limits else ""
+    return Value(slope.value, "ns", samples, len(values), interval=limits, note=note)
 
 
 def _us(value_ns: float) -> str:
@@ -150,7 +161,6 @@ def _resident(query: Query, measurements: Measurements, system: str) -> Found:
 
 MIDDLEWARE: Mapping[str, Statistic] = {
     "rate": _rate,
-    "sent-rate": _sent_rate,
     "rise": _rise,
     "multiple": _multiple,
     "library-size": _library_size,

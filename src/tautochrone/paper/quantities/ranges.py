@@ -1,31 +1,42 @@
 """Where most samples lie, in bins as wide as a study's: Table 5 of laurich2004, and its text about curves.
 
-`given` of a query: ``share`` of the samples that a range holds (0.97); ``width`` of a bin ("2us"); of a
-difference ``earlier``, the measure that is taken off, ``earlier-width``, and ``own``, the measure that is the
-difference of each sample, for a note; ``limit`` ("70us").
+`given` of a query: ``share`` of the samples that a range holds (0.97); ``width`` of a bin ("2us"), which lies
+at a multiple of it, or with ``anywhere`` where it holds most; of a difference ``earlier``, the measure that
+is taken off, ``earlier-width``, and ``own``, the measure that is the difference of each sample, for a note;
+``limit`` ("70us"); ``usual``, the load whose median is the usual one.
+
+Shares are of all releases: one without a sample is later than every sample.
 """
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from tautochrone.errors import UsageError
 from tautochrone.paper.document import Query
 from tautochrone.paper.measured import Measurements
-from tautochrone.paper.quantities.general import Statistic, counts_of
+from tautochrone.paper.quantities.general import Statistic
+from tautochrone.paper.quantities.releases import (
+    ONE_SIDED,
+    Counted,
+    Interval,
+    Part,
+    counted_of,
+    effect_within,
+    of_lost,
+    share_between,
+)
 from tautochrone.paper.value import Absent, Found, Value
-from tautochrone.run.folder import Run
+from tautochrone.statistics.binomial import lower, upper
 from tautochrone.statistics.bins import FixedBins, Range, difference, narrowest_range
-from tautochrone.statistics.counts import Counts
+from tautochrone.statistics.difference.resampling import quantile_with_lost
 from tautochrone.units import parse_duration_ns
 
 _MOST_BINS = 1 << 22
 _NS, _SHARE = "ns", 0.97
-_NO_SAMPLE = "It was measured, and has no sample."
-_BINNED = "A histogram was kept, whose bins are not those of the study."
 
 
 def _range(query: Query, measurements: Measurements, system: str) -> Found:
@@ -38,11 +49,51 @@ def _range(query: Query, measurements: Measurements, system: str) -> Found:
 
 
 def _range_width(query: Query, measurements: Measurements, system: str) -> Found:
+    """With the interval of `_widths_between`."""
     found = _ranges(query, measurements, system)
     if isinstance(found, Absent):
         return found
     held, samples = found
-    return Value(median(one.high_ns - one.low_ns for one in held), _NS, samples, len(held))
+    counted = counted_of(query, measurements, system)
+    widths = [one.high_ns - one.low_ns for one in held]
+    least, most = (min(widths), max(widths)) if len(widths) > 1 else (None, None)
+    between = None if isinstance(counted, Absent) else _widths_between(query, counted, held)
+    width = median(widths)
+    return Value(width, _NS, samples, len(held), least, most, interval=_with(width, between))
+
+
+def _widths_between(query: Query, counted: Sequence[Counted], held: Sequence[Range]) -> Interval | None:
+    """Widths of which it can't be ruled out that they hold the share: as limits of a quantile, by ranks.
+
+    The upper one is infinite where even all samples would not show that they hold it.
+    """
+    found = [_widths_of(query, one, range_) for one, range_ in zip(counted, held, strict=True)]
+    ends = [one for one in found if one is not None]
+    return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
+
+
+def _widths_of(query: Query, one: Counted, held: Range) -> Interval | None:
+    releases, share = one.releases, _share(query)
+    effect = effect_within(one, held.low_ns, held.high_ns)
+    few, many = 0, releases
+    while few < many:  # the least number of samples whose upper limit reaches the share
+        middle = (few + many) // 2
+        few, many = (
+            (few, middle) if upper(releases, middle, ONE_SIDED, effect) >= share else (middle + 1, many)
+        )
+    least, most = few, releases
+    while least < most:  # and the least one whose lower limit does
+        middle = (least + most) // 2
+        if lower(releases, middle, ONE_SIDED, effect) >= share:
+            most = middle
+        else:
+            least = middle + 1
+    bins = _bins(one, _width(query))
+    narrow, wide = (narrowest_range(bins, at / releases) for at in (max(1, few - one.dropped), least))
+    if narrow is None:
+        return None
+    shown = wide is not None and lower(releases, least, ONE_SIDED, effect) >= share
+    return narrow.high_ns - narrow.low_ns, wide.high_ns - wide.low_ns if shown and wide else math.inf
 
 
 def _range_difference(query: Query, measurements: Measurements, system: str) -> Found:
@@ -84,77 +135,107 @@ def _several(query: Query) -> str:
 
 def _ranges(query: Query, measurements: Measurements, system: str) -> tuple[list[Range], int] | Absent:
     """The one of each repetition, and of how many samples."""
-    counted = _counted(query, measurements, system)
+    counted = counted_of(query, measurements, system)
     if isinstance(counted, Absent):
         return counted
     held = [narrowest_range(_bins(one, _width(query)), _share(query)) for one in counted]
     known = [one for one in held if one is not None]
     if len(known) < len(held):
+        if any(one.lost for one in counted):
+            return Absent(f"Releases were missed or lost: no range holds {100 * _share(query):g} % of all.")
         return Absent("Too many samples lie below zero or too far off to be counted in bins.")
-    return known, sum(one.total for one in counted)
+    return known, sum(one.counts.total for one in counted)
 
 
 def _fullest_bin(query: Query, measurements: Measurements, system: str) -> Found:
-    def share(counts: Counts) -> float:
-        return float(_bins(counts, _width(query)).count.max()) / counts.total
+    def within(one: Counted) -> Part:
+        low, held = _fullest_anywhere(one, query) if query.given.get("anywhere") else _fullest(one, query)
+        return Part(held, one.dropped, low, low + _width(query))
 
-    return _of_each(query, measurements, system, share)
+    return _of_each(query, measurements, system, within)
+
+
+def _fullest(one: Counted, query: Query) -> tuple[int, int]:
+    """Where the fullest of the study's bins begins, and how many it holds."""
+    held = _bins(one, _width(query)).count
+    place = int(held.argmax())
+    return place * _width(query), int(held[place])
+
+
+def _fullest_anywhere(one: Counted, query: Query) -> tuple[int, int]:
+    """The same of a bin that begins at any sample."""
+    value, reached = one.counts.value, np.concatenate([[0], np.cumsum(one.counts.count)])
+    held = reached[np.searchsorted(value, value + _width(query))] - reached[:-1]
+    place = int(held.argmax())
+    return int(value[place]), int(held[place])
 
 
 def _share_above(query: Query, measurements: Measurements, system: str) -> Found:
     limit_ns = parse_duration_ns(str(query.given["limit"]))
-    return _of_each(query, measurements, system, lambda counts: counts.above(limit_ns) / counts.total)
+
+    def beyond(one: Counted) -> Part:
+        later = one.counts.above(limit_ns) + one.lost
+        return Part(later, -one.dropped, limit_ns + 1, None)
+
+    return _of_each(query, measurements, system, beyond)
 
 
-def _of_each(
-    query: Query, measurements: Measurements, system: str, share: Callable[[Counts], float]
-) -> Found:
-    """The median of the repetitions' shares."""
-    counted = _counted(query, measurements, system)
+def _of_each(query: Query, measurements: Measurements, system: str, part: Callable[[Counted], Part]) -> Found:
+    """The median of the repetitions' shares of all releases, with an interval of what they share."""
+    counted = counted_of(query, measurements, system)
     if isinstance(counted, Absent):
         return counted
-    shares = [share(one) for one in counted]
+    parts = [part(one) for one in counted]
+    shares = [one.held / run.releases for one, run in zip(parts, counted, strict=True)]
     several = len(shares) > 1
     return Value(
         median(shares),
         "",
-        sum(one.total for one in counted),
+        sum(one.counts.total for one in counted),
         len(shares),
         min(shares) if several else None,
         max(shares) if several else None,
+        interval=_with(median(shares), share_between(parts, counted)),
+        note=of_lost(counted),
     )
 
 
-def _counted(query: Query, measurements: Measurements, system: str) -> list[Counts] | Absent:
-    """The samples of each repetition."""
-    found = []
-    for run in measurements.runs_of(query, system):
-        counts = _counts(query, measurements, run)
-        if isinstance(counts, Absent):
-            return counts
-        found.append(counts)
-    return found or Absent(_NO_SAMPLE)
+def _with(value: float, interval: Interval | None) -> Interval | None:
+    """Of repetitions their median is the value, and their interval that of all together."""
+    return None if interval is None else (min(value, interval[0]), max(value, interval[1]))
 
 
-def _counts(query: Query, measurements: Measurements, run: Run) -> Counts | Absent:
-    try:
-        counts = counts_of(query, measurements, run)
-    except UsageError as error:
-        return Absent(f"{error}.")
-    if counts is None:
-        return Absent(_NO_SAMPLE)
-    return counts if counts.exact else Absent(_BINNED)
+def _largest_over_usual(query: Query, measurements: Measurements, system: str) -> Found:
+    """The largest sample as so many times the median, which ``given.usual`` says under which load."""
+    counted = counted_of(query, measurements, system)
+    usual = counted_of(replace(query, load=str(query.given["usual"])), measurements, system)
+    if isinstance(counted, Absent):
+        return counted
+    if isinstance(usual, Absent):
+        return usual
+    medians = [quantile_with_lost(one.counts, one.lost, 0.5) for one in usual]
+    finite = [one for one in medians if one is not None]
+    if len(finite) < len(medians) or median(finite) <= 0:
+        return Absent("The median is not above 0, or so many releases were missed that there is none.")
+    lost = any(one.lost for one in counted)
+    largest = math.inf if lost else max(int(one.counts.value[-1]) for one in counted)
+    samples = sum(one.counts.total for one in counted)
+    return Value(largest / median(finite), "", samples, len(counted), note=of_lost(counted))
 
 
-def _bins(counts: Counts, width_ns: int) -> FixedBins:
-    """All samples in bins from 0 on, as many as they need: past the last one lies only what is absurd."""
+def _bins(one: Counted, width_ns: int) -> FixedBins:
+    """All samples in bins from 0 on, as many as they need: past the last one lies only what is absurd.
+
+    What was lost lies there, too.
+    """
+    counts = one.counts
     largest = int(counts.value[-1])
     bins = min(max(0, largest) // width_ns + 1, _MOST_BINS)
     inside = (counts.value >= 0) & (counts.value < bins * width_ns)
     held = np.zeros(bins, np.int64)
     np.add.at(held, counts.value[inside] // width_ns, counts.count[inside])
     below = int(counts.count[counts.value < 0].sum())
-    return FixedBins(width_ns, held, below, counts.total - int(held.sum()) - below, largest)
+    return FixedBins(width_ns, held, below, one.releases - int(held.sum()) - below, largest)
 
 
 def _width(query: Query) -> int:
@@ -172,4 +253,5 @@ RANGES: Mapping[str, Statistic] = {
     "range-difference": _range_difference,
     "fullest-bin": _fullest_bin,
     "share-above": _share_above,
+    "largest-over-usual": _largest_over_usual,
 }

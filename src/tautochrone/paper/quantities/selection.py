@@ -1,7 +1,7 @@
 """The selection of a deployment as delgado2020 prints it (section IV, Table 4): each against a reference.
 
-A query names the deployment that is tested. It is ``given`` the ``reference`` ["Single"], and ``per``: to how
-many samples both histograms are scaled first [to the deployment's own]; see
+A query names the deployment that is tested. It is ``given`` the ``reference``, a deployment, and ``per``: to
+how many samples both histograms are scaled first [to the deployment's own]; see
 `statistics.difference.chi_square`. Samples of all repetitions count together, as there.
 """
 
@@ -15,7 +15,6 @@ from tautochrone.paper.value import Absent, Found, Value
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.difference.chi_square import ChiSquare, chi_square
 
-_REFERENCE = "Single"
 _COUNT = ""
 
 
@@ -23,6 +22,7 @@ def against_reference(query: Query, measurements: Measurements, system: str) -> 
     """The test of a deployment against the reference, or why there is none.
 
     Raises:
+        ValueError: it is given no reference: a fault in the study's file.
         UsageError: the runs have no such measure.
         DamagedError: samples can't be read.
     """
@@ -37,8 +37,14 @@ def against_reference(query: Query, measurements: Measurements, system: str) -> 
 
 
 def reference_of(query: Query) -> str:
-    """The deployment that a query's one is measured by."""
-    return str(query.given.get("reference", _REFERENCE))
+    """The deployment that a query's one is measured by.
+
+    Raises:
+        ValueError: it is given none: a fault in the study's file.
+    """
+    if "reference" not in query.given:
+        raise ValueError(f"{query.of}, {query.statistic}: no reference is given")
+    return str(query.given["reference"])
 
 
 def samples_of(query: Query, measurements: Measurements, system: str) -> Counts | Absent:

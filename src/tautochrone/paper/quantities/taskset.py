@@ -1,22 +1,31 @@
 """Period, response time and jitter of the tasks of a set, as in Tables 7 and 8 of delgado2020.
 
 A query's ``source`` is the task; it is ``given`` the ``number``: mean, max, min or sd. As everywhere, a mean
-is that of the repetitions' means, a maximum that of all, and a deviation the median of theirs.
+is that of the repetitions' means, a maximum that of all, and a deviation the median of theirs. A mean
+response has an interval, from batches of neighbouring jobs. A release that was passed over has no response,
+and is later than every job: then mean, maximum and deviation are at least what the jobs say.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from statistics import fmean, median
+
+from scipy import special
 
 from tautochrone.judgement.taskset import Outcome, Spread
 from tautochrone.judgement.taskset_run import expected_of, outcomes_of
 from tautochrone.paper.document import Query
 from tautochrone.paper.measured import Measurements, matches
 from tautochrone.paper.quantities.general import Statistic
+from tautochrone.paper.quantities.interval import CONFIDENCE, Limits, of_runs
 from tautochrone.paper.value import Absent, Found, Value
 from tautochrone.run.folder import Run
+from tautochrone.statistics.difference.jackknife import batches_of, jackknife
+from tautochrone.statistics.difference.jackknife import mean as mean_of_batches
 
 _NS = "ns"
+_RESPONSE = "response_ns"
 _NUMBERS: Mapping[str, tuple[Callable[[Spread], float], Callable[[Sequence[float]], float]]] = {
     "mean": (lambda one: one.mean_ns, fmean),
     "max": (lambda one: one.maximum_ns, max),
@@ -56,6 +65,45 @@ def _statistic(of: Callable[[Outcome], Spread | None]) -> Statistic:
     return evaluate
 
 
+_of_spread = _statistic(lambda one: one.response)
+
+
+def _response(query: Query, measurements: Measurements, system: str) -> Found:
+    found, runs = _of_spread(query, measurements, system), measurements.runs_of(query, system)
+    if isinstance(found, Absent):
+        return found
+    number = query.given.get("number", "mean")
+    meant = [one for run in runs for one in _outcomes(run) if matches(query.source, one.task.name)]
+    if number == "mean" and len(meant) == len(runs):
+        means = [one.response.mean_ns for one in meant if one.response is not None]
+        if len(means) == len(runs):
+            limits = [_limits(query, measurements, run) for run in runs]
+            found = replace(found, interval=of_runs(means, limits))
+    missed = sum(one.missed or 0 for one in meant)
+    if missed and number != "min":
+        over = "1 release was" if missed == 1 else f"{missed:,} releases were"
+        found = replace(found, interval=None, beyond=True, note=f"At least this: {over} passed over.")
+    elif any(one.missed is None for one in meant):
+        found = replace(found, note="How many releases were passed over is not known.")
+    return found
+
+
+def _limits(query: Query, measurements: Measurements, run: Run) -> Limits | None:
+    """The interval of a run's mean response; None: its jobs are too few."""
+    if _RESPONSE not in run.measures:
+        return None
+    of_task = [
+        one.as_source() for one in measurements.samples.of(run, _RESPONSE) if matches(query.source, one.name)
+    ]
+    sums = batches_of([of_task]) if of_task else None
+    if sums is None:
+        return None
+    found = jackknife(sums, mean_of_batches)
+    reach = float(special.stdtrit(found.freedom, (1 + CONFIDENCE) / 2)) * found.error
+    reach *= found.value if found.logarithmic else 1.0
+    return found.value - reach, found.value + reach
+
+
 def _analysed(query: Query, measurements: Measurements, system: str) -> Found:
     """The worst response by analysis of the set that was measured."""
     for run in measurements.runs_of(query, system):
@@ -86,7 +134,7 @@ def _late(query: Query, measurements: Measurements, system: str) -> Found:
 
 TASKSET: Mapping[str, Statistic] = {
     "task period": _statistic(lambda one: one.period),
-    "task response": _statistic(lambda one: one.response),
+    "task response": _response,
     "task jitter": _statistic(lambda one: one.jitter),
     "analysed response": _analysed,
     "late jobs": _late,

@@ -1,9 +1,9 @@
 """Numbers of a grid of tires (garre2014, sections 4.3 and 4.4): masses times threads, also those in words."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import log, sqrt
+from math import isinf, log, sqrt
 from statistics import fmean
 from typing import Any
 
@@ -20,12 +20,14 @@ from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.machine.facts import Facts
 from tautochrone.paper.document import Query
 from tautochrone.paper.measured import NOT_YET, Measurements
+from tautochrone.paper.quantities.general import Statistic
+from tautochrone.paper.quantities.tire_border import border, teams, transition
 from tautochrone.paper.value import Absent, Found, Value
+from tautochrone.phrases import capital
 from tautochrone.plan.document.expand import Point
-from tautochrone.plan.tire.threads import WORDS, count_of
+from tautochrone.plan.tire.threads import WORDS, count_of, said
 from tautochrone.run.folder import Run
-
-Statistic = Callable[[Query, Measurements, str], Found]
+from tautochrone.statistics.binomial import between
 
 ANY, BEST = "any", "best"
 """What a query may give for threads: the least of all numbers of threads, or the most."""
@@ -117,10 +119,13 @@ def _where(point: Point, runs: Sequence[Run], facts: Facts | None) -> tuple[int,
 def _elapsed(query: Query, measurements: Measurements, system: str) -> Found:
     """What a simulation takes as fast as possible, the median of its repetitions; of several, in all.
 
-    ``given.several``: only where these are several threads.
+    ``given.above``: only where these are more threads than that word comes to.
     """
-    if query.given.get("several") and team_of(query.given["threads"], measurements, system) == 1:
-        return Absent("There is one CPU here: one thread for it is one thread.")
+    if "above" in query.given:
+        words = [query.given[one] for one in ("threads", "above")]
+        counts = [team_of(one, measurements, system) for one in words]
+        if counts[0] is not None and counts[0] == counts[1]:
+            return Absent(f"{capital(said(words[0]))} is {said(words[1])} here: {counts[0]}.")
     cells = [one for one in _chosen_fast(query, measurements, system) if one.trials]
     if not cells:
         return Absent(_nothing(query, measurements, system))
@@ -198,41 +203,44 @@ def _chosen_map(query: Query, measurements: Measurements, system: str) -> Sequen
 def _met_up_to(query: Query, measurements: Measurements, system: str) -> Found:
     """The largest tire up to which no deadline was missed, with ``given.threads`` threads.
 
-    `ANY`: whatever the number of threads; `BEST`: with the number that serves best.
+    `ANY`: whatever the number of threads; `BEST`: with the number that serves best. Its interval is that of
+    `tire_border.border`.
     """
-    found = [one for one in _boundaries(query, measurements, system) if one.measured]
+    words = query.given.get("threads", ANY)
+    if words in (ANY, BEST):
+        query = replace(query, given={k: v for k, v in query.given.items() if k != "threads"})
+    cells = _chosen_map(query, measurements, system)
+    found = [one for one in boundaries(cells) if one.measured]
     if not found:
         return Absent(_nothing(query, measurements, system))
-    chosen = (min if query.given.get("threads", ANY) == ANY else max)(found, key=_reach)
-    repetitions = 1 if chosen.reliable is None else len(chosen.reliable.trials)
-    if chosen.reliable is None:
-        first = chosen.first_miss.nodes if chosen.first_miss is not None else 0
-        return Value(0.0, repetitions=repetitions, note=f"the smallest tire, {first:,} masses, missed some")
-    beyond = chosen.first_miss is None
-    words = [f"with {_team(chosen.threads)}"]
-    if beyond:
-        words.append("no larger one was measured")
-    elif chosen.first_miss is not None:
-        words.append(f"the next larger one, {chosen.first_miss.nodes:,}, missed some")
+    pick = min if words == ANY else max
+    chosen = pick(found, key=_reach)
+    first = chosen.first_miss.nodes if chosen.first_miss is not None else None
+    borders = [border(own) for own in teams(cells).values()]
+    low, high = pick(one.low for one in borders), pick(one.high for one in borders)
+    told = [] if chosen.reliable is None else [f"with {_team(chosen.threads)}"]
+    if first is None:
+        told.append("no larger one was measured")
+    elif chosen.reliable is None:
+        told.append(f"the smallest tire, {first:,} masses, missed some")
+    else:
+        told.append(f"the next larger one, {first:,}, missed some")
+    if first is not None and high > first:
+        chance = "which may be chance" if isinf(high) else f"by {high:,.0f} it is no chance"
+        told.append(chance)
     return Value(
-        float(chosen.reliable.nodes),
-        samples=chosen.reliable.due,
-        repetitions=repetitions,
-        beyond=beyond,
-        note="; ".join(words),
+        0.0 if chosen.reliable is None else float(chosen.reliable.nodes),
+        samples=0 if chosen.reliable is None else chosen.reliable.due,
+        repetitions=1 if chosen.reliable is None else len(chosen.reliable.trials),
+        interval=(low, high),
+        beyond=first is None,
+        note="; ".join(told),
     )
 
 
 def _reach(one: Boundary) -> tuple[int, bool]:
     """What it holds up to; the one that was never seen to miss reaches further."""
     return (0 if one.reliable is None else one.reliable.nodes, one.first_miss is None)
-
-
-def _boundaries(query: Query, measurements: Measurements, system: str) -> tuple[Boundary, ...]:
-    words = query.given.get("threads", ANY)
-    if words in (ANY, BEST):
-        query = replace(query, given={k: v for k, v in query.given.items() if k != "threads"})
-    return boundaries(_chosen_map(query, measurements, system))
 
 
 def _first_miss(query: Query, measurements: Measurements, system: str) -> Found:
@@ -267,15 +275,44 @@ def _most_threads(query: Query, measurements: Measurements, system: str) -> Foun
     return Value(most / unit, beyond=beyond, note=note)
 
 
-def _is_clear(query: Query, measurements: Measurements, system: str) -> Found:
-    """Whether, of each number of threads, every tire below the first miss met and every larger one missed."""
-    found = [one for one in boundaries(_chosen_map(query, measurements, system)) if one.measured]
-    told = [one for one in found if one.first_miss is not None and one.reliable is not None]
-    if not told:
+def _transition(query: Query, measurements: Measurements, system: str) -> Found:
+    """How many times as many masses lie between meeting all deadlines and missing most, at the widest.
+
+    See `tire_border.transition`; of all numbers of threads the widest.
+    """
+    own = teams(_chosen_map(query, measurements, system))
+    if not own:
+        return Absent(_nothing(query, measurements, system))
+    found = [one for one in map(transition, own.values()) if one is not None]
+    if not found:
         return Absent("No border lies between the sizes that were measured.")
-    unclear = [one.threads for one in told if not one.is_clear]
-    note = f"{len(told) - len(unclear)} of {len(told)} numbers of threads"
-    return Value(None, text="no" if unclear else "yes", note=note)
+    low, high = max(one.low for one in found), max(one.high for one in found)
+    told = f"the widest of {len(found)} of {len(own)} numbers of threads"
+    if isinf(high):
+        told = f"{told}; its ends were not both measured"
+    return Value(low if isinf(high) else high, interval=(low, high), beyond=isinf(high), note=told)
+
+
+def _share_that_misses(query: Query, measurements: Measurements, system: str) -> Found:
+    """Of tires with more threads than ``given.above`` comes to, the share that missed a deadline.
+
+    Its interval is Clopper and Pearson's, of tires as if each were by itself.
+    """
+    least = team_of(query.given.get("above", 0), measurements, system)
+    cells = [
+        one
+        for one in _chosen_map(query, measurements, system)
+        if one.trials and least is not None and one.threads > least
+    ]
+    if not cells:
+        return Absent(_nothing(query, measurements, system))
+    missed = sum(bool(one.missed) for one in cells)
+    return Value(
+        missed / len(cells),
+        samples=len(cells),
+        interval=between(len(cells), missed, 0.95),
+        note=f"{missed} of {len(cells)} tires",
+    )
 
 
 def _taken(query: Query, measurements: Measurements, system: str) -> Found:
@@ -291,7 +328,8 @@ def _taken(query: Query, measurements: Measurements, system: str) -> Found:
         steps += done
     if not steps:
         return Absent("This system does not tell how often a thread lost its CPU.")
-    return Value(lost / steps, samples=steps, note=f"{lost:,} times in {steps:,} steps of threads")
+    times = "once" if lost == 1 else f"{lost:,} times"
+    return Value(lost / steps, samples=steps, note=f"{times} in {steps:,} steps of threads")
 
 
 def _team(threads: int) -> str:
@@ -310,6 +348,7 @@ TIRE: Mapping[str, Statistic] = {
     "met up to": _met_up_to,
     "first miss": _first_miss,
     "most threads": _most_threads,
-    "clear border": _is_clear,
+    "transition": _transition,
+    "tires that miss": _share_that_misses,
     "CPU taken": _taken,
 }

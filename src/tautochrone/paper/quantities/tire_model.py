@@ -3,21 +3,21 @@
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
+from statistics import fmean
 
 from tautochrone.judgement.tire.model import Study, studies
 from tautochrone.judgement.tire.model_fit import Constants, Fit
 from tautochrone.judgement.tire.model_points import points_of
 from tautochrone.judgement.tire.model_words import sentences_of
+from tautochrone.judgement.tire.run import configuration
 from tautochrone.paper.document import Query
 from tautochrone.paper.measured import Measurements
+from tautochrone.paper.quantities.general import Statistic
 from tautochrone.paper.value import Absent, Found, Value
 from tautochrone.run.folder import Run
 from tautochrone.statistics.proportion import Estimate
 
-Statistic = Callable[[Query, Measurements, str], Found]
-
 HOLDS, IN_PART, FAILS = "yes", "in part", "no"
-_SOLVER = "semaphore"
 _FEWEST_RUNS = 5
 
 
@@ -40,8 +40,11 @@ def studies_of(query: Query, measurements: Measurements, system: str) -> tuple[S
 
 @lru_cache(maxsize=16)
 def _studies(paths: tuple[Path, ...], beside: tuple[Path, ...]) -> tuple[Study, ...]:
-    points = points_of([Run.read(one) for one in paths])
-    return studies(points, [Run.read(one) for one in beside], _SOLVER) if points else ()
+    runs = [Run.read(one) for one in paths]
+    points = points_of(runs)
+    if not points:
+        return ()
+    return studies(points, [Run.read(one) for one in beside], configuration(runs[0]).solver)
 
 
 def _holds(query: Query, measurements: Measurements, system: str) -> Found:
@@ -77,15 +80,12 @@ def _constant(of: Callable[[Constants], Estimate]) -> Statistic:
         known = [of(one.constants) for one in held if one.constants is not None]
         if not known:
             return Absent("Equation (2) holds nowhere here, so it has no constants.")
-        values = [one.value for one in known]
         first = known[0]
-        interval = (
-            f"{first.confidence:.0%} interval {first.low:.3g} to {first.high:.3g} ns"
-            if len(known) == 1 and first.low is not None and first.high is not None
-            else ""
-        )
-        middle = sum(values) / len(values)
-        return Value(middle, "ns", repetitions=1, note=interval)
+        middle = fmean(one.value for one in known)
+        if len(known) > 1 or first.low is None or first.high is None:
+            return Value(middle, "ns")
+        told = f"{first.confidence:.0%} interval {first.low:.3g} to {first.high:.3g} ns"
+        return Value(middle, "ns", interval=(first.low, first.high), note=told)
 
     return evaluate
 

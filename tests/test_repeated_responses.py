@@ -1,0 +1,40 @@
+"""What a response that was really measured gives of koh2013: a number for each repetition within a run."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from real import PATIENCE_S, policy_options, sealed
+from reproductions import Made, measured
+from tautochrone.paper.measured import Measurements
+from tautochrone.paper.quantities.repeated import each_repetition
+from tautochrone.paper.quantity import evaluate
+from tautochrone.paper.read import read
+from tautochrone.paper.systems import System
+from tautochrone.paper.value import Value
+from tautochrone.target.local import find_probe
+
+
+def test_a_response_has_a_number_for_each_repetition_of_a_run(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [
+            str(find_probe()), "response", "--mechanisms", "semaphore,fifo", "--period", "1ms", "--place",
+            "same", "--waiter", "same", "--repetitions", "4", "--count", "3", *policy_options(), "--out", "-",
+        ],
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    run = sealed(ended.stdout, tmp_path)
+    query = read("koh2013").tables[0].ours[3][1]
+    assert query
+    point = measured(tmp_path / "made", [Made(query.of)]).points
+    samples = Measurements((System("local"),), point, {next(iter(point)): [run]})
+    found = each_repetition(query, samples, "local")
+    assert len(found) == 4 if isinstance(found, tuple) else pytest.fail(found.why)
+    mean = evaluate(query, samples, "local")
+    assert isinstance(mean, Value)
+    assert (mean.samples, mean.repetitions) == (12, 4)
+    assert mean.value == pytest.approx(run.values("koh_semaphore_ns", 0).mean())
