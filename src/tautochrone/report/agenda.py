@@ -60,7 +60,15 @@ def introduce_agenda(console: Console, agenda: Agenda, at_once: int = 1) -> None
         )
         return
     rest = _rest(agenda, at_once)
+    if not agenda.ahead:
+        console.print(
+            f"{agenda.document.title}: all that can be measured of {agenda.campaign.id} is finished, "
+            f"{finished:,} of {plural(len(agenda.slots), 'cell')}; {_refused(agenda)}.",
+            soft_wrap=True,
+        )
+        return
     done = f", {finished} finished before" if finished else ""
+    done += f", {_refused(agenda)}" if len(agenda.ahead) < len(agenda.left) else ""
     seed = "" if agenda.document.order == "listed" else f"Seed {agenda.campaign.seed}, "
     together = f", {at_once} at once" if at_once > 1 else ""
     console.print(
@@ -74,7 +82,7 @@ def introduce_agenda(console: Console, agenda: Agenda, at_once: int = 1) -> None
 def as_table(agenda: Agenda, at_once: int = 1) -> dict[str, Any]:
     """The same as JSON has it; times in seconds."""
     rest = _rest(agenda, at_once)
-    finished = agenda.finished
+    finished, refused = agenda.finished, agenda.campaign.refused
     return {
         "title": agenda.document.title,
         "plan": str(agenda.document.path),
@@ -101,6 +109,7 @@ def as_table(agenda: Agenda, at_once: int = 1) -> dict[str, Any]:
                 "arguments": list(point.prepared.arguments),
                 "expected_s": round(point_s(point), 1),
                 "run": finished[slot.key, slot.block].id if (slot.key, slot.block) in finished else None,
+                **({"refused": refused[slot.key]} if slot.key in refused else {}),
             }
             for slot in agenda.slots
             for point in (agenda.points[slot.key],)
@@ -119,7 +128,7 @@ def _cells(agenda: Agenda) -> Table:
         "deployment": any(point.deployment.name != AS_IS for point in points),
         "block": agenda.document.repetitions > 1,
     }
-    finished = agenda.finished
+    finished, refused = agenda.finished, agenda.campaign.refused
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     table.add_column("", justify="right")
     if several["block"]:
@@ -138,7 +147,8 @@ def _cells(agenda: Agenda) -> Table:
         words += [", ".join(filter(None, (point.heading, point.varied))), point.load.name]
         words += [point.deployment.short] if several["deployment"] else []
         words += [point.system] if several["system"] else []
-        words += ["finished" if done else long_duration(point_s(point))]
+        takes = "refused before" if slot.key in refused else long_duration(point_s(point))
+        words += ["finished" if done else takes]
         table.add_row(*(Text(word) for word in words), style="dim" if done else "")
     return table
 
@@ -181,7 +191,11 @@ def _sentences(agenda: Agenda, at_once: int) -> Iterator[str]:
     blocks = plural(agenda.document.repetitions, "repetition")
     done = f"{len(agenda.finished)} of {len(agenda.slots)} finished"
     yield f"{plural(len(agenda.points), 'cell')} in {blocks}; {done}."
-    if agenda.left:
+    if len(agenda.ahead) < len(agenda.left):
+        yield f"{_refused(agenda)[:1].upper()}{_refused(agenda)[1:]}."
+    if agenda.left and not agenda.ahead:
+        yield "All that can be measured is finished."
+    if agenda.ahead:
         yield f"The rest takes {_takes(rest)}; begun now, it ends at {_clock(rest)}."
         if rest.at_most:
             yield "It is less where cells miss a deadline: such a cell ends there."
@@ -201,12 +215,18 @@ def _sentences(agenda: Agenda, at_once: int) -> Iterator[str]:
 
 
 def _rest(agenda: Agenda, at_once: int = 1) -> Estimate:
-    return estimate(agenda.left, agenda.points, datetime.now().astimezone(), _forecast(agenda), at_once)
+    return estimate(agenda.ahead, agenda.points, datetime.now().astimezone(), _forecast(agenda), at_once)
 
 
 def _forecast(agenda: Agenda) -> Forecast | None:
     """What is known from the cells that are finished; None: none is."""
     return forecast_of(agenda) if agenda.finished else None
+
+
+def _refused(agenda: Agenda) -> str:
+    """The cells that were refused the last time, and take no time if they are again."""
+    count = len(agenda.left) - len(agenda.ahead)
+    return f"{count:,} refused before {'is' if count == 1 else 'are'} tried again"
 
 
 def _takes(rest: Estimate) -> str:

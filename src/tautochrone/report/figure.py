@@ -192,6 +192,7 @@ def stacked(
     *,
     columns: int = 1,
     spacing: int = _SPACING,
+    title_of_one: bool = False,
 ) -> Specification:
     """Figures of a page below each other, each below its key, in the colours of paper.
 
@@ -200,6 +201,7 @@ def stacked(
         width: of a panel without its axes, in px.
         columns: how many panels stand side by side.
         spacing: between rows of them.
+        title_of_one: whether a panel that is the only one has its title, too.
     """
     several = sum(len(panels) for panels, _ in groups) > 1
     common: Specification = {}
@@ -210,7 +212,7 @@ def stacked(
         charts = []
         for panel in panels:
             chart = _for_paper(panel.chart.to_dict(), width)
-            if not several and not signs:
+            if not several and not signs and not (title_of_one and panel.title):
                 return chart
             for key in ("$schema", "config", "padding"):
                 if key in chart:
@@ -218,7 +220,7 @@ def stacked(
                     chart.pop(key, None)
             chart.pop("autosize", None)
             common["datasets"] = {**common.get("datasets", {}), **chart.pop("datasets", {})}
-            if panel.title and several:
+            if panel.title and (several or title_of_one):
                 chart["title"] = {"text": panel.title, "frame": "group"}
             charts.append(chart)
         if columns == 1:

@@ -6,11 +6,19 @@ from tautochrone.units import format_duration
 
 _PLAIN_MICRO = re.compile(r"(?<=\d)[ \u00a0]us\b")
 _NO_BREAK = "\u00a0"
+_HEAD_MICRO = re.compile(r"(?<=\()us(?=\))|(?<=\bin )us\b")
+POWER = re.compile(r"10\^([0-9]+)")
+"""A power of ten as a paper's file has it; its group is the exponent."""
 
 
 def micro(text: str) -> str:
     """Set ``12.5 us`` as ``12.5 µs``, with a space that does not break."""
     return _PLAIN_MICRO.sub(f"{_NO_BREAK}µs", text)
+
+
+def head_micro(text: str) -> str:
+    """The unit of a head or a title: ``Latency (us)``, ``Latency, in us``."""
+    return _HEAD_MICRO.sub("µs", text)
 
 
 def duration(ns: float | None) -> str:

@@ -7,6 +7,7 @@ is ten times rarer.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -21,6 +22,9 @@ _POINTS = 400
 LATE, LARGE = "cycles at most so late", "samples at most so large"
 """What the curve counts: of a loop's latency, and of any other measure."""
 
+_APART = 0.01  # of a linear axis: nearer to its end a share can't be told from all
+_CLOSE = 0.018  # of the axis of time: closer than this, signs cover one another
+_DODGE_PX = 9
 _ROOM = 1.6  # on an axis of rarity, above the rarest mark
 _TOP = 0.1  # the enlarged panel begins here: the latest tenth of the cycles
 
@@ -217,6 +221,9 @@ def _known(frame: Frame, theme: Theme, x: alt.X, y: alt.Y, share: str, middle: f
         for one in frame.known
         if one.share is None
     ]
+    shown = [one for one in frame.known if one.share is not None and one.share >= 1 - frame.top]
+    if share == "share":
+        shown = [one for one in shown if is_apart(one, frame.top)]
     marks = [
         {
             "at": one.at_ns,
@@ -224,8 +231,7 @@ def _known(frame: Frame, theme: Theme, x: alt.X, y: alt.Y, share: str, middle: f
             "path": one.path,
             "words": f"{one.words}: {duration(one.at_ns)}",
         }
-        for one in frame.known
-        if one.share is not None and one.share >= 1 - frame.top
+        for one in shown
     ]
     layers = []
     if limits:
@@ -236,11 +242,36 @@ def _known(frame: Frame, theme: Theme, x: alt.X, y: alt.Y, share: str, middle: f
                 x=x, y=y, text="words:N"
             ),
         ]
-    if marks:
-        layers.append(
-            in_chart(marks, theme, tooltip=[alt.Tooltip("words:N", title="published")]).encode(x=x, y=y)
-        )
+    told = [alt.Tooltip("words:N", title="published")]
+    for at, rows in enumerate(_beside_each_other(marks, share, x["scale"])):
+        drawn = in_chart(rows, theme, tooltip=told).encode(x=x, y=y)
+        drawn.mark["yOffset"] = -_DODGE_PX * at
+        layers.append(drawn)
     return layers
+
+
+def is_apart(one: Known, shown: float) -> bool:
+    """Whether it is a maximum, or so far below all samples that a linear axis of the top share tells it."""
+    return one.share is not None and (one.share >= 1 or 1 - one.share >= _APART * shown)
+
+
+def _beside_each_other(
+    marks: Sequence[dict[str, Any]], share: str, scale: alt.Scale
+) -> list[list[dict[str, Any]]]:
+    """Marks that would fall on one another, in rows of which each stands above the one before."""
+    rows: list[list[dict[str, Any]]] = []
+    for mark in marks:
+        for row in rows:
+            if not any(mark[share] == one[share] and _is_close(mark, one, scale) for one in row):
+                row.append(mark)
+                break
+        else:
+            rows.append([mark])
+    return rows
+
+
+def _is_close(one: dict[str, Any], other: dict[str, Any], scale: alt.Scale) -> bool:
+    return abs(axes.place(one["at"], scale) - axes.place(other["at"], scale)) < _CLOSE
 
 
 def _lines(

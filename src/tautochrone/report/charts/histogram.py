@@ -9,13 +9,14 @@ import numpy as np
 from tautochrone.report.charts import axes
 from tautochrone.report.charts.outlined import in_chart
 from tautochrone.report.series import Bins, Integers, Series, is_signed, runs_of, usual_size_ns
-from tautochrone.report.theme import Theme
+from tautochrone.report.theme import DASHES, Theme
 from tautochrone.report.typeset import duration, number
 
 _FLOOR = 0.6  # where a logarithmic count axis begins: below 1, so that a single sample has a height
 _BINS_PER_DECADE = 40
 _LABEL_PX = 14
 _LEFT_PART = 0.45  # a label this far to the left has its room on the other side
+_LABEL_PART = 0.2  # of the width of a panel, that a label may take
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,16 @@ def chart(
     runs: Sequence[str] = (),
     known: Sequence[Known] = (),
     known_within: Sequence[Known] = (),
+    dashed: bool = False,
 ) -> alt.LayerChart:
-    """Overlay the histograms of ``series``, one colour and dash per run.
+    """Overlay the histograms of ``series``, one colour per run.
 
     ``within`` are all series of the figure this panel belongs to: they share axes and colours.
 
     Args:
         runs: all that have a colour, in the order that gives it them; none: those of ``within``.
         known: numbers from elsewhere; ``known_within`` are those of all panels of the figure.
+        dashed: whether each run has a dash, too, for a key that has it.
     """
     every = within or series
     runs = runs or runs_of(every)
@@ -83,6 +86,10 @@ def chart(
         y2=alt.Y2Datum(_FLOOR)
     )
     line = base.mark_line(interpolate="step-after", strokeWidth=1.4, strokeJoin="round")
+    if dashed:
+        dashes = [list(DASHES[at % len(DASHES)]) for at in range(len(runs))]
+        scale = alt.Scale(domain=list(runs), range=dashes)
+        line = line.encode(strokeDash=alt.StrokeDash("run:N", scale=scale, legend=None))
     return axes.finish(
         [
             fill,
@@ -180,14 +187,20 @@ def _maximum(
 ) -> list[alt.Chart]:
     """A thin line down to each run's largest value, with the words at its top; the colour tells the run."""
     layers = []
-    for row, one in enumerate(sorted(series, key=lambda each: -each.maximum_ns)):
+    places = [axes.place(axes.standing(one.maximum_ns, x_scale), x_scale) for one in series]
+    # Words left of their lines: the largest above, so that its words pass over the other lines.
+    all_left = min(places, default=1.0) >= _LABEL_PART and max(places, default=0.0) >= _LEFT_PART
+    all_right = not all_left and max(places, default=1.0) <= 1 - _LABEL_PART
+    turn = 1 if all_right else -1
+    for row, one in enumerate(sorted(series, key=lambda each: turn * each.maximum_ns)):
         point = {
             "run": one.run,
             "at": axes.standing(one.maximum_ns, x_scale),
             "count": int(binned[one.rank, one.source].count[-1]),
             "label": f"max {duration(one.maximum_ns)}",
         }
-        left = axes.place(axes.standing(one.maximum_ns, x_scale), x_scale) < _LEFT_PART
+        place = axes.place(axes.standing(one.maximum_ns, x_scale), x_scale)
+        left = all_right or (not all_left and place < _LEFT_PART)
         top = alt.value(4 + _LABEL_PX * row)
         base = alt.Chart(alt.InlineData(values=[point])).encode(x=alt.X("at:Q", scale=x_scale), color=color)
         layers += [

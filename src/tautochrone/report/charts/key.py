@@ -13,7 +13,10 @@ _NARROW_PX, _USUAL_PX, _WIDE_PX = 3.7, 6.4, 9.6  # of a letter of 11 px
 
 
 def specification(signs: Sequence[Sign], theme: Theme, width: int) -> dict[str, Any]:
-    """A Vega-Lite chart with every sign, in as many rows as they need; a heading begins a row."""
+    """A Vega-Lite chart with every sign, in as many rows as they need; a heading begins a row.
+
+    A heading with a shade is a title, which has a row of its own.
+    """
     layers: list[dict[str, Any]] = []
     x, y = 0.0, _ROW_PX / 2
     for sign in signs:
@@ -23,13 +26,20 @@ def specification(signs: Sequence[Sign], theme: Theme, width: int) -> dict[str, 
             x, y = 0.0, y + _ROW_PX
         layers += [*_sign(sign, theme, x, y), _words(sign, theme, x + room, y)]
         x += needs + _GAP_PX
+        if _is_title(sign):
+            x, y = 0.0, y + _ROW_PX
+    lowest = y if x else y - _ROW_PX
     return {
         "layer": layers,
         "data": {"values": [{}]},
         "width": width,
-        "height": y + _ROW_PX / 2,
+        "height": lowest + _ROW_PX / 2,
         "view": {"stroke": None},
     }
+
+
+def _is_title(sign: Sign) -> bool:
+    return sign.is_heading and bool(sign.shade)
 
 
 def _width(words: str) -> float:
@@ -62,6 +72,7 @@ def _color(sign: Sign, theme: Theme) -> str:
 
 
 def _words(sign: Sign, theme: Theme, x: float, y: float) -> dict[str, Any]:
-    color = theme.muted if sign.is_heading else theme.ink
-    mark = {"type": "text", "text": sign.label, "align": "left", "baseline": "middle", "color": color}
+    color = theme.muted if sign.is_heading and not sign.shade else theme.ink
+    mark: dict[str, Any] = {"type": "text", "text": sign.label, "align": "left", "baseline": "middle"}
+    mark |= {"color": color, **({"fontWeight": 600, "fontSize": 13} if _is_title(sign) else {})}
     return {"mark": mark, "encoding": {"x": {"value": x}, "y": {"value": y}}}

@@ -84,6 +84,12 @@ def chart(
 def _layers(placed: _Placed, theme: Theme) -> Iterator[alt.Chart]:
     told = [alt.Tooltip("words:N", title="which")]
     if placed.lanes:
+        bars = [_bar(at, lane) for at, lane in placed.lanes]
+        yield (
+            alt.Chart(alt.InlineData(values=bars))
+            .mark_rule(color=theme.ink, strokeWidth=1)
+            .encode(y2="y2:Q", tooltip=told)
+        )
         dots = [row for at, lane in placed.lanes for row in _dots(at, lane)]
         yield (
             alt.Chart(alt.InlineData(values=dots))
@@ -93,12 +99,6 @@ def _layers(placed: _Placed, theme: Theme) -> Iterator[alt.Chart]:
                 shape=alt.Shape("shape:N", scale=None, legend=None),
                 tooltip=told,
             )
-        )
-        bars = [_bar(at, lane) for at, lane in placed.lanes]
-        yield (
-            alt.Chart(alt.InlineData(values=bars))
-            .mark_rule(color=theme.ink, strokeWidth=1.6)
-            .encode(y2="y2:Q", tooltip=told)
         )
     if placed.known:
         marks = [

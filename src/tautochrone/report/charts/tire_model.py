@@ -150,7 +150,7 @@ def errors(rows: Sequence[Row], theme: Theme, *, threads: Sequence[int], toleran
         .encode(x=x, color=color, y=alt.Y("least:Q", scale=scale, axis=axis), y2="largest:Q")
     )
     dashes = alt.Scale(domain=teams, range=[list(_dash(at)) for at in range(len(threads))])
-    line = base.mark_line(strokeWidth=1.2, opacity=0.6).encode(
+    line = base.mark_line(strokeWidth=1.4, opacity=0.85).encode(
         y=y, strokeDash=alt.StrokeDash("team:N", scale=dashes, legend=None)
     )
     points = base.mark_point(filled=True, opacity=1, size=_SIZE).encode(

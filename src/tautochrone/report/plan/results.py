@@ -150,7 +150,7 @@ def gather_results(
     wanted = max((int(one.get("repetitions") or 1) for one in told), default=1)
     done = set(finished)
     early = early_ends(campaign, done)
-    why = all_reasons(campaign, reasons)
+    why = all_reasons(campaign, reasons, early)
     if required is None:
         required = read_stored(told[-1]) if told else {}
     failed = {*wrong, *early.failed}

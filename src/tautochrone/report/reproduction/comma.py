@@ -12,9 +12,10 @@ from tautochrone.paper.value import Absent, Value
 
 _HEADS = (
     "system", "published", "origin", "row", "column", "unit", "shown", "value", "low", "high", "spread",
-    "bound", "samples", "repetitions", "least", "largest", "why_not",
+    "bound", "samples", "repetitions", "least", "largest", "interval_low", "interval_high", "why_not",
 )  # fmt: skip
-_CLAIM_HEADS = ("claim", "where", "says", "found", "systems", "answer", "in_short", "evidence")
+_CLAIM_HEADS = ("claim", "where", "says", "found", "systems", "answer", "in_short", "evidence", "reading",
+                "besides")  # fmt: skip
 _DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -54,6 +55,8 @@ def claims(asked: Sequence[Asked]) -> str:
                 one.finding.answer,
                 one.finding.in_short,
                 one.finding.evidence,
+                one.claim.reading,
+                "yes" if one.claim.besides else "no",
             )
             for one in asked
         ),
@@ -63,16 +66,16 @@ def claims(asked: Sequence[Asked]) -> str:
 def _numbers(entry: Entry, unit: str) -> tuple[object, ...]:
     found = entry.found
     if isinstance(found, Absent):
-        return (*[""] * 9, found.why)
+        return (*[""] * 11, found.why)
     if isinstance(found, Printed):
         known = (found.value, found.low, found.high, found.spread)
-        return (*(_number(one, 1.0) for one in known), _bound(beyond=found.beyond), *[""] * 4, "")
+        return (*(_number(one, 1.0) for one in known), _bound(beyond=found.beyond), *[""] * 6, "")
     return (*_of_value(found, 1.0 if found.text else factor(found.unit, unit)), "")
 
 
 def _of_value(value: Value, scale: float) -> tuple[object, ...]:
     known = (value.value, value.low, value.high, value.spread)
-    ends = (value.least, value.largest)
+    ends = (value.least, value.largest, *(value.interval or (None, None)))
     return (
         *(_number(one, scale) for one in known),
         _bound(beyond=value.beyond),

@@ -11,6 +11,7 @@ from tautochrone.plan.experiments import Value
 from tautochrone.report.reproduction.figures import Drawn
 from tautochrone.report.reproduction.figures.files import names
 from tautochrone.report.reproduction.folder import stem_of
+from tautochrone.report.typeset import plural
 
 BEGIN, END = "<!-- begin: scripts/describe-papers -->", "<!-- end: scripts/describe-papers -->"
 _LENGTHS = ("count", "duration", "calls", "repetitions")
@@ -39,6 +40,8 @@ def put_in(text: str, between: str) -> str:
 
 
 def _overview(papers: Sequence[Paper]) -> Iterator[str]:
+    yield "About how long it takes, for one system:"
+    yield ""
     yield "| paper | asks | tables, figures, claims | at the paper's length | `--quick` |"
     yield "|---|---|---:|---:|---:|"
     total = [0.0, 0.0]
@@ -62,8 +65,8 @@ def _section(paper: Paper) -> Iterator[str]:
     yield ""
     yield from _experiments(full, quick)
     yield from _counterparts(paper)
-    yield from _claims(paper)
     yield from _cannot(paper)
+    yield from _claims(paper)
 
 
 def _experiments(full: Document, quick: Document) -> Iterator[str]:
@@ -125,7 +128,7 @@ def _counterparts(paper: Paper) -> Iterator[str]:
     for table in paper.tables:
         yield _row([table.name, table.title, _of_table(table), f"`tables/{stem_of(table.name)}`"])
     for figure in paper.figures:
-        yield _row([figure.name, figure.title, _of_figure(figure), f"`figures/{_drawn(figure)}`"])
+        yield _row([figure.name, figure.title, _of_figure(figure), _drawn(figure)])
     yield ""
 
 
@@ -145,16 +148,22 @@ def _of_figure(figure: Figure) -> str:
 
 
 def _titles(queries: Iterable[Query]) -> str:
-    return ", ".join(dict.fromkeys(query.of for query in queries))
+    """Of experiments, quoted: there are commas in them."""
+    return ", ".join(dict.fromkeys(f'"{query.of}"' for query in queries))
 
 
 def _claims(paper: Paper) -> Iterator[str]:
     if not paper.claims:
         return
+    yield f"<details><summary>Its {plural(len(paper.claims), 'claim')}</summary>"
+    yield ""
     yield "| claim | section | what the paper found |"
     yield "|---|---|---|"
     for claim in paper.claims:
-        yield _row([claim.says, claim.where, claim.found])
+        says = f"{claim.says} (asked besides)" if claim.besides else claim.says
+        yield _row([says, claim.where, claim.found])
+    yield ""
+    yield "</details>"
     yield ""
 
 
@@ -169,8 +178,9 @@ def _cannot(paper: Paper) -> Iterator[str]:
 
 
 def _drawn(figure: Figure) -> str:
-    """What its files are called, without the ending."""
-    return PurePath(names(Drawn(figure, (), 0))["svg"]).stem
+    """What its files are called, without the ending, and whether they are drawn for a column."""
+    file = f"`figures/{PurePath(names(Drawn(figure, (), 0))['svg']).stem}`"
+    return f"{file}, column" if figure.settings.get("print") == "column" else file
 
 
 def _row(cells: Iterable[str]) -> str:

@@ -1,7 +1,7 @@
 """A sheet without merged cells, for writers that have none: one head for each column, a name in each row."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tautochrone.report.reproduction.sheet import Cell, Sheet
 
@@ -29,7 +29,7 @@ def rows(sheet: Sheet) -> list[FlatRow]:
     for block in sheet.blocks:
         held: dict[int, tuple[Cell, int]] = {}
         for index, row in enumerate(block.rows):
-            cells, given = [], iter(row)
+            cells, given = [], iter(_apart(row))
             for at in range(sheet.width):
                 if at in held and held[at][1] > 0:
                     cell, left = held[at]
@@ -40,6 +40,15 @@ def rows(sheet: Sheet) -> list[FlatRow]:
                 cells.append(cell)
             found.append(FlatRow(block.title if index == 0 else "", tuple(cells)))
     return found
+
+
+def _apart(row: Sequence[Cell]) -> list[Cell]:
+    """A cell over several columns as one in the first of them."""
+    return [
+        replace(cell, columns=1) if at == 0 else Cell("", cell.kind, words=True)
+        for cell in row
+        for at in range(cell.columns)
+    ]
 
 
 def _spread(row: Sequence[Cell]) -> list[Cell]:

@@ -4,6 +4,7 @@ report.html
 figures/figure-07.svg .pdf
 tables/table-4.csv .md .tex; figure-07.csv … for what a text says of a figure in numbers
 claims.csv .md .tex
+captions.md: of each figure, with its conditions
 """
 
 import re
@@ -11,10 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tautochrone.errors import StoreError
-from tautochrone.paper.cited import short
 from tautochrone.paper.side_by_side import lay, said_of
 from tautochrone.report.reproduction import claims, comma, latex, markdown, page
-from tautochrone.report.reproduction.figures import Drawn, draw_all
+from tautochrone.report.reproduction.figures import Drawn, captions, draw_all
 from tautochrone.report.reproduction.figures.files import written
 from tautochrone.report.reproduction.made import Made
 from tautochrone.report.reproduction.sheet import arrange
@@ -49,15 +49,16 @@ def write(made: Made, folder: Path) -> Path:
 
 
 def _files(made: Made, drawn: tuple[Drawn, ...]) -> Iterator[tuple[str, bytes]]:
-    study = short(made.paper)
+    paper = made.paper.short
     for one in drawn:
         yield from ((f"{FIGURES}/{name}", content) for name, content in written(one).items())
     for name, text in _tables(made):
         yield f"{TABLES}/{name}", text.encode()
+    yield "captions.md", captions.markdown(made.paper, drawn).encode()
     lines = claims.lines(made.asked)
     yield "claims.csv", comma.claims(made.asked).encode()
-    yield "claims.md", markdown.claims(lines, study).encode()
-    yield "claims.tex", latex.claims(lines, study, f"{made.paper.name}-claims").encode()
+    yield "claims.md", markdown.claims(lines, paper).encode()
+    yield "claims.tex", latex.claims(lines, paper, f"{made.paper.name}-claims").encode()
 
 
 def _tables(made: Made) -> Iterator[tuple[str, str]]:

@@ -1,11 +1,10 @@
 """A table and the claims in LaTeX: for an article that has ``\\usepackage{booktabs}``."""
 
-import re
 from collections.abc import Sequence
 
-from tautochrone.report.reproduction.claims import Line
+from tautochrone.report.reproduction.claims import Line, in_groups
 from tautochrone.report.reproduction.sheet import Cell, Sheet
-from tautochrone.report.typeset import micro
+from tautochrone.report.typeset import POWER, head_micro, micro
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
@@ -18,16 +17,14 @@ _SPECIAL = {
     "\u2018": "`", "\u2019": "'", "\u201c": "``", "\u201d": "''", "\u2026": r"\ldots{}",
     "\u2192": r"$\to$", "\u00b7": r"$\cdot$", "\u2009": r"\,", "\u202f": r"\,",
 }  # fmt: skip
-_POWER = re.compile(r"10\^([0-9]+)")
-_UNIT = re.compile(r"(?<=\()us(?=\))|(?<=\bin )us\b")
 _PACKAGES = "% Needs \\usepackage{booktabs} and, for letters such as \u00e9, a file in UTF-8.\n"
 _WIDE = 7  # columns from which on it is set smaller
 
 
 def escaped(words: str) -> str:
     """Words that mean nothing to LaTeX; what has no letter of its own in every font as mathematics."""
-    typeset = micro(_UNIT.sub("\u00b5s", words))
-    pieces = _POWER.split(typeset)
+    typeset = micro(head_micro(words))
+    pieces = POWER.split(typeset)
     said = [
         f"$10^{{{piece}}}$" if index % 2 else "".join(_SPECIAL.get(letter, letter) for letter in piece)
         for index, piece in enumerate(pieces)
@@ -68,25 +65,31 @@ def table(sheet: Sheet, label: str) -> str:
     return "\n".join([*body, "\\end{table}", ""])
 
 
-def claims(lines: Sequence[Line], study: str, label: str) -> str:
+def claims(lines: Sequence[Line], paper: str, label: str) -> str:
     """The text of the claims as a ``table``."""
     body = [
         _PACKAGES.rstrip(),
         "\\begin{table}[tbp]",
         "\\centering",
         "\\footnotesize",
-        f"\\caption{{Claims of {escaped(study)}, asked of what was measured here}}",
+        f"\\caption{{Claims of {escaped(paper)}, asked of what was measured here}}",
         f"\\label{{tab:{label}}}",
         "\\begin{tabular}{@{}p{0.30\\linewidth}p{0.20\\linewidth}p{0.42\\linewidth}@{}}",
         "\\toprule",
-        f"Claim & {escaped(study)} & Here \\\\",
+        f"Claim & {escaped(paper)} & Here \\\\",
         "\\midrule",
     ]
-    body += [
-        f"{escaped(line.says)} ({escaped(line.where)}) & {escaped(line.found)} & {_here(line)} \\\\"
-        for line in lines
-    ]
+    for at, group in enumerate(in_groups(lines)):
+        body += ["\\addlinespace"] if at else []
+        if group.title:
+            body.append(f"\\multicolumn{{3}}{{@{{}}l}}{{\\emph{{{escaped(group.title)}}}}} \\\\")
+        body += [f"{_claim(line)} & {escaped(line.found)} & {_here(line)} \\\\" for line in group.lines]
     return "\n".join([*body, "\\bottomrule", "\\end{tabular}", "\\end{table}", ""])
+
+
+def _claim(line: Line) -> str:
+    reading = f" \\emph{{{escaped(line.reading)}}}" if line.reading else ""
+    return f"{escaped(line.says)} ({escaped(line.where)}){reading}"
 
 
 def _here(line: Line) -> str:
@@ -103,12 +106,9 @@ def _heads(sheet: Sheet) -> list[str]:
     for row in sheet.heads:
         cells, rules, at = [], [], 1
         for cell in row:
-            if cell.columns == 1:
-                cells.append(_cell(cell))
-            else:
-                cells.append(f"\\multicolumn{{{cell.columns}}}{{c}}{{{_cell(cell)}}}")
-                if cell.text:
-                    rules.append(f"\\cmidrule(lr){{{at}-{at + cell.columns - 1}}}")
+            cells.append(_over(cell))
+            if cell.columns > 1 and cell.text:
+                rules.append(f"\\cmidrule(lr){{{at}-{at + cell.columns - 1}}}")
             at += cell.columns
         said.append(f"{' & '.join(cells)} \\\\")
         if rules:
@@ -118,9 +118,14 @@ def _heads(sheet: Sheet) -> list[str]:
 
 def _row(row: Sequence[Cell], width: int) -> str:
     """A row; a name that reaches over several stands in the first one."""
-    missing = width - len(row)
-    cells = [*([""] * missing), *(_cell(cell) for cell in row)]
+    missing = width - sum(cell.columns for cell in row)
+    cells = [*([""] * missing), *(_over(cell) for cell in row)]
     return f"{' & '.join(cells)} \\\\"
+
+
+def _over(cell: Cell) -> str:
+    """A cell, over as many columns as it reaches."""
+    return _cell(cell) if cell.columns == 1 else f"\\multicolumn{{{cell.columns}}}{{c}}{{{_cell(cell)}}}"
 
 
 def _cell(cell: Cell) -> str:

@@ -1,7 +1,8 @@
-"""A reproduction as a report needs it: the study, what was measured, and what came of its claims."""
+"""A reproduction as a report needs it: the paper, what was measured, and what came of its claims."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from tautochrone.paper.claims.answer import Asked
 from tautochrone.paper.document import Paper
@@ -9,18 +10,20 @@ from tautochrone.paper.measured import NOT_YET, Measurements
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
 
+Length = Literal["full", "quick", "other"]
 _MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
 class Made:
-    """A study and its counterpart here.
+    """A paper and its counterpart here.
 
     Attributes:
-        asked: what became of each claim, in the study's order.
+        asked: what became of each claim, in the paper's order.
         campaign: the id of the campaign that measured it.
         command: what repeats it.
-        quick: whether it is the short version.
+        length: of the plan: the paper's, the short version, or that of another plan.
+        plan: the file of another plan, as it was named; empty: it is not known.
     """
 
     paper: Paper
@@ -28,7 +31,8 @@ class Made:
     asked: tuple[Asked, ...]
     campaign: str
     command: str
-    quick: bool
+    length: Length
+    plan: str = ""
 
     @property
     def runs(self) -> list[Run]:

@@ -1,16 +1,12 @@
 """A table and the claims in Markdown, as GitHub and plain readers show them."""
 
-import re
 from collections.abc import Sequence
 
 from tautochrone.report.ci.markdown import plain
 from tautochrone.report.reproduction import flat
-from tautochrone.report.reproduction.claims import Line
+from tautochrone.report.reproduction.claims import Line, in_groups
 from tautochrone.report.reproduction.sheet import Cell, Sheet
-from tautochrone.report.typeset import micro
-
-_POWER = re.compile(r"10\^([0-9]+)")
-_UNIT = re.compile(r"(?<=\()us(?=\))|(?<=\bin )us\b")
+from tautochrone.report.typeset import POWER, head_micro, micro
 
 
 def table(sheet: Sheet) -> str:
@@ -30,11 +26,18 @@ def table(sheet: Sheet) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def claims(lines: Sequence[Line], study: str) -> str:
-    """The text of the claims: what a study found, and whether that holds here."""
-    rows = [_line([_said(f"{line.says} ({line.where})"), _said(line.found), _here(line)]) for line in lines]
-    head = [_line(["The claim", f"{_said(study)} found", "Here"]), _line(["---"] * 3)]
-    return "\n".join([*head, *rows]) + "\n"
+def claims(lines: Sequence[Line], paper: str) -> str:
+    """The text of the claims: what a paper found, and whether that holds here."""
+    said = [_line(["The claim", f"{_said(paper)} found", "Here"]), _line(["---"] * 3)]
+    for group in in_groups(lines):
+        said += [_line([f"*{_said(group.title)}*", "", ""])] if group.title else []
+        said += [_line([_claim(line), _said(line.found), _here(line)]) for line in group.lines]
+    return "\n".join(said) + "\n"
+
+
+def _claim(line: Line) -> str:
+    reading = f"<br><sub>{_said(line.reading)}</sub>" if line.reading else ""
+    return f"{_said(f'{line.says} ({line.where})')}{reading}"
 
 
 def _here(line: Line) -> str:
@@ -57,4 +60,4 @@ def _line(cells: Sequence[str]) -> str:
 
 def _said(words: str) -> str:
     """Words that mean nothing to Markdown, with powers of ten and µs set as people write them."""
-    return _POWER.sub(r"10<sup>\1</sup>", plain(micro(_UNIT.sub("µs", words))))
+    return POWER.sub(r"10<sup>\1</sup>", plain(micro(head_micro(words))))

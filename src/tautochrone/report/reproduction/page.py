@@ -8,8 +8,8 @@ from pathlib import Path
 from markupsafe import Markup, escape
 
 from tautochrone.paper import conditions as compared
-from tautochrone.paper.cited import short
 from tautochrone.paper.side_by_side import lay
+from tautochrone.paper.systems import label_of
 from tautochrone.plan.campaign.campaign import CONDITION, Campaign
 from tautochrone.report import audits, composition, html
 from tautochrone.report.foot import foot
@@ -18,20 +18,19 @@ from tautochrone.report.plan.results import Results
 from tautochrone.report.presentations import Grid
 from tautochrone.report.reproduction import claims
 from tautochrone.report.reproduction.figures import Drawn, draw_all
-from tautochrone.report.reproduction.figures.looks import label_of
 from tautochrone.report.reproduction.made import Made
+from tautochrone.report.reproduction.matrix import matrix
+from tautochrone.report.reproduction.missing import said_once
 from tautochrone.report.reproduction.sheet import Sheet, arrange
-from tautochrone.report.typeset import micro, plural
+from tautochrone.report.typeset import POWER, head_micro, micro, plural
 from tautochrone.report.views import grids, run_lines
 
-_POWER = re.compile(r"10\^([0-9]+)")
-_UNIT = re.compile(r"(?<=\()us(?=\))|(?<=\bin )us\b")
 _CLOSE = re.compile(r"(?<=\d)us\b")
 
 
 @dataclass(frozen=True)
 class _Figure:
-    """A figure of the study with its counterpart, and what the study's text says of it in numbers."""
+    """A figure of the paper with its counterpart, and what the paper's text says of it in numbers."""
 
     id: str
     name: str
@@ -63,6 +62,11 @@ def page(made: Made, drawn: Sequence[Drawn] | None = None) -> str:
     paper, measurements = made.paper, made.measurements
     pictures = draw_all(paper, measurements) if drawn is None else drawn
     figures = [_figure(one, made) for one in pictures]
+    tables = [arrange(lay(table, measurements, paper)) for table in paper.tables]
+    sheets, missing = said_once([*tables, *(one.said for one in figures)])
+    figures = [replace(one, said=said) for one, said in zip(figures, sheets[len(tables) :], strict=True)]
+    lines, remarks = claims.with_notes(claims.lines(made.asked))
+    systems = [(one.name, label_of(one.name)) for one in measurements.systems]
     manifests = made.manifests
     results = _results(made)
     return html.render(
@@ -73,14 +77,17 @@ def page(made: Made, drawn: Sequence[Drawn] | None = None) -> str:
         title=paper.title,
         asks=paper.asks,
         cited=paper.cited,
-        study=short(paper),
+        paper=paper.short,
         how=_how(made),
         counted=claims.counted(made.asked),
-        claims=claims.lines(made.asked),
+        claims=claims.in_groups(lines),
+        remarks=remarks,
+        matrix=matrix(lines, systems),
         compared=compared.compare(paper, measurements),
         compared_notes=paper.conditions.notes,
-        systems=[(one.name, label_of(one.name)) for one in measurements.systems],
-        tables=[arrange(lay(table, measurements, paper)) for table in paper.tables],
+        systems=systems,
+        missing=missing,
+        tables=sheets[: len(tables)],
         figures=figures,
         cannot=paper.cannot,
         lacking=made.lacking_by_reason(),
@@ -95,8 +102,8 @@ def page(made: Made, drawn: Sequence[Drawn] | None = None) -> str:
 
 def set_text(text: str) -> Markup:
     """Words of a table as a page has them: powers of ten, and µs."""
-    typeset = micro(_UNIT.sub("µs", _CLOSE.sub(" us", text)))
-    return Markup(_POWER.sub(r"10<sup>\1</sup>", str(escape(typeset))))
+    typeset = micro(head_micro(_CLOSE.sub(" us", text)))
+    return Markup(POWER.sub(r"10<sup>\1</sup>", str(escape(typeset))))
 
 
 def _figure(drawn: Drawn, made: Made) -> _Figure:
@@ -114,18 +121,29 @@ def _figure(drawn: Drawn, made: Made) -> _Figure:
 def _how(made: Made) -> list[str]:
     """What was measured, and how much of it is there."""
     there, slots = len(made.runs), made.slots
-    length = "The short version of the study" if made.quick else "At the study's own length"
     share = "all measured" if there == slots else f"{there:,} of {slots:,} measured"
-    found = [f"{length}: {plural(slots, 'run')}, {share}."]
+    found = [f"{_length(made)}: {plural(slots, 'run')}, {share}."]
     if made.runs:
         first, last = made.manifests[0].created, made.manifests[-1].created
         found.append(
             f"Measured from {first[:16].replace('T', ' ')} to {last[:16].replace('T', ' ')} UTC as "
             f"{made.campaign}."
         )
-    if made.quick:
-        found.append("Its numbers rest on fewer samples than the study's; the rarest are not reached.")
+    if made.length == "quick":
+        found.append("Its numbers rest on fewer samples than the paper's; the rarest are not reached.")
+    if made.length == "other":
+        found.append(
+            "Its lengths differ from the paper's: where there are fewer samples, the rarest are not reached."
+        )
     return found
+
+
+def _length(made: Made) -> str:
+    if made.length == "full":
+        return "At the paper's own length"
+    if made.length == "quick":
+        return "The short version of the paper"
+    return f"By another plan ({made.plan})" if made.plan else "By another plan"
 
 
 def _results(made: Made) -> Results:

@@ -1,6 +1,6 @@
 """How a table with its sides is arranged on a page: heads over several columns, names over several rows.
 
-As the study has it, systems stand below each other or side by side, the latter only as long as there is room.
+As the paper has it, systems stand below each other or side by side, the latter only as long as there is room.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,10 +9,12 @@ from itertools import groupby
 from typing import Literal
 
 from tautochrone.paper.document import Heading
-from tautochrone.paper.side_by_side import Entry, Laid, Side, describe, levels
-from tautochrone.report.reproduction.figures.looks import label_of
+from tautochrone.paper.side_by_side import NOT_AVAILABLE, Entry, Laid, Side, describe, levels
+from tautochrone.paper.systems import label_of
+from tautochrone.paper.value import Absent
 
 Kind = Literal["head", "name", "published", "ours"]
+NOT_MEASURED = "not measured"
 MOST_COLUMNS = 8
 """Of numbers, that a page has room for; of more, the systems stand below each other."""
 
@@ -63,6 +65,7 @@ class Sheet:
         names: columns of names, before those of numbers.
         width: columns in all.
         heads: the rows above.
+        elsewhere: letters of footnotes that are said once for several tables, with the place in that list.
     """
 
     name: str
@@ -73,6 +76,7 @@ class Sheet:
     blocks: tuple[Block, ...]
     footnotes: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
+    elsewhere: tuple[tuple[str, int], ...] = ()
 
 
 def arrange(laid: Laid, *, most_columns: int = MOST_COLUMNS) -> Sheet:
@@ -104,6 +108,7 @@ def title_of(laid: Laid) -> str:
     return f"{title}, in {laid.unit}" if laid.unit else title
 
 
+_FEW = 2  # numbers of a row that are not there, and are said one by one
 _Arranged = tuple[int, tuple[tuple[Cell, ...], ...], tuple[Block, ...]]
 
 
@@ -122,14 +127,32 @@ def _down(laid: Laid) -> _Arranged:
 
 
 def _side(side: Side, rows: Sequence[tuple[str, ...]], *, named: bool) -> Iterable[tuple[Cell, ...]]:
-    """Its rows, without those of which a study prints nothing."""
+    """Its rows, without those of which a paper prints nothing; one of a system without a number."""
+    depth = _depth(rows)
+    if named and not side.published and all(_is_absent(entries) for entries in side.entries):
+        yield _name(side, 1), *_silent(side, side.entries, depth)
+        return
     kept = [at for at, entries in enumerate(side.entries) if any(one.text for one in entries)]
     names = _spans([rows[at] for at in kept]) if kept else []
-    depth = _depth(rows)
     for index, at in enumerate(kept):
         name = [_name(side, len(kept))] if named and index == 0 else []
         stubs = [Cell(text, "name", rows=size) for text, size in names[index]] if depth else []
-        yield (*name, *stubs, *(_entry(one, side) for one in side.entries[at]))
+        entries = side.entries[at]
+        if len(entries) > _FEW and not side.published and _is_absent(entries):
+            yield (*name, *stubs, *_silent(side, (entries,), 0))
+        else:
+            yield (*name, *stubs, *(_entry(one, side) for one in entries))
+
+
+def _silent(side: Side, rows: Sequence[Sequence[Entry]], names: int) -> tuple[Cell, ...]:
+    """One cell in place of the names and of all numbers that are not there."""
+    letters = dict.fromkeys(letter for entries in rows for one in entries for letter in one.notes)
+    words = NOT_MEASURED if side.origin == NOT_MEASURED else NOT_AVAILABLE
+    return (Cell(words, "ours", tuple(letters), columns=names + len(rows[0]), words=True),)
+
+
+def _is_absent(entries: Sequence[Entry]) -> bool:
+    return all(isinstance(one.found, Absent) for one in entries)
 
 
 def _across(laid: Laid) -> _Arranged:

@@ -1,4 +1,4 @@
-"""A reproduction in the terminal, and as JSON: claims first, then the tables, theirs beside ours."""
+"""A reproduction in the terminal, and as JSON: the tables, theirs beside ours, then a line for each claim."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,6 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from tautochrone.paper.cited import short
 from tautochrone.paper.conditions import compare
 from tautochrone.paper.document import Paper, Printed
 from tautochrone.paper.measured import Measurements
@@ -25,11 +24,11 @@ _MOST_LACKING = 12
 
 
 def show(console: Console, made: Made) -> None:
-    """Print the claims, each table and what was not measured; figures stand in the report."""
+    """Print each table, what was not measured, and the claims; figures and evidence stand in the report."""
     paper, measurements = made.paper, made.measurements
     broken = not console.is_terminal
     console.print(Text(paper.title, style="bold"), soft_wrap=broken)
-    console.print(Text(plain(f"{short(paper)}. {paper.asks}")), soft_wrap=broken)
+    console.print(Text(plain(f"{paper.short}. {paper.asks}")), soft_wrap=broken)
     for line in band_lines(made.manifests):
         console.print(line, soft_wrap=broken)
     for table in paper.tables:
@@ -72,25 +71,33 @@ def _letters(notes: Sequence[str]) -> str:
 
 
 def _show_claims(console: Console, made: Made) -> None:
-    """Last, since it is what the study is asked."""
-    lines = claims.lines(made.asked)
-    if not lines:
+    """Last, since it is what the paper is asked: a line for each answer."""
+    found = claims.lines(made.asked)
+    if not found:
         return
     broken = not console.is_terminal
-    console.print(Text(f"\nDo the claims of {short(made.paper)} hold here?", style="bold"))
-    for line in lines:
-        console.print(Text(f"{line.says} ({line.where})"), soft_wrap=broken)
-        console.print(_in(f"found: {line.found}", console), soft_wrap=broken)
-        for one in line.verdicts:
-            on = f", {one.on}" if one.on else ""
-            said = Text.assemble((one.standing, _STYLES[one.answer]), plain(f"{on}: {one.evidence}"))
-            console.print(_in(said, console), soft_wrap=broken)
+    console.print(Text(f"\nDo the claims of {made.paper.short} hold here?", style="bold"))
+    for group in claims.in_groups(found):
+        if group.title:
+            console.print(Text(f"{group.title}:", style="italic"))
+        for line in group.lines:
+            for one in line.verdicts:
+                console.print(_in(_answer(line, one), console), soft_wrap=broken)
     console.print(Text(claims.counted(made.asked), style="bold"), soft_wrap=broken)
 
 
-def _in(said: Text | str, console: Console) -> Padding | Text:
+def _answer(line: claims.Line, one: claims.Verdict) -> Text:
+    """A sign, the answer, the claim's name and its numbers; whose it is where that differs."""
+    of_all = len(line.verdicts) == 1 and not one.is_pair
+    on = f", {one.on}" if one.on and not of_all else ""
+    return Text.assemble(
+        (f"{claims.SIGNS[one.mark]} {one.standing}", _STYLES[one.answer]),
+        plain(f": {line.short}{on} ({one.in_short})"),
+    )
+
+
+def _in(text: Text, console: Console) -> Padding | Text:
     """Words below what they belong to."""
-    text = Text(plain(said)) if isinstance(said, str) else said
     return Padding(text, (0, 0, 0, 2)) if console.is_terminal else Text.assemble("  ", text)
 
 
@@ -111,12 +118,12 @@ def as_table(made: Made) -> dict[str, Any]:
     """The same as JSON has it: times in nanoseconds, numbers of others in the unit that is named."""
     paper, measurements = made.paper, made.measurements
     return {
-        "study": paper.name,
+        "paper": paper.name,
         "title": paper.title,
         "cited": paper.cited,
         "campaign": made.campaign,
         "command": made.command,
-        "quick": made.quick,
+        "length": made.length,
         "runs": len(made.runs),
         "planned": made.slots,
         "systems": [
@@ -132,6 +139,8 @@ def as_table(made: Made) -> dict[str, Any]:
                 "where": one.claim.where,
                 "says": one.claim.says,
                 "found": one.claim.found,
+                "reading": one.claim.reading,
+                "besides": one.claim.besides,
                 "systems": list(one.systems),
                 "answer": one.finding.answer,
                 "evidence": one.finding.evidence,
@@ -194,5 +203,6 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "beyond": found.beyond,
         "samples": found.samples,
         "repetitions": found.repetitions,
+        "interval": None if found.interval is None else list(found.interval),
         **({"note": found.note} if found.note else {}),
     }

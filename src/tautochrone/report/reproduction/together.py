@@ -1,4 +1,4 @@
-"""Several studies together: their claims in one table, and a page that leads to the page of each."""
+"""Several papers together: their claims in one table, and a page that leads to the page of each."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from tautochrone.paper.cited import short
 from tautochrone.report import html
 from tautochrone.report.presentations import Grid
 from tautochrone.report.reproduction import claims, markdown
@@ -25,7 +24,7 @@ INDEX, CLAIMS = "index.html", "claims.md"
 
 @dataclass(frozen=True)
 class _Study:
-    """One study on the page of all.
+    """One paper on the page of all.
 
     Attributes:
         link: to its own page, from this one.
@@ -39,7 +38,7 @@ class _Study:
     link: str
     share: str
     counted: str
-    claims: list[claims.Line]
+    claims: list[claims.Group]
 
 
 def write(
@@ -48,8 +47,8 @@ def write(
     """Write the page of all.
 
     Args:
-        made: of each study that has a run what was made of it, and its page; at least one.
-        troubles: by study, why nothing of it could be measured.
+        made: of each paper that has a run what was made of it, and its page; at least one.
+        troubles: by paper, why nothing of it could be measured.
         folder: where it is written, with the claims of all as Markdown; None: the page alone, into the store,
             under the name of the first campaign.
 
@@ -65,10 +64,10 @@ def write(
 
 
 def as_markdown(made: Sequence[Made]) -> str:
-    """The claims of all, a table for each study."""
+    """The claims of all, a table for each paper."""
     parts = []
     for one in made:
-        study = short(one.paper)
+        study = one.paper.short
         parts.append(f"## {study}\n\n{markdown.claims(claims.lines(one.asked), study).strip()}\n")
     return "\n".join(parts)
 
@@ -96,7 +95,7 @@ def page(made: Sequence[tuple[Made, Path]], troubles: Mapping[str, str], folder:
 
 
 def counted(made: Sequence[Made]) -> str:
-    """How many claims of how many studies hold here: a sentence."""
+    """How many claims of how many papers hold here: a sentence."""
     asked = [one for study in made for one in study.asked]
     return f"{plural(len(made), 'paper')}. {claims.counted(asked)}".rstrip()
 
@@ -123,9 +122,9 @@ def _study(made: Made, link: str) -> _Study:
         made.paper.name,
         made.paper.title,
         made.paper.cited,
-        short(made.paper),
+        made.paper.short,
         link,
         "" if there == made.slots else f"{there:,} of {made.slots:,} runs are there",
         claims.counted(made.asked),
-        claims.lines(made.asked),
+        claims.in_groups(claims.lines(made.asked)),
     )

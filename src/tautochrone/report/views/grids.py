@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tautochrone.report.presentations import Grid
-from tautochrone.report.typeset import micro
+from tautochrone.report.typeset import head_micro, micro
 
 _NUMBER = re.compile(r"(at least |about )?[-+\u2212\u00b1<>\u2264\u2265~]?\s*[0-9]")
-_UNIT = re.compile(r"(?<=\()us(?=\))|(?<=\bin )us\b")  # of a head or a title
 _NO_NUMBER = {"", "N/A", "-", "\u2013", "too few", "missed"}
 _LETTERS = re.compile(r" \[[a-z,]+\]$")  # of footnotes
 _GAP = 2
@@ -111,4 +110,4 @@ def _longest_word(text: str) -> int:
 
 
 def _set(text: str) -> str:
-    return _UNIT.sub("\u00b5s", micro(text))
+    return head_micro(micro(text))

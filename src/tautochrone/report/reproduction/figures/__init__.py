@@ -23,7 +23,9 @@ from tautochrone.report.reproduction.figures import (
     tire_model,
 )
 from tautochrone.report.reproduction.figures.absent import absences, empty
+from tautochrone.report.reproduction.figures.captions import caption_of
 from tautochrone.report.reproduction.figures.study import Study, study_of
+from tautochrone.report.typeset import micro
 
 Draw = Callable[[Figure, Measurements, str, Study], Sequence[composition.Figure]]
 """Draws a figure of a study: what was published of it, what was measured, what its panels' ids begin with,
@@ -44,6 +46,21 @@ CHARTS: Mapping[str, Draw] = {
 }
 """By the name that the files of studies use."""
 
+SETTINGS: Mapping[str, frozenset[str]] = {
+    "cumulative": frozenset({"unit", "axis", "top", "published_samples"}),
+    "histogram-panels": frozenset({"unit", "axis"}),
+    "middleware-clients": frozenset({"unit", "axis", "clients"}),
+    "middleware-footprint": frozenset(),
+    "middleware-rates": frozenset(),
+    "quantile-plot": frozenset(),
+    "schedule": frozenset(),
+    "strips": frozenset({"unit", "axis"}),
+    "tire-fast": frozenset({"role", "policy"}),
+    "tire-map": frozenset({"role", "policy", "kind"}),
+    "tire-model": frozenset(),
+}
+"""What each chart reads of a figure's settings; ``print`` is every chart's."""
+
 NO_SAMPLE = "What was measured has no sample that this figure could show."
 
 COLUMN_MM, PAGE_MM = 85, 170
@@ -58,11 +75,15 @@ class Drawn:
         figure: what was published.
         parts: what stands on the page, one below the other.
         width_mm: on paper, see ``print`` of the figure's settings.
+        words: its caption where it stands by itself: what it is, on which systems, when.
+        nothing: why it is empty, where it is.
     """
 
     figure: Figure
     parts: tuple[composition.Figure, ...]
     width_mm: int
+    words: str = ""
+    nothing: str = ""
 
 
 def draw_all(paper: Paper, measurements: Measurements) -> tuple[Drawn, ...]:
@@ -80,11 +101,27 @@ def draw(figure: Figure, measurements: Measurements, study: Study) -> Drawn:
     prefix = figure.name.lower().replace(" ", "-").replace(".", "-")
     parts = list(CHARTS[figure.chart](figure, measurements, prefix, study))
     missing = tuple(absences(figure, measurements))
+    nothing = ""
     if not any(one.panels for one in parts):
         said = [sentence for one in parts for sentence in (*one.caption, *one.notes)]
-        parts = [empty(figure, prefix, " ".join([*said, *missing]) or NO_SAMPLE)]
+        nothing = " ".join([*said, *missing]) or NO_SAMPLE
+        parts = [empty(figure, prefix, nothing)]
         missing = (*said, *missing) or (NO_SAMPLE,)
     last = parts[-1]
     parts[-1] = replace(last, notes=(*last.notes, *missing))
     width = COLUMN_MM if figure.settings.get("print") == "column" else PAGE_MM
-    return Drawn(figure, tuple(parts), width)
+    typeset = tuple(map(_typeset, parts))
+    words = "" if nothing else caption_of(figure, typeset, measurements)
+    return Drawn(figure, typeset, width, words, nothing)
+
+
+def _typeset(part: composition.Figure) -> composition.Figure:
+    """Its words as a page has them."""
+    return replace(
+        part,
+        title=micro(part.title),
+        panels=tuple(replace(one, title=micro(one.title)) for one in part.panels),
+        caption=tuple(map(micro, part.caption)),
+        key=tuple(replace(one, label=micro(one.label)) for one in part.key),
+        notes=tuple(map(micro, part.notes)),
+    )

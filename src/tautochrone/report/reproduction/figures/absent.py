@@ -1,16 +1,16 @@
 """What a figure lacks: an empty one that says why, and sentences for what is missing from one that is not."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
 import altair as alt
 
-from tautochrone.paper.document import Figure, Query
+from tautochrone.paper.document import Figure
 from tautochrone.paper.measured import Measurements
+from tautochrone.paper.systems import label_of
 from tautochrone.report import composition
 from tautochrone.report.charts import axes
 from tautochrone.report.composition import Panel
-from tautochrone.report.reproduction.figures.looks import label_of
 from tautochrone.report.theme import PAGE
 
 _MARGIN_PX, _LINE_PX = 70, 17
@@ -20,37 +20,37 @@ _UNIT = alt.Scale(domain=[0, 1], nice=False, zero=False)
 
 def absences(figure: Figure, measurements: Measurements) -> list[str]:
     """A sentence for each reason why a system, or a series of it, was not measured."""
-    found: dict[tuple[str, str], list[str]] = {}
+    found: dict[str, dict[str, list[str]]] = {}
     for system in measurements.systems:
         missing = [one for one in figure.series if not measurements.runs_of(one.query, system.name)]
         for one in missing:
             why = system.why_not or measurements.why_none(one.query, system.name)
-            found.setdefault((system.name, why), []).append(one.label)
-    said = []
-    for (system_name, why), labels in found.items():
+            found.setdefault(why, {}).setdefault(system.name, []).append(one.label)
+    return [f"Not measured: {_lacking(of, figure)}. {why}" for why, of in found.items()]
+
+
+def _lacking(labels_of: Mapping[str, Sequence[str]], figure: Figure) -> str:
+    """Systems that lack the same, together."""
+    alike: dict[str, list[str]] = {}
+    for system, labels in labels_of.items():
         named = [label for label in labels if label]
         every = len(labels) == len(figure.series) or not named
-        what = label_of(system_name) if every else f"{label_of(system_name)}, {_listed(named)}"
-        said.append(f"Not measured: {what}. {why}")
-    return said
+        alike.setdefault("" if every else _listed(named), []).append(label_of(system))
+    return "; ".join(", ".join(filter(None, (_listed(of), what))) for what, of in alike.items())
 
 
 def _listed(words: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def is_measured(query: Query, measurements: Measurements) -> bool:
-    """Whether any system of ours has a run of it."""
-    return any(measurements.runs_of(query, one.name) for one in measurements.systems)
-
-
-def empty(figure: Figure, prefix: str, why: str = "") -> composition.Figure:
+def empty(figure: Figure, prefix: str, why: str = "", *, letters: int = _LETTERS) -> composition.Figure:
     """The figure where there is nothing to draw: a frame that says so, and why.
 
     Args:
         why: sentences.
+        letters: that a line has room for.
     """
-    words = ["Nothing to draw.", *wrap(why, _LETTERS)]
+    words = ["Nothing to draw.", *wrap(why, letters, break_on_hyphens=False, break_long_words=False)]
     words = words if len(words) <= _MOST_LINES else [*words[:_MOST_LINES], "…"]
     x, y = (alt.X("x:Q", scale=_UNIT, axis=None), alt.Y("y:Q", scale=_UNIT, axis=None))
     base = alt.Chart(alt.InlineData(values=[{"x": 0, "x2": 1, "y": 0, "y2": 1}]))

@@ -12,9 +12,10 @@ from tautochrone.errors import UsageError
 from tautochrone.paper.document import Drawn, Figure, Mark
 from tautochrone.paper.measured import Measurements
 from tautochrone.paper.quantities.general import counts_of
+from tautochrone.paper.systems import label_of
 from tautochrone.report import composition
 from tautochrone.report.charts import cumulative
-from tautochrone.report.charts.cumulative import Frame, Known
+from tautochrone.report.charts.cumulative import Frame, Known, is_apart
 from tautochrone.report.composition import Panel
 from tautochrone.report.reproduction.figures import looks
 from tautochrone.report.reproduction.figures.study import Study
@@ -29,30 +30,37 @@ from tautochrone.statistics.counts import Counts
 
 _COUNTED = "samples at most so late"
 _ENDS = "The mark at the end of a line is the largest value of all its samples."
-_RARITY = "Below, the same on an axis of rarity: each step up is ten times rarer."
+_RARITY = (
+    "The second panel is the same on an axis of rarity: each step up is ten times rarer. The first one has "
+    "published maxima alone; shares close to 100 % would stand on them."
+)
+_LEFT_OUT = "Published shares that this axis can't tell from 100 % are left out."
 
 
 def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[composition.Figure]:
     """The curves of every system, and published numbers among them."""
     series, notes = _all_series(figure, measurements)
-    marks = [one for one in figure.marks if one.x is not None]
-    if not series and not marks:
+    top = float(figure.settings.get("top", 1))
+    told = [one for one in figure.marks if one.x is not None]
+    marks = [one for one in told if top < 1 or one.y is None or is_apart(_known(one, figure, study), top)]
+    if not series and not told:
         return []
     frame = Frame(
         runs=looks.labels_of(measurements),
         sources=[one.label for one in figure.series],
         known=[_known(one, figure, study) for one in marks],
-        top=float(figure.settings.get("top", 1)),
+        top=top,
         ends=True,
     )
     drawn_runs = {one.run for one in series}
-    names = [one.name for one in measurements.systems if looks.label_of(one.name) in drawn_runs]
+    names = [one.name for one in measurements.systems if label_of(one.name) in drawn_runs]
     key = (
         *looks.key_of_systems(names, measurements),
         *(looks.key_of_series([one.label for one in figure.series]) if series else ()),
         *looks.key_of_published([one for one in marks if one.y is not None], figure, study),
     )
-    caption = [*_caption(series, frame), *looks.where_from(marks, study), *losses.caption(series)]
+    caption = [*_caption(series, frame), *looks.where_from(marks, study)]
+    caption += [*([_LEFT_OUT] if len(marks) < len(told) else []), *losses.caption(series)]
     return [
         composition.Figure(
             figure.title, tuple(_panels(series, frame, figure, prefix)), tuple(caption), key, tuple(notes)
@@ -100,7 +108,7 @@ def _all_series(figure: Figure, measurements: Measurements) -> tuple[list[Series
     for rank, system in enumerate(measurements.systems):
         for drawn in figure.series:
             for run in measurements.runs_of(drawn.query, system.name):
-                label = looks.label_of(system.name)
+                label = label_of(system.name)
                 try:
                     counts = counts_of(drawn.query, measurements, run)
                 except UsageError as error:

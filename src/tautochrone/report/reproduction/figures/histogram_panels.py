@@ -9,6 +9,7 @@ from tautochrone.errors import UsageError
 from tautochrone.paper.document import Drawn, Figure, Mark
 from tautochrone.paper.measured import Measurements
 from tautochrone.paper.quantities.general import counts_of
+from tautochrone.paper.systems import label_of
 from tautochrone.report import composition
 from tautochrone.report.charts import histogram
 from tautochrone.report.charts.histogram import Known
@@ -37,13 +38,11 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) 
     found, notes = _all_series(figure, measurements)
     if not found:
         return []
-    marks = [
-        mark for mark in figure.marks if mark.x is not None and mark.label in {one.source for one in found}
-    ]
+    marks = [mark for mark in figure.marks if mark.x is not None]
     drawn = {one.run for one in found}
-    names = [one.name for one in measurements.systems if looks.label_of(one.name) in drawn]
+    names = [one.name for one in measurements.systems if label_of(one.name) in drawn]
     key = (
-        *looks.key_of_systems(names, measurements),
+        *looks.key_of_lines(names, measurements),
         *_key_of_published(marks, study),
     )
     counts = sorted({one.count for one in found})
@@ -70,7 +69,9 @@ def _panels(
     known: dict[str, list[Known]] = {}
     for mark, one in zip(marks, every, strict=True):
         known.setdefault(mark.label, []).append(one)
-    for index, label in enumerate(dict.fromkeys(one.source for one in found)):
+    there = {one.source for one in found}
+    labels = [one for one in looks.series_of(figure) if one in there or one in known] or [""]
+    for index, label in enumerate(labels):
         chart = histogram.chart(
             [one for one in found if one.source == label],
             PAGE,
@@ -81,8 +82,9 @@ def _panels(
             runs=looks.labels_of(measurements),
             known=known.get(label, ()),
             known_within=every,
+            dashed=True,
         )
-        yield Panel(f"{prefix}-{index}", label, chart)
+        yield Panel(f"{prefix}-{index}", label if label in there else f"{label}: not measured here", chart)
 
 
 def _known(mark: Mark, figure: Figure, study: Study) -> Known:
@@ -109,7 +111,7 @@ def _all_series(figure: Figure, measurements: Measurements) -> tuple[list[Series
     found, notes = [], []
     for drawn in figure.series:
         for rank, system in enumerate(measurements.systems):
-            label = looks.label_of(system.name)
+            label = label_of(system.name)
             runs = measurements.runs_of(drawn.query, system.name)
             try:
                 parts = [counts_of(drawn.query, measurements, run) for run in runs]

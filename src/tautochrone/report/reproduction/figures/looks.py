@@ -5,10 +5,11 @@ a dash; a published mark is black, and for the first series a ring, for the seco
 enough.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tautochrone.paper.document import Figure, Mark
 from tautochrone.paper.measured import Measurements
+from tautochrone.paper.systems import label_of
 from tautochrone.report.composition import Sign
 from tautochrone.report.outlines import outline
 from tautochrone.report.reproduction.figures.study import Study
@@ -17,13 +18,9 @@ from tautochrone.report.theme import DASHES, SHAPES
 _RINGS = ((0.66, 0.0), (0.66, 0.34), (0.34, 0.0), (0.0, 0.0))
 """Of each series: how large the hole in a published mark is, and the dot in the hole."""
 
+_FILLS = ("open", "with a dot", "thick", "full")
+_MOST_KINDS = 4
 _IN_TRIANGLE = 0.72  # of these: its sides are nearer to its middle
-_OURS_HERE = "local"
-
-
-def label_of(system: str) -> str:
-    """A system of ours as a figure names it: ``local`` is this machine."""
-    return "this machine" if system == _OURS_HERE else system
 
 
 def labels_of(measurements: Measurements) -> list[str]:
@@ -72,6 +69,17 @@ def key_of_systems(names: Iterable[str], measurements: Measurements, *, line: bo
     ]
 
 
+def key_of_lines(names: Iterable[str], measurements: Measurements) -> list[Sign]:
+    """Ours, each with its colour and a dash, where a figure has lines of systems and no marks."""
+    wanted = set(names)
+    dashes = [" ".join(map(str, dash_of(rank))) for rank in range(len(measurements.systems))]
+    return [
+        Sign(label_of(one.name), "" if dash == "1 0" else dash, color=color_of(rank))
+        for rank, (one, dash) in enumerate(zip(measurements.systems, dashes, strict=True))
+        if one.name in wanted
+    ]
+
+
 def key_of_series(labels: Sequence[str]) -> list[Sign]:
     """What each dash means; none where there is one only."""
     if len(labels) < 2:
@@ -85,6 +93,8 @@ def key_of_published(marks: Sequence[Mark], figure: Figure, study: Study) -> lis
     labels = series_of(figure)
     kinds = dict.fromkeys((one.system, one.label) for one in marks)
     several = len({label for _, label in kinds}) > 1
+    if several and len(kinds) > _MOST_KINDS:
+        return [Sign(f"Published by {study.words}:"), *_by_system_and_series(kinds, labels, study)]
     ordered = sorted(kinds, key=lambda kind: (study.rank(kind[0]), labels.index(kind[1]) if kind[1] else 0))
     signs = [
         Sign(
@@ -97,6 +107,17 @@ def key_of_published(marks: Sequence[Mark], figure: Figure, study: Study) -> lis
     alike = {label for _, label in kinds} - {""}
     of = f", {alike.pop()}" if len(alike) == 1 and not several and len(labels) > 1 else ""
     return [Sign(f"Published by {study.words}{of}:"), *signs] if signs else []
+
+
+def _by_system_and_series(
+    kinds: Iterable[tuple[str, str]], labels: Sequence[str], study: Study
+) -> Iterator[Sign]:
+    """Shapes for the systems, and words for what is in them: fewer than a sign for each pair."""
+    held = list(kinds)
+    for system in sorted({system for system, _ in held}, key=study.rank):
+        yield Sign(system, path=published_path(study.rank(system)), shade="ink")
+    of = [labels.index(label) for label in labels if label in {label for _, label in held}]
+    yield Sign("; ".join(f"{_FILLS[at % len(_FILLS)]}: {labels[at]}" for at in of))
 
 
 def where_from(marks: Sequence[Mark], study: Study) -> list[str]:

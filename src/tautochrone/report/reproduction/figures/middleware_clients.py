@@ -1,6 +1,6 @@
 """A statistic of one client's calls over the number of lower clients (schmidt2002, Figures 4 to 6)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 
 from tautochrone.judgement.middleware.latency import clients_of
@@ -13,10 +13,14 @@ from tautochrone.report.charts.middleware_clients import Point
 from tautochrone.report.composition import Panel
 from tautochrone.report.reproduction.figures.middleware_lanes import Measured, key, measured, references
 from tautochrone.report.reproduction.figures.study import Study
+from tautochrone.report.reproduction.figures.units import in_ns
 from tautochrone.report.theme import PAGE
 from tautochrone.statistics.summary import Summary
 
-_NS = {"us": 1e3, "ms": 1e6, "ns": 1.0}
+_NUMBERS: Mapping[str, Callable[[Summary], float]] = {
+    "mean": lambda one: one.mean,
+    "sd": lambda one: one.standard_deviation,
+}
 _ROOM = 1.12  # so that no mark is cut by an edge
 _LOGARITHMIC = "The scale of time is logarithmic: what rises in proportion rises alike everywhere."
 
@@ -27,7 +31,7 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) 
     points = [point for lane in lanes for point in _points(figure, lane, measurements)]
     if not points:
         return []
-    published = references(figure, _NS[str(figure.settings.get("unit", "us"))])
+    published = references(figure, in_ns(1, str(figure.settings.get("unit", "us"))))
     values = [value for one in points for value in (one.value_ns, *one.each_ns)]
     held = charts.span([*values, *(one.value for one in published)])
     chart = charts.chart(
@@ -42,7 +46,7 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) 
     if any(len(one.each_ns) > 1 for one in points):
         caption.append("Lines go through the means of the runs; small dots are single runs.")
     if published:
-        caption.append(f"Black lines: {study.words}, in its text.")
+        caption.append(f"Black lines: {study.words}.")
     signs = key([lane for lane in lanes if any(one.lane == lane.name for one in points)], published)
     panel = Panel(f"{prefix}-clients", "", chart)
     return [composition.Figure(figure.title, (panel,), tuple(caption), tuple(signs))]
@@ -55,12 +59,18 @@ def _points(figure: Figure, lane: Measured, measurements: Measurements) -> Itera
         clients = clients_of(run)
         counts = counts_of(lane.series.query, measurements, run)
         if counts is not None and (wanted is None or clients in wanted):
-            value = _number(summary(counts), lane.series.query.statistic)
-            found.setdefault(clients, []).append(value)
+            found.setdefault(clients, []).append(_number(summary(counts), lane.series.query.statistic))
     for clients in sorted(found):
         each = found[clients]
         yield Point(lane.name, lane.mark, clients, fmean(each), tuple(each))
 
 
 def _number(one: Summary, statistic: str) -> float:
-    return one.standard_deviation if statistic == "sd" else one.mean
+    """Of one run.
+
+    Raises:
+        ValueError: this chart does not know the statistic: a fault of the study's file.
+    """
+    if statistic not in _NUMBERS:
+        raise ValueError(f"'{statistic}' is no statistic of this chart")
+    return _NUMBERS[statistic](one)

@@ -10,12 +10,13 @@ from typing import TypeVar
 from tautochrone.judgement.middleware.setting import setting_of
 from tautochrone.paper.document import Drawn, Figure
 from tautochrone.paper.measured import Measurements
+from tautochrone.paper.systems import label_of
 from tautochrone.report.charts.middleware_signs import Reference
 from tautochrone.report.composition import Sign
 from tautochrone.report.middleware import lanes
 from tautochrone.report.middleware.lanes import Lane
 from tautochrone.report.middleware.marks import Mark
-from tautochrone.report.reproduction.figures.looks import dash_of, label_of
+from tautochrone.report.reproduction.figures.looks import dash_of
 from tautochrone.run.folder import Run
 
 _Reduced = TypeVar("_Reduced")

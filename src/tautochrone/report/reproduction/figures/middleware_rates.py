@@ -23,7 +23,7 @@ _ONE_RUN = "Pale bars are 95 % intervals, of one run from the means of 30 batche
 
 
 def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[composition.Figure]:
-    """One part for each direction. The setting ``types`` chooses what is shown; otherwise all is."""
+    """One part for each direction."""
     lanes = measured(figure, measurements)
     rows = {one.name: [row for run in one.runs for row in throughput_of(run).rows] for one in lanes}
     return [
@@ -41,7 +41,7 @@ def _part(
     prefix: str,
     study: Study,
 ) -> Iterator[composition.Figure]:
-    dots = list(_dots(figure, lanes, rows, direction))
+    dots = list(_dots(lanes, rows, direction))
     if not dots:
         return
     published = references(figure, 1.0, direction)
@@ -55,7 +55,7 @@ def _part(
     if any(dot.low is not None for dot in dots):
         caption.append(_ONE_RUN)
     if published:
-        caption.append(f"Black lines: {study.words}, where the text says it of all simple types.")
+        caption.append(f"Black lines: {study.words}.")
     yield composition.Figure(
         figure.title,
         (Panel(f"{prefix}-{direction}", _WORDS[direction], chart),),
@@ -64,12 +64,9 @@ def _part(
     )
 
 
-def _dots(
-    figure: Figure, lanes: Sequence[Measured], rows: dict[str, list[Row]], direction: str
-) -> Iterator[Dot]:
+def _dots(lanes: Sequence[Measured], rows: dict[str, list[Row]], direction: str) -> Iterator[Dot]:
     every = (row.name for own in rows.values() for row in own if row.direction == direction)
-    wanted = list(figure.settings.get("types") or dict.fromkeys(every))
-    for name in wanted:
+    for name in dict.fromkeys(every):
         for lane in lanes:
             own = [row for row in rows[lane.name] if (row.direction, row.name) == (direction, name)]
             through, left = drained(own), answered(own)

@@ -10,6 +10,7 @@ from tautochrone.errors import UsageError
 from tautochrone.paper.document import Figure
 from tautochrone.paper.measured import Measurements
 from tautochrone.paper.quantities.selection import reference_of, samples_of
+from tautochrone.paper.systems import label_of
 from tautochrone.paper.value import Absent
 from tautochrone.report import composition
 from tautochrone.report.charts import quantile_plot
@@ -45,7 +46,7 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, _study: Study)
     for rank, system in enumerate(measurements.systems):
         plots, notes = _plots(figure, measurements, system.name, rank)
         if plots:
-            label = looks.label_of(system.name)
+            label = label_of(system.name)
             title = f"{figure.title}: {label}" if several else figure.title
             reference = reference_of(figure.series[0].query)
             parts.append(

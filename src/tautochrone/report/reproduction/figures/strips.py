@@ -8,6 +8,7 @@ from dataclasses import replace
 from tautochrone.paper.document import Figure
 from tautochrone.paper.measured import Measurements
 from tautochrone.paper.quantities.repeated import each_repetition
+from tautochrone.paper.systems import label_of
 from tautochrone.paper.value import Absent
 from tautochrone.report import composition
 from tautochrone.report.charts import strips
@@ -28,7 +29,7 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) 
     known = _known(figure, study)
     if not lanes and not known:
         return []
-    names = [one.name for one in measurements.systems if looks.label_of(one.name) in {x.name for x in lanes}]
+    names = [one.name for one in measurements.systems if label_of(one.name) in {x.name for x in lanes}]
     title = str(figure.settings.get("axis", "Response time"))
     key = (
         *looks.key_of_systems(names, measurements, line=False),
@@ -55,7 +56,7 @@ def _lanes(figure: Figure, measurements: Measurements) -> tuple[list[Lane], list
     for series in figure.series:
         for rank, system in enumerate(measurements.systems):
             found = each_repetition(series.query, measurements, system.name)
-            label = looks.label_of(system.name)
+            label = label_of(system.name)
             if not isinstance(found, Absent):
                 color = PAGE.series[looks.color_of(rank)]
                 lanes.append(Lane(series.label, label, found, color, looks.shape_of(rank)))

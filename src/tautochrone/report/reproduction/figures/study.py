@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from tautochrone.paper.cited import short
 from tautochrone.paper.document import Paper
 
 
@@ -30,4 +29,4 @@ def study_of(paper: Paper) -> Study:
         *(system for table in paper.tables for system in table.published if system),
         *(mark.system for figure in paper.figures for mark in figure.marks),
     ]
-    return Study(short(paper), tuple(dict.fromkeys(named)))
+    return Study(paper.short, tuple(dict.fromkeys(named)))

@@ -9,10 +9,10 @@ from tautochrone.judgement.tire.model_words import teams_of
 from tautochrone.paper.document import Figure
 from tautochrone.paper.measured import Measurements
 from tautochrone.paper.quantities.tire_model import studies_of
+from tautochrone.paper.systems import label_of
 from tautochrone.report import composition
 from tautochrone.report.charts import tire_model as charts
 from tautochrone.report.composition import Panel
-from tautochrone.report.reproduction.figures.looks import label_of
 from tautochrone.report.reproduction.figures.study import Study
 from tautochrone.report.theme import PAGE
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from tautochrone.paper.document import Figure
 from tautochrone.paper.measured import Measurements
-from tautochrone.paper.systems import System
-from tautochrone.report.reproduction.figures.looks import label_of
+from tautochrone.paper.systems import System, label_of
 
 _OTHER = {
     "real-time": (
