@@ -13,12 +13,15 @@ from reproductions import Made, measured
 from tautochrone.paper.document import Drawn as Series
 from tautochrone.paper.document import Figure, Mark, Paper, Query
 from tautochrone.paper.read import read
+from tautochrone.paper.studies import NAMES
 from tautochrone.report.charts.outlined import unit_path
-from tautochrone.report.reproduction.figures import CHARTS, Drawn, draw, draw_all, looks
+from tautochrone.report.reproduction.figures import CHARTS, SETTINGS, Drawn, draw, draw_all, looks
+from tautochrone.report.reproduction.figures.captions import markdown
 from tautochrone.report.reproduction.figures.files import names, written
+from tautochrone.report.reproduction.figures.letters import width, with_lengths
 from tautochrone.report.reproduction.figures.study import Study, study_of
 
-PAPERS = ("garre2014", "laurich2004", "schmidt2002", "koh2013", "delgado2020")
+PAPERS = NAMES
 STUDY = Study("Somebody (2001)", ("Alpha", "Beta"))
 CURVES = Figure(
     "Figure 7",
@@ -27,7 +30,7 @@ CURVES = Figure(
     "curves",
     (Series("unloaded", Query("loop", "samples", load="idle")),
      Series("loaded", Query("loop", "samples", load="comms"))),
-    (Mark("Alpha", "unloaded", 40.0, 0.999, "99.9 %, Table 1"),
+    (Mark("Alpha", "unloaded", 40.0, 0.97, "97 %, Table 1"),
      Mark("Beta", "loaded", 90.0, 1.0, "maximum, Table 1")),
     settings={"unit": "us", "published_samples": 10_000},
 )  # fmt: skip
@@ -72,6 +75,19 @@ def test_every_figure_of_every_study_has_a_chart_that_draws_it() -> None:
     assert charts <= set(CHARTS)
 
 
+def test_every_setting_of_every_figure_is_one_that_its_chart_reads() -> None:
+    unread = [
+        (paper.name, figure.name, name)
+        for paper in known_papers()
+        for figure in paper.figures
+        for name in figure.settings
+        if name not in SETTINGS[figure.chart] | {"print"}
+    ]
+
+    assert set(SETTINGS) == set(CHARTS)
+    assert not unread
+
+
 @pytest.mark.parametrize("name", PAPERS)
 def test_where_nothing_was_measured_every_figure_is_there_and_says_why(name: str, tmp_path: Path) -> None:
     paper = read(name)
@@ -105,7 +121,7 @@ def test_published_numbers_are_black_marks_and_the_key_says_whose_they_are(tmp_p
     labels = [sign.label for sign in drawn.parts[0].key]
 
     assert labels[-3:] == ["Published by Somebody (2001):", "Alpha, unloaded", "Beta, loaded"]
-    assert "99.9 %, Table 1; maximum, Table 1" in said(drawn)
+    assert "97 %, Table 1; maximum, Table 1" in said(drawn)
     assert unit_path(looks.published_path(0, 0)) in specification(drawn)
     assert unit_path(looks.published_path(1, 1)) in specification(drawn)
 
@@ -168,7 +184,113 @@ def test_a_published_maximum_stands_at_the_share_of_one_published_sample(tmp_pat
 
     drawn = draw(replace(CURVES, settings={**CURVES.settings, "top": 0.03}), loop, STUDY)
 
-    assert [row["later"] for row in rows_of(drawn, 1, 2)] == [pytest.approx(1e-3), pytest.approx(1e-4)]
+    assert [row["later"] for row in rows_of(drawn, 1, 2)] == [pytest.approx(0.03), pytest.approx(1e-4)]
+
+
+def test_a_published_share_that_a_linear_axis_cant_tell_from_all_is_on_the_axis_of_rarity_alone(
+    tmp_path: Path,
+) -> None:
+    loop = measured(tmp_path, [Made("loop", load="idle", repetitions=[[samples(3)]])])
+    marks = (*CURVES.marks, Mark("Alpha", "unloaded", 70.0, 0.99999, "99.999 %, Table 1"))
+    figure = replace(CURVES, marks=marks)
+
+    whole = draw(figure, loop, STUDY)
+    top = draw(replace(figure, settings={**CURVES.settings, "top": 0.03}), loop, STUDY)
+
+    assert 70_000.0 not in [row["at"] for row in rows_of(whole, 0, 2)]
+    assert "left out" in said(whole)
+    assert "99.999 %" not in said(whole)
+    assert 70_000.0 not in [row["at"] for row in rows_of(top, 0, 2)]
+    assert 70_000.0 in [row["at"] for row in rows_of(top, 1, 2)]
+
+
+def test_published_marks_that_would_cover_one_another_stand_above_each_other(tmp_path: Path) -> None:
+    loop = measured(tmp_path, [Made("loop", load="idle", repetitions=[[samples(3)]])])
+    marks = tuple(Mark(system, "unloaded", 7.0, 1.0, "maximum") for system in ("Alpha", "Beta"))
+
+    drawn = draw(replace(CURVES, marks=marks), loop, STUDY)
+    layers = drawn.parts[0].panels[0].chart.to_dict()["layer"][2:]
+
+    assert [layer["mark"]["yOffset"] for layer in layers] == [0, -9]
+
+
+def test_many_published_marks_are_explained_by_system_and_by_series() -> None:
+    systems = ("Alpha", "Beta", "Gamma")
+    marks = [Mark(one, label, 1.0, 1.0, "") for one in systems for label in ("unloaded", "loaded")]
+
+    key = looks.key_of_published(marks, CURVES, Study("Somebody (2001)", systems))
+
+    assert [sign.label for sign in key[1:4]] == list(systems)
+    assert key[4].label == "open: unloaded; with a dot: loaded"
+
+
+PANELS = Figure(
+    "Figure 4", "How late", "histogram-panels", "bins",
+    (Series("MI", Query("loop", "samples", load="idle")),
+     Series("Single", Query("loop", "samples", load="comms"))),
+    (Mark("Alpha", "MI", 71.0, None, "maximum, Table 5"),),
+    settings={"unit": "us"},
+)  # fmt: skip
+
+
+def test_a_published_maximum_of_what_was_not_measured_here_has_a_panel_that_says_so(tmp_path: Path) -> None:
+    single = measured(
+        tmp_path,
+        [Made("loop", load="comms", repetitions=[[samples(1)]]), Made("loop", load="idle", why="One core.")],
+    )
+
+    drawn = draw(PANELS, single, STUDY)
+
+    assert [panel.title for panel in drawn.parts[0].panels] == ["MI: not measured here", "Single"]
+    assert "71" in specification(drawn)
+    assert "Not measured: this machine, MI. One core." in said(drawn)
+
+
+def test_systems_that_lack_the_same_for_the_same_reason_are_named_together(tmp_path: Path) -> None:
+    lab = ("lab:debian-stock", "lab:debian-rt")
+    nothing = measured(tmp_path, [Made("mail", system, why="One core.") for system in lab])
+
+    drawn = draw(STRIPS, nothing, STUDY)
+
+    assert "Not measured: lab:debian-stock and lab:debian-rt. One core." in said(drawn)
+
+
+def test_captions_say_what_was_measured_where_and_when_or_why_nothing_was(tmp_path: Path) -> None:
+    paper = read("laurich2004")
+    mail = measured(tmp_path, [Made("mail", repetitions=[[samples(5, 6_000, 50)]])])
+    drawn = [
+        draw(STRIPS, mail, STUDY),
+        draw(replace(STRIPS, marks=()), measured(tmp_path / "no", [Made("mail", why=WHY)]), STUDY),
+    ]
+
+    text = markdown(paper, drawn)
+
+    assert "## Figure 4\n\nHow long. Each dot is one repetition" in text
+    assert re.search(r"Measured \d{4}-\d\d-\d\d on this machine", text)
+    assert f"Nothing was drawn. Not measured: this machine. {WHY}" in text
+
+
+def test_units_in_the_words_of_a_figure_are_typeset(tmp_path: Path) -> None:
+    mail = measured(tmp_path, [Made("mail", repetitions=[[samples(5, 6_000, 50)]])])
+
+    drawn = draw(
+        replace(STRIPS, marks=(Mark("Alpha", "user space", 1.0, None, "less than 5 us"),)), mail, STUDY
+    )
+
+    assert "5\u00a0µs" in said(drawn)
+
+
+def test_words_are_as_wide_as_in_helvetica() -> None:
+    assert width("AV 1", 10) == pytest.approx(6.67 + 6.67 + 2.78 + 5.56)
+    assert width("AV", 10, bold=True) == pytest.approx(7.22 + 6.67)
+
+
+def test_each_line_of_words_in_an_svg_says_how_long_it_is() -> None:
+    one = '<text font-size="10px">a &amp; b</text>'
+    two = '<text font-size="10px" font-weight="600"><tspan>tau1</tspan><tspan x="0">priority</tspan></text>'
+
+    assert f'textLength="{width("a & b", 10):.1f}"' in with_lengths(one)
+    assert with_lengths(two).count("textLength") == 2
 
 
 def test_two_repetitions_are_two_curves(tmp_path: Path) -> None:
@@ -184,7 +306,7 @@ def test_a_strip_has_a_dot_for_each_repetition_and_a_published_lane(tmp_path: Pa
     mail = measured(tmp_path, [Made("mail", repetitions=[[values]])])
 
     drawn = draw(STRIPS, mail, STUDY)
-    dots, bars, marks = (rows_of(drawn, 0, layer) for layer in range(3))
+    bars, dots, marks = (rows_of(drawn, 0, layer) for layer in range(3))
 
     assert [row["at"] for row in dots] == values.tolist()
     assert bars[0]["at"] == pytest.approx(values.mean())
@@ -224,4 +346,6 @@ def test_files_are_vectors_as_wide_as_a_page_or_a_column(
     assert box is not None
     assert float(box[1]) == pytest.approx(width_mm / 25.4 * 72, abs=6)
     assert "<image" not in svg
+    assert "<title>Figure 4: How long</title><desc>How long." in svg
+    assert all("textLength" in text for text in re.findall(r"<text.*?</text>", svg) if "tspan" not in text)
     assert "var(--" not in svg

@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +20,15 @@ from tautochrone.paper.document import Paper
 from tautochrone.paper.read import parse
 from tautochrone.paper.side_by_side import lay
 from tautochrone.report.reproduction import claims, comma, flat, folder, latex, markdown, page, terminal
-from tautochrone.report.reproduction.made import Made
+from tautochrone.report.reproduction.made import Length, Made
+from tautochrone.report.reproduction.matrix import AGAINST, matrix
+from tautochrone.report.reproduction.missing import said_once
 from tautochrone.report.reproduction.sheet import Sheet, arrange
 
 STUDY = """
 title = "A loop & its <late> cycles"
+short = "Nobody (2004)"
+year = 2004
 cited = "A. Nobody, A loop, 2004"
 asks = "Is it late?"
 
@@ -117,7 +123,7 @@ def made(tmp_path: Path, *, systems: str = "rows", nothing: bool = False) -> Mad
     answer: Answer = "can't be told" if nothing else "holds"
     finding = Finding(answer, "At most 67.9 us in 670 samples.", "67.9 us < 500 us")
     asked = tuple(Asked(one, (name,), finding) for one in paper.claims for name in ("local", "lab:debian-rt"))
-    return Made(paper, measurements, asked, "plan-1", "tauto reproduce nobody2004 --quick", True)
+    return Made(paper, measurements, asked, "plan-1", "tauto reproduce nobody2004 --quick", "quick")
 
 
 def sheet(tmp_path: Path, systems: str = "rows", **how: int) -> Sheet:
@@ -181,7 +187,7 @@ def test_a_page_of_nothing_measured_has_no_number_of_ours(tmp_path: Path) -> Non
 
     ours = re.findall(r'<td class="num ours[^"]*"[^>]*>([^<]*)', text)
     assert ours
-    assert set(ours) == {"N/A"}
+    assert set(ours) == {"not measured"}
     assert "Not permitted here." in text
 
 
@@ -195,7 +201,7 @@ def test_the_folder_has_vector_figures_and_tables_of_all(tmp_path: Path) -> None
     assert {f"tables/table-{n}.{ending}" for n in (1, 2) for ending in ("csv", "md", "tex")} <= found
     assert {f"tables/figure-7.{ending}" for ending in ("csv", "md", "tex")} <= found
     assert {"figures/figure-07.svg", "figures/figure-07.pdf"} <= found
-    assert {"claims.csv", "claims.md", "claims.tex"} <= found
+    assert {"claims.csv", "claims.md", "claims.tex", "captions.md"} <= found
     assert (out / "figures/figure-07.pdf").read_bytes().startswith(b"%PDF")
 
 
@@ -245,7 +251,8 @@ def test_latex_is_balanced_and_every_row_has_its_columns(tmp_path: Path, systems
     text = latex.table(one, "x")
 
     assert_is_latex(text)
-    assert text.count("\\toprule") == text.count("\\midrule") == 1 or systems == "rows"
+    assert text.count("\\toprule") == 1
+    assert text.count("\\midrule") == len(one.blocks) == (1 if systems == "columns" else 2)
     for line in text.splitlines():
         if line.endswith("\\\\") and "&" in line:
             spans = [int(found) for found in re.findall(r"\\multicolumn\{(\d+)\}", line)]
@@ -279,8 +286,88 @@ def test_what_means_something_to_latex_is_escaped() -> None:
 def test_one_verdict_for_all_systems_of_which_the_same_is_said(tmp_path: Path) -> None:
     (line,) = claims.lines(made(tmp_path).asked)
 
-    assert [one.on for one in line.verdicts] == ["this machine and lab:debian-rt"]
+    assert [one.on for one in line.verdicts] == ["each of this machine and lab:debian-rt"]
     assert line.where == "section 9"
+
+
+def asked_twice(tmp_path: Path) -> list[Asked]:
+    claim = made(tmp_path).asked[0].claim
+    why = "Interval from within the runs: what differs from run to run is not in it."
+    return [
+        Asked(claim, ("local",), Finding("holds", f"8 us here. {why}", "8 us")),
+        Asked(claim, ("lab:a",), Finding("does not hold", f"lab:a is late. {why}", "9 us")),
+        Asked(claim, ("local", "lab:a"), Finding("can't be told", f"No difference. {why}", "no difference")),
+    ]
+
+
+def test_what_many_answers_say_is_said_once(tmp_path: Path) -> None:
+    ((line,), remarks) = claims.with_notes(claims.lines(asked_twice(tmp_path)))
+
+    assert remarks == (("a", "Interval from within the runs: what differs from run to run is not in it."),)
+    assert [one.notes for one in line.verdicts] == [("a",)] * 3
+    assert [text for one in line.verdicts for _, text in one.evidence] == [
+        "8 us here.", "lab:a is late.", "No difference."]  # fmt: skip
+    assert [one.on for one in line.verdicts] == ["this machine", "lab:a", "this machine against lab:a"]
+
+
+def test_what_can_not_be_told_comes_later_and_what_is_asked_besides_last(tmp_path: Path) -> None:
+    told = asked_twice(tmp_path)[0]
+    nobody = replace(told, finding=Finding("can't be told", "", "not measured"))
+    ours = replace(told, claim=replace(told.claim, name="ours", besides=True))
+    silent = replace(nobody, claim=replace(told.claim, name="silent"))
+
+    groups = claims.in_groups(claims.lines([ours, silent, told]))
+
+    assert [[line.name for line in one.lines] for one in groups] == [["in-time"], ["silent"], ["ours"]]
+    assert claims.counted([ours, silent, told]) == (
+        "2 claims: 1 holds and 1 can't be told here. Besides, 1 question of ours."
+    )
+
+
+def test_all_claims_at_a_glance(tmp_path: Path) -> None:
+    found = matrix(claims.lines(asked_twice(tmp_path)), [("local", "this machine"), ("lab:a", "lab:a")])
+
+    assert found.columns == ("this machine", "lab:a", AGAINST)
+    ((row,),) = found.halves
+    assert row.short == "in time"
+    assert [[one.mark for one in cell] for cell in row.cells] == [["holds"], ["missed"], ["not-shown"]]
+
+
+def test_a_system_without_a_number_is_one_row(tmp_path: Path) -> None:
+    one = made(tmp_path, nothing=True)
+    arranged = arrange(lay(one.paper.tables[0], one.measurements, one.paper))
+
+    assert [[cell.text for cell in row.cells] for row in flat.rows(arranged)][-2:] == [
+        [name, "not measured", "", "", ""] for name in ("this machine", "lab:debian-rt")
+    ]
+    assert_is_latex(latex.table(arranged, "x"))
+
+
+def test_a_reason_of_several_tables_is_said_once(tmp_path: Path) -> None:
+    one = sheet(tmp_path)
+
+    (first, *_, none), reasons = said_once([one, one, one, None])
+
+    assert reasons == tuple(why for _, why in one.footnotes)
+    assert first is not None
+    assert (first.footnotes, first.elsewhere, none) == ((), (("a", 1),), None)
+    assert said_once([one, one])[0] == [one, one]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("length", "plan", "words"),
+    [
+        ("full", "", "At the paper's own length: "),
+        ("quick", "", "The short version of the paper: "),
+        ("other", "my.toml", "By another plan (my.toml): "),
+    ],
+)
+def test_the_page_says_which_plan_it_was(tmp_path: Path, length: Length, plan: str, words: str) -> None:
+    text = unescape(page.page(replace(made(tmp_path), length=length, plan=plan), drawn=()))
+
+    assert words in text
+    assert ("fewer samples" in text) == (length != "full")
 
 
 @pytest.mark.slow
@@ -290,7 +377,15 @@ def test_a_terminal_of_any_width_shows_tables_and_claims(tmp_path: Path) -> None
         terminal.show(console, made(tmp_path / str(width)))
         text = console.export_text()
         assert all(len(line.rstrip()) <= width for line in text.splitlines())
-        for words in ("Table 1", "RTOS", "this machine", "67.90", ">10^6", "holds", "found: 8.5 us at most"):
+        for words in (
+            "Table 1",
+            "RTOS",
+            "this machine",
+            "67.90",
+            ">10^6",
+            "+ holds: in time",
+            "67.9 us < 500 us",
+        ):
             assert words in text, (width, words)
 
 

@@ -179,7 +179,7 @@ def test_ctrl_c_keeps_the_cell_ends_the_plan_and_says_how_to_go_on(tmp_path: Pat
     assert "2 of 3 cells are left" in complaint
     assert f"tauto run {plan}" in complaint
     lacking = out[out.index("Not measured") :]
-    assert lacking.count("It was stopped before this was finished") == 2
+    assert lacking.count("Not measured yet: it was stopped before.") == 2
     assert "duration 61s" in report_of(out).read_text()
 
 

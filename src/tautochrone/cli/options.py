@@ -33,6 +33,17 @@ ReportOption = Annotated[
 OpenReportOption = Annotated[bool, typer.Option("--open", help="Open the report in the browser.")]
 PageOption = Annotated[Path | None, typer.Option("--out", "-o", help="Write a page, too: an HTML file.")]
 OpenPageOption = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]
+RepetitionsOption = Annotated[
+    int | None, typer.Option("--repetitions", help="How often each cell is measured. [as the plan says]")
+]
+JobsOption = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", help="Cells measured at once, on virtual machines that repeat. [1]"),
+]
+AgainOption = Annotated[bool, typer.Option("--again", help="Measure all of it anew, also what is finished.")]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Show the cells, their order and their time; measure nothing.")
+]
 
 _CAMPAIGNS, _SEARCHES = ("plan-", "matrix-"), ("limit-",)
 """What their names begin with, and that of no run."""

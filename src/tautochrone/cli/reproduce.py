@@ -1,11 +1,19 @@
-"""`tauto reproduce`: a study measured anew, what it published beside it."""
+"""`tauto reproduce`: a paper measured anew, what it published beside it."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tautochrone.cli.options import JsonOption, OpenReportOption, StoreOption
+from tautochrone.cli.options import (
+    AgainOption,
+    DryRunOption,
+    JobsOption,
+    JsonOption,
+    OpenReportOption,
+    RepetitionsOption,
+    StoreOption,
+)
 from tautochrone.errors import UsageError
 
 
@@ -13,8 +21,8 @@ def reproduce(
     name: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...",
-            help="garre2014, laurich2004, schmidt2002, koh2013, delgado2020, or all.",
+            metavar="NAME...",
+            help="A paper's name, or all; without one: a list of them.",
             show_default=False,
         ),
     ] = None,
@@ -37,19 +45,10 @@ def reproduce(
             help="Another plan with the paper's titles, or a folder with a NAME.plan.toml for each.",
         ),
     ] = None,
-    repetitions: Annotated[
-        int | None, typer.Option(help="How often each cell is measured. [as the paper did]")
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", help="Cells measured at once, on virtual machines that repeat. [1]"),
-    ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Measure all of it anew, also what is finished.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the cells, their order and their time; measure nothing.")
-    ] = False,
+    repetitions: RepetitionsOption = None,
+    jobs: JobsOption = None,
+    again: AgainOption = False,
+    dry_run: DryRunOption = False,
     as_json: JsonOption = False,
     out: Annotated[
         Path | None,
@@ -68,11 +67,12 @@ def reproduce(
     as SVG and PDF, the tables as CSV, Markdown and LaTeX.
 
     Exit code 0: all that could be measured was, whether the claims hold or not: that one does not is an
-    answer, and no failure; 1: a cell went wrong while measuring; 3: nothing at all was permitted; 130:
-    stopped by Ctrl-C, with a report of what is there.
+    answer, and no failure; 1: a cell went wrong while measuring; 3: nothing at all was permitted; 4: the
+    store or the folder can't be written; 130: stopped by Ctrl-C, with a report of what is there.
     """
     from tautochrone.cli.campaign import Wanted, hands
-    from tautochrone.cli.reproducing import Way, list_studies, reproduce_studies
+    from tautochrone.cli.papers import list_papers
+    from tautochrone.cli.reproducing import Order, Way, reproduce_papers
     from tautochrone.paper.studies import chosen
 
     names = chosen(name or [])
@@ -83,8 +83,8 @@ def reproduce(
             f"--plan {plan} is of one paper", "Name that one, or a folder with NAME.plan.toml for each."
         )
     if not names:
-        list_studies(as_json=as_json)
+        list_papers(as_json=as_json)
         return
     way = Way(quick, plan, tuple(on or ()), repetitions)
     wanted = Wanted(again, dry_run, as_json, None, open_it, hands(jobs))
-    reproduce_studies(names, way, wanted, store, out)
+    reproduce_papers(names, Order(way, wanted, store, out))

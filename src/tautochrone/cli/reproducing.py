@@ -1,13 +1,10 @@
-"""Carries studies out, one campaign after the other, and tells what came of each and of all."""
+"""Carries papers out, one campaign after the other."""
 
 from __future__ import annotations
 
-import json
-import os
 import shlex
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -16,6 +13,7 @@ from tautochrone.errors import StoreError, TautoError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from rich.console import Console
 
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Way:
-    """How studies are measured anew.
+    """How papers are measured anew.
 
     Attributes:
         plan: in place of their own, or a folder with one for each of them; None: their own.
@@ -44,24 +42,40 @@ class Way:
     repetitions: int | None = None
 
     def document(self, paper: Paper) -> Document:
-        """What is to be measured of a study.
+        """What is to be measured of a paper.
 
         Raises:
-            UsageError: the plan says something that can't be, or measures nothing of this study.
+            UsageError: the plan says something that can't be, or measures nothing of this paper.
         """
         from tautochrone.paper.studies import own_plan, plan_of
         from tautochrone.plan.campaign.agenda import with_options
         from tautochrone.plan.document.expand import override
 
-        if self.plan is None:
-            whole = plan_of(paper.name, quick=self.quick)
-        else:
-            in_folder = self.plan / f"{paper.name}.plan.toml"
-            whole = own_plan(paper, in_folder if self.plan.is_dir() else self.plan)
+        file = self.file(paper.name)
+        whole = plan_of(paper.name, quick=self.quick) if file is None else own_plan(paper, file)
         return override(with_options(whole, self.repetitions, None), self.on)
 
+    def file(self, name: str) -> Path | None:
+        """Of the plan that is in place of a paper's own; None: none is."""
+        if self.plan is None:
+            return None
+        return self.plan / f"{name}.plan.toml" if self.plan.is_dir() else self.plan
+
+    def length(self, agenda: Agenda) -> Literal["full", "quick", "other"]:
+        """Whether it is measured as the paper's own plans do: "full", "quick"; otherwise "other"."""
+        from tautochrone.paper.studies import plan_of
+        from tautochrone.plan.campaign.agenda import plan_key
+        from tautochrone.plan.document.expand import override
+
+        for quick in (False, True):
+            own = override(plan_of(agenda.document.paper, quick=quick), self.on)
+            enough = agenda.document.repetitions >= own.repetitions
+            if enough and plan_key(own) == agenda.campaign.key:
+                return "quick" if quick else "full"
+        return "other"
+
     def command(self, name: str) -> str:
-        """What a person types to have this study in this way."""
+        """What a person types to have this paper in this way."""
         words = ["tauto", "reproduce", name]
         words += ["--quick"] if self.quick else []
         words += ["--plan", str(self.plan)] if self.plan is not None else []
@@ -70,13 +84,28 @@ class Way:
         return shlex.join(words)
 
 
+@dataclass(frozen=True)
+class Order:
+    """What a person typed.
+
+    Attributes:
+        store: None: the usual one.
+        out: the folder for what is written; of several papers each has one in it. None: into the store.
+    """
+
+    way: Way
+    wanted: Wanted
+    store: Path | None = None
+    out: Path | None = None
+
+
 @dataclass
 class Told:
-    """What came of the studies so far.
+    """What came of the papers so far.
 
     Attributes:
         made: of each that has a run, what was made of it, and its page.
-        troubles: by study, what stood in its way.
+        troubles: by paper, what stood in its way.
         code: the first exit code that was not 0.
     """
 
@@ -85,116 +114,69 @@ class Told:
     code: int = 0
 
     def ended(self, code: int) -> None:
-        """A study ended with this exit code."""
+        """A paper ended with this exit code."""
         self.code = self.code or code
 
 
-def list_studies(*, as_json: bool) -> None:
-    """Which there are, what each asks, and how long it takes."""
-    from tautochrone.paper.read import read
-    from tautochrone.paper.studies import NAMES, expected_s, plan_of
-    from tautochrone.plan.campaign.estimate import long_duration
-    from tautochrone.report.typeset import plural
-
-    found = []
-    for name in NAMES:
-        paper = read(name)
-        full_s, quick_s = (expected_s(plan_of(name, quick=quick)) for quick in (False, True))
-        found.append({"name": name, "cited": paper.cited, "asks": paper.asks, "tables": len(paper.tables),
-                      "figures": len(paper.figures), "claims": len(paper.claims),
-                      "full_s": round(full_s), "quick_s": round(quick_s)})  # fmt: skip
-    if as_json:
-        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
-        return
-    for one in found:
-        typer.echo(f"{one['name']}  {one['cited']}")
-        typer.echo(f"    {one['asks']}")
-        counts = ", ".join(plural(int(str(one[f"{what}s"])), what) for what in ("table", "figure", "claim"))
-        typer.echo(
-            f"    {counts}; takes about {long_duration(float(str(one['full_s'])))}, "
-            f"with --quick {long_duration(float(str(one['quick_s'])))}"
-        )
-    typer.echo(
-        "\nOne of them: tauto reproduce NAME [--quick]. All, one after the other: tauto reproduce all."
-    )
-
-
-def reproduce_studies(
-    names: Sequence[str], way: Way, wanted: Wanted, store: Path | None, out: Path | None
-) -> None:
+def reproduce_papers(names: Sequence[str], order: Order) -> None:
     """Measure what is left of each, and report on each; of several, on all together at the end.
 
-    What stands in the way of one study does not stand in that of the next.
-
-    Args:
-        out: the folder for what is written; of several studies each has one in it. None: into the store.
+    What stands in the way of one paper does not stand in that of the next.
 
     Raises:
-        typer.Exit: stopped, or a cell went wrong.
-        TautoError: of one study: nothing could be measured, or a setting could not be put back.
+        typer.Exit: stopped, a cell went wrong, or the folder could not be written.
+        TautoError: of one paper: nothing could be measured, or a setting could not be put back.
     """
+    from tautochrone.cli.papers import as_text, see_that_it_can_be_a_folder, show_agendas, tell_rest
+    from tautochrone.cli.reproduced import as_table
     from tautochrone.paper.read import read
 
-    if out is not None:
-        see_that_it_can_be_a_folder(out)
+    if order.out is not None:
+        see_that_it_can_be_a_folder(order.out)
     papers = [read(name) for name in names]
-    documents = [way.document(paper) for paper in papers]
-    if wanted.dry_run:
-        _show_agendas(documents, store, wanted)
+    documents = [order.way.document(paper) for paper in papers]
+    if order.wanted.dry_run:
+        show_agendas(documents, order.store, order.wanted)
         return
     told = Told()
     several = len(papers) > 1
     for at, (paper, document) in enumerate(zip(papers, documents, strict=True)):
-        folder = out / paper.name if out is not None and several else out
-        _carry_through(paper, document, way, wanted, store, folder, told, alone=not several)
+        _carry_through(paper, document, order, told, alone=not several)
         if told.code == INTERRUPTED:
-            _tell_rest(documents[at + 1 :], store)
+            tell_rest(documents[at + 1 :], order.store)
             break
-    if several:
-        _tell_all(told, store, out, wanted)
-    elif wanted.as_json and told.made:
-        typer.echo(_json(_as_table(*told.made[0])))
+    if several and told.made:
+        _tell_all(told, order)
+    elif order.wanted.as_json and told.made:
+        typer.echo(as_text(as_table(*told.made[0])))
     if told.code:
         raise typer.Exit(told.code)
 
 
-def see_that_it_can_be_a_folder(path: Path) -> None:
-    """Before measuring for hours.
-
-    Raises:
-        StoreError: it is a file, or can't be made, or written into.
-    """
-    if path.exists() and not path.is_dir():
-        raise StoreError(f"Can't write the report into {path}: it is a file", "Name a folder with --out.")
-    near = next(one for one in (path.absolute(), *path.absolute().parents) if one.exists())
-    if not os.access(near, os.W_OK | os.X_OK):
-        raise StoreError(
-            f"Can't write the report into {path}: not permitted", "Choose another place with --out."
-        )
-
-
-def _carry_through(
-    paper: Paper,
-    document: Document,
-    way: Way,
-    wanted: Wanted,
-    store: Path | None,
-    folder: Path | None,
-    told: Told,
-    *,
-    alone: bool,
-) -> None:
-    """One study. Of several, its troubles are told and kept."""
+def _carry_through(paper: Paper, document: Document, order: Order, told: Told, *, alone: bool) -> None:
+    """One paper. Of several, its troubles are told and kept."""
     from tautochrone.cli.campaign import carry_through
 
+    folder = order.out if alone or order.out is None else order.out / paper.name
+
     def report(agenda: Agenda, outcome: Outcome, place: Store, console: Console, wanted: Wanted) -> int:
-        made = _made(paper, way, agenda, outcome, place)
-        if made is not None:
-            told.made.append((made, _write(made, place, folder, console, wanted, alone=alone)))
+        from tautochrone.cli.reproduced import show, show_trouble, write
+
+        made = _made(paper, order.way, agenda, outcome, place)
+        if made is None:
+            return 0
+        page, trouble = write(made, place, folder)  # first: whoever reads the terminal may go away
+        told.made.append((made, page))
+        show(console, made, page, stopped=outcome.stopped, as_json=wanted.as_json)
+        if alone and wanted.open_it and not outcome.stopped:
+            _open(page)
+        if trouble is not None:
+            show_trouble(trouble, page)
+            return trouble.exit_code
         return 0
 
     try:
-        carry_through(document, store, wanted, report)
+        carry_through(document, order.store, order.wanted, report)
     except typer.Exit as end:
         told.ended(end.exit_code)
     except (UsageError, StoreError):
@@ -208,7 +190,7 @@ def _carry_through(
 
 
 def _made(paper: Paper, way: Way, agenda: Agenda, outcome: Outcome, store: Store) -> Made | None:
-    """What was measured of a study, and what its claims come to; None: nothing was ever measured."""
+    """What was measured of a paper, and what its claims come to; None: nothing was ever measured."""
     from tautochrone.paper.claims.ask import ask_all
     from tautochrone.paper.gather import gather
     from tautochrone.plan.campaign.campaign import open_campaign
@@ -220,102 +202,24 @@ def _made(paper: Paper, way: Way, agenda: Agenda, outcome: Outcome, store: Store
     campaign = open_campaign(store, agenda.campaign.id)
     measurements = gather(agenda, campaign, joined(just_tried(outcome)))
     return Made(
-        paper, measurements, ask_all(paper, measurements), campaign.id, way.command(paper.name), way.quick
+        paper,
+        measurements,
+        ask_all(paper, measurements),
+        campaign.id,
+        way.command(paper.name),
+        way.length(agenda),
+        str(way.file(paper.name) or ""),
     )
 
 
-def _write(
-    made: Made, store: Store, folder: Path | None, console: Console, wanted: Wanted, *, alone: bool
-) -> Path:
-    """The report, the folder, and, unless JSON was asked for, the tables; returns the page's path."""
-    from tautochrone.report.console import make_console
-    from tautochrone.report.reproduction import folder as of_folder
-    from tautochrone.report.reproduction import terminal
-    from tautochrone.run.place import REPORTS
+def _tell_all(told: Told, order: Order) -> None:
+    from tautochrone.cli.options import open_store
+    from tautochrone.cli.reproduced import tell_all
 
-    place = folder if folder is not None else store.path / f"{REPORTS}{made.paper.name}-{made.campaign}"
-    if not wanted.as_json:
-        terminal.show(console, made)
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"Can't write to {place}: {error.strerror}", "Choose another place with --out."
-        ) from error
-    page = of_folder.write(made, place)
-    (make_console(stderr=True) if wanted.as_json else console).print(
-        f"\nReport: {page.resolve()}", soft_wrap=True, highlight=False
-    )
-    if alone and wanted.open_it:
+    store = open_store(order.store, mend=False).path
+    page = tell_all(told.made, told.troubles, store, order.out, as_json=order.wanted.as_json)
+    if order.wanted.open_it and told.code != INTERRUPTED:
         _open(page)
-    return page
-
-
-def _as_table(made: Made, page: Path) -> dict[str, Any]:
-    from tautochrone.report.reproduction import terminal
-
-    return {**terminal.as_table(made), "report": str(page.resolve())}
-
-
-def _tell_all(told: Told, store: Path | None, out: Path | None, wanted: Wanted) -> None:
-    """The claims of all studies in one table, and the page that leads to each."""
-    from tautochrone.cli.options import open_store
-    from tautochrone.report.console import make_console
-    from tautochrone.report.reproduction import together
-
-    if not told.made:
-        return
-    place = open_store(store, mend=False).path
-    troubles = {name: f"{error} {error.advice}".rstrip() for name, error in told.troubles.items()}
-    page = together.write(told.made, troubles, out, place)
-    console = make_console(stderr=wanted.as_json)
-    if wanted.as_json:
-        typer.echo(_json({"papers": [_as_table(*one) for one in told.made], "not_measured": troubles}))
-    else:
-        together.show(console, [made for made, _ in told.made], troubles)
-    console.print(f"\nAll of them: {page.resolve()}", soft_wrap=True, highlight=False)
-    if wanted.open_it:
-        _open(page)
-
-
-def _tell_rest(documents: Sequence[Document], store: Path | None) -> None:
-    """After Ctrl-C: the studies whose turn did not come."""
-    from tautochrone.cli.options import open_store
-    from tautochrone.plan.campaign.agenda import make_agenda
-    from tautochrone.plan.campaign.estimate import long_duration
-    from tautochrone.plan.campaign.outlook import Outlook
-
-    place = open_store(store, mend=False)
-    agendas = [make_agenda(document, place) for document in documents]
-    left = [(agenda, Outlook(agenda, agenda.left).left_s) for agenda in agendas if agenda.left]
-    if left:
-        names = ", ".join(agenda.document.paper for agenda, _ in left)
-        seconds = sum(rest for _, rest in left)
-        typer.echo(f"After that: {names}, about {long_duration(seconds)}.", err=True)
-
-
-def _show_agendas(documents: Sequence[Document], store: Path | None, wanted: Wanted) -> None:
-    from tautochrone.cli.options import open_store
-    from tautochrone.plan.campaign.agenda import make_agenda
-    from tautochrone.report.agenda import as_table, show_agenda
-    from tautochrone.report.console import make_console
-
-    place = open_store(store, mend=False)
-    at_once = wanted.at_once or 1
-    agendas = [make_agenda(document, place, again=wanted.again) for document in documents]
-    if wanted.as_json:
-        tables = [{"paper": one.document.paper, **as_table(one, at_once)} for one in agendas]
-        typer.echo(_json(tables if len(tables) > 1 else tables[0]))
-        return
-    console = make_console()
-    for at, agenda in enumerate(agendas):
-        if at:
-            console.print()
-        show_agenda(console, agenda, at_once)
-
-
-def _json(told: object) -> str:
-    return json.dumps(told, indent=2, ensure_ascii=False)
 
 
 def _open(page: Path) -> None:

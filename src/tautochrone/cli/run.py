@@ -5,7 +5,16 @@ from typing import Annotated
 
 import typer
 
-from tautochrone.cli.options import JsonOption, OpenReportOption, ReportOption, StoreOption
+from tautochrone.cli.options import (
+    AgainOption,
+    DryRunOption,
+    JobsOption,
+    JsonOption,
+    OpenReportOption,
+    RepetitionsOption,
+    ReportOption,
+    StoreOption,
+)
 from tautochrone.cli.told import JunitOption, MarkdownOption
 
 
@@ -23,18 +32,11 @@ def run(
         list[str] | None,
         typer.Option("--load", metavar="SPEC", help="In place of the plan's; may be repeated."),
     ] = None,
-    repetitions: Annotated[int | None, typer.Option(help="How often each cell is measured.")] = None,
+    repetitions: RepetitionsOption = None,
     seed: Annotated[int | None, typer.Option(help="Of the order, to have an order again.")] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", help="Cells measured at once, on virtual machines that repeat. [1]"),
-    ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Measure all of it anew, also what is finished.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the cells, their order and their time; measure nothing.")
-    ] = False,
+    jobs: JobsOption = None,
+    again: AgainOption = False,
+    dry_run: DryRunOption = False,
     as_json: JsonOption = False,
     out: ReportOption = None,
     open_it: OpenReportOption = False,

@@ -59,5 +59,5 @@ def _steps(
         yield Step("How rare is a start that is later than all of these?", f"tauto tail {loop}")
     yield Step(
         "How does this machine stand beside those of a published study?",
-        f"tauto reproduce delgado2020 --quick{on}",
+        f"tauto reproduce laurich2004 --quick{on}",
     )

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from signal import SIGKILL
 from typing import Any
 
 from tautochrone.errors import MeasuringError, NotPermittedError, StoreError, TautoError, UsageError
-from tautochrone.machine.facts import Facts
 from tautochrone.machine.settings import SettingError
 from tautochrone.plan.cautions import (
     CUT_SHORT,
@@ -22,9 +21,9 @@ from tautochrone.plan.experiments.companion import Companion
 from tautochrone.plan.interrupts import Interrupts
 from tautochrone.plan.loads.cautions import cautions_of_loads
 from tautochrone.plan.loads.running import Failure, Loads
-from tautochrone.plan.placing import measured_cpus, measured_on, placed_loads
+from tautochrone.plan.placing import allowed_in, measured_cpus, placed_in, placed_loads
 from tautochrone.plan.smis import SMIS, SmiCounter, caution_of_smis
-from tautochrone.plan.tire.threads import SameTeamError, counted
+from tautochrone.plan.tire.threads import SameTeamError
 from tautochrone.plan.virtual import BUSY, BusyCpus, as_condition, cautions_of_busy_cpus, cautions_of_virtual
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Warning as RunWarning
@@ -160,7 +159,7 @@ def run_cell(
         stack.callback(interrupts.release)
         try:
             with applied as conditions:
-                placed = _placed(cell, conditions)
+                placed = placed_in(cell, conditions)
                 writer = stack.enter_context(_begin(placed, store, target, conditions))
                 measured = _measure(placed, conditions, target, writer, watch, interrupts)
         except NotPutBackError as error:
@@ -240,7 +239,7 @@ def _measure(
     interrupts: Interrupts,
 ) -> _Measured:
     """Loads, then the probe, then what the loads did. From the probe's start on, interrupts only end that."""
-    allowed = _allowed(conditions)
+    allowed = allowed_in(conditions)
     loads = Loads(conditions.load or allowed)
     measured = _Measured()
     try:
@@ -269,26 +268,6 @@ def _measure(
     finally:
         loads.abandon()
     return measured
-
-
-def _placed(cell: Cell, conditions: Conditions) -> Cell:
-    """The cell as it is measured here: so many threads as a word for them means, on these CPUs.
-
-    Raises:
-        UsageError, SameTeamError: it can't be placed so.
-    """
-
-    def facts() -> Facts:
-        return Facts.from_table(conditions.facts)
-
-    arguments = counted(cell.arguments, cell.conditions, facts, conditions.measure)
-    return measured_on(replace(cell, arguments=arguments), conditions.measure, _allowed(conditions))
-
-
-def _allowed(conditions: Conditions) -> str | None:
-    """The CPUs that the probe may use, as a CPU list."""
-    allowed: str | None = (conditions.facts.get("cpu") or {}).get("allowed")
-    return allowed
 
 
 def _nothing(measured: _Measured) -> TautoError | None:

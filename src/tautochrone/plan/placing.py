@@ -1,6 +1,6 @@
 """Where a cell's threads and its loads run, how urgent the loads are, and when they end at the latest."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,17 +8,18 @@ from tautochrone.arguments import value_of
 from tautochrone.errors import UsageError
 from tautochrone.judgement.taskset_run import CONDITION
 from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
+from tautochrone.machine.facts import Facts
 from tautochrone.plan.cell import Cell
+from tautochrone.plan.conditions import Conditions
 from tautochrone.plan.experiments import EXPERIMENTS
 from tautochrone.plan.experiments.special import FIRST, WHICH_CPUS
 from tautochrone.plan.experiments.special import TASKS as TASK_SET
 from tautochrone.plan.experiments.tasks import ProbeTask, tasks_of, with_cpus
 from tautochrone.plan.loads.kinds import TASKS
 from tautochrone.plan.loads.spec import option, with_option
+from tautochrone.plan.tire.threads import counted
 
 TASKS_PER_CPU = 10  # of koh2013
-
-_TASK_SET_EXPERIMENT = "taskset"
 
 _FREE = "free"
 _CPUS_OF_PLACE = {"same": 1, "different": 2, "both": 2}
@@ -30,6 +31,26 @@ _BELOW = 10
 _SPARE_S = 600.0
 _UNKNOWN_S = 86_400.0
 _LONGEST_S = 7 * 86_400.0
+
+
+def placed_in(cell: Cell, conditions: Conditions) -> Cell:
+    """The cell as it is measured here: so many threads as a word for them means, on these CPUs.
+
+    Raises:
+        UsageError, SameTeamError: it can't be placed so.
+    """
+
+    def facts() -> Facts:
+        return Facts.from_table(conditions.facts)
+
+    arguments = counted(cell.arguments, cell.conditions, facts, conditions.measure)
+    return measured_on(replace(cell, arguments=arguments), conditions.measure, allowed_in(conditions))
+
+
+def allowed_in(conditions: Conditions) -> str | None:
+    """The CPUs that the probe may use, as a CPU list."""
+    allowed: str | None = (conditions.facts.get("cpu") or {}).get("allowed")
+    return allowed
 
 
 def measured_on(cell: Cell, cpus: str | None, allowed: str | None = None) -> Cell:
@@ -48,8 +69,8 @@ def measured_on(cell: Cell, cpus: str | None, allowed: str | None = None) -> Cel
     """
     chosen = parse_cpu_list(cpus) or ()
     runs_on = EXPERIMENTS[cell.experiment].runs_on
-    if cell.experiment == _TASK_SET_EXPERIMENT:
-        return _on_these(cell, chosen)
+    if tasks := _tasks(cell):
+        return _on_these(cell, tasks, chosen)
     if cell.conditions.get(WHICH_CPUS) == FIRST and runs_on is not None:
         chosen = (chosen or _list(allowed))[:1]
     if not chosen or runs_on is None or _given_cpus(cell) is not None or _is_free(cell):
@@ -59,9 +80,9 @@ def measured_on(cell: Cell, cpus: str | None, allowed: str | None = None) -> Cel
     return replace(cell, arguments=(*cell.arguments, f"--{runs_on.option}", text))
 
 
-def _on_these(cell: Cell, cpus: tuple[int, ...]) -> Cell:
+def _on_these(cell: Cell, tasks: Sequence[ProbeTask], cpus: tuple[int, ...]) -> Cell:
     """A task set on these CPUs, in its arguments and in what is kept of it."""
-    named = sorted({task.cpu for task in _tasks(cell) if task.cpu is not None})
+    named = sorted({task.cpu for task in tasks if task.cpu is not None})
     if not cpus or not named or set(named) <= set(cpus):
         return cell
     if len(named) > len(cpus):

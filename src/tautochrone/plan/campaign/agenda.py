@@ -56,6 +56,12 @@ class Agenda:
         return tuple(slot for slot in self.slots if (slot.key, slot.block) not in finished)
 
     @property
+    def ahead(self) -> tuple[Slot, ...]:
+        """Of these, the ones that were not refused the last time: what is refused again takes no time."""
+        refused = self.campaign.refused
+        return tuple(slot for slot in self.left if slot.key not in refused)
+
+    @property
     def continues(self) -> bool:
         """Whether it was begun before."""
         return bool(self.campaign.entries)
@@ -98,6 +104,12 @@ def make_agenda(document: Document, store: Store, *, again: bool = False) -> Age
             "Wait until that is finished, or stop it.",
         )
     return _agenda(document, points, None if again else found)
+
+
+def plan_key(document: Document) -> str:
+    """What tells its campaigns from those of any other plan."""
+    points = expand(document, lambda name: meaning_of(name, document.path.parent))
+    return key_of(points, document.order, document.seed)
 
 
 def other_system(agenda: Agenda, store: Store, facts: Mapping[str, Mapping[str, Any]]) -> str | None:

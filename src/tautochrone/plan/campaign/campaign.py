@@ -70,6 +70,12 @@ class Campaign:
         return found
 
     @property
+    def refused(self) -> dict[str, str]:
+        """Why cells were refused before the latest run, by the key of the point."""
+        told = self.entries[-1].conditions[CONDITION] if self.entries else {}
+        return {str(key): str(why) for key, why in (told.get(REFUSED) or {}).items()}
+
+    @property
     def being_measured(self) -> bool:
         """Whether a run of it is being measured at this moment."""
         return any(entry.state == MEASURING for entry in self.entries)

@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
-from tautochrone.plan.campaign.campaign import CONDITION, REFUSED, Campaign
+from tautochrone.plan.campaign.campaign import CONDITION, Campaign
 from tautochrone.plan.campaign.carry_out import ENDED_EARLY, Outcome, Unmeasured
 
 Reason = tuple[str, str]
@@ -29,9 +29,9 @@ class EarlyEnds:
 
 
 def just_tried(outcome: Outcome) -> list[Reason]:
-    """What has just stood in the way, or that it was stopped before it was finished."""
+    """What has just stood in the way, or that a person stopped it before its turn, or within it."""
     lacking = [(one.point.key, one.why) for one in outcome.unmeasured]
-    return lacking + [(slot.key, "It was stopped before this was finished.") for slot in outcome.left]
+    return lacking + [(slot.key, "Not measured yet: it was stopped before.") for slot in outcome.left]
 
 
 def went_wrong(outcome: Outcome) -> list[Unmeasured]:
@@ -39,17 +39,19 @@ def went_wrong(outcome: Outcome) -> list[Unmeasured]:
     return [one for one in outcome.unmeasured if one.failed]
 
 
-def all_reasons(campaign: Campaign, tried: Sequence[Reason] = ()) -> list[Reason]:
+def all_reasons(
+    campaign: Campaign, tried: Sequence[Reason] = (), early: EarlyEnds | None = None
+) -> list[Reason]:
     """All that is known; what the store says of a cell only where who has just tried says nothing of it.
 
     The store knows what the latest run says of the cells that were refused before it, and how their own runs
     ended.
+
+    Args:
+        early: how they did; None: it is looked up.
     """
-    told = campaign.entries[-1].conditions[CONDITION] if campaign.entries else {}
-    known = {
-        **early_ends(campaign, set(campaign.finished())).reasons,
-        **{key: str(words) for key, words in (told.get(REFUSED) or {}).items()},
-    }
+    early = early_ends(campaign, set(campaign.finished())) if early is None else early
+    known = {**early.reasons, **campaign.refused}
     given = {key for key, _ in tried}
     return [*tried, *((key, words) for key, words in known.items() if key not in given)]
 

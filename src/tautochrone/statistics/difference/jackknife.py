@@ -16,7 +16,9 @@ from tautochrone.statistics.batch_means import BATCHES
 from tautochrone.statistics.difference.sides import Side, Source
 from tautochrone.statistics.reduction import Reduction
 
-__all__ = ["FEWEST", "Jackknifed", "Sums", "batches_of", "jackknife", "mean", "standard_deviation"]
+__all__ = [
+    "FEWEST", "Jackknifed", "Sums", "batches_of", "jackknife", "maxima_of", "mean", "standard_deviation",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 
@@ -65,19 +67,46 @@ def batches_of(side: Side) -> Sums | None:
     Returns:
         None where there are fewer than `FEWEST` samples, or their order is not known.
     """
+    found = _reductions(side)
+    if found is None:
+        return None
+    each, reductions = found
+    held = sum(one.counts.total for one in reductions)
+    centre = sum(float(one.blocks.mean @ one.blocks.size) for one in reductions) / held
+    parts = [sum(_sums(one, each, centre) for one in run) for run in side]
+    count, total, squares = np.concatenate(parts, axis=1)
+    return Sums(centre, count, total, squares)
+
+
+def maxima_of(side: Side) -> Floats | None:
+    """The largest sample of each batch, of the batches of `batches_of`; None where it has none."""
+    found = _reductions(side)
+    if found is None:
+        return None
+    each, _ = found
+    parts = [np.max([_maxima(one, each) for one in run], axis=0) for run in side]
+    return np.asarray(np.concatenate(parts), np.float64)
+
+
+def _reductions(side: Side) -> tuple[int, list[Reduction]] | None:
+    """Into how many batches each run is cut, and what they are made of."""
     samples = sum(one.counts.total for run in side for one in run)
     batches = BATCHES if samples >= 10 * BATCHES else min(BATCHES, samples // NEIGHBOURS)
-    each = batches // len(side)
+    each = batches // max(1, len(side))
     reductions = [one.reduction for run in side for one in run if one.reduction is not None]
     if len(reductions) != sum(len(run) for run in side):
         return None
     held = sum(one.counts.total for one in reductions)
     if held < FEWEST or not each or any(len(one.blocks) < each for one in reductions):
         return None
-    centre = sum(float(one.blocks.mean @ one.blocks.size) for one in reductions) / held
-    parts = [sum(_sums(one, each, centre) for one in run) for run in side]
-    count, total, squares = np.concatenate(parts, axis=1)
-    return Sums(centre, count, total, squares)
+    return each, reductions
+
+
+def _maxima(source: Source, batches: int) -> Floats:
+    assert isinstance(source.reduction, Reduction)
+    blocks = source.reduction.blocks
+    starts = np.arange(batches) * len(blocks) // batches
+    return np.asarray(np.maximum.reduceat(blocks.maximum, starts), np.float64)
 
 
 def _sums(source: Source, batches: int, centre: float) -> Floats:
