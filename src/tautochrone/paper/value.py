@@ -1,5 +1,6 @@
 """A number of ours, or why there is none."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -45,3 +46,8 @@ class Absent:
 
 
 Found = Value | Absent
+
+
+def ends_of(each: Sequence[float]) -> tuple[float | None, float | None]:
+    """The least and the largest of the repetitions' numbers; neither, where there is one repetition."""
+    return (min(each), max(each)) if len(each) > 1 else (None, None)

@@ -6,7 +6,7 @@ from statistics import median
 from tautochrone.paper.document import Query
 from tautochrone.paper.measured import Measurements
 from tautochrone.paper.quantities.general import Statistic
-from tautochrone.paper.value import Absent, Found, Value
+from tautochrone.paper.value import Absent, Found, Value, ends_of
 
 _USUAL = "monotonic"
 
@@ -22,13 +22,13 @@ def _cost(query: Query, measurements: Measurements, system: str) -> Found:
     ]
     if not found:
         return Absent(f"The clock {wanted} was not measured.")
-    several = len(found) > 1
+    least, largest = ends_of(found)
     return Value(
         median(found),
         "ns",
         repetitions=len(found),
-        least=min(found) if several else None,
-        largest=max(found) if several else None,
+        least=least,
+        largest=largest,
     )
 
 

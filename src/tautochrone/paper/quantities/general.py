@@ -13,7 +13,7 @@ from tautochrone.judgement.reduced import Reduced
 from tautochrone.judgement.rows import absent_rows
 from tautochrone.paper.document import Query
 from tautochrone.paper.measured import Measurements, matches
-from tautochrone.paper.value import Absent, Found, Value
+from tautochrone.paper.value import Absent, Found, Value, ends_of
 from tautochrone.run.folder import Run
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
@@ -77,14 +77,12 @@ def value_of(
     found: Sequence[Summary], numbers: Sequence[float], combine: Callable[[Sequence[float]], float]
 ) -> Value:
     """One number of several repetitions, in ns."""
-    several = len(numbers) > 1
     return Value(
         combine(numbers),
         _NS,
         sum(one.count for one in found),
         len(numbers),
-        min(numbers) if several else None,
-        max(numbers) if several else None,
+        *ends_of(numbers),
     )
 
 

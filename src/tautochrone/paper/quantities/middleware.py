@@ -13,7 +13,7 @@ from tautochrone.paper.document import Query
 from tautochrone.paper.measured import Measurements, matches
 from tautochrone.paper.quantities.general import GENERAL, Statistic, counts_of, summary
 from tautochrone.paper.quantities.interval import Limits, of_mean, of_runs
-from tautochrone.paper.value import Absent, Found, Value
+from tautochrone.paper.value import Absent, Found, Value, ends_of
 from tautochrone.run.folder import Run
 from tautochrone.statistics.summary import Summary
 
@@ -37,7 +37,6 @@ def _rate(query: Query, measurements: Measurements, system: str) -> Found:
         return Absent(_why_no_rate(query, measurements, system))
     each = [fmean(one.value for _, one in rows) for rows in found]
     limits = [of_mean([one.value for _, one in rows], [_limits(one) for _, one in rows]) for rows in found]
-    several = len(each) > 1
     every = [row for rows in found for row, _ in rows]
     lost = sum(row.lost or 0 for row in every if row.direction == ONE_WAY)
     return Value(
@@ -45,8 +44,7 @@ def _rate(query: Query, measurements: Measurements, system: str) -> Found:
         "1/s",
         sum(row.calls for row in every),
         len(each),
-        min(each) if several else None,
-        max(each) if several else None,
+        *ends_of(each),
         interval=of_runs(each, limits),
         note=f"{lost:,} calls never arrived" if lost else "",
     )

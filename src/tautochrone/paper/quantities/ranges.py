@@ -29,7 +29,7 @@ from tautochrone.paper.quantities.releases import (
     of_lost,
     share_between,
 )
-from tautochrone.paper.value import Absent, Found, Value
+from tautochrone.paper.value import Absent, Found, Value, ends_of
 from tautochrone.statistics.binomial import lower, upper
 from tautochrone.statistics.bins import FixedBins, Range, difference, narrowest_range
 from tautochrone.statistics.difference.resampling import quantile_with_lost
@@ -187,14 +187,12 @@ def _of_each(query: Query, measurements: Measurements, system: str, part: Callab
         return counted
     parts = [part(one) for one in counted]
     shares = [one.held / run.releases for one, run in zip(parts, counted, strict=True)]
-    several = len(shares) > 1
     return Value(
         median(shares),
         "",
         sum(one.counts.total for one in counted),
         len(shares),
-        min(shares) if several else None,
-        max(shares) if several else None,
+        *ends_of(shares),
         interval=_with(median(shares), share_between(parts, counted)),
         note=of_lost(counted),
     )

@@ -13,7 +13,7 @@ from tautochrone.errors import UsageError
 from tautochrone.paper.document import Query
 from tautochrone.paper.measured import Measurements, matches
 from tautochrone.paper.quantities.general import Statistic
-from tautochrone.paper.value import Absent, Found, Value
+from tautochrone.paper.value import Absent, Found, Value, ends_of
 from tautochrone.run.folder import Run
 
 MEAN_SIZE, REPEATED_MEAN = "mean-size", "repeated-mean"
@@ -83,14 +83,12 @@ def _mean(query: Query, measurements: Measurements, system: str) -> Found:
         for source, name in run.sources.items()
         if matches(query.source, name)
     )
-    several = len(found) > 1
     return Value(
         fmean(found),
         _NS,
         samples,
         len(found),
-        min(found) if several else None,
-        max(found) if several else None,
+        *ends_of(found),
     )
 
 

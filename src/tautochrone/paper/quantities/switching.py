@@ -13,7 +13,7 @@ from tautochrone.paper.document import Query
 from tautochrone.paper.measured import Measurements
 from tautochrone.paper.quantities.general import GENERAL, Statistic, sources_of, summary
 from tautochrone.paper.quantities.interval import CONFIDENCE, Limits, of_ratio, of_runs
-from tautochrone.paper.value import Absent, Found, Value
+from tautochrone.paper.value import Absent, Found, Value, ends_of
 from tautochrone.run.folder import Run
 from tautochrone.statistics.difference.jackknife import Jackknifed, batches_of, jackknife, mean
 from tautochrone.statistics.difference.sides import all_counts
@@ -118,14 +118,12 @@ def _judged(run: Run) -> Switching:
 
 
 def _value(found: Sequence[Synchronized], each_ns: Sequence[float]) -> Value:
-    several = len(each_ns) > 1
     return Value(
         fmean(each_ns),
         "ns",
         sum(one.handover.count for one in found),
         len(each_ns),
-        min(each_ns) if several else None,
-        max(each_ns) if several else None,
+        *ends_of(each_ns),
     )
 
 

@@ -19,7 +19,7 @@ from tautochrone.paper.document import Query
 from tautochrone.paper.measured import Measurements, matches
 from tautochrone.paper.quantities.general import Statistic
 from tautochrone.paper.quantities.interval import CONFIDENCE, Limits, of_runs
-from tautochrone.paper.value import Absent, Found, Value
+from tautochrone.paper.value import Absent, Found, Value, ends_of
 from tautochrone.run.folder import Run
 from tautochrone.statistics.difference.jackknife import batches_of, jackknife
 from tautochrone.statistics.difference.jackknife import mean as mean_of_batches
@@ -52,14 +52,12 @@ def _statistic(of: Callable[[Outcome], Spread | None]) -> Statistic:
         if not spreads:
             return Absent(f"No job of {query.source or 'the tasks'} was completed.")
         found = [float(number(one)) for one in spreads]
-        several = len(found) > 1
         return Value(
             float(combine(found)),
             _NS,
             sum(one.count for one in spreads),
             len(found),
-            min(found) if several else None,
-            max(found) if several else None,
+            *ends_of(found),
         )
 
     return evaluate
