@@ -11,3 +11,8 @@ def listed(parts: Sequence[str]) -> str:
 def capital(text: str) -> str:
     """With a capital first letter; a name such as ``p99.9`` stays as it is."""
     return text if text[1:2].isdigit() else text[:1].upper() + text[1:]
+
+
+def sentence(words: str) -> str:
+    """The words as a sentence: a capital first letter, and one full stop."""
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}."

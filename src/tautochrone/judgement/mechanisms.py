@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from tautochrone.judgement.inversion import LockVerdict, judge_run
+from tautochrone.phrases import sentence
 from tautochrone.run.folder import Integers, Run
 from tautochrone.units import format_duration
 
@@ -127,7 +128,7 @@ def _why_absent(run: Run | None, row: _Row) -> str:
         name = str(one["name"])
         if name.startswith(row.source) or (row.where == "other" and "CPU" in name):
             why = str(one["why"])
-            return f"{why[:1].upper()}{why[1:]}."
+            return sentence(why)
     return ""
 
 
@@ -151,7 +152,7 @@ def _of(duration_ns: object) -> str:
 def _why_no_lock(run: Run | None, lock: str) -> str:
     absent = run.manifest.header.get("absent", []) if run is not None else []
     why = next((str(one["why"]) for one in absent if str(one["name"]).startswith(lock)), "")
-    return f"{why[:1].upper()}{why[1:]}." if why else ""
+    return sentence(why) if why else ""
 
 
 def _lock(what: str, verdict: LockVerdict, held: str, work: str) -> Mechanism:

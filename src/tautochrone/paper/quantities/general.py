@@ -14,6 +14,7 @@ from tautochrone.judgement.rows import absent_rows
 from tautochrone.paper.document import Query
 from tautochrone.paper.measured import Measurements, matches
 from tautochrone.paper.value import Absent, Found, Value, ends_of
+from tautochrone.phrases import sentence
 from tautochrone.run.folder import Run
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
@@ -61,7 +62,7 @@ def _why_no_sample(query: Query, runs: Sequence[Run]) -> str:
     for run in runs:
         for name, why in absent_rows(run).items():
             if matches(query.source, name):
-                return f"{why[:1].upper()}{why[1:]}."
+                return sentence(why)
     return "It was measured, and has no sample."
 
 

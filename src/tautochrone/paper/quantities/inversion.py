@@ -8,6 +8,7 @@ from tautochrone.paper.document import Query
 from tautochrone.paper.measured import Measurements, matches
 from tautochrone.paper.quantities.general import Statistic
 from tautochrone.paper.value import Absent, Found, Value
+from tautochrone.phrases import sentence
 
 _ANSWERS = {"open": "yes", "safe": "no"}
 
@@ -46,7 +47,7 @@ def _why(query: Query, measurements: Measurements, system: str) -> str:
     for run in measurements.runs_of(query, system):
         for name, why in absent_rows(run).items():
             if matches(query.source, name.partition(",")[0]):
-                return f"{why[:1].upper()}{why[1:].rstrip('.')}."
+                return sentence(why)
     return "It was not measured with this lock."
 
 

@@ -14,6 +14,7 @@ from tautochrone.paper.measured import Measurements, matches
 from tautochrone.paper.quantities.general import GENERAL, Statistic, counts_of, summary
 from tautochrone.paper.quantities.interval import Limits, of_mean, of_runs
 from tautochrone.paper.value import Absent, Found, Value, ends_of
+from tautochrone.phrases import sentence
 from tautochrone.run.folder import Run
 from tautochrone.statistics.summary import Summary
 
@@ -70,7 +71,7 @@ def _why_no_rate(query: Query, measurements: Measurements, system: str) -> str:
     for run in measurements.runs_of(query, system):
         for name, why in _throughput(run).absent.items():
             if matches(query.source, name):
-                return f"{why[:1].upper()}{why[1:].rstrip('.')}."
+                return sentence(why)
     return _NO_RATE
 
 
@@ -139,7 +140,7 @@ def _library_size(query: Query, measurements: Measurements, system: str) -> Foun
             names = " + ".join(one.name for one in static or named)
             return Value(float(total), "bytes", note=names if static else f"{names}, shared")
         why = why or footprint.absent.get("libraries", "")
-    return Absent(f"{why[:1].upper()}{why[1:]}." if why else "The run does not tell sizes of libraries.")
+    return Absent(sentence(why) if why else "The run does not tell sizes of libraries.")
 
 
 def _total(binaries: Sequence[Binary]) -> int | None:
