@@ -21,17 +21,19 @@ static enum os_status start_process(struct server_seen *server, const struct end
     char priority[NUMBER_BYTES];
     char cpu[NUMBER_BYTES] = "any";
     char service_time[NUMBER_BYTES + 2];
+    char budget[NUMBER_BYTES + 2];
     format_text(count, sizeof count, "%" PRIu32, servants);
     format_text(priority, sizeof priority, "%" PRId64, options->priority);
     format_text(service_time, sizeof service_time, "%" PRId64 "ns", options->service_time_ns);
+    format_text(budget, sizeof budget, "%" PRId64 "ns", options->conditions.budget_ns);
     if (options->server_cpu != OS_CPU_ANY) {
         format_text(cpu, sizeof cpu, "%" PRId32, options->server_cpu);
     }
     char program[] = "/proc/self/exe";
     char *argv[] = {program,   "serve", "--servants", count, "--client", (char *)client, "--cpus",
                     cpu,       "--policy", (char *)os_policy_name((enum os_policy)options->policy),
-                    "--service-time", service_time, NULL, NULL, NULL, NULL};
-    size_t at = 12;
+                    "--service-time", service_time, "--budget", budget, NULL, NULL, NULL, NULL};
+    size_t at = 14;
     if (options->priority != 0) {
         argv[at++] = "--priority";
         argv[at++] = priority;

@@ -18,18 +18,23 @@ struct servant {
     uint32_t number;
     struct os_thread_attributes attributes;
     int64_t service_time_ns;
+    int64_t longest_ns; /* without rest */
     struct os_mutex *guard; /* of `thread` */
     struct serving_thread thread;
     _Atomic(const char *) failure;
     /* On a line of their own: written with every request. */
     _Alignas(CACHE_LINE_BYTES) _Atomic uint64_t two_way;
     _Atomic uint64_t one_way;
+    /* When it began to count, and what it had used and how often it had waited by then. */
+    int64_t since_ns;
+    int64_t used_ns;
+    int64_t waits;
 };
 
 /* `service_time_ns`: how long each request keeps the servant busy asleep, as an application's work would; 0: not at
- * all. */
+ * all. `budget_ns`: the watchdog's. */
 enum os_status servant_begin(struct servant *servant, uint32_t number, const struct os_thread_attributes *attributes,
-                             int64_t service_time_ns);
+                             int64_t service_time_ns, int64_t budget_ns);
 void servant_end(struct servant *servant);
 /* For any thread. */
 struct serving_thread servant_thread(struct servant *servant);

@@ -7,6 +7,7 @@
 #include "control.h"
 #include "servant.h"
 
+#include "experiment/conditions.h"
 #include "experiment/priority.h"
 #include "experiment/stage_options.h"
 #include "format.h"
@@ -34,7 +35,7 @@ struct server_options {
     const char *client; /* NULL: it comes to us */
     int64_t service_time_ns;
     int64_t patience_ns;
-    bool memory_lock;
+    struct conditions conditions;
 };
 
 struct server {
@@ -62,6 +63,9 @@ static bool check_options(struct server_options *options, bool priority_given, i
     const enum os_policy policy = (enum os_policy)options->policy;
     const int32_t levels = os_priority_levels(policy) != 0 ? (int32_t)options->servants : 1;
     *code = EXIT_USAGE;
+    if (!conditions_check(&options->conditions)) {
+        return false;
+    }
     if (options->servants < 1 || options->servants > SERVANTS_LIMIT) {
         refuse(EXIT_USAGE, "--servants must lie between 1 and %d.", SERVANTS_LIMIT);
         return false;
@@ -89,8 +93,8 @@ static bool read_options(struct server_options *options, int argc, char **argv, 
         .cpus_text = "any",
         .address = os_network_loopback(),
         .patience_ns = 60 * ns_per_s,
+        .conditions = conditions_default(),
     };
-    bool no_memory_lock = false;
     struct option table[] = {
         {"servants", OPTION_COUNT, &options->servants, NULL, "each with an endpoint and a thread [1]", false},
         {"policy", OPTION_CHOICE, &options->policy, stage_policies, "of the threads that serve [fifo]", false},
@@ -102,7 +106,10 @@ static bool read_options(struct server_options *options, int argc, char **argv, 
         {"service-time", OPTION_DURATION, &options->service_time_ns, NULL, "each request keeps its servant so long [0]",
          false},
         {"patience", OPTION_DURATION, &options->patience_ns, NULL, "to wait for a client [60s]", false},
-        {"no-memory-lock", OPTION_FLAG, &no_memory_lock, NULL, "serve with pageable memory", false},
+        {"budget", OPTION_DURATION, &options->conditions.budget_ns, NULL, "longest run without sleep, then stop [2s]",
+         false},
+        {"no-memory-lock", OPTION_FLAG, &options->conditions.recording.no_memory_lock, NULL,
+         "serve with pageable memory", false},
     };
     const size_t count = sizeof table / sizeof table[0];
     if (!options_read_or_help(table, count, argc, argv,
@@ -111,7 +118,6 @@ static bool read_options(struct server_options *options, int argc, char **argv, 
                               code)) {
         return false;
     }
-    options->memory_lock = !no_memory_lock;
     return check_options(options, options_given(table, count, "priority"), code);
 }
 
@@ -303,7 +309,8 @@ static int serve(struct server *server)
     enum os_status status = OS_OK;
     for (uint32_t i = 0; i < server->service.count && status == OS_OK; i++) {
         const struct os_thread_attributes attributes = attributes_of(&server->options, i);
-        status = servant_begin(&server->servants[i], i, &attributes, server->options.service_time_ns);
+        status = servant_begin(&server->servants[i], i, &attributes, server->options.service_time_ns,
+                               server->options.conditions.budget_obtained_ns);
         server->list[i] = &server->servants[i];
         server->begun += status == OS_OK;
     }
@@ -314,10 +321,14 @@ static int serve(struct server *server)
     if (status != OS_OK) {
         return refuse_service(server, status);
     }
-    const int code = server->options.client != NULL ? meet_waiting_client(server) : wait_for_client(server);
+    int code = server->options.client != NULL ? meet_waiting_client(server) : wait_for_client(server);
     if (code == EXIT_MEASURED) {
         converse(server);
         control_end(&server->control);
+    }
+    if (os_stop_requested() == OS_STOP_WATCHDOG) {
+        code = refuse(EXIT_FAILED, "the watchdog ended the service: a thread ran past --budget without once sleeping. Did "
+                                   "more come than it can handle?");
     }
     the_transport.end_service();
     return code;
@@ -332,12 +343,6 @@ static void keep_to_cpus(const struct server_options *options)
     }
 }
 
-static int lock_memory(const struct server_options *options)
-{
-    const struct recording_options recording = {.no_memory_lock = !options->memory_lock};
-    return recording_lock_memory(&recording);
-}
-
 int server_main(int argc, char **argv)
 {
     struct server server = {.begun = 0};
@@ -345,11 +350,7 @@ int server_main(int argc, char **argv)
     if (!read_options(&server.options, argc, argv, &code)) {
         return code;
     }
-    os_thread_become_ordinary();
-    if (os_stop_listen() != OS_OK) {
-        return refuse(EXIT_FAILED, "signals can't be listened to here.");
-    }
-    code = lock_memory(&server.options);
+    code = conditions_prepare(&server.options.conditions);
     if (code != EXIT_MEASURED) {
         return code;
     }

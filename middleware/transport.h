@@ -36,6 +36,9 @@ void servant_is_served_here(struct servant *servant);
 /* A request has arrived, and this is the first thing that is done about it: cubes it in place (of VALUE_TIMED: and says
  * when it came) and counts it. Elements stay where they are. Only by the thread that serves. */
 void servant_handle(struct servant *servant, struct value *value, bool one_way);
+/* Before it waits for the next request, or for anything else that may come in a flood: a real-time thread to which more
+ * comes than it can handle rests for 4 ms in every second. Only by the thread that serves. */
+void servant_rest_when_due(struct servant *servant);
 /* The servant can't go on: the client is told. `why` is text that stays. */
 void servant_fail(struct servant *servant, const char *why);
 

@@ -4,6 +4,7 @@
 #include "load/load.h"
 #include "message.h"
 #include "os/os.h"
+#include "os/rights.h"
 
 #include <string.h>
 
@@ -53,6 +54,22 @@ static int list_services(int argc, char **argv)
     return printed ? EXIT_MEASURED : refuse(EXIT_FAILED, "the list could not be printed.");
 }
 
+/* They do to the system what their caller asks for: with the caller's own rights, not with those of the program's file. */
+static bool acts_for_caller(const struct command *command)
+{
+    return command->run == keep_main || command->run == guard_main || command->run == experiment_timerlat;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    const bool gives_back = acts_for_caller(command) || os_rights_are_of_another();
+    const enum os_status status = gives_back ? os_rights_give_back() : OS_OK;
+    return status == OS_OK ? command->run(argc, argv)
+                           : refuse(EXIT_NOT_PERMITTED,
+                                    "%s: this file's rights (setcap) can't be given back: %s.",
+                                    command->name, os_status_text(status));
+}
+
 static void print_help(void)
 {
     print("usage: tauto-probe COMMAND [options]\n\n"
@@ -81,7 +98,7 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {
-            return commands[i].run(argc - 2, argv + 2);
+            return run(&commands[i], argc - 2, argv + 2);
         }
     }
     return refuse(EXIT_USAGE, "%s: no such command. 'tauto-probe --help' lists them.", argv[1]);

@@ -4,84 +4,29 @@
 #include "os/os.h"
 #include "format.h"
 
+#include <ctype.h>
 #include <string.h>
-
-struct unit {
-    const char *name;
-    int64_t size; /* in the smallest one */
-};
-
-static const struct unit times[] = {
-    {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"min", 60000000000}, {"h", 3600000000000},
-};
-static const struct unit sizes[] = {
-    {"", 1},         {"B", 1},          {"kB", 1000},         {"KB", 1000},          {"MB", 1000000},
-    {"KiB", 1024},   {"MiB", 1048576},  {"GB", 1000000000},   {"GiB", 1073741824},
-};
-
-static bool read_with_unit(const char *text, size_t length, const struct unit *units, size_t count, int64_t *read)
-{
-    const char *const end = text + length;
-    int64_t value = 0;
-    int64_t divisor = 1;
-    bool seen_point = false;
-    const char *at = text;
-    for (; at != end && ((*at >= '0' && *at <= '9') || (*at == '.' && !seen_point)); at++) {
-        if (*at == '.') {
-            seen_point = true;
-            continue;
-        }
-        if (value > (INT64_MAX - 9) / 10 || divisor > INT64_MAX / 10) {
-            return false;
-        }
-        value = value * 10 + (*at - '0');
-        divisor *= seen_point ? 10 : 1;
-    }
-    for (size_t i = 0; i < count && *text >= '0' && *text <= '9'; i++) {
-        if (strlen(units[i].name) == (size_t)(end - at) && strncmp(at, units[i].name, (size_t)(end - at)) == 0) {
-            if (value > INT64_MAX / units[i].size || value * units[i].size % divisor != 0) {
-                return false;
-            }
-            *read = value * units[i].size / divisor;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool duration_read(const char *text, size_t length, int64_t *duration_ns)
-{
-    return read_with_unit(text, length, times, sizeof times / sizeof times[0], duration_ns);
-}
-
-bool size_read(const char *text, size_t length, int64_t *bytes)
-{
-    return read_with_unit(text, length, sizes, sizeof sizes / sizeof sizes[0], bytes);
-}
-
-/* Digits at `*at`, which moves behind them. False when there are none or too many. */
-static bool read_digits(const char **at, int64_t *value)
-{
-    const char *const begin = *at;
-    *value = 0;
-    for (; **at >= '0' && **at <= '9'; (*at)++) {
-        if (*value > (INT64_MAX - 9) / 10) {
-            return false;
-        }
-        *value = *value * 10 + (**at - '0');
-    }
-    return *at != begin;
-}
 
 static bool read_count(const char *text, int64_t *count)
 {
-    return read_digits(&text, count) && *text == '\0';
+    const char *const end = text + strlen(text);
+    return quantity_digits(&text, end, "", count) && text == end;
+}
+
+/* Whether they are the same but for capital letters. */
+static bool is_same_word(const char *one, const char *other)
+{
+    while (*one != '\0' && tolower((unsigned char)*one) == tolower((unsigned char)*other)) {
+        one++;
+        other++;
+    }
+    return *one == '\0' && *other == '\0';
 }
 
 static bool read_choice(const struct option *option, const char *text)
 {
     for (int i = 0; option->choices[i] != NULL; i++) {
-        if (strcmp(text, option->choices[i]) == 0) {
+        if (is_same_word(text, option->choices[i])) {
             *(int *)option->target = i;
             return true;
         }
@@ -98,24 +43,28 @@ static void join_choices(const struct option *option, char *text, size_t bytes)
     }
 }
 
+static bool refuse_quantity(const struct option *option, const char *text, const char *what, const char *advice)
+{
+    refuse(EXIT_USAGE, "--%s %s: not a %s. Write %s.", option->name, text, what, advice);
+    return false;
+}
+
 static bool read_value(const struct option *option, const char *text)
 {
     char choices[128];
     switch (option->kind) {
     case OPTION_DURATION:
-        if (!duration_read(text, strlen(text), option->target)) {
-            refuse(EXIT_USAGE, "--%s %s: not a duration. Write a number with its unit: 250us, 1ms, 10s, 2min.",
-                   option->name, text);
-            return false;
-        }
-        return true;
+        return duration_read(text, strlen(text), option->target) ||
+               refuse_quantity(option, text, "duration", "a number with its unit: 250us, 1ms, 10s, 2min, 1h");
+    case OPTION_PERIOD:
+        return period_read(text, strlen(text), option->target) ||
+               refuse_quantity(option, text, "duration", "a number with its unit: 250us, 1ms; or its rate: 1kHz");
+    case OPTION_RATE:
+        return read_count(text, option->target) || rate_read(text, strlen(text), option->target) ||
+               refuse_quantity(option, text, "whole number of Hz", "500, 500Hz, 1kHz; or the period: 2ms");
     case OPTION_SIZE:
-        if (!size_read(text, strlen(text), option->target)) {
-            refuse(EXIT_USAGE, "--%s %s: not a size. Write bytes, or a number with its unit: 64kB, 64KiB, 256MiB, 1.5GB.",
-                   option->name, text);
-            return false;
-        }
-        return true;
+        return size_read(text, strlen(text), option->target) ||
+               refuse_quantity(option, text, "size", "bytes, or a number with its unit: 64kB, 64KiB, 256MiB, 1.5GB");
     case OPTION_COUNT:
         if (!read_count(text, option->target)) {
             refuse(EXIT_USAGE, "--%s %s: not a whole number.", option->name, text);
@@ -213,10 +162,14 @@ void options_print(const struct option *options, size_t count)
             join_choices(&options[i], value, sizeof value);
             break;
         case OPTION_DURATION:
+        case OPTION_PERIOD:
             format_text(value, sizeof value, "TIME");
             break;
         case OPTION_SIZE:
             format_text(value, sizeof value, "SIZE");
+            break;
+        case OPTION_RATE:
+            format_text(value, sizeof value, "HZ");
             break;
         case OPTION_COUNT:
             format_text(value, sizeof value, "N");
@@ -253,7 +206,10 @@ bool options_read_or_help(struct option *options, size_t count, int argc, char *
 static int cpu_list_add(struct cpu_list *list, int64_t cpu)
 {
     if (cpu >= os_cpu_limit() || !os_cpu_is_online((int32_t)cpu)) {
-        return refuse(EXIT_USAGE, "CPU %lld is not on line here. Choose with --cpus from those that are.", (long long)cpu);
+        char online[256];
+        os_cpus_online_text(online, sizeof online);
+        return refuse(EXIT_USAGE, "CPU %lld is offline; online: %s. Choose with --cpus from those.", (long long)cpu,
+                      online[0] != '\0' ? online : "not known");
     }
     if (!os_cpu_is_allowed((int32_t)cpu)) {
         return refuse(EXIT_NOT_PERMITTED,
@@ -286,13 +242,14 @@ static int cpu_list_add_all_allowed(struct cpu_list *list)
 /* "2" or "2-5" at `*at`, which moves behind it. */
 static bool read_range(const char **at, int64_t *first, int64_t *last)
 {
-    if (!read_digits(at, first)) {
+    const char *const end = *at + strlen(*at);
+    if (!quantity_digits(at, end, "", first)) {
         return false;
     }
     *last = *first;
     if (**at == '-') {
         (*at)++;
-        return read_digits(at, last) && *last >= *first;
+        return quantity_digits(at, end, "", last) && *last >= *first;
     }
     return true;
 }

@@ -2,13 +2,17 @@
 #ifndef TAUTO_OPTIONS_H
 #define TAUTO_OPTIONS_H
 
+#include "quantity.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum option_kind {
     OPTION_FLAG,     /* bool: takes no value, sets true */
-    OPTION_DURATION, /* int64_t nanoseconds, written with a unit: 250us, 1ms, 10s, 2min */
+    OPTION_DURATION, /* int64_t nanoseconds, written with a unit: 250us, 1ms, 10s, 2h */
+    OPTION_PERIOD,   /* int64_t nanoseconds, written as a duration or as a rate: 1ms, 1kHz */
+    OPTION_RATE,     /* int64_t Hz > 0, or 0 as a number alone: 500, 1kHz, 2ms */
     OPTION_COUNT,    /* int64_t >= 0 */
     OPTION_SIZE,     /* int64_t bytes >= 0: 65536, 64kB, 64KiB, 1.5GiB */
     OPTION_CHOICE,   /* int: index into `choices` */
@@ -33,14 +37,6 @@ bool options_read_or_help(struct option *options, size_t count, int argc, char *
 /* Was it on the command line? */
 bool options_given(const struct option *options, size_t count, const char *name);
 void options_print(const struct option *options, size_t count);
-
-/* The first `length` characters as a duration: digits, at most one point with digits after it, and a unit (250us, 1ms,
- * 10s, 2min); exact, in integers. */
-bool duration_read(const char *text, size_t length, int64_t *duration_ns);
-
-/* The first `length` characters as bytes: a number as above, and B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers
- * of 1024) or nothing. */
-bool size_read(const char *text, size_t length, int64_t *bytes);
 
 enum { CPU_LIST_LIMIT = 1024 };
 struct cpu_list {

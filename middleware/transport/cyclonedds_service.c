@@ -66,6 +66,7 @@ static enum os_status answer_all(const struct post *post)
         if (taken > 0) {
             dds_return_loan(post->channel.reader, samples, taken);
         }
+        servant_rest_when_due(post->servant);
     }
     return domain_status(taken);
 }

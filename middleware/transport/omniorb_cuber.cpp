@@ -107,6 +107,7 @@ class cuber final : public POA_Cubit::Cuber
     {
         const turn_of mine(here);
         servant_handle(here.servant, &value, one_way);
+        servant_rest_when_due(here.servant);
     }
 
     CORBA::Octet cubed_octet(CORBA::Octet octet, bool one_way)

@@ -75,6 +75,7 @@ static void serve_connection(struct stream_servant *own)
     while (status == OS_OK) {
         status = serve_frame(own, &frame);
         if (status == OS_OK) {
+            servant_rest_when_due(own->servant);
             status = stream_bytes_receive(stream, FRAME_HEADER_BYTES, &frame);
         }
     }
@@ -118,6 +119,7 @@ static void serve_servant(void *argument)
         }
         goes_on = hold(own, SOCKET_NONE);
         close(file);
+        servant_rest_when_due(own->servant); /* strangers may come one after the other */
     }
 }
 

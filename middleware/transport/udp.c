@@ -68,6 +68,7 @@ static void serve_servant(void *argument)
         if (received >= 0) {
             failures = 0;
             serve_datagram(own, (size_t)received, &from, length);
+            servant_rest_when_due(own->servant);
         } else if (errno != EINTR && ++failures > FAILURES_IN_A_ROW) {
             servant_fail(own->servant, "it can't receive");
             return;

@@ -122,6 +122,7 @@ static void serve_servant(void *argument)
     const bool opened = own->status == OS_OK; /* whoever waits for this may end it all as soon as it is told */
     os_semaphore_post(own->opened);
     while (opened && serve_message(own, &client, &request)) {
+        servant_rest_when_due(own->servant);
     }
     zmq_msg_close(&client);
     zmq_msg_close(&request);

@@ -110,10 +110,9 @@ static void read_header(struct journal *journal, char *line, size_t length)
     }
 }
 
-enum os_fault journal_read(struct journal *journal, const char *path)
+/* Its text has been read, or could not be. */
+static enum os_fault take_apart(struct journal *journal, enum os_fault fault)
 {
-    *journal = (struct journal){.standing = JOURNAL_VOID};
-    const enum os_fault fault = os_file_read(path, &journal->text);
     if (fault != FAULT_NONE || journal->text.length == 0) {
         return fault;
     }
@@ -129,6 +128,18 @@ enum os_fault journal_read(struct journal *journal, const char *path)
         free(line);
     }
     return FAULT_NONE;
+}
+
+enum os_fault journal_read(struct journal *journal, const char *path)
+{
+    *journal = (struct journal){.standing = JOURNAL_VOID};
+    return take_apart(journal, os_file_read(path, &journal->text));
+}
+
+enum os_fault journal_read_open(struct journal *journal, intptr_t file)
+{
+    *journal = (struct journal){.standing = JOURNAL_VOID};
+    return take_apart(journal, os_file_read_open(file, &journal->text));
 }
 
 void journal_free(struct journal *journal)

@@ -30,8 +30,10 @@ struct journal {
 
 /* The first line of a new one. */
 void journal_header(struct text *line, const char *name);
-/* FAULT_ENOENT: there is none. */
+/* For looking only: whoever wrote it. FAULT_ENOENT: there is none. */
 enum os_fault journal_read(struct journal *journal, const char *path);
+/* Of one that os_journal_open has found trustworthy, or that is this keeper's own: only such a one is obeyed. */
+enum os_fault journal_read_open(struct journal *journal, intptr_t file);
 void journal_free(struct journal *journal);
 
 #endif

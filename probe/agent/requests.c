@@ -179,7 +179,7 @@ static enum os_fault serve_leave(const struct request *request)
 static enum os_fault undo_own(struct keeper *keeper, struct text *troubles, bool is_heard)
 {
     struct journal journal;
-    const enum os_fault fault = journal_read(&journal, keeper->journal_path);
+    const enum os_fault fault = journal_read_open(&journal, keeper->journal);
     if (fault == FAULT_NONE) {
         undo_all(keeper, &journal, troubles, is_heard);
     } else {
@@ -195,10 +195,10 @@ static enum os_fault serve_undo(const struct request *request)
     return undo_own(request->keeper, request->body, true);
 }
 
-static enum os_fault restore_locked(const struct request *request)
+static enum os_fault restore_locked(const struct request *request, intptr_t file)
 {
     struct journal journal;
-    enum os_fault fault = journal_read(&journal, request->keeper->journal_path);
+    enum os_fault fault = journal_read_open(&journal, file);
     if (fault == FAULT_NONE && journal.standing == JOURNAL_ALIVE) {
         describe(request->body, &journal);
         fault = FAULT_EBUSY;
@@ -227,7 +227,7 @@ static enum os_fault serve_restore(const struct request *request)
     if (fault != FAULT_NONE) {
         return fault == FAULT_ENOENT ? FAULT_NONE : fault; /* nothing is in force */
     }
-    fault = restore_locked(request);
+    fault = restore_locked(request, journal);
     os_journal_close(journal);
     return fault;
 }
@@ -263,7 +263,7 @@ static enum os_fault serve_affinities(const struct request *request)
 static enum os_fault serve_repin(const struct request *request)
 {
     struct journal journal;
-    enum os_fault fault = journal_read(&journal, request->keeper->journal_path);
+    enum os_fault fault = journal_read_open(&journal, request->keeper->journal);
     if (fault == FAULT_NONE && !request->keeper->is_copy) {
         fault = affinities_pin_again(&journal);
     }

@@ -65,24 +65,35 @@ void task_list_format(const struct task_list *tasks, struct text *text)
     }
 }
 
+/* "12:345" at `*at`, which moves behind it and the comma after it. */
+static bool parse_task(const char **at, struct task *task)
+{
+    char *end = NULL;
+    const long long number = strtoll(*at, &end, 10);
+    if (end == *at || *end != ':') {
+        return false;
+    }
+    const char *const start_at = end + 1;
+    const unsigned long long start = strtoull(start_at, &end, 10);
+    if (end == start_at || (*end != ',' && *end != '\0')) {
+        return false;
+    }
+    *task = (struct task){number, start};
+    *at = *end == ',' ? end + 1 : end;
+    return true;
+}
+
 bool task_list_parse(struct task_list *tasks, const char *text)
 {
     if (!make_room(tasks, text)) {
         return false;
     }
     while (*text != '\0') {
-        char *end = NULL;
-        const long long number = strtoll(text, &end, 10);
-        if (end == text || *end != ':') {
+        if (!parse_task(&text, &tasks->task[tasks->count])) {
+            task_list_free(tasks);
             return false;
         }
-        const char *const at = end + 1;
-        const unsigned long long start = strtoull(at, &end, 10);
-        if (end == at || (*end != ',' && *end != '\0')) {
-            return false;
-        }
-        tasks->task[tasks->count++] = (struct task){number, start};
-        text = *end == ',' ? end + 1 : end;
+        tasks->count++;
     }
     return true;
 }

@@ -20,7 +20,7 @@ struct task_list {
 /* What a file lists. `plain`: numbers without a meaning on this machine. */
 enum os_fault task_list_read(struct task_list *tasks, const char *place, bool plain);
 void task_list_free(struct task_list *tasks);
-/* "12:345,13:400"; and back. */
+/* "12:345,13:400"; and back. False: it is not written so, and nothing is to be freed. */
 void task_list_format(const struct task_list *tasks, struct text *text);
 bool task_list_parse(struct task_list *tasks, const char *text);
 

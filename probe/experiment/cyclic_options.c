@@ -19,6 +19,11 @@ static bool choose_length(struct cyclic_options *options, int64_t duration_ns, i
         refuse(EXIT_USAGE, "--period must be more than 0.");
         return false;
     }
+    if (options->period_ns < OS_SHORTEST_PERIOD_NS && options->wait == WAIT_SLEEP && !options->overload) {
+        refuse(EXIT_USAGE, "--period must be 10us or more: to sleep and wake takes nearly as long, so the thread would hold "
+                           "its CPU. --wait spin goes lower; --overload measures it all the same.");
+        return false;
+    }
     if (count_given && duration_given) {
         refuse(EXIT_USAGE, "--count and --duration contradict each other. Give one of them.");
         return false;
@@ -81,7 +86,7 @@ bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, 
     };
     struct option table[] = {
         {"cpus", OPTION_TEXT, &options->cpus_text, NULL, "0,2-3, all or any: one thread for each [all]", false},
-        {"period", OPTION_DURATION, &options->period_ns, NULL, "between two releases [1ms]", false},
+        {"period", OPTION_PERIOD, &options->period_ns, NULL, "between two releases [1ms]", false},
         {"duration", OPTION_DURATION, &duration_ns, NULL, "of the recorded part [10s]", false},
         {"count", OPTION_COUNT, &options->count, NULL, "releases per thread, instead of a duration", false},
         {"warmup", OPTION_DURATION, &warmup_ns, NULL, "before that, not recorded [100ms]", false},
@@ -90,6 +95,7 @@ bool cyclic_options_read(struct cyclic_options *options, int argc, char **argv, 
         {"priority", OPTION_COUNT, &options->priority, NULL, "the system's own number [90 on Linux]", false},
         {"runtime", OPTION_DURATION, &options->runtime_ns, NULL, "budget, policy deadline only [period/5]", false},
         {"overrun", OPTION_CHOICE, &options->overrun, overruns, "what becomes of missed releases [skip]", false},
+        {"overload", OPTION_FLAG, &options->overload, NULL, "sleep also with a period below 10us", false},
         {"wait", OPTION_CHOICE, &options->wait, waits, "sleep, or poll the clock [sleep]", false},
         CONDITION_OPTIONS(&options->conditions),
     };
@@ -153,6 +159,7 @@ void cyclic_options_to_json(struct json *json, const struct cyclic_options *opti
     }
     json_text(json, "overrun", overruns[options->overrun]);
     json_text(json, "wait", waits[options->wait]);
+    json_boolean(json, "overload", options->overload);
     json_integer(json, "budget_ns", options->conditions.budget_ns);
     recording_to_json(json, &options->conditions.recording, ring_rows);
     json_close_object(json);

@@ -17,6 +17,7 @@ struct cyclic_options {
     int64_t runtime_ns;
     int overrun; /* enum overrun_policy */
     int wait;    /* enum wait_mode */
+    bool overload; /* sleep, however short the period */
     const char *cpus_text;
     struct cpu_list cpus;
     struct conditions conditions;

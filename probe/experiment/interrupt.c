@@ -16,7 +16,6 @@
 #include "message.h"
 
 enum { START_DELAY_NS = 5000000 };
-static const int64_t shortest_period_ns = 1000;
 static const int64_t longest_period_ns = 3600000000000;
 
 static const struct column columns[] = {
@@ -109,7 +108,7 @@ static bool read_options(struct interrupt_options *options, int argc, char **arg
         return false;
     }
     *code = EXIT_USAGE;
-    return rhythm_choose_period(&options->rhythm, table, count, shortest_period_ns, longest_period_ns, "1us and 1h") &&
+    return rhythm_choose_period(&options->rhythm, table, count, OS_SHORTEST_PERIOD_NS, longest_period_ns, "10us and 1h") &&
            rhythm_choose_count(&options->rhythm, &options->stage.count, table, count);
 }
 

@@ -15,7 +15,6 @@
 #include "message.h"
 
 enum { START_DELAY_NS = 5000000 };
-static const int64_t shortest_period_ns = 1000;
 
 static const struct column columns[] = {
     {"scheduled_ns", "programmed release, start + k * period", NULL},
@@ -118,7 +117,7 @@ int experiment_period(int argc, char **argv)
                             1, &code)) {
         return code;
     }
-    if (!periods_read(&options.periods, shortest_period_ns, "1us")) {
+    if (!periods_read(&options.periods, OS_SHORTEST_PERIOD_NS, "10us")) {
         return EXIT_USAGE;
     }
     warn_if_throttled(&options);

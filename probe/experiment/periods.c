@@ -18,7 +18,7 @@ bool periods_read(struct periods *periods, int64_t shortest_ns, const char *shor
             refuse(EXIT_USAGE, "--periods: at most %d.", PERIODS_LIMIT);
             return false;
         }
-        if (!duration_read(at, length, period_ns) || *period_ns < shortest_ns || *period_ns > longest_ns) {
+        if (!period_read(at, length, period_ns) || *period_ns < shortest_ns || *period_ns > longest_ns) {
             refuse(EXIT_USAGE, "--periods %s: the periods lie between %s and 1h, joined by commas: 10ms,30ms,50ms.",
                    periods->text, shortest);
             return false;

@@ -2,6 +2,8 @@
 
 #include "message.h"
 
+#include <inttypes.h>
+
 const char *const recording_modes[] = {"raw", "histogram", NULL};
 const char *const recording_drains[] = {"live", "at-end", NULL};
 
@@ -17,8 +19,15 @@ int recording_lock_memory(const struct recording_options *options)
     if (status == OS_OK) {
         return EXIT_MEASURED;
     }
-    return refuse(EXIT_NOT_PERMITTED, "memory can't be locked: %s. %s", os_status_text(status),
-                  os_advice_for_memory_lock());
+    const int64_t limit = os_memory_lock_limit_bytes();
+    if (limit == INT64_MAX) {
+        return refuse(EXIT_NOT_PERMITTED, "memory can't be locked: %s. %s", os_status_text(status),
+                      os_advice_for_memory_lock());
+    }
+    return refuse(EXIT_NOT_PERMITTED,
+                  "memory can't be locked: the limit RLIMIT_MEMLOCK (ulimit -l) is %" PRId64 " KiB, and the probe needs "
+                  "more. %s",
+                  limit / 1024, os_advice_for_memory_lock());
 }
 
 int64_t recording_ring_rows(const struct recording_options *options, int64_t rows)

@@ -7,7 +7,6 @@
 
 static const char *const waiters[] = {"above", "same", "below", NULL};
 
-static const int64_t shortest_period_ns = 1000;
 static const int64_t longest_period_ns = 3600000000000;
 static const int64_t most_repetitions = 1000000;
 static const int64_t most_samples = 1000000000;
@@ -106,8 +105,8 @@ static bool check_bytes(const struct response_options *options, bool given)
 static bool check_counts(struct response_options *options)
 {
     if (options->period_ns != 0 &&
-        (options->period_ns < shortest_period_ns || options->period_ns > longest_period_ns)) {
-        refuse(EXIT_USAGE, "--period must lie between 1us and 1h, or be 0s for exchanges back to back.");
+        (options->period_ns < OS_SHORTEST_PERIOD_NS || options->period_ns > longest_period_ns)) {
+        refuse(EXIT_USAGE, "--period must lie between 10us and 1h, or be 0s for exchanges back to back.");
         return false;
     }
     if (options->repetitions < 1 || options->repetitions > most_repetitions) {
@@ -149,7 +148,7 @@ bool response_options_read(struct response_options *options, int argc, char **ar
     *options = usual_options();
     struct option table[] = {
         {"mechanisms", OPTION_TEXT, &options->mechanisms_text, NULL, "semaphore,fifo,… or all [all]", false},
-        {"period", OPTION_DURATION, &options->period_ns, NULL, "of task 1; 0s: back to back [10ms]", false},
+        {"period", OPTION_PERIOD, &options->period_ns, NULL, "of task 1; 0s: back to back [10ms]", false},
         {"bytes", OPTION_COUNT, &options->bytes, NULL, "of a message, where one is carried", false},
         {"repetitions", OPTION_COUNT, &options->repetitions, NULL, "times --count, each on new channels", false},
         {"waiter", OPTION_CHOICE, &options->waiter, waiters, "priority of task 2 beside task 1 [above]", false},

@@ -11,8 +11,8 @@ struct rhythm {
 };
 
 #define RHYTHM_OPTIONS(target)                                                                                        \
-    {"rate", OPTION_COUNT, &(target)->rate_hz, NULL, "releases in a second", false},                                  \
-        {"period", OPTION_DURATION, &(target)->period_ns, NULL, "between two releases, instead of a rate [10ms]",     \
+    {"rate", OPTION_RATE, &(target)->rate_hz, NULL, "releases in a second", false},                                  \
+        {"period", OPTION_PERIOD, &(target)->period_ns, NULL, "between two releases, instead of a rate [10ms]",     \
          false},                                                                                                      \
     {                                                                                                                 \
         "duration", OPTION_DURATION, &(target)->duration_ns, NULL, "of the recorded part, instead of a count [10s]",  \

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { NS_PER_MS = 1000000, NS_PER_US = 1000, PERCENT = 100 };
-enum { TASK_STACK_BYTES = 65536, NO_MARGIN = -1, USUAL_MARGIN_US = 20, NEARLY_ALL_PERCENT = 90 };
+enum { TASK_STACK_BYTES = 65536, NO_MARGIN = -1, USUAL_MARGIN_US = 20, NEARLY_ALL_PERCENT = 90, MOST_TOLD = 1000 };
 static const int64_t ns_per_s = 1000000000;
 static const double rounding = 1e-9;
 
@@ -48,15 +48,16 @@ static int32_t own_cpus(void)
 }
 
 /* What is left over for everybody else is the system's own limit on real-time threads; without one there is nothing. */
-static int check_overload(const struct taskset_options *options, const char *where, int percent)
+static int check_overload(const struct taskset_options *options, const char *where, double used)
 {
+    const bool is_told = used < MOST_TOLD;
     int64_t runtime_ns = -1;
     int64_t period_ns = 0;
     if (!options->overload) {
         return refuse(EXIT_USAGE,
-                      "--tasks: the tasks on %s need %d %% of it: some will always be late. Lengthen periods or "
+                      "--tasks: the tasks on %s need %s%d %% of it: some will always be late. Lengthen periods or "
                       "shorten execution times, or measure it anyway with --overload.",
-                      where, percent);
+                      where, is_told ? "" : "more than ", (int)((is_told ? used : MOST_TOLD) * PERCENT + 0.5));
     }
     if (is_real_time(options) && (os_realtime_share(&runtime_ns, &period_ns) != OS_OK || runtime_ns < 0)) {
         return refuse(EXIT_USAGE,
@@ -87,7 +88,7 @@ static int check_utilisation(const struct taskset_options *options)
             if (cpu != OS_CPU_ANY) {
                 format_text(where, sizeof where, "CPU %d", cpu);
             }
-            const int code = check_overload(options, where, (int)(used * PERCENT + 0.5));
+            const int code = check_overload(options, where, used);
             if (code != EXIT_MEASURED) {
                 return code;
             }
@@ -133,10 +134,9 @@ static int choose_runtime(struct task *task, const struct taskset_options *optio
     if (task->runtime_ns == 0) {
         const bool given = options->margin_ns != NO_MARGIN;
         const int64_t usual_ns = task->execution_ns / 10 + (int64_t)USUAL_MARGIN_US * NS_PER_US;
-        task->runtime_ns = task->execution_ns + (given ? options->margin_ns : usual_ns);
-        if (!given && task->runtime_ns > task->deadline_ns) {
-            task->runtime_ns = task->deadline_ns;
-        }
+        const int64_t margin_ns = given ? options->margin_ns : usual_ns;
+        const bool fits = margin_ns <= task->deadline_ns - task->execution_ns;
+        task->runtime_ns = fits ? task->execution_ns + margin_ns : given ? INT64_MAX : task->deadline_ns;
     }
     if (task->runtime_ns < task->execution_ns || task->runtime_ns > task->deadline_ns) {
         return refuse(EXIT_USAGE,

@@ -3,6 +3,7 @@
 #include "format.h"
 #include "message.h"
 #include "options.h"
+#include "record/json.h"
 
 #include <string.h>
 
@@ -46,13 +47,17 @@ static bool split(struct fields *fields, const char **at, uint32_t number)
                fields->count < FIELDS_NEEDED ? "lacks fields" : "has no name", form);
         return false;
     }
+    if (!json_is_text(fields->text[NAME])) {
+        refuse(EXIT_USAGE, "--tasks: the name of task %u is not UTF-8.", number);
+        return false;
+    }
     return true;
 }
 
 static bool read_time(const struct fields *fields, int field, const char *word, int64_t least_ns, int64_t *time_ns)
 {
     const char *const text = fields->text[field];
-    if (!duration_read(text, strlen(text), time_ns)) {
+    if (!(field == PERIOD ? period_read : duration_read)(text, strlen(text), time_ns)) {
         refuse(EXIT_USAGE,
                "--tasks: task '%s': %s '%s' is not a duration. Write a number with its unit: 250us, 1ms, 10s.",
                fields->text[NAME], word, text);
@@ -127,6 +132,10 @@ static bool read_times(struct task *task, const struct fields *fields)
 {
     if (!read_time(fields, PERIOD, "period", 1, &task->period_ns) ||
         !read_time(fields, EXECUTION, "execution time", 1, &task->execution_ns)) {
+        return false;
+    }
+    if (task->period_ns < OS_SHORTEST_PERIOD_NS) {
+        refuse(EXIT_USAGE, "--tasks: task '%s': its period must be 10us or more.", task->name);
         return false;
     }
     task->deadline_ns = task->period_ns;

@@ -112,12 +112,17 @@ static bool choose_length(struct tire_options *options, int64_t duration_ns, boo
     return true;
 }
 
-/* What has a meaning at a rate only. */
+/* What a rate allows, and what has a meaning at a rate only. */
 static bool check_pace(struct tire_options *options, const struct option *table, size_t count)
 {
     static const char *const at_a_rate[] = {"warmup", "overrun", "overload", "send"};
     if (options->pace == TIRE_REAL_TIME) {
-        return true;
+        if (options->parameters.step_ns >= OS_SHORTEST_PERIOD_NS || options->overload) {
+            return true;
+        }
+        refuse(EXIT_USAGE, "--step must be 10us or more in real time: to sleep and wake takes nearly as long, so the threads "
+                           "would hold their CPUs. --overload measures it all the same.");
+        return false;
     }
     for (size_t i = 0; i < sizeof at_a_rate / sizeof at_a_rate[0]; i++) {
         if (options_given(table, count, at_a_rate[i])) {
@@ -215,7 +220,7 @@ bool tire_options_read(struct tire_options *options, int argc, char **argv, int 
         {"threads", OPTION_COUNT, &options->threads, NULL, "that share them", false},
         {"solver", OPTION_CHOICE, &options->solver, tire_solver_names, "[halo]", false},
         {"pace", OPTION_CHOICE, &options->pace, paces, "at a rate, or as fast as possible [real-time]", false},
-        {"step", OPTION_DURATION, &options->parameters.step_ns, NULL, "simulated; in real time the period, too [10ms]",
+        {"step", OPTION_PERIOD, &options->parameters.step_ns, NULL, "simulated; in real time the period, too [10ms]",
          false},
         {"duration", OPTION_DURATION, &duration_ns, NULL, "that is simulated [60s]", false},
         {"count", OPTION_COUNT, &options->count, NULL, "steps, instead of a duration", false},

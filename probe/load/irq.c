@@ -49,7 +49,7 @@ static size_t options(void *settings, struct option *table)
     own->rate_hz = 10000;
     table[0] = (struct option){"kind", OPTION_CHOICE, &own->kind, kind_words, "of interrupts [timer]", false};
     table[1] =
-        (struct option){"rate", OPTION_COUNT, &own->rate_hz, NULL, "of each kind per second, on each CPU", false};
+        (struct option){"rate", OPTION_RATE, &own->rate_hz, NULL, "of each kind per second, on each CPU", false};
     return 2;
 }
 

@@ -15,38 +15,31 @@ static int64_t percent_of(int64_t bytes, int64_t percent)
     return bytes / 100 * percent;
 }
 
-/* "70%" */
-static bool read_percent(const char *text, int64_t *percent)
-{
-    const size_t length = strlen(text);
-    return length > 1 && text[length - 1] == '%' && strspn(text, "0123456789") == length - 1 &&
-           size_read(text, length - 1, percent);
-}
-
 static int read_bytes(struct memory_share *share, int64_t available_bytes)
 {
-    int64_t percent = 0;
+    int64_t part = 0;
     if (share->asked == NULL) {
         const int64_t half = percent_of(available_bytes, HALF_PERCENT);
         share->bytes = half < usual_bytes ? half : usual_bytes;
         return EXIT_MEASURED;
     }
-    if (read_percent(share->asked, &percent)) {
-        if (percent < 1 || percent > MOST_PERCENT) {
-            return refuse(EXIT_USAGE, "--bytes %s: a share of the memory must lie between 1%% and %d%%.", share->asked,
-                          MOST_PERCENT);
-        }
-        if (available_bytes == INT64_MAX) {
-            return refuse(EXIT_FAILED, "--bytes %s: this system does not tell how much memory it has left. Give a size.",
-                          share->asked);
-        }
-        share->bytes = percent_of(available_bytes, percent);
+    const size_t length = strlen(share->asked);
+    if (size_read(share->asked, length, &share->bytes)) {
         return EXIT_MEASURED;
     }
-    if (!size_read(share->asked, strlen(share->asked), &share->bytes)) {
+    if (!share_read(share->asked, length, &part)) {
         return refuse(EXIT_USAGE, "--bytes %s: not a size. Write 64MiB, 1.5GB, or a share of the available memory: 70%%.",
                       share->asked);
     }
+    if (part < SHARE_WHOLE / 100 || part > SHARE_WHOLE / 100 * MOST_PERCENT) {
+        return refuse(EXIT_USAGE, "--bytes %s: a share of the memory must lie between 1%% and %d%%.", share->asked,
+                      MOST_PERCENT);
+    }
+    if (available_bytes == INT64_MAX) {
+        return refuse(EXIT_FAILED, "--bytes %s: this system does not tell how much memory it has left. Give a size.",
+                      share->asked);
+    }
+    share->bytes = (int64_t)((double)available_bytes * ((double)part / (double)SHARE_WHOLE));
     return EXIT_MEASURED;
 }
 

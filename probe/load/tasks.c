@@ -11,7 +11,6 @@
 enum { MOST_TASKS = 1000, STEPS_PER_LOOK = 64, PERIODS_PER_LOOK = 64 };
 /* Of a CPU: what may be asked for, and what may really be used, waking up included. */
 enum { MOST_SHARE_PERCENT = 90, REST_ABOVE_PERCENT = 75 };
-static const int64_t shortest_period_ns = 10000;
 static const int64_t longest_period_ns = 1000000000;
 
 struct settings {
@@ -25,7 +24,7 @@ static size_t options(void *settings, struct option *table)
     struct settings *const own = settings;
     *own = (struct settings){.tasks = 10, .period_ns = 100000, .work_ns = 4000};
     table[0] = (struct option){"tasks", OPTION_COUNT, &own->tasks, NULL, "how many in all [10]", false};
-    table[1] = (struct option){"period", OPTION_DURATION, &own->period_ns, NULL, "of each task [100us]", false};
+    table[1] = (struct option){"period", OPTION_PERIOD, &own->period_ns, NULL, "of each task [100us]", false};
     table[2] = (struct option){"work", OPTION_DURATION, &own->work_ns, NULL, "of each task in each period [4us]", false};
     return 3;
 }
@@ -92,7 +91,7 @@ static int prepare(struct load_run *run)
     if (settings->tasks < 1 || settings->tasks > MOST_TASKS) {
         return refuse(EXIT_USAGE, "--tasks must lie between 1 and %d.", MOST_TASKS);
     }
-    if (settings->period_ns < shortest_period_ns || settings->period_ns > longest_period_ns) {
+    if (settings->period_ns < OS_SHORTEST_PERIOD_NS || settings->period_ns > longest_period_ns) {
         return refuse(EXIT_USAGE, "--period of the load must lie between 10us and 1s.");
     }
     if (settings->work_ns < 1 || settings->work_ns > settings->period_ns) {

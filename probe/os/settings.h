@@ -13,6 +13,8 @@
 
 /* All of a file, whatever size it claims to have. FAULT_EFBIG beyond 16 MiB. Never waits for a writer. */
 enum os_fault os_file_read(const char *path, struct text *content);
+/* The same of one that is open, from its beginning. */
+enum os_fault os_file_read_open(intptr_t handle, struct text *content);
 /* In one piece, over what is there; `may_create` makes the file where there is none. Waits where the file does. */
 enum os_fault os_file_write(const char *path, const char *data, size_t bytes, bool may_create);
 /* Adds "NAME\n" for each, "NAME/\n" for folders and links to folders. */

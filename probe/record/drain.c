@@ -23,7 +23,10 @@ static void look_at_rows(struct recorder *recorder, uint16_t index, const int64_
     for (uint64_t i = 0; i < count; i++) {
         const int64_t *const row = rows + i * schema->column_count;
         for (uint32_t m = 0; m < schema->measure_count && !streams_raw; m++) {
-            histogram_add(&source->histograms[m], row[schema->measures[m].to] - row[schema->measures[m].from]);
+            const int64_t value = row[schema->measures[m].to] - row[schema->measures[m].from];
+            if (histogram_add(&source->histograms[m], value) != OS_OK) {
+                recorder_fail(recorder, "no memory for the histogram");
+            }
         }
         const int64_t value = row[schema->measures[0].to] - row[schema->measures[0].from];
         if (value > source->worst_ns) {

@@ -4,23 +4,45 @@
 
 enum {
     SUB_BITS = 10,
-    SUB_BINS = 1 << SUB_BITS,
-    /* One row of SUB_BINS for 0 … 1023, one for each of the 53 doublings up to 2^63. */
-    SIDE_BINS = (64 - SUB_BITS) * SUB_BINS,
+    SUB_BINS = 1 << SUB_BITS, /* of a block */
+    /* One block for 0 … 1023, one for each of the 53 doublings up to 2^63. */
+    SIDE_BLOCKS = 64 - SUB_BITS,
+    SIDE_BINS = SIDE_BLOCKS * SUB_BINS,
+    USUAL_BLOCKS = 18, /* up to 2^27 */
 };
+static const size_t block_bytes = SUB_BINS * sizeof(uint64_t);
+
+_Static_assert(2 * SIDE_BLOCKS == HISTOGRAM_BLOCKS, "a block for each doubling on both sides");
+
+size_t histogram_bytes(void)
+{
+    return USUAL_BLOCKS * block_bytes;
+}
+
+static enum os_status make_block(uint64_t **block)
+{
+    void *memory = NULL;
+    const enum os_status status = os_memory_allocate(&memory, block_bytes);
+    *block = memory;
+    return status;
+}
 
 enum os_status histogram_create(struct histogram *histogram)
 {
-    void *memory = NULL;
-    const enum os_status status = os_memory_allocate(&memory, 2UL * SIDE_BINS * sizeof(uint64_t));
-    *histogram = (struct histogram){.counts = memory, .minimum = INT64_MAX, .maximum = INT64_MIN};
+    enum os_status status = OS_OK;
+    *histogram = (struct histogram){.minimum = INT64_MAX, .maximum = INT64_MIN};
+    for (size_t i = 0; i < USUAL_BLOCKS && status == OS_OK; i++) {
+        status = make_block(&histogram->blocks[SIDE_BLOCKS + i]);
+    }
     return status;
 }
 
 void histogram_destroy(struct histogram *histogram)
 {
-    os_memory_free(histogram->counts, 2UL * SIDE_BINS * sizeof(uint64_t));
-    histogram->counts = NULL;
+    for (size_t i = 0; i < HISTOGRAM_BLOCKS; i++) {
+        os_memory_free(histogram->blocks[i], block_bytes);
+        histogram->blocks[i] = NULL;
+    }
 }
 
 static int highest_bit(uint64_t value)
@@ -75,17 +97,30 @@ static struct histogram_bin edges_of(size_t bin)
     return (struct histogram_bin){.low = -1 - (int64_t)side_high(side), .high = -1 - (int64_t)side_low(side)};
 }
 
-void histogram_add(struct histogram *histogram, int64_t value)
+enum os_status histogram_add(struct histogram *histogram, int64_t value)
 {
-    histogram->counts[bin_of(value)]++;
+    const size_t bin = bin_of(value);
+    uint64_t **const block = &histogram->blocks[bin / SUB_BINS];
+    if (*block == NULL) {
+        const enum os_status status = make_block(block);
+        if (status != OS_OK) {
+            return status;
+        }
+    }
+    (*block)[bin % SUB_BINS]++;
     histogram->total++;
     histogram->minimum = value < histogram->minimum ? value : histogram->minimum;
     histogram->maximum = value > histogram->maximum ? value : histogram->maximum;
+    return OS_OK;
 }
 
 void histogram_clear(struct histogram *histogram)
 {
-    memset(histogram->counts, 0, 2UL * SIDE_BINS * sizeof(uint64_t));
+    for (size_t i = 0; i < HISTOGRAM_BLOCKS; i++) {
+        if (histogram->blocks[i] != NULL) {
+            memset(histogram->blocks[i], 0, block_bytes);
+        }
+    }
     histogram->total = 0;
 }
 
@@ -107,10 +142,16 @@ int64_t histogram_quantile(const struct histogram *histogram, uint64_t parts, ui
 
 bool histogram_next(const struct histogram *histogram, size_t *at, struct histogram_bin *bin)
 {
-    for (; *at < (size_t)2 * SIDE_BINS; (*at)++) {
-        if (histogram->counts[*at] != 0) {
+    while (*at < (size_t)2 * SIDE_BINS) {
+        const uint64_t *const block = histogram->blocks[*at / SUB_BINS];
+        if (block == NULL) {
+            *at = (*at / SUB_BINS + 1) * SUB_BINS;
+        } else if (block[*at % SUB_BINS] == 0) {
+            (*at)++;
+        } else {
             *bin = edges_of(*at);
-            bin->count = histogram->counts[(*at)++];
+            bin->count = block[*at % SUB_BINS];
+            (*at)++;
             return true;
         }
     }

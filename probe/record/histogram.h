@@ -1,15 +1,18 @@
 /*
  * A histogram that clips nothing: bins of 1 up to 2,048, then 1,024 bins for each doubling, over all of int64.
  * A quantile read from it is at most 1/1024 too high and never too low; minimum and maximum are exact.
- * Negative values have the mirrored bins.
+ * Negative values have the mirrored bins. There is memory from the beginning for what latencies are, 0 to 2^27 (134 ms);
+ * for each doubling beyond it is made when its first value comes.
  */
 #ifndef TAUTO_HISTOGRAM_H
 #define TAUTO_HISTOGRAM_H
 
 #include "os/os.h"
 
+enum { HISTOGRAM_BLOCKS = 108 }; /* of 1,024 bins; the negative ones come first */
+
 struct histogram {
-    uint64_t *counts;
+    uint64_t *blocks[HISTOGRAM_BLOCKS]; /* NULL: nothing has come there */
     uint64_t total;
     int64_t minimum;
     int64_t maximum;
@@ -17,7 +20,10 @@ struct histogram {
 
 enum os_status histogram_create(struct histogram *histogram);
 void histogram_destroy(struct histogram *histogram);
-void histogram_add(struct histogram *histogram, int64_t value);
+/* What one takes from the beginning. */
+size_t histogram_bytes(void);
+/* OS_NO_MEMORY: of a doubling that nothing had come to before; the value is not in it. */
+enum os_status histogram_add(struct histogram *histogram, int64_t value);
 /* Empties the bins; minimum and maximum stay. */
 void histogram_clear(struct histogram *histogram);
 

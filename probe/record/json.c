@@ -37,21 +37,59 @@ static void append(struct json *json, const char *text, size_t length)
     }
 }
 
+/* Of the character that begins here; 0 at the end, and where none begins. Table 3-7 of the Unicode standard. */
+static size_t character_bytes(const char *text)
+{
+    const unsigned char *const byte = (const unsigned char *)text;
+    if (byte[0] < 0x80) {
+        return byte[0] != '\0' ? 1 : 0;
+    }
+    if (byte[0] < 0xc2 || byte[0] > 0xf4) {
+        return 0;
+    }
+    const size_t length = byte[0] < 0xe0 ? 2 : byte[0] < 0xf0 ? 3 : 4;
+    const unsigned char least = byte[0] == 0xe0 ? 0xa0 : byte[0] == 0xf0 ? 0x90 : 0x80;
+    const unsigned char most = byte[0] == 0xed ? 0x9f : byte[0] == 0xf4 ? 0x8f : 0xbf;
+    if (byte[1] < least || byte[1] > most) {
+        return 0;
+    }
+    for (size_t i = 2; i < length; i++) {
+        if ((byte[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    return length;
+}
+
+bool json_is_text(const char *text)
+{
+    size_t length;
+    while ((length = character_bytes(text)) > 0) {
+        text += length;
+    }
+    return *text == '\0';
+}
+
 static void append_quoted(struct json *json, const char *text)
 {
+    static const char unreadable[] = "\\ufffd";
     static const char hex[][2] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d", "e", "f"};
     append(json, "\"", 1);
-    for (; *text != '\0'; text++) {
+    while (*text != '\0') {
         char escaped[8];
+        const size_t length = character_bytes(text);
         const unsigned char byte = (unsigned char)*text;
         if (byte == '"' || byte == '\\') {
             append(json, "\\", 1);
             append(json, text, 1);
+        } else if (length == 0) {
+            append(json, unreadable, sizeof unreadable - 1);
         } else if (byte < 0x20) {
             append(json, escaped, format_text(escaped, sizeof escaped, "\\u00%u%s", byte / 16U, hex[byte % 16U]));
         } else {
-            append(json, text, 1);
+            append(json, text, length);
         }
+        text += length > 0 ? length : 1;
     }
     append(json, "\"", 1);
 }

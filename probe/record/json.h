@@ -17,7 +17,11 @@ struct json {
 void json_begin(struct json *json);
 void json_free(struct json *json);
 
-/* `key` is NULL inside an array. */
+/* Is it UTF-8 to its end? */
+bool json_is_text(const char *text);
+
+/* `key` is NULL inside an array. Whatever bytes a text has, JSON and UTF-8 come out: a byte that begins no character
+ * becomes U+FFFD. */
 void json_open_object(struct json *json, const char *key);
 void json_close_object(struct json *json);
 void json_open_array(struct json *json, const char *key);

@@ -20,16 +20,40 @@ static void free_sources(struct recorder *recorder)
     os_memory_free(recorder->sources, recorder->source_count * sizeof *recorder->sources);
 }
 
-static int refuse_memory(uint64_t ring_rows, uint32_t source_count, enum os_status status)
+static int refuse_memory(const struct recorder_options *options, uint32_t source_count, enum os_status status)
 {
+    const char *const why = os_status_text(status);
     if (os_memory_is_locked()) {
         return refuse(EXIT_NOT_PERMITTED,
                       "no memory for %" PRIu64 " rows for each of %u sources: %s. All of it has to be locked, and the "
                       "limit on locked memory may be lower. %s Or give --ring fewer rows.",
-                      ring_rows, source_count, os_status_text(status), os_advice_for_memory_lock());
+                      options->ring_rows, source_count, why, os_advice_for_memory_lock());
     }
     return refuse(EXIT_USAGE, "no memory for %" PRIu64 " rows for each of %u sources: %s. Give --ring fewer rows.",
-                  ring_rows, source_count, os_status_text(status));
+                  options->ring_rows, source_count, why);
+}
+
+static bool needs_histograms(const struct recorder_options *options)
+{
+    return options->out == NULL || options->record == RECORD_HISTOGRAM;
+}
+
+/* Before the system kills somebody. All is touched at once, and one part in 16 of what there is stays to the others. */
+static int check_memory(const struct recorder_options *options, const struct schema *schema, uint32_t source_count)
+{
+    enum { BYTES_PER_MB = 1000000, PART_FOR_OTHERS = 16 };
+    const uint64_t available = (uint64_t)os_memory_available_bytes();
+    const uint64_t ring = ring_bytes(options->ring_rows, schema->column_count);
+    const uint64_t of_histograms = needs_histograms(options) ? schema->measure_count * histogram_bytes() : 0;
+    const uint64_t rest = sizeof(struct source) + of_histograms;
+    const uint64_t all = ring > (UINT64_MAX - rest) / source_count - rest ? UINT64_MAX : (ring + rest) * source_count;
+    if (all <= available - available / PART_FOR_OTHERS) {
+        return EXIT_MEASURED;
+    }
+    return refuse(EXIT_USAGE,
+                  "no memory for %" PRIu64 " rows for each of %u sources: they take %" PRIu64 " MB, rounded up to powers of "
+                  "two, %" PRIu64 " MB are left. Give --ring fewer rows.",
+                  options->ring_rows, source_count, all / BYTES_PER_MB + 1, available / BYTES_PER_MB);
 }
 
 int recorder_open(struct recorder *recorder, const struct recorder_options *options, const struct schema *schema,
@@ -42,31 +66,30 @@ int recorder_open(struct recorder *recorder, const struct recorder_options *opti
         return refuse(EXIT_USAGE, "--record histogram keeps one measure, and this experiment has %u. Use --record raw.",
                       schema->measure_count);
     }
-    const uint64_t row_bytes = (uint64_t)schema->column_count * sizeof(int64_t) * source_count;
-    if (options->ring_rows > (uint64_t)os_memory_available_bytes() / row_bytes) {
-        return refuse_memory(options->ring_rows, source_count, OS_NO_MEMORY); /* before the system kills somebody */
+    const int code = check_memory(options, schema, source_count);
+    if (code != EXIT_MEASURED) {
+        return code;
     }
     recorder->clock_before = calibrate_clock(0);
     void *memory = NULL;
     const enum os_status allocated = os_memory_allocate(&memory, source_count * sizeof *recorder->sources);
     if (allocated != OS_OK) {
-        return refuse_memory(0, source_count, allocated);
+        return refuse_memory(options, source_count, allocated);
     }
     recorder->sources = memory; /* whole pages, so its cache lines are as declared */
     recorder->source_count = source_count;
     for (uint32_t i = 0; i < source_count; i++) {
         recorder->sources[i] = (struct source){.worst_ns = INT64_MIN, .last_ns = INT64_MIN};
     }
-    const bool needs_histograms = options->out == NULL || options->record == RECORD_HISTOGRAM;
     for (uint32_t i = 0; i < source_count; i++) {
         struct source *const source = &recorder->sources[i];
         enum os_status status = ring_create(&source->ring, options->ring_rows, schema->column_count);
-        for (uint32_t m = 0; m < schema->measure_count && status == OS_OK && needs_histograms; m++) {
+        for (uint32_t m = 0; m < schema->measure_count && status == OS_OK && needs_histograms(options); m++) {
             status = histogram_create(&source->histograms[m]);
         }
         if (status != OS_OK) {
             free_sources(recorder);
-            return refuse_memory(options->ring_rows, source_count, status);
+            return refuse_memory(options, source_count, status);
         }
     }
     return 0;

@@ -11,6 +11,11 @@ static uint64_t power_of_two_at_least(uint64_t rows)
     return capacity;
 }
 
+uint64_t ring_bytes(uint64_t rows, uint32_t row_words)
+{
+    return rows > most_rows ? UINT64_MAX : power_of_two_at_least(rows) * row_words * sizeof(int64_t);
+}
+
 enum os_status ring_create(struct ring *ring, uint64_t rows, uint32_t row_words)
 {
     if (rows == 0 || rows > most_rows || row_words == 0) {
@@ -18,10 +23,11 @@ enum os_status ring_create(struct ring *ring, uint64_t rows, uint32_t row_words)
     }
     void *memory = NULL;
     const uint64_t capacity = power_of_two_at_least(rows);
-    if (capacity > SIZE_MAX / (row_words * sizeof(int64_t))) {
+    const uint64_t bytes = ring_bytes(rows, row_words);
+    if (bytes > SIZE_MAX) {
         return OS_NO_MEMORY;
     }
-    const enum os_status status = os_memory_allocate(&memory, (size_t)capacity * row_words * sizeof(int64_t));
+    const enum os_status status = os_memory_allocate(&memory, (size_t)bytes);
     if (status != OS_OK) {
         return status;
     }

@@ -28,6 +28,8 @@ struct ring {
 /* Allocates, touches and zeroes room for at least `rows` rows (at most 2^32).
  * OS_INVALID: no rows or no words. OS_NO_MEMORY. */
 enum os_status ring_create(struct ring *ring, uint64_t rows, uint32_t row_words);
+/* What that takes: the rows are rounded up to a power of two. UINT64_MAX: more than can be counted. */
+uint64_t ring_bytes(uint64_t rows, uint32_t row_words);
 void ring_destroy(struct ring *ring);
 
 /* Of a counter that one thread writes and others read meanwhile. */

@@ -20,6 +20,15 @@ static struct histogram_bin bin_that_holds(const struct histogram *histogram, in
     return (struct histogram_bin){0};
 }
 
+static size_t blocks_of(const struct histogram *histogram)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < HISTOGRAM_BLOCKS; i++) {
+        count += histogram->blocks[i] != NULL ? 1 : 0;
+    }
+    return count;
+}
+
 static void every_64_bit_value_has_a_bin_no_wider_than_a_thousandth(void **state)
 {
     (void)state;
@@ -97,7 +106,31 @@ static void an_empty_histogram_has_no_bins(void **state)
     histogram_destroy(&histogram);
 }
 
+static void memory_is_taken_where_values_come(void **state)
+{
+    (void)state;
+    struct histogram histogram;
+    assert_int_equal(histogram_create(&histogram), OS_OK);
+    assert_true(histogram_bytes() < 200000);
+    for (int64_t value = 0; value < (int64_t)1 << 27; value += 1 + value / 3) {
+        assert_int_equal(histogram_add(&histogram, value), OS_OK);
+    }
+    const size_t usual = blocks_of(&histogram);
+    assert_int_equal(usual * 1024 * sizeof(uint64_t), histogram_bytes());
+    static const int64_t others[] = {(int64_t)1 << 28, INT64_MAX, -1, INT64_MIN};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        assert_int_equal(histogram_add(&histogram, others[i]), OS_OK);
+        assert_int_equal(blocks_of(&histogram), usual + i + 1);
+    }
+    histogram_clear(&histogram);
+    struct histogram_bin bin;
+    size_t at = 0;
+    assert_false(histogram_next(&histogram, &at, &bin));
+    histogram_destroy(&histogram);
+}
+
 TESTS(cmocka_unit_test(every_64_bit_value_has_a_bin_no_wider_than_a_thousandth),
       cmocka_unit_test(bins_come_in_ascending_order_without_overlap_and_keep_the_total),
       cmocka_unit_test(a_quantile_is_the_order_statistic_or_at_most_a_thousandth_above),
-      cmocka_unit_test(an_empty_histogram_has_no_bins))
+      cmocka_unit_test(an_empty_histogram_has_no_bins),
+      cmocka_unit_test(memory_is_taken_where_values_come))

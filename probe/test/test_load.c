@@ -76,10 +76,12 @@ static void a_share_of_memory_is_what_was_asked_for_and_never_too_much(void **st
     share.asked = "1%";
     assert_int_equal(memory_share_read(&share, 1, 4096), 0);
     assert_true(share.bytes > 0 && share.bytes < os_memory_available_bytes() / 50);
+    share.asked = "1.5%";
+    assert_int_equal(memory_share_read(&share, 1, 4096), 0);
     share.asked = NULL;
     assert_int_equal(memory_share_read(&share, 1, PIECE), 0);
     assert_true(share.bytes <= 256LL * MIB);
-    static const char *const wrong[] = {"", "%", "0%", "91%", "1.5%", "x", "-1", "1MiBs", "65535"};
+    static const char *const wrong[] = {"", "%", "0%", "91%", "1.5", "x", "-1", "1MiBs", "65535"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         share.asked = wrong[i];
         assert_int_equal(memory_share_read(&share, 1, PIECE), 2);

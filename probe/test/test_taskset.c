@@ -53,6 +53,7 @@ static void what_is_no_task_is_refused(void **state)
         "a:1ms:-:10us:-",                   /* no CPU */
         "a:1ms:-:10us:-:any:0s:1ms:1",      /* too many fields */
         ":1ms:-:10us:-:any",                /* no name */
+        "a\xff:1ms:-:10us:-:any",           /* no UTF-8 */
         "a:1ms:-:10us:-:any,",              /* a task that is not there */
         "a:1ms:-:10us:-:any,a:1ms:-:10us:-:any", /* twice */
         "a:1:-:10us:-:any",                 /* no unit */

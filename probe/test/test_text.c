@@ -82,58 +82,61 @@ static void json_places_commas_and_escapes(void **state)
     json_free(&json);
 }
 
-static bool reads_duration(const char *word, int64_t *duration_ns)
+/* The text as a header would hold it. */
+static void expect_json_of(const char *text, bool is_text, const char *expected)
 {
-    struct option table[] = {{"time", OPTION_DURATION, duration_ns, NULL, "", false}};
-    char option[] = "--time";
-    char value[64];
-    char *arguments[] = {option, value};
-    bool wants_help = false;
-    format_text(value, sizeof value, "%s", word);
-    return options_read(table, 1, 2, arguments, &wants_help);
+    struct json json;
+    json_begin(&json);
+    json_text(&json, NULL, text);
+    assert_string_equal(json.text, expected);
+    assert_int_equal(json_is_text(text), is_text);
+    json_free(&json);
 }
 
-static void durations_are_exact_and_need_a_unit(void **state)
+static void whatever_bytes_a_text_has_its_json_is_utf_8(void **state)
 {
     (void)state;
-    int64_t ns = 0;
-    assert_true(reads_duration("250us", &ns));
-    assert_int_equal(ns, 250000);
-    assert_true(reads_duration("1.5ms", &ns));
-    assert_int_equal(ns, 1500000);
-    assert_true(reads_duration("2min", &ns));
-    assert_int_equal(ns, 120000000000);
-    static const char *const wrong[] = {"5", "", "us", "1.2.3s", "-1ms", "1 ms", "0.5ns", "99999999999999999999s", "9999999999h"};
+    expect_json_of("\x7f \xc2\x80 \xdf\xbf \xe0\xa0\x80 \xed\x9f\xbf \xef\xbf\xbf \xf0\x90\x80\x80 \xf4\x8f\xbf\xbf", true,
+                   "\"\x7f \xc2\x80 \xdf\xbf \xe0\xa0\x80 \xed\x9f\xbf \xef\xbf\xbf \xf0\x90\x80\x80 \xf4\x8f\xbf\xbf\"");
+    static const char *const wrong[] = {
+        "\xff", "\x80", "\xc1\xbf", "\xc3", "\xe2\x82", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
+    };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        assert_false(reads_duration(wrong[i], &ns));
+        char expected[64] = "\"";
+        size_t filled = 1;
+        for (size_t byte = 0; byte < strlen(wrong[i]); byte++) {
+            filled += format_text(expected + filled, sizeof expected - filled, "\\ufffd");
+        }
+        format_text(expected + filled, sizeof expected - filled, "\"");
+        expect_json_of(wrong[i], false, expected);
     }
+    expect_json_of("a\xc3(", false, "\"a\\ufffd(\"");
 }
 
-static void sizes_are_exact_and_need_no_unit(void **state)
+/* What each kind reads is in quantities.txt, which test_quantity.c reads. */
+static void options_are_read_by_their_kind(void **state)
 {
     (void)state;
     static const struct {
-        const char *text;
-        int64_t bytes;
-    } right[] = {{"0", 0},           {"65536", 65536},  {"5B", 5},           {"64kB", 64000},
-                 {"64KB", 64000},    {"64KiB", 65536},  {"1.5MB", 1500000},  {"256MiB", 268435456},
-                 {"2GB", 2000000000}, {"0.5GiB", 536870912}};
-    static const char *const wrong[] = {"", "B", ".", ".5kB", "1.5", "0.0001kB", "-1", "1 kB", "1k", "1M", "1kb", "1TBs", "9999999999GiB"};
-    int64_t bytes = 0;
-    struct option table[] = {{"bytes", OPTION_SIZE, &bytes, NULL, "", false}};
-    char name[] = "--bytes";
-    char value[32];
-    char *arguments[] = {name, value};
-    bool wants_help = false;
-    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
-        table[0].given = false;
-        format_text(value, sizeof value, "%s", right[i].text);
+        enum option_kind kind;
+        const char *right;
+        int64_t value;
+        const char *wrong;
+    } cases[] = {{OPTION_DURATION, "1.5h", 5400000000000, "1kHz"}, {OPTION_PERIOD, "1kHz", 1000000, "1000"},
+                 {OPTION_RATE, "1kHz", 1000, "3us"},               {OPTION_RATE, "500", 500, "1.5Hz"},
+                 {OPTION_SIZE, "64KiB", 65536, "1m"},              {OPTION_COUNT, "12", 12, "12ms"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int64_t value = -1;
+        struct option table[] = {{"it", cases[i].kind, &value, NULL, "", false}};
+        char option[] = "--it";
+        char text[64];
+        char *arguments[] = {option, text};
+        bool wants_help = false;
+        format_text(text, sizeof text, "%s", cases[i].right);
         assert_true(options_read(table, 1, 2, arguments, &wants_help));
-        assert_int_equal(bytes, right[i].bytes);
-    }
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(value, cases[i].value);
         table[0].given = false;
-        format_text(value, sizeof value, "%s", wrong[i]);
+        format_text(text, sizeof text, "%s", cases[i].wrong);
         assert_false(options_read(table, 1, 2, arguments, &wants_help));
     }
 }
@@ -191,8 +194,8 @@ static void cpu_lists_are_checked_against_the_machine(void **state)
 
 TESTS(cmocka_unit_test(crc32c_gives_the_vectors_of_rfc_3720), cmocka_unit_test(formatting_agrees_with_the_c_library),
       cmocka_unit_test(a_text_that_does_not_fit_is_cut_and_its_length_told),
-      cmocka_unit_test(json_places_commas_and_escapes), cmocka_unit_test(durations_are_exact_and_need_a_unit),
-      cmocka_unit_test(sizes_are_exact_and_need_no_unit),
+      cmocka_unit_test(json_places_commas_and_escapes),
+      cmocka_unit_test(whatever_bytes_a_text_has_its_json_is_utf_8), cmocka_unit_test(options_are_read_by_their_kind),
       cmocka_unit_test(options_refuse_what_they_do_not_know),
       cmocka_unit_test(options_take_values_both_ways_and_only_once),
       cmocka_unit_test(cpu_lists_are_checked_against_the_machine))

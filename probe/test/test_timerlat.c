@@ -1,10 +1,18 @@
-/* What the kernel's trace hands out, page by page as it lies there; and the books of what timerlat tells. */
+/* What the kernel's trace hands out, page by page as it lies there; the books of what timerlat tells; and its settings, in
+ * a folder that looks like the kernel's. */
 #include "experiment/timerlat_rows.h"
+#include "format.h"
+#include "os/posix/timerlat_settings.h"
 #include "os/posix/trace_page.h"
 #include "os/posix/tracefs.h"
 #include "test/check.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { PERIOD = 1000000, LATE_HANDLER = 700, LATE_THREAD = 8000, NOTED_AFTER = 150 };
 
@@ -259,9 +267,175 @@ static void a_late_thread_is_an_overrun(void **state)
     expect_books(&books, 4, 2, 2, 0);
 }
 
+/* ---- Settings ----------------------------------------------------------- */
+
+enum { LIST_BYTES = 4096, MANY_CPUS = 1024 };
+static const char *const setting_names[] = {
+    "osnoise/cpus", "osnoise/timerlat_period_us", "osnoise/stop_tracing_us", "osnoise/stop_tracing_total_us",
+    "osnoise/print_stack"};
+
+struct fake {
+    char place[64];
+    int tracing;
+    char instance[INSTANCE_BYTES];
+    int lock;
+};
+
+static void write_file(const struct fake *fake, const char *name, const char *content)
+{
+    const int file = openat(fake->tracing, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, content, strlen(content)), strlen(content));
+    close(file);
+}
+
+static struct fake fake_of(const char *cpus)
+{
+    struct fake fake = {.place = "/tmp/tauto-timerlat-XXXXXX", .lock = -1};
+    assert_non_null(mkdtemp(fake.place));
+    fake.tracing = open(fake.place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(mkdirat(fake.tracing, "osnoise", 0700), 0);
+    assert_int_equal(mkdirat(fake.tracing, "instances", 0700), 0);
+    for (size_t i = 0; i < sizeof setting_names / sizeof setting_names[0]; i++) {
+        write_file(&fake, setting_names[i], i == 0 ? cpus : "0");
+    }
+    return fake;
+}
+
+static void end_fake(struct fake *fake)
+{
+    for (size_t i = 0; i < sizeof setting_names / sizeof setting_names[0]; i++) {
+        assert_int_equal(unlinkat(fake->tracing, setting_names[i], 0), 0);
+    }
+    assert_int_equal(unlinkat(fake->tracing, "osnoise", AT_REMOVEDIR), 0);
+    assert_int_equal(unlinkat(fake->tracing, "instances", AT_REMOVEDIR), 0); /* nothing is left in it */
+    close(fake->tracing);
+    assert_int_equal(rmdir(fake->place), 0);
+}
+
+static enum os_status set_cpus(struct fake *fake, const int32_t *cpus, uint32_t count)
+{
+    return timerlat_settings_make(fake->tracing, cpus, count, 1000, fake->instance, &fake->lock);
+}
+
+static void expect_cpus(const struct fake *fake, const char *expected)
+{
+    char list[LIST_BYTES];
+    assert_int_equal(tracefs_read(fake->tracing, "osnoise/cpus", list, sizeof list), OS_OK);
+    assert_string_equal(list, expected);
+}
+
+/* From `first` on, `step` apart, the last one first. */
+static uint32_t fill(int32_t *cpus, uint32_t count, int32_t first, int32_t step)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        cpus[i] = first + (int32_t)(count - 1 - i) * step;
+    }
+    return count;
+}
+
+static void expect_written(const int32_t *cpus, uint32_t count, const char *expected)
+{
+    struct fake fake = fake_of(""); /* an empty file holds just what is written */
+    assert_int_equal(set_cpus(&fake, cpus, count), OS_OK);
+    expect_cpus(&fake, expected);
+    assert_int_equal(timerlat_settings_put_back(fake.tracing, fake.instance, fake.lock), OS_OK);
+    end_fake(&fake);
+}
+
+static void as_many_cpus_as_there_are_make_one_short_list(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = {1, 2, 56, 57, 64, 128, 300, MANY_CPUS};
+    int32_t cpus[MANY_CPUS];
+    char expected[LIST_BYTES];
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        format_text(expected, sizeof expected, counts[i] == 1 ? "0" : "0-%u", counts[i] - 1);
+        expect_written(cpus, fill(cpus, counts[i], 0, 1), expected);
+    }
+    size_t length = 0;
+    for (uint32_t i = 0; i < 150; i++) { /* every second one of 300 */
+        length += format_text(expected + length, sizeof expected - length, "%s%u", i == 0 ? "" : ",", 1 + 2 * i);
+    }
+    expect_written(cpus, fill(cpus, 150, 1, 2), expected);
+    const int32_t mixed[] = {9, 3, 1, 0, 299, 2, 298, 7};
+    expect_written(mixed, 8, "0-3,7,9,298-299");
+}
+
+/* Single CPUs with gaps between them: `count` groups of characters. */
+static void gaps(char *list, size_t bytes, uint32_t count)
+{
+    size_t length = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        length += format_text(list + length, bytes - length, "%s%u", i == 0 ? "" : ",", 100 + 2 * i);
+    }
+}
+
+static void what_was_set_before_is_put_back_whole_or_nothing_is_changed(void **state)
+{
+    (void)state;
+    int32_t cpus[64];
+    uint32_t put_back = 0;
+    char before[LIST_BYTES];
+    for (uint32_t groups = 1; groups <= 900; groups += groups < 80 ? 1 : 100) {
+        gaps(before, sizeof before, groups);
+        struct fake fake = fake_of(before);
+        const enum os_status status = set_cpus(&fake, cpus, fill(cpus, 64, 0, 1));
+        if (status == OS_OK) {
+            assert_int_equal(timerlat_settings_put_back(fake.tracing, fake.instance, fake.lock), OS_OK);
+            put_back++;
+        } else {
+            assert_int_equal(status, OS_NO_SPACE);
+        }
+        if (groups > 1) { /* one is shorter than what was written over it: the kernel's file has no rest */
+            expect_cpus(&fake, before);
+        }
+        end_fake(&fake);
+    }
+    assert_in_range(put_back, 40, 60); /* as many as a folder's name holds */
+}
+
+static void only_what_nobody_measures_with_is_cleaned_up(void **state)
+{
+    (void)state;
+    /* As a process of another PID namespace names it: here nobody has that number. */
+    static const char of_another[] = "instances/tauto-999999999-1:cpus=100-163";
+    int32_t cpus[64];
+    struct fake fake = fake_of("100-163");
+    assert_int_equal(set_cpus(&fake, cpus, fill(cpus, 64, 0, 1)), OS_OK);
+    assert_int_equal(renameat(fake.tracing, fake.instance, fake.tracing, of_another), 0);
+    assert_int_equal(timerlat_settings_clean_up(fake.tracing), 0);
+    assert_int_equal(faccessat(fake.tracing, of_another, F_OK, 0), 0);
+    close(fake.lock); /* it was killed */
+    assert_int_equal(timerlat_settings_clean_up(fake.tracing), 1);
+    expect_cpus(&fake, "100-163");
+    end_fake(&fake);
+}
+
+static void what_could_not_be_put_back_is_tried_again(void **state)
+{
+    (void)state;
+    static const char cpus_file[] = "osnoise/cpus";
+    static const char away[] = "away";
+    const int32_t cpu = 0;
+    struct fake fake = fake_of("100-163");
+    assert_int_equal(set_cpus(&fake, &cpu, 1), OS_OK);
+    assert_int_equal(renameat(fake.tracing, cpus_file, fake.tracing, away), 0);
+    assert_int_not_equal(timerlat_settings_put_back(fake.tracing, fake.instance, fake.lock), OS_OK);
+    assert_int_equal(timerlat_settings_clean_up(fake.tracing), 0);
+    assert_int_equal(renameat(fake.tracing, away, fake.tracing, cpus_file), 0);
+    assert_int_equal(timerlat_settings_clean_up(fake.tracing), 1);
+    expect_cpus(&fake, "100-163");
+    end_fake(&fake);
+}
+
 TESTS(cmocka_unit_test(every_kind_of_entry_moves_the_time_as_it_says),
       cmocka_unit_test(a_page_that_is_cut_off_ends_there), cmocka_unit_test(a_word_is_found_whole),
       cmocka_unit_test(every_activation_becomes_a_row),
       cmocka_unit_test(what_was_passed_over_is_missed_and_what_the_trace_lost_is_dropped),
       cmocka_unit_test(a_handler_whose_thread_is_lost_drops_its_sample),
-      cmocka_unit_test(a_thread_that_does_not_come_misses_what_is_due), cmocka_unit_test(a_late_thread_is_an_overrun))
+      cmocka_unit_test(a_thread_that_does_not_come_misses_what_is_due), cmocka_unit_test(a_late_thread_is_an_overrun),
+      cmocka_unit_test(as_many_cpus_as_there_are_make_one_short_list),
+      cmocka_unit_test(what_was_set_before_is_put_back_whole_or_nothing_is_changed),
+      cmocka_unit_test(only_what_nobody_measures_with_is_cleaned_up),
+      cmocka_unit_test(what_could_not_be_put_back_is_tried_again))

@@ -31,7 +31,7 @@ static bool own_folder(char *path, size_t bytes)
 enum os_status os_program_find(const char *place, const char *name, char *path, size_t bytes)
 {
     char own[PATH_BYTES];
-    const char *folder = getenv(place);
+    const char *folder = secure_getenv(place);
     if (folder == NULL || *folder == '\0') {
         if (!own_folder(own, sizeof own)) {
             return OS_NOT_FOUND;

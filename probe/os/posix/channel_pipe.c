@@ -178,7 +178,7 @@ static enum os_status make_fifo_in(struct channel_ends *ends, const char *parent
 static enum os_status open_fifo(struct os_channel *channel, const char **why)
 {
     struct channel_ends *const ends = (struct channel_ends *)channel;
-    const char *const wanted = getenv("TMPDIR");
+    const char *const wanted = secure_getenv("TMPDIR");
     const char *const parents[] = {wanted != NULL && wanted[0] != '\0' ? wanted : "/tmp", "/tmp", "/dev/shm", "."};
     ends->in = ends->out = -1;
     enum os_status status = OS_FAILED;

@@ -1,4 +1,5 @@
 /* Another control group for single threads: cgroups(7), cpuset(7). */
+#define _GNU_SOURCE /* secure_getenv */
 #include "format.h"
 #include "linux.h"
 
@@ -12,7 +13,7 @@ enum { LONGEST_LIST = 4096 };
 
 static const char *join_file(void)
 {
-    const char *const path = getenv("TAUTO_THREADS_JOIN");
+    const char *const path = secure_getenv("TAUTO_THREADS_JOIN");
     return path != NULL && path[0] == '/' ? path : NULL;
 }
 

@@ -110,10 +110,11 @@ enum os_fault os_journal_create(const char *path, const char *line, size_t bytes
     return FAULT_NONE;
 }
 
-/* What it says is done with all the rights that we have, so nobody else may have written it. */
+/* What it says is done with all the rights that we have, so nobody else may have written it, or given a file of ours
+ * this name. */
 static bool is_trustworthy(const struct stat *found)
 {
-    return S_ISREG(found->st_mode) && (found->st_uid == geteuid() || found->st_uid == 0) &&
+    return S_ISREG(found->st_mode) && (found->st_uid == geteuid() || found->st_uid == 0) && found->st_nlink == 1 &&
            (found->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "linux.h"
 
+#include "format.h"
 #include "status.h"
 
 #include <errno.h>
@@ -221,6 +222,14 @@ bool os_cpu_is_online(int32_t cpu)
     return linux_list_contains(list, cpu);
 }
 
+void os_cpus_online_text(char *text, size_t bytes)
+{
+    if (!linux_read_text("/sys/devices/system/cpu/online", text, bytes)) {
+        text[0] = '\0';
+    }
+    text[strcspn(text, "\n")] = '\0';
+}
+
 bool os_cpu_is_inherited(int32_t cpu)
 {
     struct cpus cpus;
@@ -327,16 +336,27 @@ int64_t os_wake_latency_limit_in_force_us(void)
     return told && limit_us < no_limit_us ? limit_us : INT64_MIN;
 }
 
+/* Both capabilities, whichever is missing: setcap(8) takes away what it does not name. */
+static const char *write_advice(char *text, size_t bytes, const char *limit, const char *last)
+{
+    char program[1024];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    format_text(text, bytes,
+                "Grant it with one of: sudo setcap cap_sys_nice,cap_ipc_lock+ep %s; a line \"@realtime - %s\" in "
+                "/etc/security/limits.d/realtime.conf for a group you are in, then log in again; or run as root. %s",
+                length > 0 ? program : "tauto-probe", limit, last);
+    return text;
+}
+
 const char *os_advice_for_policy(void)
 {
-    return "Grant it with one of: sudo setcap cap_sys_nice+ep PATH-OF-tauto-probe (and of tauto-middleware-NAME); a "
-           "line \"@realtime - rtprio 99\" in /etc/security/limits.d/realtime.conf for a group you are in, then log in "
-           "again; or run as root. In a container: --cap-add SYS_NICE.";
+    static char text[1536];
+    return write_advice(text, sizeof text, "rtprio 99", "In a container: --cap-add SYS_NICE.");
 }
 
 const char *os_advice_for_memory_lock(void)
 {
-    return "Grant it with one of: sudo setcap cap_ipc_lock+ep PATH-OF-tauto-probe (and of tauto-middleware-NAME); a "
-           "line \"@realtime - memlock unlimited\" in /etc/security/limits.d/realtime.conf for a group you are in, then "
-           "log in again; or run as root. Or measure with pageable memory: --no-memory-lock.";
+    static char text[1536];
+    return write_advice(text, sizeof text, "memlock unlimited", "Or measure with pageable memory: --no-memory-lock.");
 }

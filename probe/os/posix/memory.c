@@ -6,10 +6,20 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 enum os_status os_memory_lock(void)
 {
     return mlockall(MCL_CURRENT | MCL_FUTURE) == 0 ? OS_OK : os_status_from_errno(errno);
+}
+
+int64_t os_memory_lock_limit_bytes(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > INT64_MAX) {
+        return INT64_MAX;
+    }
+    return (int64_t)limit.rlim_cur;
 }
 
 bool os_memory_is_locked(void)

@@ -50,6 +50,11 @@ enum os_fault os_file_read(const char *path, struct text *content)
     return file < 0 ? os_fault_from_errno(errno) : close_after(file, read_all(file, content));
 }
 
+enum os_fault os_file_read_open(intptr_t handle, struct text *content)
+{
+    return lseek((int)handle, 0, SEEK_SET) == 0 ? read_all((int)handle, content) : os_fault_from_errno(errno);
+}
+
 enum os_fault os_file_put(intptr_t handle, const char *data, size_t bytes)
 {
     do {

@@ -80,6 +80,12 @@ const char *os_status_text(enum os_status status)
         return "no such file or folder";
     case OS_IS_FOLDER:
         return "it is a folder";
+    case OS_IS_LINK:
+        return "it is a link: name the file itself";
+    case OS_IS_DEVICE:
+        return "it is a disk or a socket";
+    case OS_OF_OTHERS:
+        return "it belongs to another user, or has other names too";
     case OS_NO_SPACE:
         return "no space is left there";
     case OS_BUSY:

@@ -19,7 +19,7 @@ struct os_storage {
 
 const char *os_storage_usual_folder(void)
 {
-    const char *const named = getenv("TMPDIR");
+    const char *const named = secure_getenv("TMPDIR");
     return named != NULL && named[0] != '\0' ? named : "/var/tmp";
 }
 

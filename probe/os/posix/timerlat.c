@@ -42,6 +42,7 @@ struct layout {
 struct os_timerlat {
     int tracing; /* tracefs's folder */
     char instance[INSTANCE_BYTES];
+    int lock; /* of the instance */
     struct layout layout;
     unsigned char *page;
     uint32_t count;
@@ -64,7 +65,9 @@ static struct os_answer why_not(enum os_status status)
     case OS_NOT_FOUND:
         return absent("this kernel has no tracing, or /sys is not mounted. It needs CONFIG_TIMERLAT_TRACER");
     case OS_INVALID:
-        return absent("the kernel does not take these CPUs, or this period");
+        return absent("the kernel does not take these CPUs (some take 255 characters), or this period");
+    case OS_NO_SPACE:
+        return absent("what osnoise/cpus holds is too long to be noted. Write a shorter list there: 0-63");
     default:
         return absent(os_status_text(status));
     }
@@ -136,7 +139,7 @@ static enum os_status open_buffers(struct os_timerlat *trace, const int32_t *cpu
 static struct os_answer begin(struct os_timerlat *trace, const int32_t *cpus, uint32_t count, int64_t period_ns)
 {
     enum os_status status =
-        timerlat_settings_make(trace->tracing, cpus, count, period_ns / NS_PER_US, trace->instance);
+        timerlat_settings_make(trace->tracing, cpus, count, period_ns / NS_PER_US, trace->instance, &trace->lock);
     if (status != OS_OK) {
         trace->instance[0] = '\0';
         return why_not(status);
@@ -191,7 +194,7 @@ bool os_timerlat_close(struct os_timerlat *trace)
         close(trace->cpus[i]);
     }
     const bool put_back =
-        trace->instance[0] == '\0' || timerlat_settings_put_back(trace->tracing, trace->instance) == OS_OK;
+        trace->instance[0] == '\0' || timerlat_settings_put_back(trace->tracing, trace->instance, trace->lock) == OS_OK;
     close(trace->tracing);
     free(trace->page);
     free(trace);
