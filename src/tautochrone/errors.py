@@ -22,6 +22,12 @@ class MeasuringError(TautoError):
     exit_code = 1
 
 
+class UnreachableError(MeasuringError):
+    """The machine that was named can't be reached: nothing was measured, and the name may be wrong."""
+
+    exit_code = 2
+
+
 class UsageError(TautoError):
     """The command, an option or a file was given wrong."""
 

@@ -4,7 +4,6 @@ Whatever is fed in, the reader gives back the whole frames before the first
 damage, in order, and says in words where the stream went bad and why.
 """
 
-import json
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tautochrone.errors import DamagedError
+from tautochrone.reading import json_of, open_file
 
 HEADER, ROWS, EVENT, FOOTER = 1, 2, 3, 4
 FRAME_TYPES = {HEADER: "header", ROWS: "rows", EVENT: "event", FOOTER: "footer"}
@@ -189,7 +189,7 @@ def read_file(path: Path, reader: FrameReader) -> Iterator[Frame]:
     Raises:
         OSError: the file can't be read.
     """
-    with path.open("rb", buffering=0) as file:
+    with open_file(path) as file:
         while reader.damage is None and (block := file.read(_BLOCK_BYTES)):
             yield from reader.feed(block)
 
@@ -202,8 +202,10 @@ def json_payload(frame: Frame) -> dict[str, Any]:
     """
     name = FRAME_TYPES.get(frame.type, "unknown")
     try:
-        content = json.loads(frame.payload.decode())
-    except (ValueError, RecursionError) as error:
+        content = json_of(frame.payload.decode())
+    except UnicodeDecodeError as error:
+        raise DamagedError(f"the {name} frame holds text that is not UTF-8: {error.reason}") from error
+    except ValueError as error:
         raise DamagedError(f"the {name} frame is not JSON: {error}") from error
     if not isinstance(content, dict):
         raise DamagedError(f"the {name} frame is not a JSON object")
@@ -219,6 +221,8 @@ def rows_dtype(header: Mapping[str, Any], table: int) -> np.dtype[np.void]:
     try:
         described = header["tables"][table]
         columns = [(column["name"], _COLUMN_TYPES[column["type"]]) for column in described["columns"]]
+        if not all(isinstance(name, str) and name for name, _ in columns):
+            raise DamagedError(f"table {table} has a column without a name")
         if not columns:
             raise DamagedError(f"table {table} has no columns")
         return np.dtype(columns)

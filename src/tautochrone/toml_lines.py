@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 Path = tuple[str | int, ...]
 """Keys from the outermost inwards; an integer is the n-th element of an array, or of [[tables]], from 0."""
@@ -47,10 +48,26 @@ def line_of(text: str, path: Path) -> int | None:
 def lines_of(text: str) -> dict[Path, int]:
     """The lines, from 1, of everything in the text; empty if it is no valid TOML."""
     try:
-        tomllib.loads(text)
+        toml_of(text)
         return _Scanner(text).scan()
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return {}
+
+
+def toml_of(text: str) -> dict[str, Any]:
+    """The tables of a TOML text.
+
+    Raises:
+        ValueError: it is not TOML, nests too deeply, or has a number of thousands of digits; it says which.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    except ValueError as error:
+        raise ValueError("a number in it has thousands of digits") from error
 
 
 class _Scanner:

@@ -1,33 +1,47 @@
-"""Times, rates, shares, frequencies as people write them, and as numbers inside; times are integers of ns."""
+"""Times, rates, sizes, shares, frequencies as people write them, and as numbers; times are integers of ns."""
 
 import math
 import re
 from dataclasses import dataclass
-from decimal import Decimal
+from fractions import Fraction
 
 from tautochrone.errors import UsageError
-
-_NS_PER_UNIT = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "min": 60_000_000_000}
-_QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zµA-Z]+)\s*")
-_HZ_PER_UNIT = {"hz": 1, "khz": 1_000, "mhz": 1_000_000}
-_NUMBER_TEXT = r"[0-9][0-9,_]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
-_NUMBER = re.compile(_NUMBER_TEXT)
-_IN_CYCLES = re.compile(
-    rf"({_NUMBER_TEXT})\s+(?:in|of|per)\s+({_NUMBER_TEXT})(?:\s+(?:cycles|samples|releases))?"
+from tautochrone.quantity import (
+    COUNT,
+    DURATION,
+    PERCENT,
+    PERIOD,
+    RATES,
+    SIZE,
+    TIMES,
+    WHOLE,
+    amount,
+    matched,
+    plain,
+    scaled,
+    share_advice,
+    share_of,
+    share_or_number,
+    told,
 )
-_PER_TIME = re.compile(rf"({_NUMBER_TEXT})\s*(?:/|per\s|an?\s)\s*(?:({_NUMBER_TEXT})\s*)?([a-zµ]+)")
+
 _S, _MIN, _H, _D = 10**9, 60 * 10**9, 3_600 * 10**9, 86_400 * 10**9
 _YEAR = 31_557_600 * 10**9  # of 365.25 days
-_NS_PER_STRETCH = {
-    **dict.fromkeys(("s", "sec", "second", "seconds"), _S),
-    **dict.fromkeys(("min", "minute", "minutes"), _MIN),
-    **dict.fromkeys(("h", "hour", "hours"), _H),
-    **dict.fromkeys(("d", "day", "days"), _D),
+_STRETCHES = {
+    **TIMES,
+    **dict.fromkeys(("sec", "second", "seconds"), _S),
+    **dict.fromkeys(("minute", "minutes"), _MIN),
+    **dict.fromkeys(("hour", "hours"), _H),
+    **dict.fromkeys(("day", "days"), _D),
     **dict.fromkeys(("week", "weeks"), 7 * _D),
     **dict.fromkeys(("a", "year", "years"), _YEAR),
 }
 _SPANS = (("year", _YEAR), ("day", _D), ("h", _H), ("min", _MIN))
-_LEAST_SURE, _MOST_SURE = Decimal("0.5"), Decimal("0.9999999")
+_AMOUNT_TEXT = rf"(?:[0-9]+\.[0-9]+|{COUNT})"
+_IN_CYCLES = re.compile(rf"({COUNT})\s+(?:in|of|per)\s+({COUNT})(?:\s+(?:cycles|samples|releases))?")
+_PER_TIME = re.compile(rf"({_AMOUNT_TEXT})\s*(?:/|per\s|an?\s)\s*(?:({_AMOUNT_TEXT})\s*)?([a-zµ\u03bc]+)")
+
+_LEAST_SURE, _MOST_SURE = Fraction(1, 2), Fraction("0.9999999")
 
 
 @dataclass(frozen=True)
@@ -56,25 +70,32 @@ class Frequency:
 
 
 def parse_duration_ns(text: str) -> int:
-    """Read a duration such as ``250us``, ``1.5 ms`` or ``10s``.
+    """Read a duration such as ``250us``, ``1.5 ms``, ``10s`` or ``24h``.
 
     Returns:
         Nanoseconds.
 
     Raises:
-        UsageError: no number, no unit, an unknown unit, or a fraction of a nanosecond.
+        UsageError: no number, no unit, an unknown unit, a fraction of a nanosecond, or over 292 years.
     """
-    match = _QUANTITY.fullmatch(text)
-    if match is None or match[2] not in _NS_PER_UNIT:
-        raise UsageError(
-            f"'{text}' is not a duration", "Write a number with its unit: 250us, 1ms, 10s, 2min."
-        )
-    whole, _, fraction = match[1].partition(".")
-    scale = _NS_PER_UNIT[match[2]]
-    numerator, denominator = int(whole + fraction) * scale, int(10 ** len(fraction))
-    if numerator % denominator:
-        raise UsageError(f"'{text}' is not a whole number of nanoseconds", "Nothing here is finer than 1 ns.")
-    return numerator // denominator
+    return scaled(text, DURATION)
+
+
+def parse_period_ns(text: str) -> int:
+    """Read a period such as ``1ms``, or the rate that has it, such as ``1kHz``.
+
+    Returns:
+        Nanoseconds, of a rate to the nearest one.
+
+    Raises:
+        UsageError: it is neither, or a rate of 0 or above 1 GHz.
+    """
+    rate_nhz = matched(text, RATES)
+    if rate_nhz is None:
+        return scaled(text, PERIOD)
+    if rate_nhz.denominator != 1 or not 0 < rate_nhz <= _S * _S:
+        raise _no_rate(text)
+    return (_S * _S + int(rate_nhz) // 2) // int(rate_nhz)
 
 
 def parse_rate_hz(text: str) -> float:
@@ -86,44 +107,57 @@ def parse_rate_hz(text: str) -> float:
     Raises:
         UsageError: no number, no unit, an unknown unit, or 0.
     """
-    match = _QUANTITY.fullmatch(text)
-    hz = 0.0
-    if match is not None and match[2].lower() in _HZ_PER_UNIT:
-        hz = float(Decimal(match[1]) * _HZ_PER_UNIT[match[2].lower()])
-    elif match is not None and match[2] in _NS_PER_UNIT and (period_ns := parse_duration_ns(text)):
-        hz = 1e9 / period_ns
-    if not 0 < hz <= 1e9:
-        raise UsageError(
-            f"'{text}' is not a rate", "Write a number with its unit: 100Hz, 1kHz; or the period: 1ms."
-        )
-    return hz
+    rate_nhz, period_ns = matched(text, RATES), matched(text, TIMES)
+    if rate_nhz is None and period_ns:
+        rate_nhz = _S * _S / period_ns if period_ns.denominator == 1 else None
+    elif rate_nhz is not None and rate_nhz.denominator != 1:
+        rate_nhz = None
+    if rate_nhz is None or not 0 < rate_nhz <= _S * _S:
+        raise _no_rate(text)
+    return float(rate_nhz / _S)
+
+
+def parse_size_bytes(text: str) -> int:
+    """Read a size such as ``64KiB`` or ``1.5GB``; a number alone is of bytes.
+
+    Raises:
+        UsageError: no number, an unknown unit, a fraction of a byte, or 8 EiB and more.
+    """
+    return scaled(text, SIZE)
 
 
 def parse_percent(text: str) -> float:
-    """Read a share, from 0 to 1: ``99.9%``, or without the sign ``99.9`` or ``0.999``.
-
-    Without the sign, below 1 it is a fraction and above 1 per cent; 1 itself could be either.
-    The result is the float that is nearest to the decimal number that was written.
+    """Read so many per cent, which may be more than 100, as a fraction of 1: 0.1 of ``10%``.
 
     Raises:
-        UsageError: it is no number, it could be either, or it is no share.
+        UsageError: it is none, or finer than 1 in 10^12.
     """
-    share = _share(text)
+    return scaled(text, PERCENT) / WHOLE
+
+
+def parse_share(text: str) -> float:
+    """Read a share, from 0 to 1: ``0.1%`` or ``1 in 1000``; of numbers alone only ``0``.
+
+    Raises:
+        UsageError: it is no share, or a number that could be a fraction or per cent.
+    """
+    share = share_of(text)
     if share is None:
-        raise UsageError(f"'{text}' is not a share", "Write per cent or a fraction: 99.9%, 99.9 or 0.999.")
+        raise UsageError(f"{told(text)} is not a share", share_advice(text))
     return float(share)
 
 
 def parse_confidence(text: str) -> float:
-    """Read a confidence: ``95%``, ``95`` or ``0.95``.
+    """Read a confidence: ``95%``, ``95`` or ``0.95``; none of them could mean another one from 50 % on.
 
     Raises:
         UsageError: it is no share, or not from 50 % to 99.99999 %.
     """
-    share = _share(text)
+    share = share_or_number(text)
     if share is None or not _LEAST_SURE <= share <= _MOST_SURE:
         raise UsageError(
-            f"'{text}' is not a confidence from 50% to 99.99999%", "Write per cent: 95%; 99% asks for more."
+            f"{told(text)} is not a confidence from 50% to 99.99999%",
+            "Write per cent: 95%; 99% asks for more.",
         )
     return float(share)
 
@@ -131,24 +165,34 @@ def parse_confidence(text: str) -> float:
 def parse_quantile(text: str) -> float:
     """Read which quantile: ``p99.999``, ``99.999%``, ``99.999``, ``0.99999``, ``median``.
 
+    A number alone above 1 is per cent and from 0.5 on a fraction; one below 0.5 could be either.
+
     Returns:
         A fraction above 0 and below 1, the float nearest to what was written.
 
     Raises:
-        UsageError: it is none; the advice speaks of ``max`` where 100 % was asked for.
+        UsageError: it is none, or could be two; the advice speaks of ``max`` where 100 % was asked for.
     """
     stripped = text.strip().lower()
     if stripped == "median":
         return 0.5
     if stripped in ("max", "maximum", "p100", "100", "100%"):
         raise UsageError(
-            f"'{text}' is the largest of all values, which no number of samples shows",
+            f"{told(text)} is the largest of all values, which no number of samples shows",
             "Ask for a quantile below 100 %, such as 99.999.",
         )
-    with_p = stripped.startswith("p")
-    share = _share(stripped[1:].rstrip("% ") + "%" if with_p else stripped)
+    if stripped.startswith("p"):
+        share = share_of(stripped[1:].rstrip("% ") + "%")
+    else:
+        share = share_or_number(stripped)
+        number = matched(stripped, {"": WHOLE})
+        if share and number is not None and 2 * number < WHOLE:
+            raise UsageError(
+                f"{told(text)} could be a fraction or per cent",
+                f"Write p{plain(share)}, or p{plain(100 * share)} for the fraction.",
+            )
     if share is None or not 0 < share < 1:
-        raise UsageError(f"'{text}' is not a quantile", "Write p99.999, 99.999%, 0.99999 or median.")
+        raise UsageError(f"{told(text)} is not a quantile", "Write p99.999, 99.999%, 0.99999 or median.")
     return float(share)
 
 
@@ -156,50 +200,41 @@ def parse_frequency(text: str) -> Frequency:
     """Read how often something may happen.
 
     Of time: ``1 per hour``, ``2/day``, ``1 per 10 min``, ``once a week``. Of cycles: ``1 in 1e6``,
-    ``3 of 1,000,000``, ``0.01%``, ``1e-6``. Never: ``0`` or ``none``.
+    ``3 of 1,000,000``, ``0.01%``. Never: ``0`` or ``none``.
 
     Raises:
         UsageError: it is none of these, or more often than every cycle.
     """
     wanted = re.sub(r"^once\b", "1", text.strip().lower())
-    if wanted in ("0", "none", "never", "no"):
+    if wanted in ("none", "never", "no"):
         return Frequency(text, 0.0)
     found: Frequency | None = None
     if match := _IN_CYCLES.fullmatch(wanted):
-        found = Frequency(text, _number(match[1]), per_cycles=_number(match[2]))
-    elif (match := _PER_TIME.fullmatch(wanted)) and match[3] in _NS_PER_STRETCH:
-        stretches = _number(match[2]) if match[2] else 1.0
-        found = Frequency(text, _number(match[1]), per_ns=round(stretches * _NS_PER_STRETCH[match[3]]))
-    elif (share := _share(wanted)) is not None and (wanted.endswith("%") or _number(wanted) < 1):
+        some, cycles = amount(match[1]), amount(match[2])
+        if some is not None and cycles and some <= cycles:
+            found = Frequency(text, float(some), per_cycles=float(cycles))
+    elif (match := _PER_TIME.fullmatch(wanted)) and match[3] in _STRETCHES:
+        some, stretches = amount(match[1]), amount(match[2] or "1")
+        per_ns = None if stretches is None else round(stretches * _STRETCHES[match[3]])
+        if some is not None and per_ns:
+            found = Frequency(text, float(some), per_ns=per_ns)
+    elif (share := share_of(wanted)) is not None:
         found = Frequency(text, float(share), per_cycles=1.0)
-    if (
-        found is None
-        or found.per_ns == 0
-        or (found.per_cycles is not None and found.count > found.per_cycles)
-    ):
+    if found is None:
         raise UsageError(
-            f"'{text}' does not say how often",
-            "Write '1 per hour', '1 in 1e6', '0.01%' or '0'; of time: second, minute, hour, day, week, year.",
+            f"{told(text)} does not say how often",
+            share_advice(
+                text,
+                "Write '1 per hour', '1 in 1e6', '0.01%' or '0'; of time: s, min, hour, day, week, year.",
+            ),
         )
     return found
 
 
-def _share(text: str) -> Decimal | None:
-    """From 0 to 1; None where it is none, or can't be told."""
-    stripped = text.strip()
-    number = stripped.removesuffix("%").strip()
-    if not _NUMBER.fullmatch(number) or "," in number:
-        return None
-    value = Decimal(number)
-    if stripped.endswith("%") or value > 1:
-        value /= 100
-    elif value == 1:
-        return None
-    return value if 0 <= value <= 1 else None
-
-
-def _number(text: str) -> float:
-    return float(text.replace(",", "").replace("_", ""))
+def _no_rate(text: str) -> UsageError:
+    return UsageError(
+        f"{told(text)} is not a rate", "Write a number with its unit: 100Hz, 1kHz; or the period: 1ms."
+    )
 
 
 def format_duration(ns: float) -> str:

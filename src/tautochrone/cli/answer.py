@@ -14,6 +14,7 @@ from tautochrone.cli.ending import INTERRUPTED
 from tautochrone.cli.introduction import introduce, see_that_it_can_be_written
 from tautochrone.cli.options import OpenReportOption, ReportOption, StoreOption, open_store
 from tautochrone.errors import NotPermittedError, UsageError
+from tautochrone.faults import Later
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,7 +58,6 @@ def answer(
     console = make_console()
     with beside.target() as target:
         facts = gather(target.files())
-        findings = audit_facts(Facts.from_table(facts))
         introduce(console, facts)
         # The verdict is about the loops: a mechanism that can't be measured must not stand in its way.
         cells = _permitted_cells(console, seconds, target, loaded, beside.chosen_deployment(target))
@@ -69,9 +69,11 @@ def answer(
         console.print(_what_is_missing(batch), highlight=False, style="bold yellow")
     if not runs:
         raise typer.Exit(INTERRUPTED)
-    verdict = judge_runs(runs)
-    costs = mechanisms(runs, _why_lacking(batch))
-    steps = next_steps(verdict, facts, target.name, _longest_loop(runs))
+    # Each costs no more than its own part, should it fail.
+    verdict = Later(judge_runs, runs)
+    findings = Later(lambda: audit_facts(Facts.from_table(facts)))
+    costs = Later(lambda: mechanisms(runs, _why_lacking(batch)))
+    steps = Later(lambda: next_steps(verdict.get(), facts, target.name, _longest_loop(runs)))
     show_conclusion(console, runs, verdict, findings, costs, steps)
     # Last, so that a page that can't be made costs nothing else.
     path = out if out is not None else place.path / f"report-{runs[0].manifest.id.partition('-')[0]}.html"
@@ -85,6 +87,27 @@ def answer(
         import webbrowser
 
         webbrowser.open(path.resolve().as_uri())
+
+
+def show_again(console: Console, runs: Sequence[Run]) -> None:
+    """What an answer said, from its runs, and which they are."""
+    from tautochrone.judgement.circumstances import LOCAL
+    from tautochrone.judgement.loops import judge_runs
+    from tautochrone.judgement.mechanisms import mechanisms
+    from tautochrone.judgement.next_steps import next_steps
+    from tautochrone.machine.audit import audit_facts
+    from tautochrone.machine.facts import Facts
+    from tautochrone.report.conclusion import show_conclusion
+
+    verdict, first = judge_runs(runs), runs[0].manifest
+    steps = next_steps(
+        verdict, first.facts, str(first.conditions.get("target") or LOCAL), _longest_loop(runs)
+    )
+    findings = audit_facts(Facts.from_table(first.facts))
+    show_conclusion(console, runs, verdict, findings, mechanisms(runs, {}), steps)
+    console.print("\nIts runs, each shown by: tauto show RUN")
+    for run in runs:
+        console.print(f"  {run.id}  {run.manifest.title}", soft_wrap=True, highlight=False, markup=False)
 
 
 def _check_before_measuring(seconds: float, out: Path | None) -> None:

@@ -5,9 +5,10 @@ The verbs' modules import nothing heavy before they are called, so that `tauto -
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from tautochrone.cli import lab, middleware, probe, tire
 from tautochrone.cli.analyse import analyse
@@ -32,17 +33,38 @@ from tautochrone.cli.select import select
 from tautochrone.cli.show import show
 from tautochrone.cli.tail import tail
 from tautochrone.cli.trend import trend
+from tautochrone.errors import UsageError
 
 _EXIT_CODES = (
-    "Exit codes: 0 done, 1 failed while measuring, 2 usage, 3 not permitted, 4 store or output, 5 damaged, "
+    "Exit codes: 0 done, 1 failed while measuring, 2 usage, or a machine that can't be reached, "
+    "3 not permitted, 4 store or output, 5 damaged, "
     "6 found: a requirement that does not hold, --fail-on, analyse --fail, 7 a requirement that is not "
     "shown, 70 a fault in tauto, 130 stopped by Ctrl-C, 141 nobody reads the output."
 )
 
 _SEES_FOR_ITSELF = ("deploy",)  # shows a deployment that is in force
 
+_NUMBERS = {"int": "a whole number", "float": "a number"}
+
+
+class _Root(TyperGroup):
+    """The root of all verbs, which says what is wrong with a value in the words of this program."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Invoke the verb; one that needs a number and gets none is told so."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as refusal:
+            if isinstance(refusal.__cause__, ValueError) and hasattr(refusal.__cause__, "errors"):
+                (first, *_) = refusal.__cause__.errors()
+                if what := _NUMBERS.get(str(first["type"]).partition("_")[0]):
+                    refusal.message = f"'{first['input']}' is not {what}."
+            raise
+
+
 app = typer.Typer(
     name="tauto",
+    cls=_Root,
     epilog=_EXIT_CODES,
     rich_markup_mode=None,  # plain help: drawing boxes costs more than the 0.3 s that help may take
     pretty_exceptions_enable=False,
@@ -63,7 +85,7 @@ def root(
     context: typer.Context,
     store: StoreOption = None,
     version: Annotated[  # noqa: ARG001 - its callback answers
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+        bool, typer.Option("--version", "-V", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Tell whether this machine keeps a real-time control loop's deadlines.
@@ -113,13 +135,37 @@ def with_verb(arguments: list[str]) -> list[str]:
         at += 1 if "=" in arguments[at] else 2
     if at > len(arguments):
         return arguments  # a lone --store: typer says what is missing
-    of_root = {"-h", "--help", "--version", "--install-completion", "--show-completion"}
+    of_root = {"-h", "--help", "--version", "-V", "--install-completion", "--show-completion"}
     if at < len(arguments) and (arguments[at] in of_root or not arguments[at].startswith("-")):
         return arguments
     return [*arguments[:at], "answer", *arguments[at:]]
 
 
+def _run(arguments: list[str]) -> None:
+    try:
+        app(args=arguments, prog_name="tauto")
+    except SystemExit as end:
+        if end.code == UsageError.exit_code and (meant := _meant(arguments)):
+            typer.echo(f"Did you mean {' or '.join(meant)}?", err=True)
+        raise
+
+
+def _meant(arguments: list[str]) -> list[str]:
+    """The verbs of groups that are called like the first word; none where it is a verb, or an option."""
+    word = next((one for one in arguments if not one.startswith("-")), "")
+    verbs = {one.name for one in app.registered_commands} | {one.name for one in app.registered_groups}
+    if word in verbs:
+        return []
+    return [
+        f"tauto {group.name} {word}"
+        for group in app.registered_groups
+        if group.typer_instance is not None
+        for one in group.typer_instance.registered_commands
+        if one.name == word
+    ]
+
+
 def main() -> None:
     """Run `tauto` with this process's arguments, and end the process."""
     arguments = with_verb(sys.argv[1:])
-    sys.exit(run_to_exit_code(lambda: app(args=arguments, prog_name="tauto")))
+    sys.exit(run_to_exit_code(lambda: _run(arguments)))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from tautochrone.cli.ending import INTERRUPTED
+from tautochrone.cli.told import tell_json
 from tautochrone.errors import UsageError
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ def _report(agenda: Agenda, outcome: Outcome, store: Store, console: Console, wa
     )
     path = wanted.out if wanted.out is not None else store.path / f"report-{campaign.id}.html"
     if wanted.as_json:
-        typer.echo(json.dumps(terminal.as_table(results), indent=2, ensure_ascii=False))
+        tell_json(lambda: terminal.as_table(results))
     else:
         terminal.show_results(console, results)
     page.render(results, out=path)

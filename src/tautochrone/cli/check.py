@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -14,8 +13,9 @@ import typer
 from tautochrone.cli.beside import Beside, DeploymentName, On
 from tautochrone.cli.ending import INTERRUPTED
 from tautochrone.cli.options import JsonOption, OpenReportOption, ReportOption, StoreOption, open_store
-from tautochrone.cli.told import JunitOption, MarkdownOption, see_told, tell
+from tautochrone.cli.told import JunitOption, MarkdownOption, see_told, tell, tell_json
 from tautochrone.errors import UsageError
+from tautochrone.faults import Fault, attempt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -250,7 +250,7 @@ class _Check:
         stopped: bool = False,
         search: Search | None = None,
     ) -> tuple[Results, Sequence[Finding]]:
-        from tautochrone.judgement.requirement.limiting import limiting
+        from tautochrone.judgement.requirement.limiting import Limiting, limiting
         from tautochrone.machine.audit import audit_facts
         from tautochrone.machine.facts import Facts
         from tautochrone.report.check.advice import advice
@@ -258,18 +258,32 @@ class _Check:
         from tautochrone.report.worth_here import worth_here
 
         facts = Facts.from_table(runs[0].manifest.facts)
-        findings = audit_facts(facts)
+        # What fails here costs its own part, and never the answer.
+        noticed: list[str] = []
+
+        def lose(fault: Fault) -> None:
+            noticed.append(fault.notice)
+
+        findings = attempt("The audit", lambda: audit_facts(facts), lose) or ()
         # Of a search, on the rung that is too high: that is what keeps it from going further.
         above = search.above if search is not None else None
-        limits = limiting(judgement, runs) if above is None else limiting(above.judgement, [above.run])
-        worths = worth_here(self.store.folders(), facts, findings)
+        about, of = (judgement, runs) if above is None else (above.judgement, [above.run])
+        limits = attempt(
+            "What limits it", lambda: limiting(about, of), lambda one: Limiting("", (one.notice,))
+        )
+        helpful = attempt(
+            "What would help",
+            lambda: advice(findings, worth_here(self.store.folders(), facts, findings), limits.side),
+            lose,
+        )
+        course = attempt("What stands out over time", lambda: _course(limits.run), lose) or ()
         results = Results(
             question=site.question,
             judgement=judgement,
             runs=tuple(runs),
             limiting=limits,
-            advice=tuple(advice(findings, worths, limits.side)),
-            course=_course(limits.run),
+            advice=tuple(helpful or ()),
+            course=(*course, *noticed),
             not_measured=not_measured,
             stopped=stopped,
             search=search,
@@ -351,7 +365,7 @@ def _tell(
     from tautochrone.report.check import page, terminal
 
     if as_json:
-        typer.echo(json.dumps(terminal.as_table(results), indent=2, ensure_ascii=False))
+        tell_json(lambda: terminal.as_table(results))
     else:
         terminal.show_results(console, results)
     instant = results.runs[0].manifest.id.partition("-")[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.cli.options import JsonOption, OpenPageOption, PageOption, StoreOption, open_store
-from tautochrone.cli.told import JunitOption, MarkdownOption
+from tautochrone.cli.told import JunitOption, MarkdownOption, tell_json
 from tautochrone.errors import UsageError
 
 if TYPE_CHECKING:
@@ -174,7 +173,7 @@ def _show(comparison: Comparison, lacking: Sequence[str], *, as_json: bool) -> N
     if as_json:
         from tautochrone.report.comparison.as_json import as_table
 
-        typer.echo(json.dumps(as_table(comparison, lacking), indent=2, ensure_ascii=False))
+        tell_json(lambda: as_table(comparison, lacking))
         return
     from tautochrone.report.comparison import terminal
     from tautochrone.report.console import make_console

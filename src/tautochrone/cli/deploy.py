@@ -12,13 +12,12 @@ import typer
 
 from tautochrone.cli.beside import On
 from tautochrone.cli.options import JsonOption
-from tautochrone.errors import NotPermittedError, TautoError, UsageError
+from tautochrone.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tautochrone.machine.deployment.apply import Application, Deployed
-    from tautochrone.machine.deployment.deployment import Deployment
     from tautochrone.machine.settings import InForce
     from tautochrone.target.target import Target
 
@@ -143,6 +142,8 @@ def _target(on: str | None) -> Iterator[Target]:
 
 def apply_and_leave(application: Application, on: str | None) -> Deployed:
     """Apply and leave; whatever goes wrong, Ctrl-C too, undoes what was done so far."""
+    from tautochrone.machine.deployment.apply import is_not_permitted, not_permitted
+
     left = False
     try:
         done = application.apply()
@@ -154,8 +155,9 @@ def apply_and_leave(application: Application, on: str | None) -> Deployed:
             raise  # it is in force, and nobody is there any more who could undo it at once
         with _undisturbed():
             application.undo()
-        if isinstance(error, TautoError) and isinstance(error.__cause__, PermissionError):
-            raise _not_permitted(application.deployment, on) from error
+        if is_not_permitted(error):
+            again = f'Type sudo "$(command -v tauto)" deploy apply {application.deployment.name}'
+            raise not_permitted(application.deployment, again if on in (None, "local") else "") from error
         raise
     return done
 
@@ -168,15 +170,6 @@ def _undisturbed() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _not_permitted(deployment: Deployment, on: str | None) -> NotPermittedError:
-    again = f'sudo "$(command -v tauto)" deploy apply {deployment.name}'
-    return NotPermittedError(
-        f"not permitted to this user: the deployment {deployment.name} changes "
-        f"{', '.join(deployment.settings)}, which only root may; nothing was changed",
-        f"Type {again}" if on in (None, "local") else "Log in there as root: --on ssh:root@HOST",
-    )
 
 
 def _refuse_virtual(target: Target, name: str) -> None:

@@ -6,8 +6,8 @@ import select
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
+from tautochrone import faults
 from tautochrone.errors import StoreError, TautoError
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -22,8 +22,17 @@ def run_to_exit_code(command: Callable[[], object]) -> int:
     A `TautoError` becomes its message and advice on standard error and its own code. An interrupt and a
     reader that went away (`tauto list | head`) end quietly. Output that can't be written is told in one line.
     Anything else is a fault in tauto: its traceback goes to a file whose path is told. With TAUTO_DEBUG=1 the
-    traceback is shown as well.
+    traceback is shown as well. So does a fault that cost a part of the answer only; it is told when all else
+    was, and decides the exit code.
     """
+    faults.forget()
+    code = _end(command)
+    for fault in faults.kept():
+        _tell(fault.request)
+    return UNEXPECTED if faults.kept() and code != READER_GONE else code
+
+
+def _end(command: Callable[[], object]) -> int:
     try:
         code = _run(command)
         sys.stdout.flush()
@@ -45,8 +54,7 @@ def run_to_exit_code(command: Callable[[], object]) -> int:
             _tell(f"tauto: the output can't be written: {refusal}")
             _tell("Make room there, or send it elsewhere.")
             return StoreError.exit_code
-        _show_traceback_if_asked(error)
-        _tell(_report_request(error))
+        faults.keep(error)
         return UNEXPECTED
     return code
 
@@ -82,26 +90,6 @@ def _traceback(error: BaseException) -> str:
     from traceback import format_exception
 
     return "".join(format_exception(error))
-
-
-def _report_request(error: Exception) -> str:
-    what = f"tauto: unexpected {type(error).__name__}: {error}".rstrip(": ")
-    try:
-        where = f"with the file {_save_traceback(error)}"
-    except OSError as failure:
-        where = f"with what it shows under TAUTO_DEBUG=1 (no file could be saved: {failure})"
-    return f"{what}. This is a fault in tauto; please report it {where}"
-
-
-def _save_traceback(error: Exception) -> Path:
-    from datetime import UTC, datetime
-
-    from platformdirs import user_state_path
-
-    folder = user_state_path("tautochrone", ensure_exists=True)
-    path = folder / f"fault-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}.txt"
-    path.write_text(f"{' '.join(sys.argv)}\nPython {sys.version}\n\n{_traceback(error)}", encoding="utf-8")
-    return path
 
 
 def _nobody_reads_output() -> bool:

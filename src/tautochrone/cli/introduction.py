@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tautochrone.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
     from typing import Any
 
     from rich.console import Console
@@ -41,12 +41,17 @@ def see_that_it_can_be_written(report: Path, what: str = "the report", option: s
     Raises:
         StoreError: it can't.
     """
-    folder = report.parent
-    if not folder.is_dir():
-        raise StoreError(f"Can't write {what} to {report}: there is no folder {folder}", "Make it first.")
-    if report.is_dir():
-        raise StoreError(f"Can't write {what} to {report}: it is a folder", "Name a file in it.")
-    if not os.access(report if report.exists() else folder, os.W_OK):
-        raise StoreError(
-            f"Can't write {what} to {report}: not permitted", f"Choose another place with {option}."
-        )
+    elsewhere = f"Choose another place with {option}."
+    place = Path(os.path.realpath(report))
+    try:
+        if not place.parent.is_dir():
+            raise StoreError(
+                f"Can't write {what} to {report}: there is no folder {place.parent}", "Make it first."
+            )
+        if place.is_dir():
+            raise StoreError(f"Can't write {what} to {report}: it is a folder", "Name a file in it.")
+        writable = os.access(report if report.exists() else place.parent, os.W_OK)
+    except OSError as error:
+        raise StoreError(f"Can't write {what} to {report}: {error.strerror}", elsewhere) from error
+    if not writable:
+        raise StoreError(f"Can't write {what} to {report}: not permitted", elsewhere)

@@ -33,7 +33,8 @@ def list_papers(*, as_json: bool) -> None:
         full_s, quick_s = (expected_s(plan_of(name, quick=quick)) for quick in (False, True))
         found.append({"name": name, "title": paper.title, "cited": paper.cited, "asks": paper.asks,
                       "tables": len(paper.tables), "figures": len(paper.figures),
-                      "claims": len(paper.claims), "full_s": round(full_s),
+                      "claims": len(paper.claims) - paper.questions,
+                      "questions": paper.questions, "full_s": round(full_s),
                       "quick_s": round(quick_s)})  # fmt: skip
     if as_json:
         typer.echo(as_text(found))
@@ -41,6 +42,8 @@ def list_papers(*, as_json: bool) -> None:
     for one in found:
         full, quick = (long_duration(float(str(one[f"{length}_s"]))) for length in ("full", "quick"))
         counts = ", ".join(plural(int(str(one[f"{what}s"])), what) for what in ("table", "figure", "claim"))
+        if one["questions"]:
+            counts += f" and {plural(int(str(one['questions'])), 'question')} of ours"
         typer.echo(f"{one['name']:<11}  {one['title']}: {counts}; about {full}, with --quick {quick}")
         typer.echo(f"    {micro(str(one['asks']))}")
     typer.echo(

@@ -17,6 +17,7 @@ from tautochrone.cli.options import (
 )
 from tautochrone.cli.told import JunitOption, MarkdownOption, tell
 from tautochrone.errors import UsageError
+from tautochrone.faults import Later
 
 if TYPE_CHECKING:
     from tautochrone.report.plan.results import Results
@@ -61,7 +62,8 @@ def _of_runs(names: list[str], out: Path | None, store: Path | None) -> Path:
 
     runs = open_runs(store, names)
     path = out if out is not None else Path(f"report-{runs[0].manifest.id}.html")
-    page.render(runs, judge_runs(runs), audits.audit_runs([one.manifest for one in runs]), out=path)
+    found = Later(audits.audit_runs, [one.manifest for one in runs])
+    page.render(runs, Later(judge_runs, runs), found, out=path)
     for one in runs:
         if not any(book.recorded for book in one.manifest.books):
             typer.echo(f"In no chart: {one.manifest.id}; it has no sample.", err=True)
@@ -90,8 +92,8 @@ def _of_campaign(
 
 def _typed(results: Results) -> str:
     """What was typed when it was measured, which writes the other report anew."""
-    command = results.manifests[-1].conditions.get("command") if results.manifests else None
-    return str(command or f"tauto reproduce {results.paper}")
+    typed = results.manifests[-1].typed if results.manifests else ""
+    return typed or f"tauto reproduce {results.paper}"
 
 
 def _of_search(names: list[str], out: Path | None, store: Path | None) -> Path:

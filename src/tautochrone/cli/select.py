@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,6 +18,7 @@ from tautochrone.cli.options import (
     open_runs,
     open_store,
 )
+from tautochrone.cli.told import tell_json
 from tautochrone.errors import UsageError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def select(
         runs, by=by, reference=reference, metric=wanted, measure=measure, per=per, confidence=sure
     )
     if as_json:
-        typer.echo(json.dumps(terminal.as_table(found), indent=2, ensure_ascii=False))
+        tell_json(lambda: terminal.as_table(found))
     else:
         terminal.show_selected(make_console(), found)
     if out is not None or open_it:

@@ -18,13 +18,20 @@ def show(
 ) -> None:
     """Show one run: latencies per source, what stands out over time, conditions, the books, warnings.
 
-    RUN may also be latest~1, the run before the latest, latest~2, and so on. Times are in microseconds. A
+    RUN may also be latest~1, the run before the latest, latest~2, and so on. After `tauto` alone, latest is
+    its whole answer: the verdict, and the runs that it consists of. Times are in microseconds. A
     quantile for which there are too few samples is not shown, but how many it would need.
     """
     from tautochrone.report import evidence, terminal
     from tautochrone.report.console import make_console
 
-    opened = open_store(store).open(run)
+    place = open_store(store)
+    opened = place.open(run)
+    if run == "latest" and not as_json and not intervals and (answered := place.answered_with(opened)):
+        from tautochrone.cli.answer import show_again
+
+        show_again(make_console(), answered)
+        return
     seen = evidence.gather([opened])
     if as_json:
         typer.echo(json.dumps(_as_json(seen), indent=2, ensure_ascii=False))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from tautochrone.faults import attempt
 
 if TYPE_CHECKING:
     from tautochrone.report.ci.outcome import Outcome
@@ -31,6 +35,15 @@ def see_told(junit: Path | None, markdown: Path | None) -> None:
         see_that_it_can_be_written(junit, "the JUnit file", "--junit")
     if markdown is not None:
         see_that_it_can_be_written(markdown, "the summary", "--markdown")
+
+
+def tell_json(make: Callable[[], object]) -> None:
+    """Print an answer as JSON; where that fails unexpectedly there is none, and what else is told goes on."""
+    text = attempt(
+        "The answer as JSON", lambda: json.dumps(make(), indent=2, ensure_ascii=False), lambda _: ""
+    )
+    if text:
+        typer.echo(text)
 
 
 def tell(outcome: Outcome, junit: Path | None, markdown: Path | None) -> None:

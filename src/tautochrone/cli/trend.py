@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.cli.options import JsonOption, StoreOption, open_store
+from tautochrone.cli.told import tell_json
 from tautochrone.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def trend(
     if not told.lines:
         raise UsageError(*_nothing(found, wanted.text))
     if as_json:
-        typer.echo(json.dumps(terminal.as_table(told), indent=2, ensure_ascii=False))
+        tell_json(lambda: terminal.as_table(told))
     else:
         terminal.show_trend(make_console(), told)
     if out is not None:

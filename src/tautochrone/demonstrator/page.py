@@ -3,7 +3,7 @@
 from functools import cache
 from importlib.resources import files
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import PackageLoader
 from markupsafe import Markup
 
 from tautochrone.report import html
@@ -15,14 +15,8 @@ _HERE = "tautochrone.demonstrator"
 @cache
 def page() -> str:
     """Its HTML text, the same for every run: what it shows it is told by the server."""
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader(_HERE, "page"), PackageLoader("tautochrone.report")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("view.html.j2").render(
+    found = html.templates(PackageLoader(_HERE, "page"))
+    return found.get_template("view.html.j2").render(
         version=own_version() or "(not installed)",
         style=Markup(html.style() + _asset("view.css")),
         scripts=[Markup(_asset(name)) for name in ("words.js", "tire.js", "strip.js", "view.js")],

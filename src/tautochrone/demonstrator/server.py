@@ -2,12 +2,13 @@
 
 import asyncio
 import contextlib
+import ipaddress
 import logging
 import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ from tautochrone.demonstrator.audience import Viewer
 from tautochrone.demonstrator.messages import History, Words
 from tautochrone.demonstrator.page import page
 from tautochrone.demonstrator.reception import Counts, Reception
+from tautochrone.errors import MeasuringError
 
 STATES = "/states"
 """Where on the server the WebSocket is."""
@@ -30,6 +32,7 @@ _BUFFER_BYTES = 1 << 20  # seconds of datagrams, should this process be kept fro
 _UNSENT_BYTES = 1 << 16  # for a slow page: what waits in the system is as old as what waits here
 _TICK_S = 0.25
 _PATIENCE_S = 2.0
+_LONGEST_BEGINNING_S = 30.0
 _LARGEST_REQUEST = 1024
 
 
@@ -79,8 +82,19 @@ class Demonstrator:
 
     async def run(self, web: socket.socket, datagrams: socket.socket, begun: threading.Event) -> None:
         """Receive and serve until `end`."""
-        loop = asyncio.get_running_loop()
-        self._loop = loop
+        self._loop = loop = asyncio.get_running_loop()
+        try:
+            await self._serve(loop, web, datagrams, begun)
+        finally:
+            self._loop = None
+
+    async def _serve(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        web: socket.socket,
+        datagrams: socket.socket,
+        begun: threading.Event,
+    ) -> None:
         transport, _ = await loop.create_datagram_endpoint(lambda: _Receiver(self), sock=datagrams)
         async with serve(
             self._attend,
@@ -134,8 +148,14 @@ class Demonstrator:
             listener.cancel()
 
     def _answer(self, connection: ServerConnection, request: Request) -> Response | None:
-        """The page, or None for a WebSocket, which is for this server's own page only."""
+        """The page, or None for a WebSocket, which is for this server's own page only.
+
+        That is a page of the same origin at an address of this machine. A name is not enough: whoever owns
+        one can have it resolved to this machine for a page of theirs.
+        """
         path = urlsplit(request.path).path
+        if not _is_of_this_machine(request.headers.get("Host")):
+            return connection.respond(HTTPStatus.FORBIDDEN, f"This page is at {self.url}\n")
         if path == STATES:
             origin = request.headers.get("Origin")
             if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):
@@ -190,6 +210,19 @@ def _reached_at(page_at: Address) -> str:
     return "::1" if ":" in page_at.host else "127.0.0.1"
 
 
+def _is_of_this_machine(host: str | None) -> bool:
+    """Whether a request's Host is an address in numbers, or a name that this machine has given itself."""
+    name = urlsplit(f"//{host or ''}").hostname or ""
+    own = socket.gethostname().lower()
+    if name in ("localhost", own, f"{own}.local"):
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
 def _quiet() -> logging.Logger:
     """Whoever connects and says something else is nothing that a person must hear of."""
     logger = logging.getLogger("tautochrone.demonstrator")
@@ -217,12 +250,32 @@ def demonstrate(page_at: Address, receives_at: Address, *, from_start: bool) -> 
         datagrams, receives_at = address.receive("--receive", receives_at, _BUFFER_BYTES)
         stack.callback(datagrams.close)
         shown = Demonstrator(page_at, receives_at, from_start=from_start)
-        begun = threading.Event()
-        thread = threading.Thread(
-            target=lambda: asyncio.run(shown.run(web, datagrams, begun)), name="view", daemon=True
-        )
+        begun, failed = threading.Event(), list[Exception]()
+
+        def serve_until_end() -> None:
+            try:
+                asyncio.run(shown.run(web, datagrams, begun))
+            except Exception as error:
+                failed.append(error)
+            finally:
+                begun.set()  # nobody waits for what does not come any more
+
+        thread = threading.Thread(target=serve_until_end, name="view", daemon=True)
         thread.start()
         stack.callback(thread.join, _PATIENCE_S)
         stack.callback(shown.end, "")
-        begun.wait(_PATIENCE_S)
+        _see_that_it_serves(shown, begun, failed)
         yield shown
+
+
+def _see_that_it_serves(shown: Demonstrator, begun: threading.Event, failed: Sequence[Exception]) -> None:
+    if not begun.wait(_LONGEST_BEGINNING_S):
+        raise MeasuringError(
+            f"{shown.url} is not served: the server did not begin within {_LONGEST_BEGINNING_S:g} s",
+            "The machine is too busy. Try again with fewer programs running.",
+        )
+    if failed and isinstance(failed[0], OSError):
+        why = failed[0].strerror or str(failed[0])
+        raise MeasuringError(f"{shown.url} can't be served: {why}", "Try again.") from failed[0]
+    if failed:
+        raise failed[0]

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from tautochrone.errors import TautoError, UsageError
 from tautochrone.judgement.rows import Published, absent_rows, rows_of
 from tautochrone.run.folder import Run
-from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.summary import Summary, summarise
 
 TASK_SWITCH, PREEMPTION, INTERRUPT, SHUFFLE, DEADLOCK, MESSAGE = COMPONENTS = (
@@ -132,7 +131,7 @@ def judge_rhealstone(run: Run) -> Rhealstone:
         _interrupt(run) if name == INTERRUPT else _component(name, here, absent) for name in COMPONENTS
     )
     means = {one.name: one.summary.mean if one.summary else None for one in components}
-    weights = asked(run.manifest, "--weights")
+    weights = run.manifest.asked("--weights")
     parameters = run.manifest.header.get("parameters", {})
     size = parameters.get("message_bytes")
     return Rhealstone(
@@ -144,17 +143,6 @@ def judge_rhealstone(run: Run) -> Rhealstone:
         objective=rate(means),
         weighted=rate(means, read_weights(weights)) if weights else None,
     )
-
-
-def asked(manifest: Manifest, option: str) -> str | None:
-    """What followed an option on the command line that measured the run; None if it was not there."""
-    words = str(manifest.conditions.get("command") or "").split()
-    for at, word in enumerate(words):
-        if word.startswith(f"{option}="):
-            return word.partition("=")[2]
-        if word == option and at + 1 < len(words):
-            return words[at + 1]
-    return None
 
 
 def _component(name: str, here: Mapping[str, Summary | None], absent: Mapping[str, str]) -> Component:
@@ -169,7 +157,7 @@ def _component(name: str, here: Mapping[str, Summary | None], absent: Mapping[st
 
 def _interrupt(run: Run) -> Component:
     """From the run that was named: its samples of all CPUs together."""
-    named = asked(run.manifest, "--interrupt")
+    named = run.manifest.asked("--interrupt")
     if named is None:
         return Component(INTERRUPT, None, HOW_TO_GET_INTERRUPTS)
     try:

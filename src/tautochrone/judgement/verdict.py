@@ -19,6 +19,7 @@ from itertools import groupby
 from typing import Literal
 
 from tautochrone.judgement.verdict_words import STARTS, WHOLE, Words
+from tautochrone.phrases import capital
 from tautochrone.statistics.quantiles import exceedance_bound
 from tautochrone.units import format_duration, format_rate
 
@@ -238,7 +239,7 @@ def _failure(loop: MeasuredLoop) -> str:
         counts.append(f"{loop.missed:,} of {released:,} releases {_was(loop.missed)} missed{rests}")
     if loop.overruns:
         counts.append(f"{loop.overruns:,} {loop.words.overran}")
-    return f"{_beside(loop.load).capitalize()}: {', '.join(counts)}; {worst}.{_bound(loop)}"
+    return f"{capital(_beside(loop.load))}: {', '.join(counts)}; {worst}.{_bound(loop)}"
 
 
 def _bound(loop: MeasuredLoop) -> str:

@@ -1,14 +1,24 @@
 """How much a thing was worth: what was measured before and after it, and whether the difference is shown."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from tautochrone.errors import TautoError
+from tautochrone.judgement.comparison.losses import Rates, rates
+from tautochrone.judgement.comparison.spread import Sources, Spread, of_runs
+from tautochrone.judgement.reduced import reduce_run
 from tautochrone.judgement.worth import KERNEL, Pair, Thing
 from tautochrone.run.folder import Run
-from tautochrone.statistics.summary import Quantile, Summary, summarise, summarise_counts
+from tautochrone.statistics.counts import Counts
+from tautochrone.statistics.difference.resampling import quantile_with_lost
+from tautochrone.statistics.difference.sides import all_counts, all_lost
+from tautochrone.statistics.quantiles import Quantile, interval_ranks, samples_needed
 from tautochrone.units import format_duration
+
+_Parts = tuple[Sequence[Sources], Sequence[Sources]]
+"""Of both states, the runs, and of each its sources."""
 
 Shown = Literal["repeated", "once", "not shown", "not attributable"]
 
@@ -17,6 +27,8 @@ MOST_RUNS = 3
 
 _QUANTILES = (0.999, 0.99, 0.5)  # the first for which every run has samples enough
 _MOST_NAMED = 5
+_CONFIDENCE = 0.95
+_FEWEST_TO_TELL = 4  # runs of both states, for how much runs of one state differ
 
 
 @dataclass(frozen=True)
@@ -24,6 +36,8 @@ class Side:
     """One run of a pair, over the sources that both of its runs have; times in ns.
 
     Attributes:
+        quantile: of all releases; those that have no sample are later than every sample. It, or an end of its
+            interval, is None where it falls among these.
         missed: missed releases; None if nothing was periodic or it is not known.
     """
 
@@ -40,8 +54,9 @@ class Worth:
 
     Attributes:
         things: what differed between the runs.
-        shown: "repeated" (every run of one side is below every run of the other), "once" (so are the two runs
-            there are), "not shown", or "not attributable" (several things differed).
+        shown: "repeated" (the states differ by more than runs of one state do), "once" (runs differ by more
+            than their samples vary, but too few were made to tell how much runs of one state do), "not
+            shown", or "not attributable" (several things differed).
         measure: what was measured, in words.
         load: what ran beside it.
         before: the runs of one state, the latest first; of a pair that is not attributable, none.
@@ -78,10 +93,10 @@ def not_attributable(pair: Pair) -> Worth:
 def weigh(pair: Pair, before: Sequence[Run], after: Sequence[Run]) -> Worth | None:
     """Compare what the runs of both states measured.
 
-    Over the sources (mostly CPUs) that all of them have. A difference of quantiles is taken for shown where
-    the confidence intervals of the two sides lie apart. These know nothing of what changes between two runs
-    anyway; so where a state was measured several times, all of its runs have to lie apart from all of the
-    other's.
+    Over the sources (mostly CPUs) that all of them have. Intervals from within runs know nothing of what
+    changes between two runs anyway, so a difference is taken for shown only where it is larger than runs of
+    one state differ by (`of_runs`, which takes four runs at least). Releases without a sample are later than
+    every sample; where the quantile falls among them, the shares of these are compared (`rates`).
 
     Args:
         pair: which differs in one thing.
@@ -96,19 +111,20 @@ def weigh(pair: Pair, before: Sequence[Run], after: Sequence[Run]) -> Worth | No
     """
     chosen = [*before[:MOST_RUNS], *after[:MOST_RUNS]]
     common = set.intersection(*(set(run.sources.values()) for run in chosen))
-    summaries = [_summary(run, common) for run in chosen]
-    known = [summary for summary in summaries if summary is not None]
-    if len(known) < len(summaries):
+    measured = [_measured(run, common) for run in chosen]
+    if not all(measured):
         return None
-    position = next((at for q in _QUANTILES if (at := _position(known, q)) is not None), None)
-    if position is None:
+    parts = (measured[: len(before[:MOST_RUNS])], measured[len(before[:MOST_RUNS]) :])
+    told = next((found for q in _QUANTILES if (found := _quantiles(parts, q)) is not None), None)
+    if told is None:
         return None
+    every = [*told[0], *told[1]]
     sides = [
-        Side(run.id, summary.quantiles[position], summary.maximum, summary.count, _missed(run, common))
-        for run, summary in zip(chosen, known, strict=True)
+        Side(run.id, quantile, int(counts.value[-1]), counts.total, _missed(run, common))
+        for run, quantile, counts in zip(chosen, every, (all_counts([one]) for one in measured), strict=True)
     ]
-    first, second = tuple(sides[: len(before[:MOST_RUNS])]), tuple(sides[len(before[:MOST_RUNS]) :])
-    shown = _shown(first, second)
+    first, second = tuple(sides[: len(parts[0])]), tuple(sides[len(parts[0]) :])
+    shown = _shown(parts, told)
     header = chosen[0].manifest.header
     measure = str((header.get("measures") or [{}])[0].get("meaning") or chosen[0].measures[0])
     everything = all(set(run.sources.values()) == common for run in chosen)
@@ -125,31 +141,38 @@ def weigh(pair: Pair, before: Sequence[Run], after: Sequence[Run]) -> Worth | No
     )
 
 
-def _summary(run: Run, names: set[str]) -> Summary | None:
-    import numpy as np
-
-    sources = [number for number, name in run.sources.items() if name in names]
-    if not sources:
-        return None
+def _measured(run: Run, names: set[str]) -> Sources:
+    """Return what was measured of these sources; nothing where it can't be read."""
     try:
-        if run.is_histogram:
-            bins = [run.histogram(source) for source in sources]
-            low, high, count = (np.concatenate(column) for column in zip(*bins, strict=True))
-            largest = [one.maximum_ns for one in run.manifest.extremes if one.source in sources]
-            return summarise_counts(low, high, count, max(largest, default=None))
-        whole, parts = run.values_by_source(narrow=True)
-        values = whole if len(sources) == len(parts) else np.concatenate([parts[one] for one in sources])
-        return summarise(values, in_place=True)
+        return [one.as_source() for one in reduce_run(run) if one.name in names]
     except TautoError:
+        return []
+
+
+def _quantiles(parts: _Parts, q: float) -> tuple[list[Quantile], list[Quantile]] | None:
+    """Return a quantile of each run of both states; None if a run has too few releases for it, or in both
+    states a run lost so many that it falls among these."""
+    found = tuple([_quantile(run, q) for run in side] for side in parts)
+    known = tuple([one for one in side if one is not None] for side in found)
+    if any(len(one) < len(side) for one, side in zip(known, found, strict=True)):
         return None
+    if all(any(one.value is None for one in side) for side in known):
+        return None
+    return known[0], known[1]
 
 
-def _position(summaries: Sequence[Summary], q: float) -> int | None:
-    """Where this quantile stands in the summaries, if each of them has samples enough for it."""
-    for at, quantile in enumerate(summaries[0].quantiles):
-        if quantile.q == q:
-            return at if all(summary.quantiles[at].value is not None for summary in summaries) else None
-    return None
+def _quantile(run: Sources, q: float) -> Quantile | None:
+    counts, lost = all_counts([run]), all_lost([run])
+    ranks = interval_ranks(counts.total + lost, q, _CONFIDENCE)
+    if ranks is None:
+        return None
+    low, high = (_at(counts, position) for position in ranks)
+    value = quantile_with_lost(counts, lost, q)
+    return Quantile(q, value, low, high, _CONFIDENCE, samples_needed(q, _CONFIDENCE))
+
+
+def _at(counts: Counts, position: int) -> int | None:
+    return counts.at_rank(position) if position <= counts.total else None
 
 
 def _missed(run: Run, names: set[str]) -> int | None:
@@ -158,16 +181,25 @@ def _missed(run: Run, names: set[str]) -> int | None:
     return sum(known) if known and len(known) == len(missed) else None
 
 
-def _shown(before: Sequence[Side], after: Sequence[Side]) -> Shown:
-    lows, highs = zip(*(_interval(sides) for sides in (before, after)), strict=True)
-    if highs[0] >= lows[1] and highs[1] >= lows[0]:
-        return "not shown"
-    return "repeated" if min(len(before), len(after)) > 1 else "once"
+def _shown(parts: _Parts, told: tuple[list[Quantile], list[Quantile]]) -> Shown:
+    values = [[float(one.value) for one in side if one.value is not None] for side in told]
+    if all(len(one) == len(side) for one, side in zip(values, told, strict=True)):
+        found: Spread | Rates | None = of_runs(values[0], values[1])
+    else:
+        found = rates(parts[0], parts[1])
+    if found is not None and found.basis != "stretches":
+        return "repeated" if found.p <= 1 - _CONFIDENCE else "not shown"
+    (low, high), (other_low, other_high) = (_ends(side) for side in told)
+    return "once" if high < other_low or other_high < low else "not shown"
 
 
-def _interval(sides: Sequence[Side]) -> tuple[int, int]:
-    """From the lowest to the highest end of the runs' intervals."""
-    return min(side.quantile.low or 0 for side in sides), max(side.quantile.high or 0 for side in sides)
+def _ends(quantiles: Sequence[Quantile]) -> tuple[float, float]:
+    """Return the lowest and the highest end of the runs' intervals."""
+    lows, highs = ([getattr(one, end) for one in quantiles] for end in ("low", "high"))
+    return (
+        min(math.inf if one is None else float(one) for one in lows),
+        max(math.inf if one is None else float(one) for one in highs),
+    )
 
 
 def _sentence(pair: Pair, measure: str, before: Sequence[Side], after: Sequence[Side], shown: Shown) -> str:
@@ -178,7 +210,7 @@ def _sentence(pair: Pair, measure: str, before: Sequence[Side], after: Sequence[
         missed = f", missed {was.missed:,} → {became.missed:,}"
     return (
         f"{_turn(pair.things[0])}{_beside(pair.before[0].load)}: {measure} within "
-        f"{_time(was.quantile.value)} → {_time(became.quantile.value)} in {share} of samples "
+        f"{_time(was.quantile.value)} → {_time(became.quantile.value)} in {share} of releases "
         f"({confidence} intervals {_range(was.quantile)}, {_range(became.quantile)}), "
         f"largest {_time(was.maximum)} → {_time(became.maximum)}{missed}; of {was.samples:,} and "
         f"{became.samples:,} samples. {_how_sure(before, after, shown)}{_caveat(pair)} "
@@ -195,16 +227,13 @@ def _turn(thing: Thing) -> str:
 
 def _how_sure(before: Sequence[Side], after: Sequence[Side], shown: Shown) -> str:
     counts = f"{len(before)} and {len(after)} runs"
-    several = len(before) + len(after) > 2
-    if shown == "not shown":
-        return (
-            f"No difference is shown: the intervals of {counts} overlap."
-            if several
-            else "No difference is shown: the intervals overlap."
-        )
     if shown == "repeated":
-        return f"All of {counts} lie apart."
-    return "What changes between two runs anyway is in it too: repeat both to be sure."
+        return f"{counts[:1].upper()}{counts[1:]}: the states differ by more than runs of one state do."
+    if shown == "once":
+        return "How much two runs of one state differ is not known: measure each state three times."
+    if len(before) + len(after) < _FEWEST_TO_TELL:
+        return "No difference is shown: the intervals overlap."
+    return f"No difference is shown: of {counts}, those of one state differ by as much."
 
 
 def _caveat(pair: Pair) -> str:
@@ -218,7 +247,7 @@ def _beside(load: str) -> str:
 
 
 def _time(value_ns: int | None) -> str:
-    return "N/A" if value_ns is None else format_duration(value_ns)
+    return "later than all (no sample)" if value_ns is None else format_duration(value_ns)
 
 
 def _range(quantile: Quantile) -> str:

@@ -11,7 +11,7 @@ from tautochrone.notebook.shown import Shown
 from tautochrone.report.presentations import Grid
 from tautochrone.report.typeset import number, plain
 from tautochrone.report.views.summary import interval, quantile_name
-from tautochrone.statistics.summary import BINNED, Summary, summarise_counts
+from tautochrone.statistics.summary import BINNED, Summary, summarise_counts, summary_of
 from tautochrone.units import format_us, parse_duration_ns
 
 if TYPE_CHECKING:
@@ -28,12 +28,7 @@ _TOO_FEW = "too few"
 
 def summary(run: Run, parts: Sequence[Reduced], measure: str) -> Shown[dict[str, Summary]]:
     """The summary of each source."""
-    found = {
-        one.name: summarise_counts(
-            one.counts.value, one.counts.value, one.counts.count, int(one.counts.value[-1])
-        )
-        for one in parts
-    }
+    found = {one.name: _summary_of(run, one) for one in parts}
     names = [plain(quantile_name(one.q)) for one in next(iter(found.values())).quantiles]
     heads = ("source", "samples", "without", "min", "mean", "std dev", *names, "max")
     rows = tuple(
@@ -52,7 +47,7 @@ def summary(run: Run, parts: Sequence[Reduced], measure: str) -> Shown[dict[str,
         "quantiles here are of the samples alone."
     ]
     if run.is_histogram:
-        notes.append(f"From {BINNED}; each sample stands at the upper edge of its bin.")
+        notes.append(f"From {BINNED}; each quantile stands at the upper edge of its bin.")
     between = Grid(
         "Intervals of the quantiles, at 95 % confidence, for independent samples",
         ("source", *names),
@@ -60,6 +55,12 @@ def summary(run: Run, parts: Sequence[Reduced], measure: str) -> Shown[dict[str,
     )
     grids = (Grid(f"{_title(run, measure)} in us", heads, rows, tuple(notes)), between)
     return Shown(found, run.manifest.title, (), grids)
+
+
+def _summary_of(run: Run, one: Reduced) -> Summary:
+    if not run.is_histogram:
+        return summary_of(one.counts)
+    return summarise_counts(*run.histogram(one.source), int(one.counts.value[-1]))
 
 
 def tail(

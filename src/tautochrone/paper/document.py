@@ -230,3 +230,8 @@ class Paper:
     figures: tuple[Figure, ...]
     claims: tuple[Claim, ...]
     cannot: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def questions(self) -> int:
+        """How many of the claims are questions of ours, which the study does not answer."""
+        return sum(claim.besides for claim in self.claims)

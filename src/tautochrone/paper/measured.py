@@ -10,7 +10,7 @@ from tautochrone.paper.document import Query
 from tautochrone.paper.systems import System
 from tautochrone.plan.document.expand import Point
 from tautochrone.run.folder import Run
-from tautochrone.units import parse_duration_ns
+from tautochrone.units import parse_period_ns
 
 NOT_YET = "It is not measured yet."
 
@@ -103,6 +103,6 @@ def _bare(load: str) -> str:
 
 def _canonical(text: str) -> str:
     try:
-        return f"{parse_duration_ns(text)}ns"
+        return f"{parse_period_ns(text)}ns"
     except UsageError:
         return text

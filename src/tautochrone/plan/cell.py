@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tautochrone.machine.deployment.deployment import Deployment
+from tautochrone.run.manifest import Warning as RunWarning
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Cell:
         expected_s: how long the measuring takes, to show progress; None if that can't be told.
         command: what a person typed to get it; kept with the run.
         conditions: what else is known about it before it runs; kept with the run, so as JSON has it.
+        cautions: warnings about it that are known before it runs; kept with the run.
         instead: what can be measured where this can't, in a list of cells.
     """
 
@@ -46,5 +48,6 @@ class Cell:
     expected_s: float | None = None
     command: tuple[str, ...] = field(default=())
     conditions: Mapping[str, Any] = field(default_factory=dict)
+    cautions: tuple[RunWarning, ...] = ()
     instead: "Cell | None" = None
     deployment: Deployment | None = None

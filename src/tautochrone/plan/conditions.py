@@ -6,12 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from tautochrone.machine.cpulist import format_cpu_list
-from tautochrone.machine.deployment.apply import Application, Deployed, places, read_knobs
+from tautochrone.machine.deployment.apply import (
+    Application,
+    Deployed,
+    is_not_permitted,
+    not_permitted,
+    places,
+    read_knobs,
+)
 from tautochrone.machine.deployment.deployment import Deployment, Obtained, as_condition
 from tautochrone.machine.facts import gather
 from tautochrone.machine.settings import InForce, SettingError, journal_path
 from tautochrone.machine.tree import Tree
 from tautochrone.run.manifest import Warning as RunWarning
+from tautochrone.target.local import LocalTarget
 from tautochrone.target.target import ANYWHERE, Placement, Target
 
 NOT_OBTAINED = "deployment-not-obtained"
@@ -72,6 +80,9 @@ def conditions_of(
         yield _under(deployment, application.apply(), gather(target.files()))
     except BaseException as error:
         _put_back(application, error)
+        if is_not_permitted(error):
+            again = 'Type the same as root, with sudo "$(command -v tauto)" in place of tauto'
+            raise not_permitted(deployment, again if isinstance(target, LocalTarget) else "") from error
         raise
     _put_back(application)
 

@@ -206,7 +206,7 @@ def _begin(cell: Cell, store: Store, target: Target, conditions: Conditions) -> 
             "load": cell.load.name,
             "target": target.name,
             **({"deployment": conditions.deployment} if conditions.deployment else {}),
-            **({"command": " ".join(cell.command)} if cell.command else {}),
+            **({"command": list(cell.command)} if cell.command else {}),
             **as_condition(target.virtual()),
             **cell.conditions,
         },
@@ -215,7 +215,7 @@ def _begin(cell: Cell, store: Store, target: Target, conditions: Conditions) -> 
     )
     try:
         known = (*cautions_of_virtual(target.virtual()), *cautions_of_facts(conditions.facts))
-        for warning in (*known, *conditions.warnings):
+        for warning in (*cell.cautions, *known, *conditions.warnings):
             writer.add_warning(warning.code, warning.text, warning.advice)
     except BaseException:
         _forget(writer)

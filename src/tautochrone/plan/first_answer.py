@@ -1,11 +1,13 @@
 """What `tauto` alone measures: the ruler, a control loop at two rates, idle and beside a load, mechanisms."""
 
 from pathlib import Path
+from secrets import token_hex
 
 from tautochrone.machine.deployment.deployment import Deployment
 from tautochrone.plan.cell import IDLE, Cell, Load
 from tautochrone.plan.experiments import EXPERIMENTS, Options
 from tautochrone.plan.loads.spec import built_in_load
+from tautochrone.run.store import ANSWER
 
 _SEMAPHORE: Options = {
     "mechanisms": "semaphore",
@@ -38,6 +40,7 @@ def first_answer(
     slow_ms = max(500, round(seconds * 1000 * 2 / 5))
     fast_ms = max(250, round(seconds * 1000 / 5))
     loaded = built_in_load() if load is None else load
+    answer = token_hex(4)
     pageable: Options = {} if memory_lock else {"no-memory-lock": True}
 
     def cell(experiment: str, title: str, options: Options, beside: Load = IDLE) -> Cell:
@@ -49,7 +52,7 @@ def first_answer(
             beside,
             prepared.expected_s,
             command,
-            prepared.conditions,
+            {**prepared.conditions, ANSWER: {"id": answer, "verdict": experiment == "cyclic"}},
             deployment=deployment,
         )
 

@@ -18,6 +18,7 @@ from tautochrone.plan.experiments.tasks import ProbeTask, tasks_of, with_cpus
 from tautochrone.plan.loads.kinds import TASKS
 from tautochrone.plan.loads.spec import option, with_option
 from tautochrone.plan.tire.threads import counted
+from tautochrone.units import format_span
 
 TASKS_PER_CPU = 10  # of koh2013
 
@@ -138,8 +139,13 @@ def placed_loads(cell: Cell, measured: tuple[int, ...], load_cpus: str | None) -
         load_cpus: where the loads go that do not say it themselves; None: all.
 
     Raises:
-        UsageError: there is no priority for tasks below the measured ones.
+        UsageError: there is no priority for tasks below the measured ones, or the run outlasts every load.
     """
+    if cell.load.parts and (cell.expected_s or 0.0) + _SPARE_S > _LONGEST_S:
+        raise UsageError(
+            f"the run takes {format_span(cell.expected_s or 0.0)}, but a load lasts a week at most",
+            "A load begins before the run and ends after it: measure for less than a week, or idle.",
+        )
     until = f"{round(_lasts_longest_s(cell.expected_s))}s"
     found = []
     for part in cell.load.parts:

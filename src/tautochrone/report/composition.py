@@ -1,10 +1,12 @@
 """Which charts stand on the page, in which order, split into which panels, with which words below them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import altair as alt
 
+from tautochrone.faults import attempt
 from tautochrone.report.charts import cpus, cumulative, histogram, timeline
 from tautochrone.report.evidence import Measured
 from tautochrone.report.series import Series, is_signed, merge, runs_of, sources_of
@@ -18,6 +20,7 @@ _MOST_PANELS = 12
 _ENVELOPE = "Each stretch of time shows its least and its largest value; no extreme is left out."
 _SIGNED = "There are values below 0: the axis of time is linear close to 0 and logarithmic to both sides."
 _OWN_RANGES = "The runs are too far apart for one scale: each has its own."
+_OFTEN = "How often each value occurred"
 _GLYPHS = {
     "median": "M11 1.500a4.500 4.500 0 1 1 0 9a4.500 4.500 0 1 1 0-9z",
     "99 %": "M7 2h8v8H7z",
@@ -57,27 +60,43 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the page; ``notes`` stand below its caption, each on a line of its own."""
+    """A figure of the page.
+
+    Attributes:
+        notes: stand below its caption, each on a line of its own.
+        lost: what stands in its place where it could not be made; otherwise empty.
+    """
 
     title: str
     panels: tuple[Panel, ...]
     caption: tuple[str, ...]
     key: tuple[Sign, ...] = ()
     notes: tuple[str, ...] = ()
+    lost: str = ""
+
+
+def made(title: str, draw: Callable[[], Figure]) -> Figure:
+    """The figure, or a notice in its place where it can't be drawn."""
+    return attempt(title, draw, lambda fault: Figure(title, (), (), lost=fault.notice))
+
+
+def all_made(title: str, draw: Callable[[], Iterable[Figure]]) -> list[Figure]:
+    """The same of several that are drawn together; ``title`` names them all."""
+    return attempt(title, lambda: list(draw()), lambda fault: [Figure(title, (), (), lost=fault.notice)])
 
 
 def compose(measured: Measured, prefix: str) -> list[Figure]:
     """The figures of one measure; their panels' ids begin with ``prefix``."""
     if not measured.loop:
         several = len(sources_of(measured.series)) > _MOST_PANELS
-        return [_cpus(measured, prefix) if several else _one_panel_each(measured, prefix)]
-    figures = [_histogram(measured, prefix), _cumulative(measured, prefix)]
+        return [made(_OFTEN, lambda: (_cpus if several else _one_panel_each)(measured, prefix))]
+    drawn = [(_OFTEN, _histogram), ("How late the completed cycles began", _cumulative)]
     if any(one.envelope is not None for one in measured.series):
-        figures.append(_timeline(measured, prefix))
+        drawn.append(("When it was late", _timeline))
     if any(one.maxima is not None for one in measured.series):
-        figures.append(_worst_so_far(measured, prefix))
-    figures.append(_cpus(measured, prefix))
-    return figures
+        drawn.append(("When it was worse than before", _worst_so_far))
+    drawn.append(("Side by side", _cpus))
+    return [made(title, partial(draw, measured, prefix)) for title, draw in drawn]
 
 
 def few(series: Sequence[Series]) -> Sequence[Series]:
@@ -109,7 +128,7 @@ def _histogram(measured: Measured, prefix: str) -> Figure:
         *_to_both_sides(series),
         *losses.caption(measured.series),
     )
-    return Figure("How often each value occurred", tuple(panels), caption)
+    return Figure(_OFTEN, tuple(panels), caption)
 
 
 def _one_panel_each(measured: Measured, prefix: str) -> Figure:
@@ -117,7 +136,7 @@ def _one_panel_each(measured: Measured, prefix: str) -> Figure:
     still = [one.source for one in measured.series if _is_always_0(one)]
     stepped = [one for one in measured.series if not _is_always_0(one)]
     if not stepped:
-        return Figure("How often each value occurred", (), (f"Always 0: {', '.join(still)}.",))
+        return Figure(_OFTEN, (), (f"Always 0: {', '.join(still)}.",))
     sources = sources_of(stepped)
     panels = [
         Panel(
@@ -140,7 +159,7 @@ def _one_panel_each(measured: Measured, prefix: str) -> Figure:
     ]
     if still:
         caption.append(f"Always 0, so not on a logarithmic axis: {', '.join(still)}.")
-    return Figure("How often each value occurred", tuple(panels), tuple(caption))
+    return Figure(_OFTEN, tuple(panels), tuple(caption))
 
 
 def _is_always_0(one: Series) -> bool:

@@ -7,10 +7,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tautochrone.faults import Later, now
 from tautochrone.judgement.mechanisms import EXPERIMENTS, Mechanism
 from tautochrone.judgement.next_steps import Step
 from tautochrone.judgement.verdict import Verdict
 from tautochrone.machine.audit import Finding
+from tautochrone.report.console import show_part
 from tautochrone.report.terminal import band_lines
 from tautochrone.report.typeset import plain
 from tautochrone.report.views import conditions, virtual
@@ -27,26 +29,37 @@ _MEANING_BESIDE = 128  # columns of a terminal that the meaning of a mechanism n
 def show_conclusion(
     console: Console,
     runs: Sequence[Run],
-    verdict: Verdict | None,
-    findings: Sequence[Finding],
-    mechanisms: Sequence[Mechanism] = (),
-    steps: Sequence[Step] = (),
+    verdict: Verdict | Later[Verdict | None] | None,
+    findings: Sequence[Finding] | Later[Sequence[Finding]],
+    mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
+    steps: Sequence[Step] | Later[Sequence[Step]] = (),
 ) -> None:
-    """Print verdict, mechanisms, clock, warnings of the runs, the audit's main findings, what next."""
-    if around := conditions.sentence([run.manifest for run in runs]):
+    """Print verdict, mechanisms, clock, warnings of the runs, the audit's main findings, what next.
+
+    Of what comes `Later`, what can't be made costs its part.
+    """
+    show_part(console, "Where it was measured", _show_place, console, [run.manifest for run in runs])
+    show_part(console, "Verdict", lambda: _show_judged(console, runs, now(verdict)))
+    show_part(console, "Mechanisms", lambda: _show_mechanisms(console, now(mechanisms)))
+    show_part(console, "Clock", _show_clock, console, runs)
+    show_part(console, "Warnings", _show_warnings, console, runs)
+    show_part(console, "The audit", lambda: _show_findings(console, now(findings)))
+    show_part(console, "What next", lambda: _show_steps(console, now(steps)))
+
+
+def _show_place(console: Console, manifests: Sequence[Manifest]) -> None:
+    if around := conditions.sentence(manifests):
         console.print(Text(f"\n{around}", style="dim"))
-    for part in band_lines([run.manifest for run in runs]):
+    for part in band_lines(manifests):
         console.print(part)
+
+
+def _show_judged(console: Console, runs: Sequence[Run], verdict: Verdict | None) -> None:
     if verdict is None:
         console.print("\nNo periodic run ended, so there is no verdict.")
     else:
         _show_incomplete(console, [run.manifest for run in runs])
         _show_verdict(console, verdict)
-    _show_mechanisms(console, mechanisms)
-    _show_clock(console, runs)
-    _show_warnings(console, runs)
-    _show_findings(console, findings)
-    _show_steps(console, steps)
 
 
 def _show_incomplete(console: Console, manifests: Sequence[Manifest]) -> None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tautochrone.faults import attempt
 from tautochrone.judgement.course.course import Courses, course_of, start_of
 from tautochrone.judgement.loops import is_about_a_loop
 from tautochrone.judgement.reduced import Reduced, reduce_run
@@ -80,13 +82,16 @@ class Presented:
 class Evidence:
     """Runs beside each other: manifests and labels in the same order, and what was measured.
 
-    ``presented``: by experiment, what it shows beyond the general summary.
+    Attributes:
+        presented: by experiment, what it shows beyond the general summary.
+        lost: a notice for each part that could not be made.
     """
 
     manifests: tuple[Manifest, ...]
     labels: tuple[str, ...]
     measured: tuple[Measured, ...]
     presented: Mapping[str, Presented] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
 
     def of(self, experiment: str) -> list[Measured]:
         """The measures of one experiment, the one it is about first."""
@@ -111,6 +116,7 @@ def gather(
     found: dict[tuple[str, str], list[Series]] = {}
     meanings: dict[tuple[str, str], str] = {}
     courses: dict[tuple[str, str], list[tuple[str, Courses]]] = {}
+    lost: list[str] = []
     for run, label, rank in zip(runs, labels, rank_runs(manifests), strict=True):
         for measure in run.manifest.header.get("measures", []):
             name = str(measure["name"])
@@ -119,20 +125,29 @@ def gather(
             reduced = reduce_run(run, name) if run.count(name) else ()
             if each is not None and reduced:
                 each(run, name, reduced)
-            course = None
+            about, course = f"{meanings[key]}, {label or run.id}", None
             if reduced and is_about_a_loop(run.manifest.header):
-                course = course_of(run, name, reduced)
+                course = attempt(
+                    f"What stands out over time: {about}",
+                    partial(course_of, run, name, reduced),
+                    lambda fault: lost.append(fault.notice),
+                )
+            if course is not None:
                 courses.setdefault(key, []).append((label, course))
-            found.setdefault(key, []).extend(_series(run, label, rank, name, reduced, course))
+            of_run = attempt(
+                about,
+                lambda: list(_series(run, label, rank, name, reduced, course)),  # noqa: B023 - called at once
+                lambda fault: lost.append(fault.notice),
+            )
+            found.setdefault(key, []).extend(of_run or ())
     loops = {manifest.experiment for manifest in manifests if is_about_a_loop(manifest.header)}
     measured = [
         Measured(*key, meanings[key], tuple(series), key[0] in loops, tuple(courses.get(key, ())))
         for key, series in found.items()
         if series
     ]
-    return Evidence(
-        manifests, labels, tuple(sorted(measured, key=lambda one: not one.loop)), _presented(runs, labels)
-    )
+    loops_first = tuple(sorted(measured, key=lambda one: not one.loop))
+    return Evidence(manifests, labels, loops_first, _presented(runs, labels), tuple(lost))
 
 
 def _presented(runs: Sequence[Run], labels: Sequence[str]) -> dict[str, Presented]:

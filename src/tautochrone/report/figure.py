@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from tautochrone.errors import StoreError, UsageError
+from tautochrone.errors import UsageError
 from tautochrone.report import composition
 from tautochrone.report.charts import axes, cpus, cumulative, histogram, timeline
 from tautochrone.report.charts.key import specification
@@ -15,6 +15,7 @@ from tautochrone.report.composition import Figure, Panel, Sign
 from tautochrone.report.evidence import Evidence, Measured, Presented
 from tautochrone.report.series import Series, merge
 from tautochrone.report.theme import PAGE, PAPER
+from tautochrone.run.output import output
 
 GENERAL = ("histogram", "cumulative", "time", "cpus")
 """The kinds of figure that every measure has."""
@@ -279,12 +280,8 @@ def save(chart: alt.TopLevelMixin | Specification, out: Path) -> Path:
         StoreError: the file can't be written.
     """
     content = encode(chart, format_of(out))
-    try:
-        out.write_bytes(content)
-    except OSError as error:
-        raise StoreError(
-            f"Can't write the figure to {out}: {error.strerror}", "Choose another place with --out."
-        ) from error
+    with output(out, "the figure") as file:
+        file.write(content)
     return out
 
 

@@ -1,11 +1,13 @@
 """What pages of several runs have in common: what to know of the runs, their machines and their books."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from tautochrone.faults import Later, now
 from tautochrone.report import audits
-from tautochrone.report.views import environment, run_lines, virtual, warnings
+from tautochrone.report.presentations import Grid
+from tautochrone.report.views import environment, grids, run_lines, virtual, warnings
 from tautochrone.report.views.warnings import Notice
 from tautochrone.run.manifest import Manifest
 
@@ -13,7 +15,9 @@ _MOST_WARNINGS = 6
 
 
 def foot(
-    manifests: Sequence[Manifest], notices: Sequence[Notice], machines: Sequence[Manifest] | None = None
+    manifests: Sequence[Manifest],
+    notices: Sequence[Notice] | Later[Sequence[Notice]],
+    machines: Sequence[Manifest] | None = None,
 ) -> Mapping[str, Any]:
     """The words of ``plan.html.j2``, and of what extends it, that are about the runs of a page.
 
@@ -23,16 +27,25 @@ def foot(
         machines: those whose facts are shown and audited; None: all.
     """
     shown = manifests if machines is None else machines
-    found = audits.audit_runs(shown)
+    found = Later(audits.audit_runs, shown)
     return {
-        "band": virtual.band(manifests),
+        "band": Later(virtual.band, manifests),
         "warnings": notices,
-        "few_warnings": len(notices) <= _MOST_WARNINGS,
-        "machines": len(found),
-        "unseen": warnings.findings(found, "unknown"),
-        "findings": warnings.findings(found, "warning", "note"),
-        "good": warnings.findings(found, "good"),
-        "facts": environment.facts(shown),
-        "books": run_lines.books(manifests),
+        "few_warnings": Later(lambda: len(now(notices)) <= _MOST_WARNINGS),
+        "machines": Later(lambda: len(found.get())),
+        "unseen": Later(lambda: warnings.findings(found.get(), "unknown")),
+        "findings": Later(lambda: warnings.findings(found.get(), "warning", "note")),
+        "good": Later(lambda: warnings.findings(found.get(), "good")),
+        "facts": Later(environment.facts, shown),
+        "books": Later(run_lines.books, manifests),
         "written": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     }
+
+
+def first(
+    grids_of: Callable[[Sequence[Manifest], Sequence[str]], Sequence[Grid]],
+    manifests: Sequence[Manifest],
+    labels: Sequence[str],
+) -> Later[grids.Laid | None]:
+    """The first of these grids, laid out; None: there is none."""
+    return Later(lambda: next(map(grids.view, grids_of(manifests, labels)), None))

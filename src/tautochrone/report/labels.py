@@ -8,13 +8,20 @@ from tautochrone.plan.virtual import BUSY
 from tautochrone.report.views.conditions import deployment_name
 from tautochrone.report.views.environment import show, words
 from tautochrone.run.manifest import Manifest
+from tautochrone.run.store import ANSWER
 from tautochrone.units import format_rate
 
 LONGEST = 40
 """Characters of a label: what a key or a panel's title has room for on a phone."""
 
 _SHORTEST_ID = 16  # the instant; the rest only where it takes more to be the only one
-_NOT_CONDITIONS = {"command", "load_reports", "deployment", BUSY}  # how it was typed, and what came of it
+_NOT_CONDITIONS = {
+    ANSWER,
+    "command",
+    "load_reports",
+    "deployment",
+    BUSY,
+}  # how it was typed, and what came of it
 _IMPLIED = {"period_ns", "count", "warmup", "ring_rows"}  # by the rate, or they tell nothing of the machine
 _ALWAYS = (
     "rate",
@@ -47,8 +54,7 @@ def label_runs(manifests: Sequence[Manifest]) -> list[str]:
 
 def typed_title(manifest: Manifest) -> str:
     """The title if a person chose it on the command line, otherwise nothing."""
-    command = str(manifest.conditions.get("command") or "").split()
-    chosen = any(word == "--title" or word.startswith("--title=") for word in command)
+    chosen = manifest.asked("--title") is not None
     return " ".join(manifest.title.split()) if chosen else ""
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from tautochrone.errors import UsageError
+from tautochrone.faults import Later, attempt, now
 from tautochrone.judgement.loops import is_about_a_loop
 from tautochrone.judgement.mechanisms import Mechanism
 from tautochrone.judgement.next_steps import Step
@@ -54,16 +55,16 @@ class _RunLine:
 
 def render(
     runs: Sequence[Run],
-    verdict: Verdict | None,
-    findings: Findings = (),
-    mechanisms: Sequence[Mechanism] = (),
+    verdict: Verdict | Later[Verdict | None] | None,
+    findings: Findings | Later[Findings] = (),
+    mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
     lacking: Sequence[tuple[str, str]] = (),
-    steps: Sequence[Step] = (),
+    steps: Sequence[Step] | Later[Sequence[Step]] = (),
     *,
-    top: Markup | None = None,
+    top: Markup | Later[Markup] | None = None,
     out: Path,
 ) -> Path:
-    """Write one report about ``runs`` to ``out``.
+    """Write one report about ``runs`` to ``out``. Of what comes `Later`, what can't be made costs its part.
 
     Args:
         runs: sealed or recovered runs, in the order in which they shall stand.
@@ -88,76 +89,87 @@ def render(
 
     def tell_tails(run: Run, measure: str, reduced: Sequence[Reduced]) -> None:
         if is_about_a_loop(run.manifest.header) and measure == run.measures[0]:
-            rare.take(labels[run], tails_of(run, measure, reduced=reduced))
+            attempt(
+                f"How rare a late cycle is, {labels[run]}",
+                lambda: rare.take(labels[run], tails_of(run, measure, reduced=reduced)),
+                rare.lose,
+            )
 
     seen = evidence.gather(runs, tell_tails)
-    return html.write(
-        page(seen, verdict, findings, mechanisms, lacking, steps, top=top, rare=rare.view()), out
-    )
+    text = page(seen, verdict, findings, mechanisms, lacking, steps, top=top, rare=Later(rare.view))
+    return html.write(text, out)
 
 
 def page(
     seen: Evidence,
-    verdict: Verdict | None,
-    findings: Findings = (),
-    mechanisms: Sequence[Mechanism] = (),
+    verdict: Verdict | Later[Verdict | None] | None,
+    findings: Findings | Later[Findings] = (),
+    mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
     lacking: Sequence[tuple[str, str]] = (),
-    steps: Sequence[Step] = (),
+    steps: Sequence[Step] | Later[Sequence[Step]] = (),
     *,
-    top: Markup | None = None,
-    rare: tail.View | None = None,
+    top: Markup | Later[Markup] | None = None,
+    rare: tail.View | Later[tail.View | None] | None = None,
 ) -> str:
     """The HTML text of a report; ``rare``: the section on rare late cycles."""
-    audits = findings if isinstance(findings, Mapping) else {"": findings}
-    groups = list(sections(seen))
-    specifications = {
-        panel.id: panel.chart.to_dict()
-        for group in groups
-        for figure in [*group.figures, *(one for part in group.parts for one in part.figures)]
-        for panel in figure.panels
-    }
-    for figure in rare.figures if rare is not None else ():
-        specifications |= {panel.id: panel.chart.to_dict() for panel in figure.panels}
-    laid_out = loops.view(verdict) if verdict is not None else None
-    latencies = [one for group in seen.measured[:1] for one in group.series if group.loop]
     manifests, labels = seen.manifests, seen.labels
+    audits = Later(_by_machine, findings)
+    laid_out = Later(lambda: _loops(now(verdict)))
+    headline = Later(lambda: laid.headline if (laid := laid_out.get()) else _headline(manifests))
+    incomplete = Later(warnings.incomplete, manifests)
+    latencies = [one for group in seen.measured[:1] for one in group.series if group.loop]
+
+    def noticed() -> list[warnings.Notice]:
+        return warnings.warnings(manifests, labels) + warnings.findings(audits.get(), "warning")
+
+    def beside() -> list[grids.Laid]:
+        found = [*conditions.deployments(manifests, labels), *conditions.loads(manifests, labels)]
+        return [grids.view(grid) for grid in found]
+
     return html.render(
         "report.html.j2",
-        specifications,
         written=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-        masthead=html.masthead(*manifests),
-        band=virtual.band(manifests),
+        title=html.title(lambda: ": ".join(filter(None, (incomplete.get(), headline.get())))),
+        masthead=Later(html.masthead, *manifests),
+        band=Later(virtual.band, manifests),
         top=top,
-        headline=laid_out.headline if laid_out else _headline(manifests),
+        headline=headline,
         loops=laid_out,
         no_verdict="No loop was judged here. The numbers below stand for themselves.",
-        confidence=confidence.view(latencies),
-        mechanisms=[_mechanism_line(one) for one in mechanisms],
+        confidence=Later(confidence.view, latencies),
+        mechanisms=Later(lambda: [_mechanism_line(one) for one in now(mechanisms)]),
         lacking=lacking,
         steps=steps,
-        endings=warnings.endings(manifests, labels),
-        incomplete=warnings.incomplete(manifests),
-        machines=len(audits),
-        warnings=warnings.warnings(manifests, labels) + warnings.findings(audits, "warning"),
-        unseen=warnings.findings(audits, "unknown"),
-        findings=warnings.findings(audits, "note"),
-        good=warnings.findings(audits, "good"),
-        runs=_run_lines(manifests, labels),
+        endings=Later(warnings.endings, manifests, labels),
+        incomplete=incomplete,
+        machines=Later(lambda: len(audits.get())),
+        warnings=Later(noticed),
+        unseen=Later(lambda: warnings.findings(audits.get(), "unknown")),
+        findings=Later(lambda: warnings.findings(audits.get(), "note")),
+        good=Later(lambda: warnings.findings(audits.get(), "good")),
+        runs=Later(_run_lines, manifests, labels),
         several=len(manifests) > 1,
-        groups=groups,
+        groups=list(sections(seen)),
+        lost=seen.lost,
         rare=rare,
-        beside=[
-            grids.view(grid)
-            for grid in [*conditions.deployments(manifests, labels), *conditions.loads(manifests, labels)]
-        ],
-        books=books.view(manifests, labels),
-        clocks=environment.clocks(manifests, labels),
-        settings=environment.settings(manifests, labels),
-        facts=environment.facts(manifests),
-        parameters=environment.parameters(manifests),
-        commands=_commands(manifests),
-        schemas=_schemas(manifests),
+        beside=Later(beside),
+        books=Later(books.view, manifests, labels),
+        clocks=Later(environment.clocks, manifests, labels),
+        settings=Later(environment.settings, manifests, labels),
+        facts=Later(environment.facts, manifests),
+        parameters=Later(environment.parameters, manifests),
+        commands=Later(_commands, manifests),
+        schemas=Later(_schemas, manifests),
     )
+
+
+def _by_machine(findings: Findings | Later[Findings]) -> Mapping[str, Sequence[Finding]]:
+    found: Findings = findings.get() if isinstance(findings, Later) else findings
+    return found if isinstance(found, Mapping) else {"": found}
+
+
+def _loops(verdict: Verdict | None) -> loops.Loops | None:
+    return loops.view(verdict) if verdict is not None else None
 
 
 @dataclass(frozen=True)
@@ -223,7 +235,7 @@ def _conditions(manifest: Manifest) -> str:
 def _commands(manifests: Sequence[Manifest]) -> list[str]:
     ids = " ".join(manifest.id for manifest in manifests)
     return [
-        *dict.fromkeys(str(m.conditions["command"]) for m in manifests if m.conditions.get("command")),
+        *dict.fromkeys(one.typed for one in manifests if one.typed),
         f"tauto show {manifests[0].id}",
         f"tauto report {ids}",
         f"tauto export {manifests[0].id} --parquet --out samples.parquet",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tautochrone.faults import Later
 from tautochrone.report import composition
 from tautochrone.report.evidence import Evidence, Measured, Presented
 from tautochrone.report.presentations import title_of
@@ -27,7 +28,6 @@ class Section:
     Then the presentation's grids and figures stand first, and the summaries are folded away.
     """
 
-    title: str
     key: list[tuple[int, str]]
     calibrations: list[environment.Clock]
     grids: list[grids.Laid]
@@ -40,23 +40,24 @@ class Section:
         return bool(self.grids or self.figures)
 
 
-def sections(seen: Evidence) -> Iterator[Section]:
-    """In the order of what was measured, loops first; all measures of a presented experiment together."""
+def sections(seen: Evidence) -> Iterator[tuple[str, Later[Section]]]:
+    """Title and section, in the order of what was measured, loops first; all measures of a presented
+    experiment together."""
     done: set[str] = set()
     for index, measured in enumerate(seen.measured):
         presented = seen.presented.get(measured.experiment)
         if presented is None:
-            yield _section_of(seen, measured, index)
+            yield measured.heading, Later(_section_of, seen, measured, index)
         elif measured.experiment not in done:
             done.add(measured.experiment)
-            yield _presented_section(seen, measured.experiment, presented, index)
+            experiment = measured.experiment
+            yield title_of(experiment), Later(_presented_section, seen, experiment, presented, index)
 
 
 def _section_of(seen: Evidence, measured: Measured, index: int) -> Section:
     figures = composition.compose(measured, f"m{index}")
     table = _summary(seen, measured)
     return Section(
-        title=measured.heading,
         key=list(enumerate(runs_of(measured.series))),
         calibrations=environment.calibrations(_of(seen, measured.experiment)),
         grids=[],
@@ -68,11 +69,10 @@ def _section_of(seen: Evidence, measured: Measured, index: int) -> Section:
 def _presented_section(seen: Evidence, experiment: str, presented: Presented, index: int) -> Section:
     measures = seen.of(experiment)
     return Section(
-        title=title_of(experiment),
         key=list(enumerate(runs_of(measures[0].series))),
         calibrations=[],
         grids=[grids.view(grid) for grid in presented.grids()],
-        figures=presented.figures(f"m{index}"),
+        figures=composition.all_made("Its figures", lambda: presented.figures(f"m{index}")),
         parts=[Part(one.title, [], _summary(seen, one)) for one in measures],
     )
 

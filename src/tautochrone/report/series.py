@@ -139,7 +139,7 @@ def _merge_one(parts: Sequence[Series], source: str) -> Series:
         maximum_ns=worst.maximum_ns,
         bins=bins,
         curve=Curve(edges, np.cumsum(bins.count) / count),
-        envelope=_merge_envelopes(envelopes) if envelopes else None,
+        envelope=merge_envelopes(envelopes) if envelopes else None,
         worst_at_s=worst.worst_at_s,
         worst_at_utc=worst.worst_at_utc,
         released=sum_of_known([part.released for part in parts]),
@@ -157,14 +157,17 @@ def _merge_bins(parts: Sequence[Bins]) -> Bins:
     return Bins(unique[:, 0], unique[:, 1], total)
 
 
-def _merge_envelopes(parts: Sequence[Envelope]) -> Envelope:
+def merge_envelopes(parts: Sequence[Envelope]) -> Envelope:
     """Widest of all. The stretches are so long that each source has a whole one of its own in each of them:
     otherwise stretches with and without a source would take turns, and the band would be a comb."""
-    longest = max(float(np.median(np.diff(part.time_s))) if len(part.time_s) > 1 else 0.0 for part in parts)
+    steps = (float(np.median(np.diff(part.time_s))) for part in parts if len(part.time_s) > 1)
+    longest = max([0.0, *steps])  # a clock that was set back makes steps below 0
     first = min(float(part.time_s[0]) for part in parts)
     ends = [float(part.time_s[-1]) for part in parts]
     # What is left at the end belongs to the last whole stretch, unless a source went on for much longer.
     end = min(ends) if max(ends) - min(ends) < 4 * longest else max(ends)
+    # After a gap as long as when a machine slept, most stretches would be of no source.
+    longest = max(longest, (end - first) / (2 * max(len(part.time_s) for part in parts)))
     grid = (
         np.arange(first, max(end - longest, first + longest), 2 * longest) if longest else np.array([first])
     )

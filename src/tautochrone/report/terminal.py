@@ -4,7 +4,8 @@ On a terminal the table has one column per source where one line per source woul
 it always has one line per source, so that other programs can read it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from rich import box
 from rich.console import Console, RenderableType
@@ -14,8 +15,9 @@ from rich.text import Text
 
 from tautochrone.judgement.middleware.names import EXPERIMENTS as MIDDLEWARE
 from tautochrone.judgement.middleware.setting import as_obtained
-from tautochrone.report.evidence import Evidence, Measured
-from tautochrone.report.presentations import Grid
+from tautochrone.report.console import show_part
+from tautochrone.report.evidence import Evidence, Measured, Presented
+from tautochrone.report.presentations import Grid, title_of
 from tautochrone.report.series import Series
 from tautochrone.report.sketch import sketch
 from tautochrone.report.typeset import number, plain
@@ -55,38 +57,56 @@ def show_run(console: Console, manifest: Manifest, seen: Evidence, *, intervals:
         seen: the evidence of this run alone.
         intervals: show the confidence interval of each quantile.
     """
-    for part in _head(manifest):
-        console.print(part, soft_wrap=not console.is_terminal)
-    for experiment in seen.presented.values():
-        for grid in experiment.grids():
-            for part in show_grid(console, grid):
-                console.print(part)
+
+    def show(parts: Callable[[], Iterable[RenderableType]], *, whole: bool = False) -> None:
+        for part in parts():
+            console.print(part, soft_wrap=whole and not console.is_terminal)
+
+    show_part(console, "The run", show, lambda: _head(manifest), whole=True)
+    for notice in seen.lost:
+        console.print(Text(f"\n{notice}", style="bold red"), soft_wrap=True)
+    for name, experiment in seen.presented.items():
+        show_part(console, title_of(name), _show_presented, console, experiment)
     presented = bool(seen.presented)
     folded = presented and console.is_terminal and not intervals
     for measured in seen.measured:
         if folded and (len(measured.series) > _MOST_LINES or measured.experiment in MIDDLEWARE):
-            for part in _course(console, measured):
-                console.print(part)
+            show_part(console, measured.heading, show, partial(_course, console, measured))
             continue
-        for part in _measure(console, manifest, measured, intervals=intervals, presented=presented):
-            console.print(part)
+        lay = partial(_measure, console, manifest, measured, intervals=intervals, presented=presented)
+        show_part(console, measured.heading, show, lay)
     many = max((len(measured.series) for measured in seen.measured), default=0)
     if folded and many and (many > _MOST_LINES or manifest.experiment in MIDDLEWARE):
         each = f"Each of the {many} sources" if many > 1 else "The source"
         words = f"{each} in numbers: tauto show {manifest.id} --intervals, or in a pipe."
         console.print(Text(f"\n{words}", style="dim"))
-    if not seen.measured:
+    if not seen.measured and not seen.lost:
         console.print("\nNo sample was recorded.")
+    show_part(console, "What is absent", _show_absent, console, manifest, presented=presented)
+    show_part(console, "Deployments and loads", _show_beside, console, manifest)
+    console.print()
+    show_part(console, "Settings", show, lambda: _settings(manifest), whole=True)
+    show_part(console, "The books", show, lambda: _books(manifest, seen), whole=True)
+    show_part(console, "Warnings", show, lambda: _warnings(manifest), whole=True)
+
+
+def _show_presented(console: Console, experiment: Presented) -> None:
+    for grid in experiment.grids():
+        for part in show_grid(console, grid):
+            console.print(part)
+
+
+def _show_absent(console: Console, manifest: Manifest, *, presented: bool) -> None:
     absent = absences.view([manifest], [""])
     if absent and not presented:
         for one in absent:
             console.print(Text(absences.sentence(one), style="dim"), soft_wrap=not console.is_terminal)
+
+
+def _show_beside(console: Console, manifest: Manifest) -> None:
     for grid in [*conditions.deployments([manifest], [""]), *conditions.loads([manifest], [""])]:
         for part in show_grid(console, grid):
             console.print(part)
-    console.print()
-    for part in [*_settings(manifest), *_books(manifest, seen), *_warnings(manifest)]:
-        console.print(part, soft_wrap=not console.is_terminal)
 
 
 def show_grid(console: Console, grid: Grid) -> Iterator[RenderableType]:

@@ -15,8 +15,9 @@ from tautochrone.errors import DamagedError, StoreError
 from tautochrone.judgement.worth import Answers, Conditions, Pair, find_pairs
 from tautochrone.machine.audit import Finding, audit_facts
 from tautochrone.machine.facts import Facts
+from tautochrone.reading import json_of, read_text
 from tautochrone.run import files
-from tautochrone.run.manifest import RECOVERED, SCHEMA, SEALED
+from tautochrone.run.manifest import MOST_BYTES, RECOVERED, SCHEMA, SEALED
 
 if TYPE_CHECKING:
     from tautochrone.judgement.worth_measured import Worth
@@ -92,7 +93,7 @@ def _described(folders: Iterable[Path], machine: Sequence[Any]) -> Iterable[tupl
     audited: dict[str, Answers] = {}
     for folder in folders:
         try:
-            manifest = json.loads((folder / files.MANIFEST).read_bytes())
+            manifest = json_of(read_text(folder / files.MANIFEST, MOST_BYTES))
             if _is_whole(manifest) and _identity(manifest["facts"]) == tuple(machine):
                 yield folder.name, _conditions(folder.name, manifest, audited)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, DamagedError):

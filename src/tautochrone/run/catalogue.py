@@ -1,7 +1,6 @@
 """The list of all runs of a store, read by DuckDB from their manifests in one query."""
 
 import glob
-import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,8 +8,11 @@ from typing import Any
 
 import duckdb
 
+from tautochrone.errors import DamagedError
+from tautochrone.reading import is_file, json_of
 from tautochrone.run import files
-from tautochrone.run.manifest import MEASURING, SCHEMA, STATES
+from tautochrone.run.manifest import MEASURING, MOST_BYTES, SCHEMA, STATES
+from tautochrone.run.shapes import check_conditions
 from tautochrone.run.store import Store
 
 CUT_OFF, REFUSED, DAMAGED, NEWER = "cut off", "refused", "damaged", "newer"
@@ -92,12 +94,17 @@ def catalogue(store: Store) -> list[Entry]:
     """
     folders = [folder for folder in store.folders() if _is_run(folder)]
     manifests = [folder / files.MANIFEST for folder in folders]
-    described = _describe([str(path) for path in manifests if os.access(path, os.R_OK)])
+    described = _describe([str(path) for path in manifests if _is_readable(path)])
     return [_entry(folder, described.get(str(path))) for folder, path in zip(folders, manifests, strict=True)]
 
 
 def _is_run(folder: Path) -> bool:
-    return (folder / files.MANIFEST).exists() or (folder / files.RAW_STREAM).exists()
+    return any(os.path.lexists(folder / name) for name in (files.MANIFEST, files.RAW_STREAM))
+
+
+def _is_readable(manifest: Path) -> bool:
+    """Whether it is a file of a manifest's size: DuckDB waits for pipes and takes gigabytes into memory."""
+    return is_file(manifest, MOST_BYTES) and os.access(manifest, os.R_OK)
 
 
 def _describe(manifests: list[str]) -> dict[str, tuple[Any, ...]]:
@@ -109,7 +116,7 @@ def _describe(manifests: list[str]) -> dict[str, tuple[Any, ...]]:
             names = [glob.escape(path) for path in manifests]  # DuckDB takes names for patterns
             rows = connection.execute(_QUERY, {"files": names}).fetchall()
         except duckdb.IOException:
-            still = [path for path in manifests if os.access(path, os.R_OK)]
+            still = [path for path in manifests if _is_readable(Path(path))]
             if len(still) == len(manifests):
                 raise
             return _describe(still)
@@ -119,7 +126,7 @@ def _describe(manifests: list[str]) -> dict[str, tuple[Any, ...]]:
 def _entry(folder: Path, described: tuple[Any, ...] | None) -> Entry:
     raw = folder / files.RAW_STREAM
     if described is None or described[0] != SCHEMA or described[1] not in STATES:
-        if raw.exists():
+        if is_file(raw):
             return Entry(folder.name, folder, _unsealed_state(raw, None))
         if described is not None and (described[0] or 0) > SCHEMA:
             return Entry(folder.name, folder, NEWER, damage="written by a newer tauto")
@@ -148,7 +155,7 @@ def _entry(folder: Path, described: tuple[Any, ...] | None) -> Entry:
         created=created or "",
         experiment=experiment or "",
         title=title or "",
-        conditions=_object(conditions),
+        conditions=_conditions(conditions),
         sources=sources or 0,
         samples=None if samples is None else int(samples),
         missed=None if missed is None else int(missed),
@@ -165,6 +172,13 @@ def _unsealed_state(raw: Path, damage: str | None) -> str:
     return REFUSED if damage else CUT_OFF
 
 
-def _object(text: str | None) -> dict[str, Any]:
-    content = json.loads(text or "{}")
-    return content if isinstance(content, dict) else {}
+def _conditions(text: str | None) -> dict[str, Any]:
+    """The conditions as plans read them again; none where they are not what they must be."""
+    try:
+        content = json_of(text or "{}")
+        if isinstance(content, dict):
+            check_conditions(content)
+            return content
+    except (ValueError, DamagedError):
+        pass
+    return {}

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tautochrone.errors import DamagedError, StoreError
+from tautochrone.reading import open_file
 from tautochrone.run.files import READ_ADVICE
 from tautochrone.run.layout import SOURCE
 
@@ -41,8 +42,12 @@ def batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.Rec
         names = list(known if columns is None else columns)
         if lacking := sorted(set(names) - set(known)):
             raise DamagedError(f"{path} has no column {', '.join(lacking)}")
+        if odd := [name for name in names if not pa.types.is_integer(file.schema_arrow.field(name).type)]:
+            raise DamagedError(f"{path} has other things than whole numbers in column {', '.join(odd)}")
         remaining = file.iter_batches(_ROWS_AT_ONCE, columns=names)
         while (batch := _next(remaining, path)) is not None:
+            if any(column.null_count for column in batch.columns):
+                raise DamagedError(f"{path} lacks some of its values")
             yield batch
 
 
@@ -67,7 +72,13 @@ def gather(
     with _opened(path) as file:
         if sum(sizes.values()) > file.metadata.num_rows:  # before so much memory is asked for
             raise DamagedError(f"{path} has fewer samples than its manifest says")
-    whole = np.empty(sum(sizes.values()), kind)
+    try:
+        whole = np.empty(sum(sizes.values()), kind)
+    except (MemoryError, ValueError) as error:
+        raise StoreError(
+            f"{path} has {sum(sizes.values()):,} samples, which this machine has no memory for",
+            "Read it on a machine that has.",
+        ) from error
     bounds = np.cumsum([0, *sizes.values()]).tolist()
     parts = {source: whole[bounds[k] : bounds[k + 1]] for k, source in enumerate(sizes)}
     filled = dict.fromkeys(sizes, 0)
@@ -125,7 +136,7 @@ def small_table(path: Path, columns: Sequence[str], source: int | None) -> tuple
 @contextmanager
 def _opened(path: Path) -> Iterator[pq.ParquetFile]:
     try:
-        opened = path.open("rb")
+        opened = open_file(path)
     except FileNotFoundError as error:
         raise DamagedError(f"{path} is missing") from error
     except OSError as error:

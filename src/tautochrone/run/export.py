@@ -6,17 +6,16 @@ import json
 import shutil
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow.csv as pa_csv
 
-from tautochrone.errors import StoreError, UsageError
+from tautochrone.errors import UsageError
 from tautochrone.run.columns import batches, schema
-from tautochrone.run.files import part_of
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import EXTREMES, HISTOGRAM, SAMPLES
+from tautochrone.run.output import output
 
 _ROWS_AT_ONCE = 10_000
 
@@ -52,16 +51,8 @@ def export(run: Run, kind: str, out: Path | BinaryIO | None = None, *, extremes:
     if not isinstance(out, Path):
         write(run, sys.stdout.buffer if out is None else out)
         return
-    part = part_of(out)
-    try:
-        with part.open("wb") as file:
-            write(run, file)
-        part.replace(out)
-    except OSError as error:
-        raise StoreError(f"{out} can't be written: {error.strerror}", "Choose another place.") from error
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
+    with output(out) as file:
+        write(run, file)
 
 
 def _write_csv(_run: Run, table: Path, file: BinaryIO) -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tautochrone.errors import StoreError
+from tautochrone.reading import is_file, open_file
 
 MANIFEST = "run.json"
 RAW_STREAM = "stream.tauto"
@@ -94,28 +95,26 @@ def create_locked(path: Path) -> int:
 
 @contextmanager
 def locked(path: Path) -> Iterator[bool]:
-    """Hold a file's lock; yield False if somebody else holds it, or the file is gone or not ours to open."""
+    """Hold a file's lock; yield False if somebody else holds it, or there is no file that we may open."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except (FileNotFoundError, PermissionError):
+        opened = open_file(path)
+    except OSError:
         yield False
         return
-    try:
+    with opened:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             yield False
             return
         # Whoever held it until now may have removed the file.
-        yield os.fstat(descriptor).st_nlink > 0
-    finally:
-        os.close(descriptor)
+        yield os.fstat(opened.fileno()).st_nlink > 0
 
 
 def is_locked(path: Path) -> bool:
     """Whether somebody is writing this file now."""
     with locked(path) as free:
-        return not free and path.exists()
+        return not free and is_file(path)
 
 
 @contextmanager

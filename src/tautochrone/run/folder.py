@@ -47,19 +47,15 @@ class Run:
             DamagedError: its manifest is damaged.
         """
         try:
-            text = (path / files.MANIFEST).read_text(encoding="utf-8")
+            manifest = Manifest.read(path / files.MANIFEST)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise StoreError(
                 f"There is no run in {path}", "Type tauto list to see the runs there are."
             ) from error
-        except UnicodeDecodeError as error:
-            raise DamagedError(f"The run in {path} is damaged: run.json is not text") from error
         except OSError as error:
             raise StoreError(
                 f"The run in {path} can't be read: {error.strerror}", files.READ_ADVICE
             ) from error
-        try:
-            manifest = Manifest.from_json(text)
         except DamagedError as error:
             raise DamagedError(f"The run in {path} is damaged: {error}", error.advice) from error
         if manifest.state == MEASURING:
@@ -87,10 +83,15 @@ class Run:
         return {book.source: book.name for book in self.manifest.books}
 
     def count(self, measure: str | None = None, source: int | None = None) -> int:
-        """How many samples of a measure there are, of one source or of all."""
+        """How many samples of a measure there are, of one source or of all.
+
+        Of a histogram that was cut off before its first part was written, the running maxima are known, and
+        no sample can be counted.
+        """
         name = self._measure(measure)[1].name
+        recorded = {book.source: book.recorded for book in self.manifest.books} if self.is_histogram else {}
         return sum(
-            one.count
+            min(one.count, recorded.get(one.source, one.count))
             for one in self.manifest.extremes
             if one.measure == name and source in (None, one.source)
         )

@@ -16,6 +16,9 @@ from tautochrone.run.shapes import check_footer, check_header
 from tautochrone.run.table import TableWriter
 from tautochrone.run.tally import Tally
 
+_MOST_EVENT_BYTES = 8 << 20
+"""Of those that are kept in memory, and written into the manifest."""
+
 
 class Intake:
     """What a raw stream holds, as far as it is whole.
@@ -51,6 +54,7 @@ class Intake:
         self.progress: dict[int, dict[str, Any]] = {}
         self.dropped: dict[int, int] = defaultdict(int)
         self.writers: list[TableWriter] = []
+        self._event_bytes = 0
         self.missing = self._read(folder, stack)
 
     def tallies(self) -> dict[int, Tally]:
@@ -118,7 +122,7 @@ class Intake:
         if frame.type == stream.HEADER:
             self._take_header(content, folder, stack)
         elif frame.type == stream.EVENT:
-            self._take_event(content)
+            self._take_event(content, len(frame.payload))
         else:
             check_footer(content)
             self.books = books_of(content, self.names)
@@ -146,15 +150,26 @@ class Intake:
         writer.layout.check(rows)
         writer.add(frame.source, rows)
 
-    def _take_event(self, event: dict[str, Any]) -> None:
+    def _take_event(self, event: dict[str, Any], size: int) -> None:
         if event.get("event") == "progress":
-            for one in event.get("sources") or ():
-                if isinstance(one, dict) and one.get("source") in self.names:
+            told = event.get("sources")
+            for one in told if isinstance(told, list) else ():
+                if isinstance(one, dict) and _as_source(one.get("source")) in self.names:
                     self.progress[one["source"]] = one
-            return
+            return  # not kept, so that a run of days has as many as it likes
         if event.get("event") == "dropped":
-            source, rows = event.get("source"), event.get("rows")
-            if not isinstance(rows, int) or source not in self.names:
+            source, rows = _as_source(event.get("source")), event.get("rows")
+            if not isinstance(rows, int) or rows < 0 or source not in self.names:
                 raise DamagedError("a dropped event does not say how many rows of which source")
             self.dropped[source] += rows
+            if self._event_bytes + size > _MOST_EVENT_BYTES // 2:
+                return  # counted; of an overloaded run there are ten a second of each source
+        self._event_bytes += size
+        if self._event_bytes > _MOST_EVENT_BYTES:
+            raise DamagedError(f"its events have more than {_MOST_EVENT_BYTES:,} bytes")
         self.events.append(event)
+
+
+def _as_source(named: Any) -> int:
+    """A source's number; -1, which none has, if it is something else."""
+    return named if isinstance(named, int) else -1

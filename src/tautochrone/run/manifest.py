@@ -1,12 +1,18 @@
 """What is known about a run beside its samples: the file ``run.json``."""
 
 import json
+import re
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
+from itertools import takewhile
+from pathlib import Path
 from typing import Any, TypeVar
 
 from tautochrone.errors import DamagedError
-from tautochrone.run.shapes import check_footer, check_header, check_objects, check_record
+from tautochrone.reading import json_of, read_text
+from tautochrone.run.layout import table_layouts
+from tautochrone.run.shapes import check_conditions, check_footer, check_header, check_objects, check_record
 
 SCHEMA = 1
 """Version of ``run.json``. A new key does not change it; a new meaning of an old key does."""
@@ -14,6 +20,10 @@ SCHEMA = 1
 MEASURING, SEALED, RECOVERED = "measuring", "sealed", "recovered"
 STATES = (MEASURING, SEALED, RECOVERED)
 
+MOST_BYTES = 64 << 20
+"""What a ``run.json`` may have. Those that tauto writes are far smaller."""
+
+_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_.-]{0,199}")
 _COUNTED_SOMETIMES = ("released", "missed", "dropped", "overruns", "warmup", "cpu_time_ns")
 
 _Record = TypeVar("_Record")
@@ -152,9 +162,58 @@ class Manifest:
     events: tuple[dict[str, Any], ...] = ()
     lab: str | None = None
 
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The words of the command that measured the run; empty if that is not known.
+
+        Runs of older versions have one string, in which a word with a space can't be told from two words.
+        """
+        stored = self.conditions.get("command")
+        words = stored if isinstance(stored, list) else stored.split() if isinstance(stored, str) else ()
+        return tuple(str(word) for word in words)
+
+    @property
+    def typed(self) -> str:
+        """The command that measured the run, as a shell takes it; empty if it is not known."""
+        stored = self.conditions.get("command")
+        return stored if isinstance(stored, str) else shlex.join(self.command)
+
+    def asked(self, option: str) -> str | None:
+        """The value of an option on the command line that measured the run; None if it was not there.
+
+        In the one string of an older run a value goes on until the next option.
+        """
+        words = self.command
+        for at, word in enumerate(words):
+            if word != option and not word.startswith(f"{option}="):
+                continue
+            value = [word.partition("=")[2]] if "=" in word else [*words[at + 1 : at + 2]]
+            if not isinstance(self.conditions["command"], list):
+                rest = words[at + 1 + ("=" not in word) :]
+                value += takewhile(lambda one: not one.startswith("--"), rest)
+            return " ".join(value) if value else None
+        return None
+
     def to_json(self) -> str:
-        """The text of ``run.json``: indented, keys in a fixed order, for people as much as for programs."""
-        return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+        """The text of ``run.json``: indented, keys in a fixed order, for people as much as for programs.
+
+        What a person typed may be any bytes; those that are no UTF-8 become U+FFFD.
+        """
+        text = json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+    @classmethod
+    def read(cls, path: Path) -> "Manifest":
+        """Read the file ``run.json``.
+
+        Raises:
+            OSError: it can't be read, or is no file of that size.
+            DamagedError: it is not text, not JSON, not a manifest, or of another schema.
+        """
+        try:
+            return cls.from_json(read_text(path, MOST_BYTES))
+        except UnicodeDecodeError as error:
+            raise DamagedError("run.json is not text") from error
 
     @classmethod
     def from_json(cls, text: str) -> "Manifest":
@@ -164,17 +223,17 @@ class Manifest:
             DamagedError: it is not JSON, not a manifest, or of another schema.
         """
         try:
-            content = json.loads(text)
-        except (ValueError, RecursionError) as error:
+            content = json_of(text)
+        except ValueError as error:
             raise DamagedError(f"run.json can't be read: {error}") from error
         if not isinstance(content, dict) or "schema" not in content:
             raise DamagedError("run.json does not describe a run")
-        if content["schema"] != SCHEMA:
+        if content["schema"] != SCHEMA or isinstance(content["schema"], bool):
             raise DamagedError(
                 f"run.json has schema {content['schema']}; this version reads {SCHEMA}",
                 "Read it with the version of tauto that wrote it.",
             )
-        if content.get("state") not in STATES:
+        if not isinstance(content.get("state"), str) or content["state"] not in STATES:
             raise DamagedError(f"run.json has an unknown state: {content.get('state')!r}")
         for name in ("books", "extremes", "warnings", "events"):
             value = content.get(name, [])
@@ -203,8 +262,11 @@ class Manifest:
         needed = {name: content[name] for name in ("id", "created", "title", "experiment")}
         optional = {name: content[name] for name in ("ended", "damage", "lab")}
         check_record({**needed, **optional}, [*needed, *optional], "the run", optional)
+        if not _ID.fullmatch(self.id):
+            raise DamagedError(f"{self.id[:80]!r} can't be the id of a run")
         check_objects(content, ("conditions", "parameters", "facts", "header"), "the run")
         check_objects(self.facts, self.facts, "the facts")
+        check_conditions(self.conditions)
         check_header(self.header)
         if self.footer is not None:
             check_objects(content, ("footer",), "the run")
@@ -228,6 +290,15 @@ class Manifest:
             raise DamagedError("header and books do not name the same sources")
         if not {extreme.source for extreme in self.extremes} <= set(booked):
             raise DamagedError("an extreme is of a source that has no book")
+        layouts = table_layouts(self.header)
+        measured = {measure.name for layout in layouts for measure in layout.measures}
+        if unknown := {extreme.measure for extreme in self.extremes} - measured:
+            raise DamagedError(
+                f"an extreme is of a measure that the header does not describe: {min(unknown)!r}"
+            )
+        for book in self.books:
+            if any((getattr(book, name) or 0) < 0 for name in ("completed", "recorded", *_COUNTED_SOMETIMES)):
+                raise DamagedError(f"a count in the book of source {book.source} is below 0")
 
 
 def _record(kind: type[_Record], content: Mapping[str, Any]) -> _Record:

@@ -27,7 +27,11 @@ def run_folders(store: Path) -> list[Path]:
     """
     try:
         with os.scandir(store) as entries:
-            names = [entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(_NO_RUN)]
+            names = [
+                entry.name
+                for entry in entries
+                if is_text(entry.name) and not entry.name.startswith(_NO_RUN) and _is_folder(entry)
+            ]
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -36,6 +40,18 @@ def run_folders(store: Path) -> list[Path]:
             "Name another with --store or TAUTO_STORE, or ask for access to this one.",
         ) from error
     return [store / name for name in sorted(names, key=_age)]
+
+
+def is_text(name: str) -> bool:
+    """Whether a name is UTF-8, as those of all runs are; DuckDB reads no other."""
+    return all(not "\ud800" <= letter <= "\udfff" for letter in name)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a link that leads round in a circle
 
 
 def _age(name: str) -> tuple[str, str, str]:

@@ -53,8 +53,8 @@ def recover(store: Store, *, again: bool = True) -> list[Outcome]:
 
 def _was_refused(folder: Path) -> bool:
     try:
-        return Manifest.from_json((folder / files.MANIFEST).read_text(encoding="utf-8")).damage is not None
-    except (OSError, UnicodeDecodeError, DamagedError):
+        return Manifest.read(folder / files.MANIFEST).damage is not None
+    except (OSError, DamagedError):
         return False
 
 
@@ -86,8 +86,8 @@ def _note_refusal(folder: Path, reason: str) -> None:
     """Leave the reason in the manifest, so that a list of runs can show it."""
     path = folder / files.MANIFEST
     try:
-        manifest = Manifest.from_json(path.read_text(encoding="utf-8"))
+        manifest = Manifest.read(path)
         if manifest.state == MEASURING and manifest.damage != reason:
             files.write_text(path, replace(manifest, damage=reason).to_json())
-    except (OSError, UnicodeDecodeError, DamagedError):
+    except (OSError, DamagedError):
         return  # without a manifest, or on a full disk, the message of this recovery has to do

@@ -45,10 +45,12 @@ def seal(folder: Path, ended_hint: str | None = None) -> Manifest:
             for writer in intake.writers:
                 writer.finish()
             manifest = _manifest(folder.name, draft, intake, ended_hint)
+            text = manifest.to_json()
+            Manifest.from_json(text)  # what can't be read again is refused while the stream is there
             for writer in intake.writers:
                 writer.publish()
             files.sync_folder(folder)
-        files.write_text(folder / files.MANIFEST, manifest.to_json())
+        files.write_text(folder / files.MANIFEST, text)
         _remove_raw(folder)
     return manifest
 
@@ -62,8 +64,8 @@ def _remove_raw(folder: Path) -> None:
 def _draft(folder: Path) -> Manifest | None:
     """The manifest that was written when the run began; None if it is not there or can't be read."""
     try:
-        return Manifest.from_json((folder / files.MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, DamagedError):
+        return Manifest.read(folder / files.MANIFEST)
+    except (OSError, DamagedError):
         return None
 
 

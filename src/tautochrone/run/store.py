@@ -4,7 +4,7 @@ import difflib
 import os
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from tautochrone.run import files
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import MEASURING, SCHEMA, Manifest
 from tautochrone.run.named import one_named, some_of
-from tautochrone.run.place import default_store, run_folders
+from tautochrone.run.place import default_store, is_text, run_folders
 from tautochrone.run.writer import RunWriter
 from tautochrone.version import own_version
 
@@ -23,6 +23,13 @@ _EXPERIMENT = re.compile(r"[a-z][a-z0-9_-]*")
 _LATEST = re.compile(r"latest(?:~([0-9]+))?")
 _CAMPAIGNS = ("plan-", "matrix-")  # what their ids begin with, and no run's does
 _ID_TIME = "%Y%m%dT%H%M%SZ"
+_ID = re.compile(r"[0-9]{8}T[0-9]{6}Z-")
+_ID_TIME_LETTERS = 16
+_AHEAD = timedelta(seconds=5)
+
+
+ANSWER = "answer"
+"""Condition of each run of one first answer: its ``id``, and whether the ``verdict`` is about this run."""
 
 
 class Store:
@@ -33,7 +40,16 @@ class Store:
     """
 
     def __init__(self, path: Path) -> None:
-        """Name the folder; nothing is touched yet."""
+        """Name the folder; nothing is touched yet.
+
+        Raises:
+            StoreError: its name is not UTF-8.
+        """
+        if not is_text(str(path)):
+            raise StoreError(
+                f"The name of the store {path} is not UTF-8, and its runs could not be listed",
+                "Name another folder with --store or TAUTO_STORE.",
+            )
         self.path = path
 
     def create(
@@ -75,7 +91,20 @@ class Store:
             header={},
             lab=own_version(),
         )
-        return RunWriter(folder, manifest)
+        writer = RunWriter(folder, manifest)
+        if later := self._begun_later(created):
+            writer.add_warning(
+                "clock-set-back",
+                f"when this run began, the clock said {created:%Y-%m-%d %H:%M:%S} UTC, before {later}: "
+                "it was set back, or had been wrong",
+                "Set the clock. Lists, trends and 'latest' go by it, so name this run by its id.",
+            )
+        return writer
+
+    def _begun_later(self, now: datetime) -> str | None:
+        """The latest run, if by its name it begins after now; other processes may be a moment ahead."""
+        newest = next((folder.name for folder in reversed(self.folders()) if _ID.match(folder.name)), "")
+        return newest if newest[:_ID_TIME_LETTERS] > (now + _AHEAD).strftime(_ID_TIME) else None
 
     def folders(self) -> list[Path]:
         """The folders of all runs, oldest first, whatever state they are in.
@@ -87,7 +116,7 @@ class Store:
 
     def has_raw_streams(self) -> bool:
         """Whether a run is being measured, or was cut off: a quick look, without reading anything."""
-        return any((folder / files.RAW_STREAM).exists() for folder in self.folders())
+        return any(os.path.lexists(folder / files.RAW_STREAM) for folder in self.folders())
 
     def runs(self) -> list[Run]:
         """All runs that can be read, oldest first; runs not sealed yet and damaged ones are left out.
@@ -105,6 +134,8 @@ class Store:
 
     def open(self, name: str) -> Run:
         """Find a run by its id, a beginning of it, ``latest``, ``latest~1`` (the one before), or a path.
+
+        Of a first answer ``latest`` passes over what its verdict is not about: the clock, the mechanisms.
 
         Raises:
             StoreError: there is no such run, several match, or it is not sealed.
@@ -124,16 +155,26 @@ class Store:
             raise StoreError(f"There is no run '{name}' in {self.path}", _near(name, list(folders)))
         return Run.read(found)
 
+    def answered_with(self, run: Run) -> list[Run]:
+        """All runs of the first answer that a run belongs to, oldest first; none: it belongs to none."""
+        answer = _answer_of(run).get("id")
+        return [one for one in self.runs() if _answer_of(one).get("id") == answer] if answer else []
+
     def _latest(self, back: int) -> Run:
-        sealed = 0
+        sealed, aside = 0, None
         for folder in reversed(self.folders()):
             try:
                 run = Run.read(folder)
             except (StoreError, DamagedError):
                 continue
+            if not _answer_of(run).get("verdict", True):
+                aside = aside or run
+                continue
             if sealed == back:
                 return run
             sealed += 1
+        if not sealed and aside is not None and back == 0:
+            return aside
         if not sealed:
             raise StoreError(f"There are no runs in {self.path}", "Measure one: type tauto.")
         raise StoreError(
@@ -151,6 +192,11 @@ class Store:
             except FileExistsError:
                 continue  # for 15 microseconds at most
             return folder, now
+
+
+def _answer_of(run: Run) -> Mapping[str, Any]:
+    told = run.manifest.conditions.get(ANSWER)
+    return told if isinstance(told, dict) else {}
 
 
 def _near(name: str, ids: list[str]) -> str:

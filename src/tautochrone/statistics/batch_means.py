@@ -9,6 +9,7 @@ other's as a whole, such as the frequency of the CPU, is in neither side's sprea
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,52 @@ FEWEST = 10 * BATCHES
 """Samples of each side for an interval: shorter batches are as alike as their samples."""
 
 Integers = npt.NDArray[np.integer[Any]]
+
+
+_MOST_ALIKE = 0.95
+"""Batches are never taken for more alike than that: the error would grow without limit."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean with its uncertainty, both in ns.
+
+    Attributes:
+        value: the mean.
+        error: its standard error.
+        freedom: degrees of freedom of the error, at least 1.
+    """
+
+    value: float
+    error: float
+    freedom: float
+
+
+def mean_of_batches(parts: Sequence[Sequence[float]]) -> Mean:
+    """Return the mean of batches, which are as many independent ones as their likeness leaves.
+
+    Batches that are too short are alike, too. Their lag-1 correlation r, with the bias of short series taken
+    off (Marriott and Pope, Bias in the Estimation of Autocorrelations, Biometrika 41, 1954), says how many
+    independent ones n of them are worth: n (1 - r) / (1 + r), as of an autoregressive series. The error and
+    its degrees of freedom are those of so many.
+
+    Args:
+        parts: of each run, the means of its batches in their order, two in all at least. Batches of two runs
+            are no neighbours.
+    """
+    every = [np.asarray(one, np.float64) for one in parts]
+    count = sum(map(len, every))
+    mean = float(np.concatenate(every).mean())
+    centred = [one - mean for one in every]
+    squares = sum(float(one @ one) for one in centred)
+    neighbours = count - len(every)
+    alike = 0.0
+    if squares > 0 and neighbours > 4:
+        products = sum(float(one[1:] @ one[:-1]) for one in centred)
+        alike = (products / neighbours / (squares / count) + 1 / count) / (1 - 4 / count)
+    alike = min(max(alike, 0.0), _MOST_ALIKE)
+    worth = count * (1 - alike) / (1 + alike)
+    return Mean(mean, math.sqrt(squares / (count - 1) / worth), max(1.0, worth - 1))
 
 
 @dataclass(frozen=True)

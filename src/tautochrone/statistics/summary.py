@@ -135,12 +135,13 @@ def summarise_counts(
         low: smallest value of each bin in ns, shape (n,).
         high: largest value of each bin, shape (n,).
         count: samples in each bin, shape (n,); bins may be empty, in any order, and come more than once.
-        maximum: the exact maximum, if known; otherwise the upper edge of the highest bin stands for it.
+        maximum: the exact maximum, if known; otherwise the upper edge of the highest bin stands for it. Of a
+            run that was cut off it may have come after the bins were last written, and be greater than all.
         confidence: of the quantiles' intervals.
 
     Raises:
         MeasuringError: there are no samples.
-        DamagedError: the maximum is not in the highest bin that holds a sample.
+        DamagedError: the maximum is smaller than a sample in the bins.
     """
     bins = sorted(zip(low.tolist(), high.tolist(), count.tolist(), strict=True))
     bins = [one for one in bins if one[2]]
@@ -149,8 +150,11 @@ def summarise_counts(
     lows, highs, counts = (list(column) for column in zip(*bins, strict=True))
     if maximum is None:
         maximum = max(highs)
-    elif not lows[-1] <= maximum <= highs[-1]:
-        raise DamagedError(f"The maximum, {maximum:,} ns, is not in the histogram's highest bin")
+    elif maximum < lows[-1]:
+        raise DamagedError(
+            f"The maximum, {maximum:,} ns, is below the histogram's highest bin, from {lows[-1]:,} ns on",
+            "Measure again; if it comes back, the probe has a fault.",
+        )
     highs = [min(edge, maximum) for edge in highs]
     reached = np.cumsum(counts)
     total = sum(counts)

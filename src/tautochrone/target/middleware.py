@@ -8,7 +8,7 @@ from tautochrone.arguments import value_of
 from tautochrone.errors import UsageError
 from tautochrone.judgement.middleware.names import SOCKETS, TRANSPORT, TRANSPORTS
 from tautochrone.target.local import find_probe
-from tautochrone.target.probes import architecture_of, find_static
+from tautochrone.target.probes import architecture_of, find_static, how_to_build
 
 _EXPERIMENTS = "middleware-"
 _ALL = "--transports"
@@ -73,7 +73,7 @@ def see_static(arguments: Sequence[str], machine: str, name: str) -> None:
     if needed[0] in SOCKETS:
         raise UsageError(
             f"{program_name(needed[0])} for {architecture_of(machine) or machine} machines was not built",
-            "Run `make probes` in the source folder.",
+            how_to_build(),
         )
     raise UsageError(
         f"transport {needed[0]} can't be had on {name}: a guest of the virtual lab has none of its libraries",

@@ -24,7 +24,8 @@ def open_target(where: str | None) -> Iterator[Target]:
 
     Raises:
         UsageError: no such kind of machine, malformed text, or there is no probe or no kernel for it.
-        MeasuringError: it can't be reached.
+        UnreachableError: it can't be reached.
+        MeasuringError: the connection was lost, or nothing can be started there.
         NotPermittedError: it does not let this user in, or its host key is not known.
     """
     address = read_address(where) if where is not None else None

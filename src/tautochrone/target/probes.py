@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from tautochrone.errors import UsageError
+from tautochrone.version import own_version
 
 _ARCHITECTURES = {
     "x86_64": "x86_64",
@@ -59,9 +60,22 @@ def _find(program: str, machine: str) -> Path:
     for folder in _folders():
         if (folder / name).is_file():
             return folder / name
-    raise UsageError(
-        f"{_SHOWN[program]} for {architecture} machines was not built",
-        f"Run `make probes` in the source folder, or let TAUTO_PROBES name the folder that has {name}.",
+    raise UsageError(f"{_SHOWN[program]} for {architecture} machines was not built", how_to_build(name))
+
+
+def how_to_build(name: str = "") -> str:
+    """How to get the programs for other machines: from the sources, which an installed wheel does not have.
+
+    Args:
+        name: of the one that is missing; empty: all are to be built anew.
+    """
+    if _checkouts():
+        other = f", or let TAUTO_PROBES name the folder that has {name}" if name else ""
+        return f"Run `make probes` in the source folder{other}."
+    release = own_version() or "of this version"
+    return (
+        f"This tauto was installed without them. Get the sources of version {release}, run `make probes` "
+        "there, and let TAUTO_PROBES name the folder build/probes in them."
     )
 
 
@@ -70,12 +84,13 @@ def _folders() -> list[Path]:
     named = os.environ.get("TAUTO_PROBES")
     if named:
         return [Path(named)]
-    checkouts = (Path(sys.prefix).parent, Path(__file__).parents[3])  # of .venv, of src/
     return [
         Path(sys.prefix) / "share" / "tautochrone" / "probes",
-        *(
-            place / "build" / "probes"
-            for place in checkouts
-            if (place / "scripts" / "build-probes").is_file()
-        ),
+        *(place / "build" / "probes" for place in _checkouts()),
     ]
+
+
+def _checkouts() -> list[Path]:
+    """The source folders that this tauto belongs to; none where it was installed from a wheel."""
+    places = (Path(sys.prefix).parent, Path(__file__).parents[3])  # of .venv, of src/
+    return [place for place in places if (place / "scripts" / "build-probes").is_file()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.cli.options import JsonOption, OpenReportOption, ReportOption, StoreOption
+from tautochrone.cli.told import tell_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -138,7 +138,7 @@ def _report(found: Findings, store: Store, console: Console, *, as_json: bool, o
 
     results = Results(found)
     if as_json:
-        typer.echo(json.dumps(terminal.as_table(results), indent=2, ensure_ascii=False))
+        tell_json(lambda: terminal.as_table(results))
     else:
         terminal.show_results(console, results)
     ids = [run.id.rpartition("-")[2] for run in found.runs]

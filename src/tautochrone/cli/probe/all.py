@@ -10,6 +10,7 @@ import typer
 from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
 from tautochrone.cli.ending import INTERRUPTED
 from tautochrone.cli.options import OpenReportOption, ReportOption, StoreOption, open_store
+from tautochrone.faults import Later
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +61,9 @@ def verb(
         verdict = judge_runs(batch.runs)
         show_suite(console, batch.runs, verdict, lacking)
         path = out if out is not None else place.path / f"report-{_instant(batch)}.html"
-        page.render(batch.runs, verdict, audit_facts(Facts.from_table(facts)), (), lacking, out=path)
+        page.render(
+            batch.runs, verdict, Later(lambda: audit_facts(Facts.from_table(facts))), (), lacking, out=path
+        )
         console.print(f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False)
         if open_it and not batch.stopped:
             import webbrowser

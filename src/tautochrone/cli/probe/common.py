@@ -7,10 +7,13 @@ experiment with several measures records raw only, and leaves `Record` out.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from tautochrone.errors import NotPermittedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +66,8 @@ def measure(
     Args:
         experiment: its name.
         given: options as a person gave them, without dashes; None and False: not given. The probe knows its
-            defaults best.
+            defaults best. Where real-time priority or locked memory is not permitted and nobody asked for it,
+            it is measured without, which is told and stays with the run as a warning.
         title: as a person typed it; None: made of what it is, the load and the deployment.
 
     Raises:
@@ -72,6 +76,7 @@ def measure(
     """
     from tautochrone.cli.live import watching
     from tautochrone.cli.options import open_store
+    from tautochrone.cli.permission import permitted_instead
     from tautochrone.cli.show import show
     from tautochrone.machine.facts import gather
     from tautochrone.plan.execute import run_cell
@@ -84,8 +89,15 @@ def measure(
     with beside.target() as target:
         cell = cell_of(experiment, prepared, title, load, beside.chosen_deployment(target))
         facts = gather(target.files())
-        with watching((cell,)) as begin:
-            run = run_cell(cell, place, target, facts, begin(cell))
+        try:
+            with watching((cell,)) as begin:
+                run = run_cell(cell, place, target, facts, begin(cell))
+        except NotPermittedError as refused:
+            prepared, permission = permitted_instead(EXPERIMENTS[experiment], options, target, refused)
+            typer.echo(permission.refusal(target), err=True)
+            cell = replace(cell, arguments=prepared.arguments, cautions=(permission.caution(),))
+            with watching((cell,)) as begin:
+                run = run_cell(cell, place, target, facts, begin(cell))
     show(run.manifest.id, as_json=as_json, store=store)
     if run.manifest.ended == "interrupted":
         raise typer.Exit(130)

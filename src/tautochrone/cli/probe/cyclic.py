@@ -39,6 +39,9 @@ def verb(
     wait: Annotated[
         str | None, typer.Option(metavar="sleep|spin", help="Sleep, or poll the clock. [sleep]")
     ] = None,
+    overload: Annotated[
+        bool, typer.Option("--overload", help="Sleep also with a period below 10us, which holds the CPU.")
+    ] = False,
     budget: Budget = None,
     wake_latency_us: WakeLatency = None,
     ring: Annotated[int | None, typer.Option(help="Rows kept in memory for each thread. [262144]")] = None,
@@ -56,7 +59,8 @@ def verb(
     given = {
         "cpus": cpus, "period": period, "duration": duration, "count": count, "warmup": warmup,
         "stagger": stagger, "policy": policy, "priority": priority, "runtime": runtime,
-        "overrun": overrun, "wait": wait, "budget": budget, "wake-latency-us": wake_latency_us,
-        "ring": ring, "drain": drain, "record": record, "no-memory-lock": no_memory_lock,
+        "overrun": overrun, "wait": wait, "overload": overload, "budget": budget,
+        "wake-latency-us": wake_latency_us, "ring": ring, "drain": drain, "record": record,
+        "no-memory-lock": no_memory_lock,
     }  # fmt: skip
     measure("cyclic", given, title, Beside(load, on, deployment), store, as_json)

@@ -30,7 +30,9 @@ _BOTH = "both"
 
 
 def verb(
-    rate: Annotated[int | None, typer.Option(metavar="HZ", help="Releases in a second. [100]")] = None,
+    rate: Annotated[
+        str | None, typer.Option(metavar="RATE", help="Of the releases: 100, 100Hz or 1kHz. [100]")
+    ] = None,
     period: Annotated[
         str | None, typer.Option(metavar="TIME", help="Between two releases, instead of a rate. [10ms]")
     ] = None,
@@ -107,7 +109,8 @@ def _title(typed: str | None, load: list[str], loads: int) -> str | None:
 
 
 def _check_before_measuring(bins: Path | None, loads: int, as_json: bool, record: str | None) -> None:
-    from tautochrone.errors import StoreError, UsageError
+    from tautochrone.cli.introduction import see_that_it_can_be_written
+    from tautochrone.errors import UsageError
 
     if loads > 1 and as_json:
         raise UsageError(
@@ -116,16 +119,16 @@ def _check_before_measuring(bins: Path | None, loads: int, as_json: bool, record
         )
     if bins is not None and record == "histogram":
         raise UsageError("--bins counts samples, and --record histogram keeps none", "Leave one of them out.")
-    if bins is not None and not bins.resolve().parent.is_dir():
-        raise StoreError(f"Can't write {bins}: there is no folder {bins.resolve().parent}", "Make it first.")
+    if bins is not None:
+        see_that_it_can_be_written(bins, "the counts", "--bins")
 
 
 def _just_measured(count: int, store: Path | None) -> list[Run]:
     """The last runs of this very command, in the order in which they were measured."""
     from tautochrone.cli.options import open_store
 
-    command = " ".join(("tauto", *sys.argv[1:]))
-    own = [one for one in open_store(store).runs() if one.manifest.conditions.get("command") == command]
+    command = ("tauto", *sys.argv[1:])
+    own = [one for one in open_store(store).runs() if one.manifest.command == command]
     return own[-count:]
 
 
@@ -143,8 +146,8 @@ def _show_together(runs: list[Run]) -> None:
 
 def _write_bins(runs: list[Run], out: Path) -> None:
     """One line per bin: load, measure, low_ns, high_ns (not included), count; what lies outside last."""
-    from tautochrone.errors import StoreError
     from tautochrone.judgement.interrupt import INTERRUPT, PREEMPTION, judge_interrupt
+    from tautochrone.run.output import output
 
     lines = ["load,measure,low_ns,high_ns,count"]
     for run in runs:
@@ -161,10 +164,6 @@ def _write_bins(runs: list[Run], out: Path) -> None:
             lines.append(f"{judged.load},{name},{held.end_ns},,{held.past}")
             if held.below:
                 lines.append(f"{judged.load},{name},,0,{held.below}")
-    try:
-        out.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise StoreError(
-            f"Can't write {out}: {error.strerror}", "Choose another place for --bins."
-        ) from error
+    with output(out, option="--bins") as file:
+        file.write(("\n".join(lines) + "\n").encode())
     print(f"Counts in the paper's bins: {out}", file=sys.stderr)

@@ -12,7 +12,9 @@ from tautochrone.cli.probe.common import Drain, NoMemoryLock, Ring, Title, WakeL
 
 
 def verb(
-    rate: Annotated[int | None, typer.Option(metavar="HZ", help="Releases in a second. [100]")] = None,
+    rate: Annotated[
+        str | None, typer.Option(metavar="RATE", help="Of the releases: 100, 100Hz or 1kHz. [100]")
+    ] = None,
     period: Annotated[
         str | None, typer.Option(metavar="TIME", help="Between two releases, 100us to 1s. [10ms]")
     ] = None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ from tautochrone.cli.ending import INTERRUPTED
 from tautochrone.cli.grids import Again, NoMemoryLock
 from tautochrone.cli.options import JsonOption, OpenReportOption, ReportOption, StoreOption
 from tautochrone.cli.tire.common import Cpus, Threads
+from tautochrone.cli.told import tell_json
 from tautochrone.errors import TautoError
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def _report(
     if not results.runs:
         return None
     if as_json:
-        typer.echo(json.dumps(terminal.as_table(results), indent=2, ensure_ascii=False))
+        tell_json(lambda: terminal.as_table(results))
     else:
         terminal.show_results(console, results)
     path = page.render(results, out=out if out is not None else store.path / f"report-{search.id}.html")

@@ -12,6 +12,7 @@ from tautochrone.judgement.circumstances import LOCAL, deployment_name, deployme
 from tautochrone.judgement.middleware.setting import as_obtained
 from tautochrone.run.layout import is_histogram
 from tautochrone.run.manifest import Manifest
+from tautochrone.run.store import ANSWER
 
 Facts = dict[str, Any]
 """By name, group first: ``kernel.release``. Values are scalars or tuples of them; None: not known."""
@@ -37,7 +38,7 @@ the clock was calibrated to, the control group of a session, shares of time."""
 
 _ORIGIN = "_found_by"
 _NO_CONDITION = (
-    "command", "load_reports", "plan", "title", "deployment", "load", "target", "server", "server_on",
+    ANSWER, "command", "load_reports", "plan", "title", "deployment", "load", "target", "server", "server_on",
 )  # fmt: skip
 _TOLD_OTHERWISE = ("rows", "transport_title")  # parameters of middleware: its sources, and its transport
 OF_SERVER = "server."

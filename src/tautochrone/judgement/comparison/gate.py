@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from tautochrone.errors import UsageError
 from tautochrone.judgement.naming import Kind, measure_named, number_named
-from tautochrone.units import format_quantile, parse_duration_ns
+from tautochrone.units import format_quantile, parse_duration_ns, parse_percent
 
 MISSES = "misses"
 _FORMS = (
@@ -25,7 +25,6 @@ _FORMS = (
 _LINE = re.compile(
     r"\s*(?:(?P<measure>[A-Za-z][A-Za-z0-9_-]*)\s+)?(?P<what>\S+?)\s*\+\s*(?P<amount>[^+]+?)\s*", re.DOTALL
 )
-_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -93,10 +92,10 @@ def _amount(text: str, amount: str) -> tuple[float | None, int | None]:
     if amount == "0":
         return 0.0, None
     if amount.endswith("%"):
-        number = amount[:-1].strip()
-        if _NUMBER.fullmatch(number):
-            return float(number) / 100, None
-        raise UsageError(f"--fail-on '{text}': '{amount}' is no share", _FORMS)
+        try:
+            return parse_percent(amount), None
+        except UsageError as error:
+            raise UsageError(f"--fail-on '{text}': '{amount}' is no share", _FORMS) from error
     try:
         return None, parse_duration_ns(amount)
     except UsageError as error:

@@ -12,6 +12,9 @@ from tautochrone.statistics.difference.multiplicity import holm
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.two_sample import TwoSample
 
+_BIN = 1 / 512
+"""A histogram of the probe has bins that are at most so wide, of the value (docs/stream.md)."""
+
 Verdict = Literal[
     "better",
     "worse",
@@ -77,7 +80,8 @@ class Part:
         tests: of whether the two are of one distribution; of whole runs they carry a verdict, else not.
         superiority: the chance that a sample of the second is later than one of the first, ties half.
         size: of that, in a word.
-        step_ns: differences below it can't be seen: the clock's, or of a histogram the width of its bins.
+        step_ns: the clock's: differences below it can't be seen.
+        binned: whether a side kept a histogram, of which a value is known to a bin.
         signed: whether values lie below 0, so that less is not better.
         counts: all samples of each side, for charts; None where they were not kept.
     """
@@ -90,12 +94,20 @@ class Part:
     superiority: float
     size: str
     step_ns: float
+    binned: bool = False
     signed: bool = False
     counts: tuple[Counts, Counts] | None = None
 
     def metric(self, name: str) -> Metric | None:
         """The one of this name."""
         return next((one for one in self.metrics if one.name == name), None)
+
+    def step_of(self, metric: Metric) -> float:
+        """Return what the two values of a metric must differ by to be seen to differ, in ns: a step of the
+        clock, or where a side kept a histogram, the bin at these values if that is wider."""
+        if metric.q is None or not self.binned:
+            return self.step_ns if metric.q is not None else 0.0
+        return max(self.step_ns, _BIN * max(abs(metric.first or 0.0), abs(metric.second or 0.0)))
 
 
 def quantile_metric(
@@ -185,7 +197,7 @@ def _judged(metric: Metric, part: Part, alpha: float, *, void: bool) -> Metric:
         return metric
     shown = metric.adjusted <= alpha
     note = metric.note
-    if metric.q is not None and shown and abs(difference) <= part.step_ns:
+    if metric.q is not None and shown and abs(difference) <= part.step_of(metric):
         shown, note = False, f"{note} It is not more than what can be seen.".strip()
     elif not shown and metric.p is not None and metric.p <= alpha:
         note = f"{note} By itself it would be shown; among so many numbers it is not.".strip()

@@ -13,7 +13,6 @@ from tautochrone.judgement.comparison.metric import (
     uncertain_metric,
 )
 from tautochrone.judgement.comparison.samples import Measured
-from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.difference.effect import size_in_words, superiority
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference, quantile_differences
 from tautochrone.statistics.difference.sides import Side as Sources
@@ -23,9 +22,6 @@ from tautochrone.statistics.quantiles import QUANTILES, samples_needed
 from tautochrone.units import format_quantile
 
 _MAX = "max"
-_BIN = 1 / 512
-"""A histogram of the probe has bins that are at most so wide, of the value (docs/stream.md)."""
-
 _ONE_RUN = (
     "How much runs differ is not known, so this is the uncertainty within these runs only, and no verdict: "
     "measure each side three times."
@@ -34,6 +30,7 @@ _FEW_BUNCHES = (
     "How much runs differ is not known, and these lost releases in too few bunches to tell: measure each "
     "side three times."
 )
+_LENGTHS = "A maximum grows with the number of samples, and these runs of different length have no order."
 _LOST = "It falls among releases that were lost, which are later than every sample."
 
 
@@ -80,7 +77,8 @@ def compare_part(
         tests=tuple(_tests(sides)) if question.tests else (),
         superiority=superior,
         size=size_in_words(superior),
-        step_ns=max(step_ns, *(_width(one) for one in counts)),
+        step_ns=step_ns,
+        binned=not all(one.exact for one in counts),
         signed=any(int(one.value[0]) < 0 for one in counts),
         counts=counts if question.charts else None,
     )
@@ -164,12 +162,21 @@ def _from_stretches(
 
 
 def _maximum(sides: tuple[Sources, Sources], others: tuple[Sources, Sources]) -> Metric:
-    """The largest of all runs is what is told; its spread, for gates, is that of the runs' largest."""
-    known = _from_runs(sides, others, 1.0)
+    """The largest of all runs is what is told; its spread, for gates, is that of the runs' largest, each of
+    as many samples."""
+    lengths = [sum(one.counts.total for one in run) for side in sides for run in side]
+    values = [[spread.largest(run, min(lengths)) for run in side] for side in sides]
+    # Earlier runs tell the spread only, which is that of runs as long as these.
+    alike = [[run for run in side if sum(one.counts.total for one in run) >= min(lengths)] for side in others]
+    more = [[one for run in side if (one := spread.largest(run, min(lengths))) is not None] for side in alike]
+    told = [[one for one in side if one is not None] for side in values]
+    complete = all(len(one) == len(side) for one, side in zip(told, sides, strict=True))
+    known = spread.of_runs(told[0], told[1], more) if complete else None
     first, second = (float(all_counts(side).value[-1]) for side in sides)
     ratio = second / first if min(first, second) > 0 else None
     basis = "" if known is None else known.basis
-    return Metric(_MAX, 1.0, first, second, ratio=ratio, basis=basis, sure=known)
+    note = "" if complete else _LENGTHS
+    return Metric(_MAX, 1.0, first, second, ratio=ratio, basis=basis, sure=known, note=note)
 
 
 def _misses(sides: tuple[Sources, Sources], others: tuple[Sources, Sources], question: Question) -> Metric:
@@ -202,8 +209,3 @@ def _lost_share(side: Sources) -> float | None:
 
 def _tests(sides: tuple[Sources, Sources]) -> Iterator[TwoSample]:
     yield from two_samples(sides[0], sides[1]) or ()
-
-
-def _width(counts: Counts) -> float:
-    """What two values of these samples must differ by to be seen to differ."""
-    return 0.0 if counts.exact else float(counts.value[-1]) * _BIN

@@ -30,7 +30,8 @@ class Judged:
         least, most: one-sided ends of the increase, each with the confidence of the gate; None where there is
             no interval.
         confidence: of each end.
-        runs_needed: so many runs of each side would show an increase of what is allowed; None: not known.
+        runs_needed: so many runs of each side would mostly show an increase of twice what is allowed; None:
+            not known.
     """
 
     gate: Gate
@@ -69,7 +70,12 @@ def judge(
             gate, side, measure, part.source, "broken", metric, allowed, confidence=1 - alpha, why=why
         )
     if metric.sure is None:
-        why = _WHY_NOT[gate.kind] if metric.second is not None else "it lies among lost releases"
+        own = metric.note if gate.kind == "max" else ""
+        why = (
+            f"{own[:1].lower()}{own[1:]}".rstrip(".") or _WHY_NOT[gate.kind]
+            if metric.second is not None
+            else "it lies among lost releases"
+        )
         return Judged(gate, side, measure, part.source, "not shown", metric, allowed, why=why)
     least, most = metric.sure.interval(1 - 2 * alpha)
     return Judged(
@@ -77,7 +83,7 @@ def judge(
         side,
         measure,
         part.source,
-        _passing(least, most, allowed, part.step_ns if gate.kind != "misses" else 0.0),
+        _passing(least, most, allowed, part.step_of(metric)),
         metric,
         allowed,
         least,

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from scipy import special
 
 from tautochrone.statistics.counts import counts_of_bins, merge
-from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+from tautochrone.statistics.difference.between_runs import FARTHEST, FEWEST_RUNS
 from tautochrone.statistics.difference.resampling import quantile_with_lost
 from tautochrone.statistics.difference.sides import Source, all_counts, all_lost
 from tautochrone.statistics.satterthwaite import degrees_of_freedom
@@ -44,6 +44,7 @@ a run that is steady from end to end may still differ from the next one."""
 _FEWEST_FREEDOM = 2
 _MOST_STRETCHES, _FEWEST_STRETCHES, _BEYOND_EACH = 16, 4, 5
 _POWER = 0.8
+_AS_LONG = 0.9  # runs whose lengths differ by less are as long as each other
 _MOST_RUNS = 200
 
 
@@ -101,13 +102,16 @@ class Spread:
         Args:
             allowed: as a share of the first value.
         """
-        step = math.log1p(allowed) if self.logarithmic else allowed * abs(self.first)
-        if self.of_a_run == 0.0 or step <= 0.0:
+        beyond = (
+            math.log((1 + 2 * allowed) / (1 + allowed)) if self.logarithmic else allowed * abs(self.first)
+        )
+        if self.of_a_run == 0.0 or beyond <= 0.0:
             return FEWEST_RUNS
         for runs in range(FEWEST_RUNS, _MOST_RUNS):
             freedom = 2 * (runs - 1)
-            reach = special.stdtrit(freedom, 1 - alpha) + special.stdtrit(freedom, _POWER)
-            if reach * self.of_a_run * math.sqrt(2 / runs) <= step:
+            errors = beyond / (self.of_a_run * math.sqrt(2 / runs))
+            # Student's t of sides that differ by so many standard errors is noncentral.
+            if special.nctdtr(freedom, errors, special.stdtrit(freedom, 1 - alpha)) <= 1 - _POWER:
                 return runs
         return _MOST_RUNS
 
@@ -119,10 +123,9 @@ class Spread:
         return replace(self, error=error)
 
     def _ends(self, confidence: float) -> tuple[float, float]:
-        # Beyond this, a ratio is a number that nobody can read, and then one that no float holds.
-        reach = min(50.0, float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error)
-        if not self.logarithmic:
-            reach = float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error
+        reach = float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error
+        if self.logarithmic:
+            reach = min(FARTHEST, reach)
         return self.shift - reach, self.shift + reach
 
 
@@ -134,6 +137,40 @@ def level(run: Sources, q: float) -> int | None:
     """
     counts = all_counts([run])
     return int(counts.value[-1]) if q >= 1.0 else quantile_with_lost(counts, all_lost([run]), q)
+
+
+def largest(run: Sources, samples: int) -> float | None:
+    """Return the usual largest of so many successive samples of a run, in ns.
+
+    A maximum grows with the number of samples, so runs of different length are compared by those of stretches
+    that are as long as the shortest run: the geometric mean over the run's stretches (the mean where one is
+    not above 0).
+
+    Args:
+        samples: of all sources together, at most those of the run.
+
+    Returns:
+        None where the run is longer and the order of its samples is not known.
+    """
+    total = sum(one.counts.total for one in run)
+    if samples >= _AS_LONG * total:
+        return float(all_counts([run]).value[-1])
+    if any(one.reduction is None for one in run):
+        return None
+    blocks = [one.reduction.blocks for one in run if one.reduction is not None]
+    stretches = math.ceil(total / samples)
+    found = []
+    for at in range(stretches):
+        begin = at / (stretches - 1) * (1 - samples / total)
+        bounds = [(begin * len(one), (begin + samples / total) * len(one)) for one in blocks]
+        parts = []
+        for one, (low, high) in zip(blocks, bounds, strict=True):
+            first = min(
+                math.floor(low + 0.5), len(one) - 1
+            )  # a stretch has one block at least, also the last
+            parts.append(one.maximum[first : max(first + 1, math.floor(high + 0.5))])
+        found.append(max(float(one.max()) for one in parts if len(one)))
+    return math.exp(sum(map(math.log, found)) / stretches) if min(found) > 0 else sum(found) / stretches
 
 
 def of_runs(

@@ -8,7 +8,7 @@ from tautochrone.judgement.circumstances import remote
 from tautochrone.judgement.comparison.conditions import Change, Changes
 from tautochrone.judgement.comparison.importance import Aspect
 from tautochrone.judgement.comparison.side import Side
-from tautochrone.phrases import listed
+from tautochrone.phrases import capital, listed
 from tautochrone.run.manifest import RECOVERED
 
 Kind = Literal["void", "of loops", "confounded", "of one thing", "alike"]
@@ -85,7 +85,7 @@ def standing(changes: Changes, sides: tuple[Side, ...], at: int) -> Standing:
     elif len(causes) > 1:
         kind = "confounded"
         said = (
-            f"{listed(causes).capitalize()} differ at once: what differs in the numbers can't be laid to "
+            f"{capital(listed(causes))} differ at once: what differs in the numbers can't be laid to "
             "one of them."
         )
     elif causes:

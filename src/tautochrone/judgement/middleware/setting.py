@@ -135,7 +135,7 @@ def summaries(run: Run, measure: str) -> dict[int, Summary]:
     return {
         one.source: summarise_counts(*run.histogram(one.source), one.maximum_ns)
         for one in run.manifest.extremes
-        if one.measure == measure and one.count
+        if one.measure == measure and run.count(measure, one.source)
     }
 
 

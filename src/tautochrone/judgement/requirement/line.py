@@ -38,6 +38,7 @@ class Line:
         observed: the quantile or the mean; None where the requirement is of neither.
         to_settle_s: how long a run would settle it, if things stay as they are; None: settled, or none would.
         to_settle: the same in words; empty where it is settled.
+        runs: the ids of the runs that it was judged from.
     """
 
     where: str
@@ -56,6 +57,7 @@ class Line:
     observed: Limits | None = None
     to_settle_s: float | None = None
     to_settle: str = ""
+    runs: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:

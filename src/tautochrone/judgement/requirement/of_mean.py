@@ -11,7 +11,7 @@ from tautochrone.judgement.requirement import words
 from tautochrone.judgement.requirement.evidence import Group, Seen
 from tautochrone.judgement.requirement.line import Limits, Line
 from tautochrone.judgement.requirement.requirement import Requirement
-from tautochrone.statistics.batch_means import BATCHES, FEWEST
+from tautochrone.statistics.batch_means import BATCHES, FEWEST, mean_of_batches
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 
 _MOST_S = 1e9  # nobody measures so long
@@ -19,7 +19,8 @@ _MOST_S = 1e9  # nobody measures so long
 
 def line_of_mean(requirement: Requirement, group: Group, groups: int) -> Line:
     """Judge one source: with three or more repetitions by the spread of their means, otherwise by that of the
-    means of `BATCHES` batches (Law and Kelton, Simulation Modeling and Analysis, chapter 9).
+    means of `BATCHES` batches (Law and Kelton, Simulation Modeling and Analysis, chapter 9), which may be
+    alike themselves (`mean_of_batches`).
 
     Args:
         groups: how many are judged at once.
@@ -30,6 +31,7 @@ def line_of_mean(requirement: Requirement, group: Group, groups: int) -> Line:
     line = Line(
         where=group.where,
         source=group.source,
+        runs=tuple(one.run.id for one in group.seen),
         standing="not shown",
         why="",
         samples=taken + lost,
@@ -49,14 +51,12 @@ def line_of_mean(requirement: Requirement, group: Group, groups: int) -> Line:
             to_settle_s=needed_s if few else None,
             to_settle=words.settled_by(FEWEST, needed_s, clean=False) if few else words.RECORD_RAW,
         )
-    mean = float(np.mean(batches))
-    error = float(np.std(batches, ddof=1)) / math.sqrt(len(batches))
-    freedom = len(batches) - 1
+    mean = mean_of_batches(batches)
     fails = 1 - (1 - requirement.confidence) / groups
     limits = Limits(
-        mean,
-        mean - float(special.stdtrit(freedom, fails)) * error,
-        mean + float(special.stdtrit(freedom, requirement.confidence)) * error,
+        mean.value,
+        mean.value - float(special.stdtrit(mean.freedom, fails)) * mean.error,
+        mean.value + float(special.stdtrit(mean.freedom, requirement.confidence)) * mean.error,
     )
     return _judged(requirement, group.seen, replace(line, observed=limits))
 
@@ -88,20 +88,22 @@ def _judged(requirement: Requirement, seen: Sequence[Seen], line: Line) -> Line:
     )
 
 
-def _batches(seen: Sequence[Seen]) -> list[float] | None:
-    """Means of batches of all samples; None: too few samples, or a histogram, which has no order."""
-    reductions = [one.reduced.reduction if one.reduced is not None else None for one in seen]
+def _batches(seen: Sequence[Seen]) -> list[list[float]] | None:
+    """Return the means of batches of each run, of three or more runs their own means; None: too few samples,
+    or a histogram, which has no order."""
+    some = [one for one in seen if one.taken]
+    reductions = [one.reduced.reduction if one.reduced is not None else None for one in some]
     if len(reductions) >= FEWEST_RUNS and all(one is not None for one in reductions):
         return [
-            float(np.average(one.blocks.mean, weights=one.blocks.size))
+            [float(np.average(one.blocks.mean, weights=one.blocks.size))]
             for one in reductions
             if one is not None
         ]
-    if None in reductions or sum(one.taken for one in seen) < FEWEST:
+    if None in reductions or sum(one.taken for one in some) < FEWEST:
         return None
-    found: list[float] = []
+    found: list[list[float]] = []
     for one in reductions:
         assert one is not None
         wanted = max(1, BATCHES // len(reductions))
-        found += one.blocks.joined(max(1, len(one.blocks) // wanted)).mean.tolist()
+        found.append(one.blocks.joined(max(1, len(one.blocks) // wanted)).mean.tolist())
     return found

@@ -50,6 +50,7 @@ def line_of_share(requirement: Requirement, group: Group, groups: int, *, counte
     line = Line(
         where=group.where,
         source=group.source,
+        runs=tuple(one.run.id for one in group.seen),
         standing="not shown",
         why="",
         samples=found.samples,
@@ -80,10 +81,21 @@ def count(requirement: Requirement, seen: Sequence[Seen]) -> Counted:
         later += least + one.missed
         unknown += most - least + one.dropped
     samples = sum(one.samples for one in seen)
-    effect = _effect(requirement, seen, samples, later)
+    within = sum(_effect_within(requirement, one) * one.samples for one in seen)
+    effect = max(1.0, within / samples if samples else 1.0)
     if not later:
         return Counted(samples, later, unknown, effect)
-    return Counted(samples, later, unknown, effect, *_clusters(requirement, seen))
+    runs = _runs(requirement, seen)
+    of_runs = _dispersion([(least, released) for least, _, released in runs])
+    return Counted(
+        samples,
+        later,
+        unknown,
+        max(effect, of_runs),
+        *_clusters(requirement, seen),
+        runs=tuple((most, released) for _, most, released in runs),
+        of_runs=of_runs,
+    )
 
 
 def passed_above(requirement: Requirement, seen: Seen) -> int:
@@ -217,21 +229,24 @@ def _known(seen: Sequence[Seen]) -> bool:
     return all(one.known for one in seen)
 
 
-def _effect(requirement: Requirement, seen: Sequence[Seen], samples: int, later: int) -> float:
-    """The design effect over all repetitions: what neighbours do, or what runs do, whichever is more."""
-    within = sum(_effect_within(requirement, one) * one.samples for one in seen)
-    effect = max(1.0, within / samples if samples else 1.0)
-    if len(seen) < FEWEST_RUNS or not 0 < later < samples:
-        return effect
+def _runs(requirement: Requirement, seen: Sequence[Seen]) -> list[tuple[int, int, int]]:
+    """Return how many passed the limit in each repetition for certain, at most, and of how many releases;
+    nothing of fewer than three repetitions that have any."""
+    some = [one for one in seen if one.samples]
+    if len(some) < FEWEST_RUNS:
+        return []
+    passed = [(*one.above(passed_above(requirement, one)), one) for one in some]
+    return [(least + one.missed, most + one.missed + one.dropped, one.samples) for least, most, one in passed]
+
+
+def _dispersion(runs: Sequence[tuple[int, int]]) -> float:
+    """Return the design effect of how repetitions differ: of each, how many passed a limit, of how many."""
+    later, samples = sum(passed for passed, _ in runs), sum(of for _, of in runs)
+    if len(runs) < FEWEST_RUNS or not 0 < later < samples:
+        return 1.0
     share = later / samples
-    sizes = [one.samples for one in seen]
-    counts = [one.above(passed_above(requirement, one))[0] + one.missed for one in seen]
-    dispersion = sum(
-        (counted - size * share) ** 2 / (size * share * (1 - share))
-        for counted, size in zip(counts, sizes, strict=True)
-        if size
-    )
-    return max(effect, dispersion / (len(seen) - 1))
+    squares = ((passed - of * share) ** 2 / (of * share * (1 - share)) for passed, of in runs)
+    return max(1.0, sum(squares) / (len(runs) - 1))
 
 
 def _effect_within(requirement: Requirement, seen: Seen) -> float:
@@ -288,7 +303,7 @@ def _quantile(requirement: Requirement, seen: Sequence[Seen], found: Counted, si
         return None
     counts, share = merge(parts), float(1 - Fraction(repr(requirement.q)))
     at_most = most_later(found.samples, share, sides.holds, found.surely(sides.holds))
-    at_least = least_later(found.samples, share, sides.fails, found.effect)
+    at_least = least_later(found.samples, share, sides.fails, found.effect_below(sides.fails))
     return Limits(
         value=_at(counts, rank(found.samples, requirement.q)),
         low=None if at_least is None else _at(counts, found.samples - at_least + 1),

@@ -9,15 +9,20 @@ Samples that are like their neighbours tell less. By Korn and Graubard (Confiden
 proportions with small expected number of positive counts estimated from survey data, Survey Methodology 24,
 1998) both numbers are divided by the design effect first: n samples count as n / effect independent ones. Few
 clusters tell little of how large clusters are, so their effect is enlarged for the upper limit as they do it
-(statistics/difference/dependence.py, `enlarged_effect`).
+(statistics/difference/dependence.py, `enlarged_effect`). Few runs tell as little of how much runs differ
+(`most_of_runs`).
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from scipy import special
 
 from tautochrone.statistics.binomial import lower, upper
 from tautochrone.statistics.difference.dependence import enlarged_effect
 
+_EXACT = 1e-6
 _MOST = 1e15  # samples: nobody measures so long
 
 
@@ -32,6 +37,8 @@ class Counted:
         effect: variance of the share over that of as many independent samples, at least 1.
         clusters: in so many groups of neighbours they passed it; 0: not known, or none did.
         of_clusters: what of the effect is that of these groups, at least 1.
+        runs: of each of three or more repetitions, how many may have passed it, and of how many; else empty.
+        of_runs: what of the effect is that of how these differ, at least 1.
     """
 
     samples: int
@@ -40,14 +47,30 @@ class Counted:
     effect: float = 1.0
     clusters: int = 0
     of_clusters: float = 1.0
+    runs: tuple[tuple[int, int], ...] = ()
+    of_runs: float = 1.0
 
     def surely(self, confidence: float, longer: float = 1.0) -> float:
-        """The effect for the upper limit, which allows for how few clusters it was seen in.
+        """Return the effect for the upper limit, which allows for how few clusters and runs it was seen in.
 
         Args:
-            longer: had it been measured so many times as long, with as many times as many clusters.
+            longer: had it been measured so many times as long, with as many times as many clusters and runs.
         """
-        return max(self.effect, enlarged_effect(self.of_clusters, self.clusters * longer, confidence))
+        effect = max(self.effect, enlarged_effect(self.of_clusters, self.clusters * longer, confidence))
+        if not self.runs:
+            return effect
+        samples, passed = self.samples * longer, (self.later + self.unknown) * longer
+        limit = most_of_runs(self.runs, confidence, longer)
+        low, high = effect, max(effect, samples)
+        while upper(samples, passed, confidence, low) < limit and high - low > _EXACT * low:
+            middle = math.sqrt(low * high)
+            below = upper(samples, passed, confidence, middle) < limit
+            low, high = (middle, high) if below else (low, middle)
+        return high if high < samples else low
+
+    def effect_below(self, confidence: float) -> float:
+        """Return the effect for the lower limit, which allows for how few runs it was seen in."""
+        return max(self.effect, enlarged_effect(self.of_runs, len(self.runs), confidence))
 
     def independent(self, confidence: float) -> float:
         """As how many independent samples they count for the upper limit."""
@@ -62,7 +85,30 @@ class Counted:
 
         What passed the limit came at once at most: it counts as one independent event at least.
         """
-        return lower(self.samples, self.later, confidence, min(self.effect, max(1.0, self.later)))
+        effect = min(self.effect_below(confidence), max(1.0, self.later))
+        return lower(self.samples, self.later, confidence, effect)
+
+
+def most_of_runs(runs: Sequence[tuple[int, int]], confidence: float, more: float = 1.0) -> float:
+    """Return the upper one-sided limit of the mean share of all runs that might be, from these few.
+
+    A handful of runs tells badly how much runs differ, so the limit is Student's. Shares differ by factors,
+    so it is that of their logarithms; of the mean of lognormal ones: Zhou and Gao, Confidence Intervals for
+    the Log-Normal Mean, Statistics in Medicine 16, 1997, the method of Cox, with t in place of the normal
+    quantile. A half is added to what was counted, so that each has a logarithm.
+
+    Args:
+        runs: of each, how many passed a limit and of how many; two at least.
+        more: had so many times as many runs been made, which differ as these do.
+    """
+    logs = [math.log((passed + 0.5) / (samples + 1)) for passed, samples in runs]
+    count = len(logs)
+    mean = sum(logs) / count
+    variance = sum((one - mean) ** 2 for one in logs) / (count - 1)
+    freedom = count * more - 1
+    error = math.sqrt(variance / (count * more) + variance**2 / (2 * freedom))
+    reach = variance / 2 + float(special.stdtrit(freedom, confidence)) * error
+    return math.exp(min(0.0, mean + reach))
 
 
 def most_later(samples: int, allowed: float, confidence: float, effect: float = 1.0) -> int | None:
@@ -121,7 +167,7 @@ def samples_to_settle(
 
     def settled(samples: float) -> bool:
         later = share * samples
-        effect = min(counted.effect, max(1.0, later))
+        effect = min(counted.effect_below(confidence_against), max(1.0, later))
         surely = counted.surely(confidence, samples / counted.samples)
         holds = upper(samples, pessimistic * samples, confidence, surely) <= allowed
         return holds or lower(samples, later, confidence_against, effect) > allowed

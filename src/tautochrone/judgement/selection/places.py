@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
+from tautochrone.judgement.comparison.spread import largest
 from tautochrone.judgement.selection.candidates import Candidate
 from tautochrone.judgement.selection.metric import USUAL, Metric
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
@@ -49,7 +50,8 @@ def places(
         compared = {pair: own[at] for pair, own in pairs.items()}
         values = list(_quantile_values(len(names), compared))
         return rank(names, values, {pair: one.p for pair, one in compared.items()}, alpha), compared
-    of_runs = [_of_runs(one, metric) for one in candidates]
+    fewest = min(sum(one.counts.total for one in run) for candidate in candidates for run in candidate.parts)
+    of_runs = [_of_runs(one, metric, fewest) for one in candidates]
     total = [_total(one, metric) for one in candidates]
     p = {(i, j): _welch(of_runs[i], of_runs[j]) for i, j in combinations(range(len(names)), 2)}
     return rank(names, total, p, alpha), {}
@@ -74,8 +76,9 @@ def _total(candidate: Candidate, metric: Metric) -> float | None:
     return None if candidate.lost else float(candidate.counts.value[-1])
 
 
-def _of_runs(candidate: Candidate, metric: Metric) -> list[float | None]:
-    """The same of each repetition; of the largest its logarithm, since such times spread by factors."""
+def _of_runs(candidate: Candidate, metric: Metric, samples: int) -> list[float | None]:
+    """The same of each repetition; of the largest the logarithm of that of so many samples, since such times
+    spread by factors and grow with the number of samples."""
     found: list[float | None] = []
     for sources in candidate.parts:
         lost = [one.lost for one in sources]
@@ -83,8 +86,8 @@ def _of_runs(candidate: Candidate, metric: Metric) -> list[float | None]:
             taken = sum(one.counts.total for one in sources) + sum(one or 0 for one in lost)
             found.append(None if None in lost else sum(one or 0 for one in lost) / taken)
         else:
-            largest = max(int(one.counts.value[-1]) for one in sources)
-            found.append(None if any(lost) or largest <= 0 else float(np.log(largest)))
+            value = None if any(lost) else largest([one.as_source() for one in sources], samples)
+            found.append(None if value is None or value <= 0 else float(np.log(value)))
     return found
 
 

@@ -60,7 +60,10 @@ def curve_of(one: SourceTail) -> Curve:
     empty = np.empty(0)
     at = value = low = high = fitted = excess = empty
     if peaks is not None:
-        grid = np.geomspace(1 / peaks.share_above, TOO_FAR * due, _GRID)
+        share = (one.lost or 0) / due
+        of_samples = np.geomspace(peaks.share_above, 1 / (TOO_FAR * due), _GRID)
+        # Lost releases exceed every level, so that no level is rarer than they are.
+        grid = 1 / (share + (1 - share) * of_samples)
         levels = [
             (samples, found)
             for samples in grid.tolist()

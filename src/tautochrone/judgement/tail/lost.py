@@ -30,15 +30,22 @@ def burst_effect(reduction: Reduction, period_ns: int | None) -> float:
     return float((sizes**2).sum() / sizes.sum()) if len(sizes) else 1.0
 
 
+def lost_share(samples: int, lost: int, effect: float, confidence: float) -> tuple[float, float]:
+    """Between what the share of lost releases lies; 0 and 0 where none was lost.
+
+    By Clopper and Pearson (1934), of as many releases as they count for.
+    """
+    return between(samples + lost, lost, confidence, effect) if lost else (0.0, 0.0)
+
+
 def share_with_lost(of_samples: Share, samples: int, lost: int, effect: float, confidence: float) -> Share:
     """The probability that an activation is later than a limit or lost, from that of a sample.
 
-    The ends put together those of both parts (of the lost ones by Clopper and Pearson, 1934, of as many
-    releases as they count for), so that the interval is rather too wide.
+    The ends put together those of both parts, so that the interval is rather too wide.
     """
     if not lost:
         return of_samples
-    least, most = between(samples + lost, lost, confidence, effect)
+    least, most = lost_share(samples, lost, effect, confidence)
     share = lost / (samples + lost)
     return Share(
         share + of_samples.value * (1 - share),

@@ -1,14 +1,21 @@
 """What one source says about rare late cycles. Each answer is computed when it is asked for."""
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tautochrone.judgement.reduced import Reduced
 from tautochrone.judgement.tail.answer import AtLimit, AtRate, Share, reach_of
 from tautochrone.judgement.tail.limits import LASTING, ladder, round_numbers
-from tautochrone.judgement.tail.lost import burst_effect, share_with_lost, with_lost
+from tautochrone.judgement.tail.lost import burst_effect, lost_share, share_with_lost, with_lost
 from tautochrone.statistics.counts import Counts
-from tautochrone.statistics.difference.dependence import design_effect, effect_for_bound
+from tautochrone.statistics.difference.dependence import (
+    cluster_sizes,
+    design_effect,
+    effect_for_bound,
+    effect_of,
+    enlarged_effect,
+)
 from tautochrone.statistics.tails.tail import (
     Level,
     Method,
@@ -140,14 +147,23 @@ class SourceTail:
     def activation_level(self, once_in: float, method: Method = "peaks") -> Level | None:
         """What one activation in so many exceeds; None where there is no such level.
 
-        Lost releases exceed every level: what is left of one in so many is for the samples to exceed.
+        Lost releases exceed every level: what is left of one in so many is for the samples to exceed. The
+        ends of the interval take the least and the largest share of lost releases that their number allows.
         """
-        share = (self.lost or 0) / self.due
-        left = (1 / once_in - share) / (1 - share)
-        if not 0 < left < 1:
+        lost = self.lost or 0
+        least, most = lost_share(self.samples, lost, self._burst, self.confidence)
+        at_least, value, at_most = (
+            self._level_of_samples((1 / once_in - share) / (1 - share), method)
+            for share in (least, lost / self.due, most)
+        )
+        if value is None or at_least is None:
             return None
-        found = level(self.tail, 1 / left, method=method)
-        return None if found is None else replace(found, samples=once_in, beyond=once_in / self.due)
+        high_ns = math.inf if at_most is None else at_most.high_ns
+        return replace(value, samples=once_in, low_ns=at_least.low_ns, high_ns=high_ns)
+
+    def _level_of_samples(self, chance_of_one: float, method: Method) -> Level | None:
+        """What one sample exceeds with this probability; None where no probability is left."""
+        return level(self.tail, 1 / chance_of_one, method=method) if 0 < chance_of_one < 1 else None
 
     def _share(self, limit_ns: int) -> Share | None:
         if self.refusal is not None or (found := chance(self.tail, limit_ns)) is None:
@@ -160,16 +176,19 @@ class SourceTail:
         reduction = self.reduced.reduction
         if reduction is None:
             return None
-        of_samples = design_effect(reduction, limit_ns)
-        return max(of_samples, self._burst) if self.lost else of_samples
+        return design_effect(reduction, limit_ns) * (self._burst if self.lost else 1.0)
 
     def _effect_for_bound(self, limit_ns: int) -> float | None:
-        """The same, enlarged where few clusters tell it."""
-        reduction = self.reduced.reduction
-        if reduction is None:
+        """The same, enlarged where few clusters, or few stalls that took releases along, tell it."""
+        reduction, effect = self.reduced.reduction, self._effect(limit_ns)
+        if reduction is None or effect is None:
             return None
-        of_samples = effect_for_bound(reduction, limit_ns, self.confidence)
-        return max(of_samples, self._burst) if self.lost else of_samples
+        effect = max(effect, effect_for_bound(reduction, limit_ns, self.confidence))
+        if not self.lost or self.period_ns is None:
+            return effect
+        sizes = cluster_sizes(reduction, min(limit_ns, self.period_ns - 1))
+        at_once = self._burst * effect_of(sizes)
+        return max(effect, enlarged_effect(at_once, len(sizes), self.confidence))
 
     @cached_property
     def _burst(self) -> float:
@@ -193,7 +212,8 @@ class SourceTail:
             why = f"releases without a sample alone are 1 in {1 / share:,.0f}"
         elif found is None:
             why = "that is every cycle" if samples <= 1 else "not told by this fit"
-        return AtRate(name, samples, found, reach_of(samples / self.due), why)
+        beyond = samples / self.due if found is None else found.beyond
+        return AtRate(name, samples, found, reach_of(beyond), why)
 
 
 def _bounds(counts: Counts, limit_ns: int, confidence: float, effect: float | None) -> tuple[float, float]:

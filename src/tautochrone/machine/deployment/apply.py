@@ -16,6 +16,7 @@ from tautochrone.machine.knob.knob import Knob
 from tautochrone.machine.knob.table import KNOBS
 from tautochrone.machine.settings import Change, SettingError, Settings, Write
 from tautochrone.machine.tree import Tree
+from tautochrone.reading import read_text
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,24 @@ class Application:
                     raise
 
 
+def is_not_permitted(error: BaseException) -> bool:
+    """Whether a change was refused because this user may not make it."""
+    return isinstance(error, SettingError) and isinstance(error.__cause__, PermissionError)
+
+
+def not_permitted(deployment: Deployment, again: str = "") -> SettingError:
+    """The error that says so, when what was changed before is put back.
+
+    Args:
+        again: how to do it on this machine; empty: it is another one.
+    """
+    return SettingError(
+        f"not permitted to this user: the deployment {deployment.name} changes "
+        f"{', '.join(deployment.settings)}, which only root may; nothing was changed",
+        again or "Log in there as root: --on ssh:root@HOST",
+    )
+
+
 def canonical_settings(deployment: Deployment, tree: Tree) -> dict[str, str]:
     """Its settings in the form in which they are read back.
 
@@ -236,7 +255,7 @@ def _where(deployment: Deployment, knob: str, error: UsageError) -> UsageError:
     path = Path(deployment.origin)
     named = UsageError(f"{knob}: {error}", error.advice)
     try:
-        text = path.read_text(encoding="utf-8") if deployment.origin.endswith(".toml") else ""
+        text = read_text(path) if deployment.origin.endswith(".toml") else ""
     except (OSError, UnicodeDecodeError):
         text = ""
     if text:

@@ -1,6 +1,5 @@
 """Deployments from TOML: a file of its own, or a table in a plan."""
 
-import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -10,7 +9,8 @@ from tautochrone.errors import UsageError
 from tautochrone.machine.deployment.deployment import Deployment
 from tautochrone.machine.knob.cpus import check_cpus
 from tautochrone.machine.knob.table import KNOBS
-from tautochrone.toml_lines import line_of
+from tautochrone.reading import read_text
+from tautochrone.toml_lines import line_of, toml_of
 
 _TEXTS = ("name", "title", "measure", "load")
 _KEYS = (*_TEXTS, "settings")
@@ -24,13 +24,13 @@ def read_deployment(path: Path) -> Deployment:
         UsageError: it can't be read, or something in it is wrong: the file, the line, the value and the fix.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise UsageError(f"{path} can't be read: {reason}", "Name a deployment's TOML file.") from error
     try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        table = toml_of(text)
+    except ValueError as error:
         raise UsageError(f"{path}: {error}", "Correct it: it must be TOML.") from error
     return deployment_of(table, text, str(path), name=path.name.removesuffix(".toml"))
 

@@ -166,7 +166,7 @@ def search_of(kind: Kind, question: Question, seconds: float, *, duration_given:
             fifth of the time.
 
     Raises:
-        UsageError: there is not the time for it.
+        UsageError: there is not the time for it, or no rung to try.
     """
     confirm_s = question.duration_ns / _NS_PER_S if duration_given else seconds / _CONFIRM_SHARE
     if 2 * confirm_s > seconds:
@@ -183,9 +183,26 @@ def search_of(kind: Kind, question: Question, seconds: float, *, duration_given:
     rungs = works(question)
     if kind == "rate":
         rungs = tuple(one for one in rates(question) if one >= slowest_hz)
+    if not rungs:
+        raise UsageError(*_no_rung(kind, question, slowest_hz, seconds))
     wanted = question.rate_hz if kind == "rate" else float(question.work_ns or 0)
     start = max((at for at, value in enumerate(rungs) if value <= wanted * (1 + 1e-9)), default=0)
     return Search(kind, question, rungs, start, seconds, max(_SHORTEST_S, seconds / _TRIALS), confirm_s)
+
+
+def _no_rung(kind: Kind, question: Question, slowest_hz: float, seconds: float) -> tuple[str, str]:
+    """What is wrong where nothing can be tried, and what to do."""
+    work = format_duration(question.work_ns or 0)
+    if kind == "work":
+        return (
+            f"--search work: the deadline, {format_duration(question.deadline_ns)}, leaves no work to try",
+            "Give it a later deadline.",
+        )
+    slowest = max(slowest_hz, _SLOWEST_HZ)
+    return (
+        f"--search rate: no rate of at least {format_rate(slowest)} leaves a CPU time for {work} of work",
+        f"Give it less work, or more than --seconds {seconds:g}.",
+    )
 
 
 def rates(question: Question) -> tuple[float, ...]:

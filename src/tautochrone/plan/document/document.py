@@ -26,7 +26,6 @@ Every mistake is a `UsageError` that begins with the file and the line.
 """
 
 import re
-import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -37,6 +36,7 @@ from tautochrone import toml_lines
 from tautochrone.errors import UsageError
 from tautochrone.plan.experiments import EXPERIMENTS, Value
 from tautochrone.plan.experiments.experiment import shown
+from tautochrone.reading import read_text
 
 Order = Literal["random", "listed"]
 ORDERS: tuple[Order, ...] = ("random", "listed")
@@ -137,7 +137,7 @@ def read(path: Path) -> Document:
         UsageError: it can't be read, is not TOML, or says something that can't be.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except OSError as error:
         raise UsageError(f"Can't read '{path}': {error.strerror}", "Name a plan in TOML.") from error
     except UnicodeDecodeError as error:
@@ -152,13 +152,18 @@ def parse(text: str, path: Path) -> Document:
         UsageError: it is not TOML, or says something that can't be.
     """
     try:
-        table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        table = toml_lines.toml_of(text)
+    except ValueError as error:
         where = _IN_TOML.search(str(error))
         raise UsageError(
             f"{path}{f':{where[1]}' if where else ''}: this is no valid TOML: {_IN_TOML.sub('', str(error))}",
             "Texts stand in quotes; an experiment is [[experiment]].",
         ) from error
+    if "task" in table and "experiment" not in table:
+        raise UsageError(
+            f"'{path}' is a task set, and this verb takes a plan",
+            f"Type tauto analyse {path}, or, to run it, tauto probe taskset {path}.",
+        )
     return _Reader(text, path).document(table)
 
 

@@ -17,7 +17,7 @@ from tautochrone.plan.loads.spec import parse_load
 from tautochrone.plan.tire.threads import condition as team_condition
 from tautochrone.target.address import read_address
 from tautochrone.toml_lines import Path as Place
-from tautochrone.units import parse_duration_ns
+from tautochrone.units import parse_period_ns
 
 MEANING = 1
 """Version of what a plan means. It is a part of every key, so it changes when the same words come to mean
@@ -259,7 +259,7 @@ def _key(system: str, deployed: Deployed, load: Load, entry: Entry, prepared: Pr
 
 def _canonical(word: str) -> str:
     try:
-        return f"{parse_duration_ns(word)}ns"
+        return f"{parse_period_ns(word)}ns"
     except UsageError:
         return word
 

@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tautochrone.errors import UsageError
 from tautochrone.plan.experiments.companion import Beside, alone
-from tautochrone.units import parse_duration_ns
+from tautochrone.units import parse_duration_ns, parse_period_ns, parse_rate_hz
 
+Number = TypeVar("Number", int, float)
 Value = str | int | float | bool
 Options = Mapping[str, Value]
 """By the name of the option without its dashes: ``{"period": "1ms", "wake-latency-us": 0}``."""
@@ -163,16 +164,59 @@ def shown(value: object) -> str:
 
 
 def seconds(options: Options, name: str, usual: str) -> float:
-    """The time of an option, or its usual one. What can't be read counts nothing: the probe refuses it."""
-    return duration_s(str(options.get(name, usual)))
+    """The time of an option, or its usual one.
+
+    Raises:
+        UsageError: it is no time.
+    """
+    return _read(parse_duration_ns, options, name, usual) / 1e9
 
 
-def duration_s(text: str) -> float:
-    """A duration as text, in seconds; 0 where it is none."""
+def period_s(options: Options, name: str, usual: str) -> float:
+    """The period of an option, which may be given as a rate, or its usual one.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    return _read(parse_period_ns, options, name, usual) / 1e9
+
+
+def periods_s(options: Options, name: str, usual: str) -> list[float]:
+    """The periods of an option, joined by commas, or the usual ones.
+
+    Raises:
+        UsageError: one of them is none.
+    """
+    periods = str(options.get(name, usual)).split(",")
+    return [_read(parse_period_ns, {name: one}, name, usual) / 1e9 for one in periods]
+
+
+def rate_hz(options: Options, name: str, usual: int) -> float:
+    """The rate of an option, or its usual one; a number alone is of Hz.
+
+    Raises:
+        UsageError: it is no rate.
+    """
+    value = str(options.get(name, usual))
+    return float(value) if value.isascii() and value.isdecimal() else _read(parse_rate_hz, options, name, "")
+
+
+def rhythm_s(options: Options, usual_hz: int) -> float:
+    """The period of what takes `period` or `rate`.
+
+    Raises:
+        UsageError: it can't be read.
+    """
+    if "period" in options:
+        return period_s(options, "period", "")
+    return 1 / max(1.0, rate_hz(options, "rate", usual_hz))
+
+
+def _read(parse: Callable[[str], Number], options: Options, name: str, usual: str) -> Number:
     try:
-        return parse_duration_ns(text) / 1e9
-    except UsageError:
-        return 0.0
+        return parse(str(options.get(name, usual)))
+    except UsageError as error:
+        raise UsageError(f"--{name}: {error}", error.advice) from error
 
 
 def count(options: Options, name: str, usual: int) -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tautochrone.errors import UsageError
-from tautochrone.plan.experiments.experiment import Options, count, duration_s
+from tautochrone.plan.experiments.experiment import Options, count, periods_s
 from tautochrone.plan.experiments.special import LIMIT, prepare_interrupt
 
 _MEASURE = "measure"
@@ -34,7 +34,6 @@ def kernel_title(options: Options) -> str:
 def kernel_s(options: Options) -> float:
     """How long it takes: all its rows, one after the other."""
     measure = kernel_measure(options)
-    periods = str(options.get("periods", _PERIODS.get(measure, _ALL_PERIODS))).split(",")
     samples = count(options, "count", _COUNTS.get(measure, 0)) + count(options, "warmup", 1)
     rows = 1
     if measure == "response":
@@ -42,7 +41,7 @@ def kernel_s(options: Options) -> float:
         named = _MECHANISMS if mechanisms == "all" else len(mechanisms.split(","))
         places = 2 if options.get("place", "both") == "both" else 1
         rows = named * places * count(options, "repetitions", _REPETITIONS)
-    return rows * samples * sum(duration_s(one) for one in periods)
+    return rows * samples * sum(periods_s(options, "periods", _PERIODS.get(measure, _ALL_PERIODS)))
 
 
 def prepare_kernel(options: Options, folder: Path) -> tuple[Options, Mapping[str, Any], str]:

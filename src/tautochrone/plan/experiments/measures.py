@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from tautochrone.judgement.middleware.names import FOOTPRINT, LATENCY, THROUGHPUT
 from tautochrone.judgement.requirement.requirement import MISSES
-from tautochrone.plan.experiments.experiment import Options, count, duration_s, seconds
+from tautochrone.plan.experiments.experiment import Options, count, period_s, rate_hz, rhythm_s, seconds
 from tautochrone.plan.experiments.kernel import kernel_measure
 from tautochrone.plan.experiments.middleware import CALLS, CLIENTS, HIGH, RATE_HIGH_HZ, RATE_LOW_HZ
 
@@ -35,7 +35,7 @@ def measures_of(experiment: str, options: Options) -> tuple[str, ...]:
     if experiment == "interrupt":
         return (_INTERRUPT[0], MISSES) if options.get("without-handler") is True else _INTERRUPT
     if experiment == "response":
-        back_to_back = "period" in options and duration_s(str(options["period"])) == 0
+        back_to_back = period_s(options, "period", "10ms") == 0
         return _RESPONSE if back_to_back else (*_RESPONSE, MISSES)
     if experiment == LATENCY:
         parts = ("request_ns", "reply_ns") if options.get("one-way") is True else ()
@@ -67,24 +67,23 @@ def pace_of(experiment: str, options: Options, source: str = "") -> Pace | None:
     if experiment == LATENCY:
         return _pace_of_clients(options, source)
     if experiment == "cyclic":
-        period_s = seconds(options, "period", "1ms")
+        each_s = period_s(options, "period", "1ms")
     elif experiment in ("interrupt", "timerlat"):
-        rate = max(1, count(options, "rate", 100 if experiment == "interrupt" else 1_000))
-        period_s = seconds(options, "period", "10ms") if "period" in options else 1 / rate
+        each_s = rhythm_s(options, 100 if experiment == "interrupt" else 1_000)
     elif experiment == "tire" and options.get("pace") != "real-fast":
-        period_s = seconds(options, "step", "10ms")
+        each_s = period_s(options, "step", "10ms")
     else:
         return None
-    if period_s <= 0:
+    if each_s <= 0:
         return None
     usual = "60s" if experiment == "tire" else "10s"
-    samples = count(options, "count", 0) or seconds(options, "duration", usual) / period_s
-    return Pace(float(samples), period_s)
+    samples = count(options, "count", 0) or seconds(options, "duration", usual) / each_s
+    return Pace(float(samples), each_s)
 
 
 def _pace_of_clients(options: Options, source: str) -> Pace | None:
     """C0 calls twice as often as the others, and for as long."""
-    high_hz, low_hz = count(options, "rate-high", RATE_HIGH_HZ), count(options, "rate-low", RATE_LOW_HZ)
+    high_hz, low_hz = rate_hz(options, "rate-high", RATE_HIGH_HZ), rate_hz(options, "rate-low", RATE_LOW_HZ)
     if high_hz <= 0 or low_hz <= 0:
         return None
     low = Pace(float(count(options, "calls", CALLS)), 1 / low_hz)

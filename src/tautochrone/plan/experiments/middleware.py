@@ -15,7 +15,7 @@ from tautochrone.judgement.middleware.names import (
     TYPES,
 )
 from tautochrone.machine.cpulist import parse_cpu_list
-from tautochrone.plan.experiments.experiment import Options, Value, count, seconds, shown
+from tautochrone.plan.experiments.experiment import Options, Value, count, rate_hz, seconds, shown
 from tautochrone.target.address import read_address
 from tautochrone.units import parse_rate_hz
 
@@ -102,8 +102,8 @@ def throughput_s(options: Options) -> float:
 
 def latency_s(options: Options) -> float:
     """How long it takes: the calls of a lower client at their rate; C0 calls for as long."""
-    rate_hz = max(1, count(options, "rate-low", RATE_LOW_HZ))
-    return _START_S + (count(options, "calls", CALLS) + count(options, "warmup", _WARMUP_CALLS)) / rate_hz
+    low_hz = max(1.0, rate_hz(options, "rate-low", RATE_LOW_HZ))
+    return _START_S + (count(options, "calls", CALLS) + count(options, "warmup", _WARMUP_CALLS)) / low_hz
 
 
 def footprint_s(options: Options) -> float:
@@ -186,7 +186,7 @@ def _whole_hz(name: str, value: Value) -> Value:
     Raises:
         UsageError: it is no rate, or no whole number of Hz.
     """
-    if not isinstance(value, str) or value.isdecimal():
+    if not isinstance(value, str) or (value.isascii() and value.isdecimal()):
         return value
     try:
         hz = parse_rate_hz(value)

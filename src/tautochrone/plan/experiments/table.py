@@ -13,7 +13,9 @@ from tautochrone.plan.experiments.experiment import (
     Options,
     RunsOn,
     count,
-    duration_s,
+    period_s,
+    periods_s,
+    rhythm_s,
     seconds,
 )
 from tautochrone.plan.experiments.kernel import kernel_s, kernel_title, prepare_kernel
@@ -52,7 +54,7 @@ _BACK_TO_BACK_S = 50e-6
 
 def _cyclic_s(options: Options) -> float:
     if count(options, "count", 0):
-        measured_s = count(options, "count", 0) * seconds(options, "period", "1ms")
+        measured_s = count(options, "count", 0) * period_s(options, "period", "1ms")
     else:
         measured_s = seconds(options, "duration", "10s")
     return measured_s + seconds(options, "warmup", "100ms")
@@ -72,8 +74,7 @@ def _inversion_s(options: Options) -> float:
 
 def _period_s(options: Options) -> float:
     starts = count(options, "count", 50) + count(options, "warmup", 1) + 1
-    periods = str(options.get("periods", "10ms,30ms,50ms")).split(",")
-    return starts * sum(duration_s(one) for one in periods)
+    return starts * sum(periods_s(options, "periods", "10ms,30ms,50ms"))
 
 
 def _response_s(options: Options) -> float:
@@ -82,21 +83,20 @@ def _response_s(options: Options) -> float:
     exchanges = count(options, "repetitions", 50) * (
         count(options, "count", 10) + count(options, "warmup", 10)
     )
-    each_s = max(seconds(options, "period", "10ms"), _BACK_TO_BACK_S)
+    each_s = max(period_s(options, "period", "10ms"), _BACK_TO_BACK_S)
     return rows * (2 if options.get("place", "both") == "both" else 1) * exchanges * each_s
 
 
 def _rhythm(options: Options) -> str:
-    period = str(options.get("period", "10ms"))
-    return "back to back" if duration_s(period) == 0 else f"period {period}"
+    given = period_s(options, "period", "10ms")
+    return f"period {options.get('period', '10ms')}" if given else "back to back"
 
 
 def _interrupt_s(options: Options) -> float:
-    rate = max(1, count(options, "rate", 100))
-    period_s = seconds(options, "period", "10ms") if "period" in options else 1 / rate
-    warmup_s = count(options, "warmup", 10) * period_s
+    each_s = rhythm_s(options, 100)
+    warmup_s = count(options, "warmup", 10) * each_s
     if count(options, "count", 0):
-        return count(options, "count", 0) * period_s + warmup_s
+        return count(options, "count", 0) * each_s + warmup_s
     return seconds(options, "duration", "10s") + warmup_s
 
 
@@ -109,7 +109,7 @@ _ALL = (
         "cyclic",
         (
             "period", "duration", "count", "cpus", "warmup", "stagger", "runtime", "overrun", "wait",
-            "record", *_CONDITIONS,
+            "overload", "record", *_CONDITIONS,
         ),
         lambda options: f"scheduling latency, period {options.get('period', '1ms')}",
         _cyclic_s,

@@ -1,6 +1,6 @@
 """What a run of the experiment `tire` is called, and how long it takes."""
 
-from tautochrone.plan.experiments.experiment import Options, count, seconds
+from tautochrone.plan.experiments.experiment import Options, count, period_s, seconds
 from tautochrone.plan.tire.threads import said
 
 _NODES, _THREADS, _SOLVER, _PACE = 400, 1, "halo", "real-time"
@@ -22,7 +22,7 @@ def tire_title(options: Options) -> str:
 
 def tire_s(options: Options) -> float:
     """How long it takes: at a rate that is known, as fast as possible that is a guess."""
-    step_s = seconds(options, "step", _STEP)
+    step_s = period_s(options, "step", _STEP)
     steps = float(count(options, "count", 0)) or (
         seconds(options, "duration", _DURATION) / step_s if step_s else 0.0
     )

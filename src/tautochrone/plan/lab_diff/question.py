@@ -10,7 +10,7 @@ from tautochrone.plan.experiments import EXPERIMENTS
 from tautochrone.plan.virtual import VIRTUAL
 from tautochrone.run.folder import Run
 from tautochrone.target.virtual.spec import DEFAULT_SHIFT, LabAddress, read_lab_address
-from tautochrone.units import parse_duration_ns
+from tautochrone.units import parse_duration_ns, parse_period_ns
 
 EXPERIMENT = "cyclic"
 LEAST_THRESHOLD_NS = 1_000
@@ -95,7 +95,7 @@ def question_of(
             f"A has {first.cpus} CPUs and B {second.cpus}: their loops can't be laid beside each other",
             "Give both the same smp=.",
         )
-    period_ns, duration_ns = parse_duration_ns(period), parse_duration_ns(duration)
+    period_ns, duration_ns = parse_period_ns(period), parse_duration_ns(duration)
     if duration_ns < period_ns or period_ns == 0:
         raise UsageError(f"--duration {duration} has no release at --period {period}", "Measure for longer.")
     return Question(

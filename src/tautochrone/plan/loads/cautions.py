@@ -7,7 +7,7 @@ from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.plan.loads.kinds import TASKS, THP
 from tautochrone.plan.loads.spec import option
 from tautochrone.run.manifest import Warning as RunWarning
-from tautochrone.units import parse_duration_ns
+from tautochrone.units import parse_period_ns
 
 _LEAST_SHARE = 0.05
 _LEAST_ROOM = 0.05
@@ -91,7 +91,7 @@ def _share_of_rate(report: Mapping[str, Any]) -> tuple[float | None, float]:
         return report["operations"] / (report["operations"] + report["left_out"]), _LEAST_RATE
     if report["load"] == TASKS and report.get("elapsed_ns"):
         words = str(report.get("asked") or TASKS).split()
-        period_ns = parse_duration_ns(option(words, "period") or _TASK_PERIOD)
+        period_ns = parse_period_ns(option(words, "period") or _TASK_PERIOD)
         periods = report["threads"] * report["elapsed_ns"] / period_ns
         return report["operations"] / periods, _LEAST_PERIODS
     return None, 0.0

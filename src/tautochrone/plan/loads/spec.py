@@ -1,7 +1,7 @@
 """Background loads as people write them, such as ``cpu+memory`` or ``fork:bytes=256MB,cpus=1``."""
 
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from tautochrone.errors import UsageError
@@ -15,6 +15,22 @@ from tautochrone.plan.loads.kinds import (
     TAKES_THE_REST,
     TASKS,
 )
+from tautochrone.units import (
+    parse_duration_ns,
+    parse_period_ns,
+    parse_rate_hz,
+    parse_share,
+    parse_size_bytes,
+)
+
+_QUANTITIES: Mapping[str, Callable[[str], int]] = {
+    "bytes": parse_size_bytes,
+    "block": parse_size_bytes,
+    "period": parse_period_ns,
+    "work": parse_duration_ns,
+    "pause": parse_duration_ns,
+}
+"""How the values of loads are read, of which the key says what they are."""
 
 _PAIR_BYTES = 256 * 1024 * 1024
 
@@ -123,10 +139,24 @@ def _options(part: str, name: str, rest: str) -> Iterator[str]:
             raise UsageError(f"load '{part}': {name} has no option '{key}'", _advice(key, KINDS[name].keys))
         if not value.strip(","):
             raise UsageError(f"load '{part}': {key} has no value", f"It is {KINDS[name].keys[key]}.")
+        try:
+            _see_quantity(name, key, value)
+        except UsageError as error:
+            raise UsageError(f"load '{part}': {key}: {error}", error.advice) from error
         yield from (f"--{key}", value)
     keys = [key for key, _ in pairs]
     if twice := [key for at, key in enumerate(keys) if key in keys[:at]]:
         raise UsageError(f"load '{part}': {twice[0]} is given twice", "Leave one of them out.")
+
+
+def _see_quantity(name: str, key: str, value: str) -> None:
+    """Refuse what the probe could not read; it sees itself what is too much or too little."""
+    if key == "bytes" and ("%" in value or " in " in value):
+        parse_share(value)
+    elif key == "rate" and name == "irq" and not (value.isascii() and value.isdecimal()):
+        parse_rate_hz(value)
+    elif parse := _QUANTITIES.get(key):
+        parse(value)
 
 
 def _advice(word: str, known: Collection[str]) -> str:

@@ -8,7 +8,7 @@ from tautochrone.plan.document.document import Document
 from tautochrone.plan.experiments import Value
 from tautochrone.plan.grid import chosen_of, grid_document
 from tautochrone.plan.tire.ranges import parse_threads
-from tautochrone.units import format_rate, parse_duration_ns
+from tautochrone.units import format_rate, parse_duration_ns, parse_period_ns
 
 FAST, MAP = "tire-fast", "tire-map"
 """What a grid is about; its report is made by that."""
@@ -66,8 +66,9 @@ class Common:
     def __post_init__(self) -> None:
         """See that it can be."""
         chosen_of(self.solver, SOLVERS, "--solver")
-        for option, text in (("--step", self.step), ("--duration", self.duration)):
-            if parse_duration_ns(text) == 0:
+        lengths = {"--step": (parse_period_ns, self.step), "--duration": (parse_duration_ns, self.duration)}
+        for option, (parse, text) in lengths.items():
+            if parse(text) == 0:
                 raise UsageError(f"{option} {text}: nothing would be computed", "Give a time above 0.")
 
     @property
@@ -188,7 +189,7 @@ def map_grid(
     Raises:
         UsageError: threads, solver, step or duration can't be.
     """
-    rate = format_rate(1e9 / parse_duration_ns(common.step))
+    rate = format_rate(1e9 / parse_period_ns(common.step))
     return Grid(
         MAP,
         f"Tire at {rate}, {'soft' if soft else 'hard'} real time, {common.duration}, {common.solver}",

@@ -1,8 +1,17 @@
 """What is searched for, as a person writes it: rate, length, resolution, misses, confidence."""
 
+from collections.abc import Callable
+
 from tautochrone.errors import UsageError
 from tautochrone.judgement.tire.limit import Question
-from tautochrone.units import format_duration, parse_duration_ns, parse_percent, parse_rate_hz
+from tautochrone.units import (
+    format_duration,
+    parse_confidence,
+    parse_duration_ns,
+    parse_period_ns,
+    parse_rate_hz,
+    parse_share,
+)
 
 _NS_PER_S = 1_000_000_000
 _USUAL_RATE = "100Hz"
@@ -37,8 +46,8 @@ def question_of(
         period_ns=period_ns,
         steps=steps,
         misses=misses,
-        resolution=_percent("--resolution", resolution, _FINEST, _COARSEST),
-        confidence=_percent("--confidence", confidence, _LEAST_SURE, _MOST_SURE),
+        resolution=_within("--resolution", resolution, parse_share, _FINEST, _COARSEST),
+        confidence=_within("--confidence", confidence, parse_confidence, _LEAST_SURE, _MOST_SURE),
     )
 
 
@@ -46,18 +55,18 @@ def _period_ns(rate: str | None, step: str | None) -> int:
     if rate is not None and step is not None:
         raise UsageError("--rate and --step say the same in two ways", "Give one of them.")
     if step is not None:
-        period_ns = parse_duration_ns(step)
+        period_ns = parse_period_ns(step)
         if period_ns == 0:
             raise UsageError("--step must be more than 0", "Write a time, such as 10ms.")
         return period_ns
     return round(_NS_PER_S / parse_rate_hz(_USUAL_RATE if rate is None else rate))
 
 
-def _percent(option: str, text: str, least: float, most: float) -> float:
+def _within(option: str, text: str, parse: Callable[[str], float], least: float, most: float) -> float:
     try:
-        share = parse_percent(text)
-    except UsageError:
-        share = -1.0
+        share = parse(text)
+    except UsageError as error:
+        raise UsageError(f"{option}: {error}", error.advice) from error
     if not least <= share <= most:
         raise UsageError(
             f"{option} '{text}' is not a share from {least * 100:g}% to {most * 100:g}%",

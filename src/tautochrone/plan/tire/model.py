@@ -20,7 +20,7 @@ from tautochrone.run.catalogue import Entry, catalogue
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import SEALED
 from tautochrone.run.store import Store
-from tautochrone.units import format_rate, parse_duration_ns
+from tautochrone.units import format_rate, parse_period_ns
 
 MODEL = "tire-model"
 """What such a grid is about, beside those of ``grid``."""
@@ -79,7 +79,7 @@ def model_grid(
             f"--solver {common.solver} has no lock for each mass, which the model is about",
             f"Take {' or '.join(LOCKING)}.",
         )
-    rate = format_rate(1e9 / parse_duration_ns(common.step))
+    rate = format_rate(1e9 / parse_period_ns(common.step))
     return Grid(
         MODEL,
         f"Model of the tire's step at {rate}, {common.duration}, {common.solver}",

@@ -31,7 +31,9 @@ _TILE = "M5 1h12v10H5z"
 def chart(nested: Sequence[Call], release_ns: int, latency_ns: int, theme: Theme) -> alt.LayerChart:
     """The calls that fall into the wait, at least one."""
     shades = {one.function: bisect_right(_SHADES, one.self_ns / latency_ns) for one in shares(nested)}
-    found = _bars(nested, 0, release_ns, latency_ns, shades, theme)
+    # The longest is drawn however short it is, or there would be nothing.
+    least = min(_LEAST_SHARE, max(one.total_ns for one in nested) / latency_ns)
+    found = _bars(nested, 0, release_ns, latency_ns, shades, theme, least)
     bars = sorted(found, key=lambda one: one["begin"] - one["end"])[:_MOST_BARS]
     deepest = max(one["top"] for one in bars) + 1
     x = alt.X(
@@ -101,10 +103,11 @@ def _bars(
     latency_ns: int,
     shades: Mapping[str, int],
     theme: Theme,
+    least: float,
 ) -> Iterator[dict[str, Any]]:
     for call in nested:
         share = call.total_ns / latency_ns
-        if share < _LEAST_SHARE:
+        if share < least:
             continue
         label = f"{call.function} {duration(call.total_ns)}"
         fits = next((words for words in (label, call.function) if len(words) * _LETTER_SHARE < share), "")
@@ -123,4 +126,4 @@ def _bars(
             "task": f"{call.task}, {call.pid}",
             "words": fits,
         }
-        yield from _bars(call.inner, depth + 1, release_ns, latency_ns, shades, theme)
+        yield from _bars(call.inner, depth + 1, release_ns, latency_ns, shades, theme, least)

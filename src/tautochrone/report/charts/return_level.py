@@ -123,9 +123,10 @@ def describe(curve: Curve) -> str:
 
 
 def _range(curve: Curve) -> tuple[float, float]:
-    ends = [*curve.at[:1].tolist(), *curve.at[-1:].tolist(), curve.due * 2.0]
-    low = ends[0] / 2 if len(curve.at) else max(1.0, curve.due / 1e3)
-    return low, max(ends[1:]) * _ROOM
+    """From before the fit, or the rarest thousandth, until behind both the fit and what was measured."""
+    fitted = curve.at.tolist()
+    low = fitted[0] / 2 if fitted else max(1.0, curve.due / 1e3)
+    return low, max(low, *fitted[-1:], curve.due * 2.0) * _ROOM
 
 
 def _often(at: float, rate_hz: float | None) -> str:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 MOST = 5
 
-_SHOWN = ("repeated", "once")
 _OF_THE_START = (
     "realtime-permission",
     "memory-lock-permission",
@@ -75,7 +74,7 @@ def advice(findings: Sequence[Finding], worths: Mapping[str, Worth], side: Side)
 
     def urgency(finding: Finding) -> tuple[bool, int, bool]:
         worth = worths.get(finding.code)
-        measured = worth is not None and worth.shown in _SHOWN
+        measured = worth is not None and worth.shown == "repeated"
         at = order.index(finding.code) if finding.code in order else len(order)
         return not measured, at, not finding.knobs
 
@@ -87,4 +86,4 @@ def advice(findings: Sequence[Finding], worths: Mapping[str, Worth], side: Side)
 
 
 def _worth(worth: Worth | None) -> str:
-    return worth.sentence if worth is not None and worth.shown in _SHOWN else ""
+    return worth.sentence if worth is not None and worth.shown == "repeated" else ""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from tautochrone.faults import Later
 from tautochrone.judgement.loops import judge_runs
 from tautochrone.machine.audit import Finding
 from tautochrone.report import html
@@ -36,7 +37,8 @@ def render(results: Results, findings: Sequence[Finding], *, out: Path) -> Path:
     runs = results.runs
     told = {one.code for one in results.advice[:MOST]}  # above the report; not once more in it
     others = [one for one in findings if one.code not in told]
-    return runs_page.render(runs, judge_runs(runs), others, top=top(results), out=out)
+    verdict = Later(judge_runs, runs)
+    return runs_page.render(runs, verdict, others, top=Later(top, results), out=out)
 
 
 def top(results: Results) -> Markup:
@@ -44,13 +46,17 @@ def top(results: Results) -> Markup:
     judgement, search = results.judgement, results.search
     return html.part(
         "check.html.j2",
-        mark=_MARKS[results.standing],
-        headline=micro(results.headline),
-        why=micro(results.why),
-        lacking=results.remarks,
-        answers=grids.view(tables.answers(results)) if judgement.lines else None,
-        trials=grids.view(tables.trials(search)) if search is not None else None,
-        sections=[(micro(title), [micro(one) for one in said]) for title, said in sections(results)],
+        mark=Later(lambda: _MARKS[results.standing]),
+        headline=Later(lambda: micro(results.headline)),
+        why=Later(lambda: micro(results.why)),
+        lacking=Later(lambda: results.remarks),
+        answers=Later(lambda: grids.view(tables.answers(results)) if judgement.lines else None),
+        trials=Later(lambda: grids.view(tables.trials(search)) if search is not None else None),
+        sections=Later(_sections, results),
         advice=[(one.title, micro(one.do), micro(one.worth)) for one in results.advice[:MOST]],
         notes=[micro(note) for note in judgement.notes],
     )
+
+
+def _sections(results: Results) -> list[tuple[str, list[str]]]:
+    return [(micro(title), [micro(one) for one in said]) for title, said in sections(results)]

@@ -179,8 +179,7 @@ def _worst(lines: Sequence[Line]) -> Standing:
 
 
 def _is_of(run: Run, lines: Sequence[Line]) -> bool:
-    load = str(run.manifest.conditions.get("load", "idle"))
-    return any(line.where.startswith("idle" if load == "idle" else f"load {load}") for line in lines)
+    return any(run.id in line.runs for line in lines)
 
 
 def _seconds(run: Run) -> float:

@@ -10,6 +10,7 @@ from rich.text import Text
 from tautochrone.report.check import tables
 from tautochrone.report.check.advice import MOST
 from tautochrone.report.check.results import Results
+from tautochrone.report.console import show_part
 from tautochrone.report.terminal import band_lines, show_grid
 from tautochrone.report.views import virtual
 from tautochrone.report.views.conditions import sentence
@@ -21,37 +22,55 @@ _STYLES = {"holds": "bold green", "does not hold": "bold red", "not shown": "bol
 
 def show_results(console: Console, results: Results) -> None:
     """Print the answer, why, what limits it, what would help, and how long would settle it."""
-    manifests = [run.manifest for run in results.runs]
     wrap = not console.is_terminal
 
     def say(text: str, style: str = "", *, gap: bool = False) -> None:
         console.print(Text(("\n" if gap else "") + text, style=style), soft_wrap=wrap)
 
-    if around := sentence(manifests):
-        say(around, "dim", gap=True)
-    for part in band_lines(manifests):
-        console.print(part)
-    say(results.headline, _STYLES[results.standing], gap=True)
-    for remark in results.remarks:
-        say(remark, "bold yellow")
-    if results.judgement.lines:
-        for grid in show_grid(console, tables.answers(results)):
-            console.print(grid)
-    say(results.why, gap=True)
-    if results.search is not None:
-        for grid in show_grid(console, tables.trials(results.search)):
-            console.print(grid)
-    for title, sentences in sections(results):
-        say(title, "bold", gap=True)
-        for one in sentences:
-            say(one)
-    _show_advice(console, results)
-    for note in results.judgement.notes:
-        say(note, "dim", gap=note == results.judgement.notes[0])
-    for warning in _warnings(results):
-        console.print(Text.assemble(("warning: ", "bold yellow"), warning.text), soft_wrap=wrap)
-        if warning.advice:
-            say(f"  {warning.advice}", "dim")
+    def show_place() -> None:
+        manifests = [run.manifest for run in results.runs]
+        if around := sentence(manifests):
+            say(around, "dim", gap=True)
+        for part in band_lines(manifests):
+            console.print(part)
+
+    def show_answer() -> None:
+        say(results.headline, _STYLES[results.standing], gap=True)
+        for remark in results.remarks:
+            say(remark, "bold yellow")
+
+    def show_numbers() -> None:
+        if results.judgement.lines:
+            for grid in show_grid(console, tables.answers(results)):
+                console.print(grid)
+
+    def show_why() -> None:
+        say(results.why, gap=True)
+        if results.search is not None:
+            for grid in show_grid(console, tables.trials(results.search)):
+                console.print(grid)
+
+    def show_sections() -> None:
+        for title, sentences in sections(results):
+            say(title, "bold", gap=True)
+            for one in sentences:
+                say(one)
+
+    def show_notes() -> None:
+        for note in results.judgement.notes:
+            say(note, "dim", gap=note == results.judgement.notes[0])
+        for warning in _warnings(results):
+            console.print(Text.assemble(("warning: ", "bold yellow"), warning.text), soft_wrap=wrap)
+            if warning.advice:
+                say(f"  {warning.advice}", "dim")
+
+    show_part(console, "Where it was measured", show_place)
+    show_part(console, "The answer", show_answer)
+    show_part(console, "The answer in numbers", show_numbers)
+    show_part(console, "Why", show_why)
+    show_part(console, "What limits it", show_sections)
+    show_part(console, "What would help", _show_advice, console, results)
+    show_part(console, "Notes and warnings", show_notes)
 
 
 def sections(results: Results) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tautochrone.errors import StoreError
+from tautochrone.run.output import output
 
 Standing = Literal["passed", "failed", "not shown", "skipped", "error"]
 STANDINGS: tuple[Standing, ...] = ("failed", "error", "not shown", "skipped", "passed")
@@ -97,11 +97,6 @@ def save(text: str, path: Path, option: str, *, append: bool = False) -> Path:
     Raises:
         StoreError: that is not possible.
     """
-    try:
-        with path.open("a" if append else "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise StoreError(
-            f"Can't write {path}: {error.strerror}", f"Choose another place with {option}."
-        ) from error
+    with output(path, option=option, append=append) as file:
+        file.write(text.encode(errors="replace"))  # what was typed may be any bytes
     return path

@@ -1,16 +1,18 @@
 """The page of a comparison: one HTML file. Conditions first, then numbers, then charts."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tautochrone.faults import Later
 from tautochrone.judgement.comparison import words
 from tautochrone.judgement.comparison.compare import Comparison
 from tautochrone.judgement.comparison.passing import Passing
 from tautochrone.report import audits, html
 from tautochrone.report.comparison import facts, figures, tables
 from tautochrone.report.comparison.labels import labels
-from tautochrone.report.foot import foot
+from tautochrone.report.foot import first, foot
 from tautochrone.report.typeset import micro
 from tautochrone.report.views import conditions, grids, run_lines, warnings
 from tautochrone.run.manifest import Manifest
@@ -54,38 +56,40 @@ def page(comparison: Comparison, lacking: Sequence[str] = (), command: Sequence[
     cells = bool(comparison.pairs[0].cell)
     names = [side.named for side in comparison.sides] if cells else labels(comparison.sides)
     key = [f"{side.name}: {name}" for side, name in zip(comparison.sides, names, strict=True)]
-    drawn = figures.figures(comparison, key)
     placed = _placed(comparison)
     manifests = [manifest for manifest, _, _ in placed]
     titles = [f"{side}, {one.id}" for one, side, _ in placed]
-    notices = warnings.warnings(manifests, titles)
-    deployed, loaded = conditions.deployments(manifests, titles), conditions.loads(manifests, titles)
     return html.render(
         "comparison.html.j2",
-        {panel.id: panel.chart.to_dict() for figure in drawn for panel in figure.panels},
-        masthead=html.masthead(*manifests),
-        title=micro(comparison.headline),
-        how=[micro(one) for one in (*words.worth(comparison)[:_MOST_SENTENCES], *lacking)],
-        gates=[
-            _Gate(_MARKS[judged.passing], micro(said))
-            for judged, said in zip(comparison.gates, tables.gates(comparison), strict=True)
-        ],
-        sides=None if cells else grids.view(tables.sides(comparison, names)),
-        changes=grids.view(facts.grid(comparison.changes, comparison.sides)),
-        numbers=[grids.view(one) for one in tables.numbers_of(comparison)],
-        sure=[micro(one) for one in (*tables.why_not(comparison), *words.how_sure(comparison))],
-        figures=drawn,
+        masthead=Later(html.masthead, *manifests),
+        title=html.title(lambda: micro(comparison.headline)),
+        how=Later(lambda: [micro(one) for one in (*words.worth(comparison)[:_MOST_SENTENCES], *lacking)]),
+        gates=Later(_gates, comparison),
+        sides=None if cells else Later(lambda: grids.view(tables.sides(comparison, names))),
+        changes=Later(lambda: grids.view(facts.grid(comparison.changes, comparison.sides))),
+        numbers=Later(lambda: [grids.view(one) for one in tables.numbers_of(comparison)]),
+        sure=Later(_how_sure, comparison),
+        figures=Later(figures.figures, comparison, key),
         key=[] if cells else list(enumerate(key)),
         lacking=(),
-        **foot(manifests, notices, audits.one_of_each(manifests)),
-        deployments=grids.view(deployed[0]) if deployed else None,
-        loads=grids.view(loaded[0]) if loaded else None,
-        runs=[run_lines.run_line(one, side, cell) for one, side, cell in placed],
+        **foot(manifests, Later(warnings.warnings, manifests, titles), audits.one_of_each(manifests)),
+        deployments=first(conditions.deployments, manifests, titles),
+        loads=first(conditions.loads, manifests, titles),
+        runs=Later(lambda: [run_lines.run_line(one, side, cell) for one, side, cell in placed]),
         commands=[
-            " ".join(command) or "tauto compare A B",
+            shlex.join(command) or "tauto compare A B",
             *(f"tauto show {one.id}" for one in manifests[:4]),
         ],
     )
+
+
+def _how_sure(comparison: Comparison) -> list[str]:
+    return [micro(one) for one in (*tables.why_not(comparison), *words.how_sure(comparison))]
+
+
+def _gates(comparison: Comparison) -> list[_Gate]:
+    said = zip(comparison.gates, tables.gates(comparison), strict=True)
+    return [_Gate(_MARKS[judged.passing], micro(words)) for judged, words in said]
 
 
 def _placed(comparison: Comparison) -> list[tuple[Manifest, str, str]]:

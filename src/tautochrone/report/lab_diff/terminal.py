@@ -10,6 +10,7 @@ from tautochrone.judgement.lab_diff.calls import Call
 from tautochrone.judgement.lab_diff.differences import Comparison
 from tautochrone.judgement.lab_diff.window import Window
 from tautochrone.plan.lab_diff.measure import SIDES
+from tautochrone.report.console import show_part
 from tautochrone.report.lab_diff import tables
 from tautochrone.report.lab_diff.results import NOT_THE_RESULT, Results
 from tautochrone.report.terminal import band_lines, show_grid
@@ -21,17 +22,25 @@ def show_results(console: Console, results: Results) -> None:
     for line in band_lines(results.manifests):
         console.print(line, soft_wrap=wrap)
     console.print(Text(f"\n{results.headline}", style="bold"), soft_wrap=wrap)
+    for title, show in (("The machines", _show_machines), ("Where they differ", _show_differences)):
+        show_part(console, title, show, console, results)
+    for side, manifest in zip(SIDES, results.manifests, strict=True):
+        console.print(Text(f"{side} closely: tauto show {manifest.id}", style="dim"), soft_wrap=True)
+
+
+def _show_machines(console: Console, results: Results) -> None:
     for part in show_grid(console, tables.machines(results)):
         console.print(part)
+
+
+def _show_differences(console: Console, results: Results) -> None:
     console.print()
     for sentence in (*results.differences(), *results.explanation()):
-        console.print(Text(sentence), soft_wrap=wrap)
+        console.print(Text(sentence), soft_wrap=not console.is_terminal)
     grids = (tables.steps(results), tables.waits(results), tables.functions(results))
     for grid in grids if results.differ else ():
         for part in show_grid(console, grid) if grid is not None else ():
             console.print(part)
-    for side, manifest in zip(SIDES, results.manifests, strict=True):
-        console.print(Text(f"{side} closely: tauto show {manifest.id}", style="dim"), soft_wrap=True)
 
 
 def as_table(results: Results) -> dict[str, Any]:

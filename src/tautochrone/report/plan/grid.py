@@ -24,7 +24,7 @@ from tautochrone.report.plan.tire_model_results import ModelResults, gather_mode
 from tautochrone.report.presentations import Grid
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
-from tautochrone.units import parse_duration_ns
+from tautochrone.units import parse_duration_ns, parse_period_ns
 
 NOT_YET = "It is not measured yet."
 
@@ -127,7 +127,7 @@ def gather_grid(
     return GridResults(
         kind=document.grid,
         solver=str(options["solver"][0]),
-        step_ns=parse_duration_ns(str(options["step"][0])),
+        step_ns=parse_period_ns(str(options["step"][0])),
         duration_ns=parse_duration_ns(str(options["duration"][0])),
         soft=options.get("overrun", ("stop",))[0] != "stop",
         nodes=tuple(int(one) for one in options["nodes"]),

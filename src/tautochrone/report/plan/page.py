@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tautochrone.errors import UsageError
+from tautochrone.faults import Later
 from tautochrone.report import audits, html
-from tautochrone.report.composition import Figure
+from tautochrone.report.composition import Figure, all_made
 from tautochrone.report.foot import foot
 from tautochrone.report.lab_matrix.results import MatrixResults
 from tautochrone.report.middleware.results import MiddlewareResults
@@ -27,7 +28,6 @@ _ORDERS = {
 
 @dataclass(frozen=True)
 class _Section:
-    title: str
     grid: grids.Laid
     figure: Figure | None
 
@@ -60,38 +60,44 @@ def render(results: Results, *, out: Path) -> Path:
 
 def page(results: Results) -> str:
     """The HTML text."""
-    parts = [_section(table, results, index) for index, table in enumerate(results.tables)]
-    grid = _grid_section(results.grid) if results.grid is not None else None
-    drawn = [part.figure for part in parts if part.figure] + (grid.figures if grid is not None else [])
-    specifications = {panel.id: panel.chart.to_dict() for figure in drawn for panel in figure.panels}
-    notices = conditions.deviations(results)
+    sections = [
+        (_heading(table), Later(_section, table, results, index))
+        for index, table in enumerate(results.tables)
+    ]
     manifests = results.manifests
     return html.render(
         "plan.html.j2",
-        specifications,
-        masthead=html.masthead(*manifests) if manifests else "",
+        masthead=Later(html.masthead, *manifests) if manifests else "",
         title=results.campaign.title,
-        how=_how(results),
-        required=_required(results),
-        extremes=[_set(one) for one in extremes(results)],
-        how_sure=how_sure(results),
-        sections=parts,
-        grid=grid,
+        how=Later(_how, results),
+        required=Later(_required, results),
+        extremes=Later(lambda: [_set(one) for one in extremes(results)]),
+        how_sure=Later(how_sure, results),
+        sections=sections,
+        grid=Later(lambda: _grid_section(results.grid) if results.grid is not None else None),
         lacking=results.lacking,
-        **foot(manifests, notices, audits.one_of_each(manifests)),
-        deployments=_laid(conditions.deployments(results)),
-        loads=_laid(conditions.loads(results)),
-        runs=[run_lines.run_line(one, *_place(one)) for one in manifests],
-        commands=_commands(results),
+        **foot(manifests, Later(conditions.deviations, results), audits.one_of_each(manifests)),
+        deployments=Later(lambda: _laid(conditions.deployments(results))),
+        loads=Later(lambda: _laid(conditions.loads(results))),
+        runs=Later(lambda: [run_lines.run_line(one, *_place(one)) for one in manifests]),
+        commands=Later(_commands, results),
     )
+
+
+def _heading(table: Table) -> str:
+    return tables.heading(table).replace(" in us", " in µs")
 
 
 def _section(table: Table, results: Results, index: int) -> _Section:
     return _Section(
-        tables.heading(table).replace(" in us", " in µs"),
         grids.view(tables.grid(table, results, apart=True)),
-        figures.figure(table, f"plan-{index}"),
+        next(iter(all_made("Its figure", lambda: _drawn(table, index))), None),
     )
+
+
+def _drawn(table: Table, index: int) -> list[Figure]:
+    drawn = figures.figure(table, f"plan-{index}")
+    return [] if drawn is None else [drawn]
 
 
 def _grid_section(results: GridResults | MatrixResults | MiddlewareResults) -> _GridSection:
@@ -99,7 +105,7 @@ def _grid_section(results: GridResults | MatrixResults | MiddlewareResults) -> _
     return _GridSection(
         view.title,
         [micro(sentence) for sentence in view.sentences(results)],
-        view.figures(results, "grid"),
+        all_made("Its figures", lambda: view.figures(results, "grid")),
         [grids.view(table) for table in (*view.tables(results), *view.details(results))],
     )
 
@@ -167,9 +173,7 @@ def _place(manifest: Manifest) -> tuple[object, object]:
 
 
 def _commands(results: Results) -> list[str]:
-    typed = dict.fromkeys(
-        str(one.conditions["command"]) for one in results.manifests if one.conditions.get("command")
-    )
+    typed = dict.fromkeys(one.typed for one in results.manifests if one.typed)
     runs = [f"tauto report {results.manifests[0].id}"] if results.manifests else []
     cell = view_of(results.grid).again(results.grid) if results.grid is not None else []
     told = [one.conditions["plan"] for one in results.manifests]

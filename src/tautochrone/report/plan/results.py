@@ -163,7 +163,7 @@ def gather_results(
         order=str(told[-1].get("order")) if told else "",
         wanted=wanted,
         cells=cells,
-        tables=() if grid is not None else tuple(_tables(runs, list(cells))),
+        tables=() if grid is not None else tuple(_tables(runs, cells)),
         manifests=tuple(run.manifest for run in runs),
         lacking=tuple(
             _lacking_of_grid(points, wanted, done, told_why)
@@ -238,11 +238,12 @@ def _in_common(own: Sequence[Point], points: Sequence[Point]) -> Iterator[str]:
             yield f"{name.replace('-', ' ')} {next(iter(values))}"
 
 
-def _tables(runs: Sequence[Run], cells: Sequence[str]) -> Iterator[Table]:
+def _tables(runs: Sequence[Run], cells: Iterable[str]) -> Iterator[Table]:
     """In the order of the plan's cells; a table's rows of one source lie together, so that cells compare."""
     found: dict[tuple[str, str], dict[tuple[str, str], list[tuple[Run, Repetition]]]] = {}
     meanings: dict[tuple[str, str], str] = {}
-    for run in sorted(runs, key=lambda one: cells.index(_told(one)["cell"])):
+    place = {cell: at for at, cell in enumerate(cells)}
+    for run in sorted(runs, key=lambda one: place[str(_told(one)["cell"])]):
         for measure in run.manifest.header.get("measures", []):
             name = str(measure["name"])
             table = (run.manifest.experiment, name)
@@ -252,8 +253,8 @@ def _tables(runs: Sequence[Run], cells: Sequence[str]) -> Iterator[Table]:
                 rows.setdefault((source, str(_told(run)["cell"])), []).append((run, repetition))
     names = _deployment_names(runs)
     for table, rows in found.items():
-        sources = list(dict.fromkeys(source for source, _ in rows))
-        ordered = sorted(rows.items(), key=lambda row: (sources.index(row[0][0]), cells.index(row[0][1])))
+        first = {source: at for at, source in enumerate(dict.fromkeys(source for source, _ in rows))}
+        ordered = sorted(rows.items(), key=lambda row: (first[row[0][0]], place[row[0][1]]))
         yield Table(*table, meanings[table], tuple(_row(source, own, names) for (source, _), own in ordered))
 
 
@@ -261,8 +262,8 @@ def _deployment_names(runs: Sequence[Run]) -> Mapping[str, str]:
     """Of deployments in files the files' names alone, unless two are alike."""
     written = {str(_told(run).get("deployment") or "") for run in runs}
     stems = {one: PurePath(one).stem if one.endswith(".toml") else one for one in written}
-    several = [*stems.values()]
-    return {one: stem if several.count(stem) == 1 else one for one, stem in stems.items()}
+    often = Counter(stems.values())
+    return {one: stem if often[stem] == 1 else one for one, stem in stems.items()}
 
 
 def _row(source: str, own: Sequence[tuple[Run, Repetition]], deployments: Mapping[str, str]) -> Row:

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from tautochrone.report.console import show_part
 from tautochrone.report.lab_matrix.results import MatrixResults
 from tautochrone.report.middleware import views
 from tautochrone.report.middleware.results import MiddlewareResults
@@ -15,7 +16,7 @@ from tautochrone.report.plan.conditions import deviations
 from tautochrone.report.plan.extremes import extremes, how_sure
 from tautochrone.report.plan.grid import GridResults
 from tautochrone.report.plan.grid_views import view_of
-from tautochrone.report.plan.results import Results, Row
+from tautochrone.report.plan.results import Results, Row, Table
 from tautochrone.report.presentations import Grid
 from tautochrone.report.terminal import band_lines, show_grid
 from tautochrone.report.typeset import plain
@@ -29,15 +30,25 @@ def show_results(console: Console, results: Results) -> None:
     for line in band_lines(results.manifests):
         console.print(line, soft_wrap=not console.is_terminal)
     if results.grid is not None:
-        _show_grid(console, results.grid)
+        show_part(console, "The grid", _show_grid, console, results.grid)
     for table in results.tables:
-        console.print(Text(f"\n{tables.heading(table)}", style="bold"))
-        narrow = console.is_terminal and console.width < _WIDE
-        grid = tables.grid(table, results, apart=not console.is_terminal)
-        for one in tables.in_two(grid) if narrow and results.wanted > 1 else (grid,):
-            for part in show_grid(console, one):
-                console.print(part)
-    _show_extremes(console, results)
+        show_part(console, tables.heading(table), _show_measured, console, table, results)
+    show_part(console, "Best and worst", _show_extremes, console, results)
+    show_part(console, "Warnings", _show_deviations, console, results)
+    show_part(console, "What was not measured", _show_lacking, console, results)
+    show_part(console, requirements.TITLE, _show_required, console, results)
+
+
+def _show_measured(console: Console, table: Table, results: Results) -> None:
+    console.print(Text(f"\n{tables.heading(table)}", style="bold"))
+    narrow = console.is_terminal and console.width < _WIDE
+    grid = tables.grid(table, results, apart=not console.is_terminal)
+    for one in tables.in_two(grid) if narrow and results.wanted > 1 else (grid,):
+        for part in show_grid(console, one):
+            console.print(part)
+
+
+def _show_deviations(console: Console, results: Results) -> None:
     for notice in deviations(results):
         about = f" ({notice.runs})" if notice.runs else ""
         console.print(
@@ -45,13 +56,14 @@ def show_results(console: Console, results: Results) -> None:
         )
         if notice.advice:
             console.print(Text(f"  {plain(notice.advice)}"), soft_wrap=True)
-    if results.lacking:
-        rows = tuple((what, why) for what, why in results.lacking)
-        for part in show_grid(
-            console, Grid("Not measured, or not in every repetition", ("what", "why"), rows)
-        ):
-            console.print(part)
-    _show_required(console, results)
+
+
+def _show_lacking(console: Console, results: Results) -> None:
+    if not results.lacking:
+        return
+    rows = tuple((what, why) for what, why in results.lacking)
+    for part in show_grid(console, Grid("Not measured, or not in every repetition", ("what", "why"), rows)):
+        console.print(part)
 
 
 def _show_required(console: Console, results: Results) -> None:

@@ -133,7 +133,9 @@ def _panels(
     for (story, where), members in told.items():
         source, _ = members[0]
         seen = repetitions(run, source)
-        scenes[story, where] = scene(seen, typical(seen))
+        drawn = scene(seen, typical(seen))
+        if drawn.spans:  # on a clock too coarse to tell its instants apart nothing lasts
+            scenes[story, where] = drawn
     ends = {key: max(span.end_ns for span in one.spans) for key, one in scenes.items()}
     bounded = max((end for (story, _), end in ends.items() if story != "endless"), default=0)
     for index, (key, one) in enumerate(scenes.items()):

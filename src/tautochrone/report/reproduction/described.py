@@ -48,7 +48,7 @@ def _overview(papers: Sequence[Paper]) -> Iterator[str]:
     for paper in papers:
         lengths = [expected_s(plan_of(paper.name, quick=quick)) for quick in (False, True)]
         total = [one + more for one, more in zip(total, lengths, strict=True)]
-        counts = f"{len(paper.tables)}, {len(paper.figures)}, {len(paper.claims)}"
+        counts = f"{len(paper.tables)}, {len(paper.figures)}, {len(paper.claims) - paper.questions}"
         yield _row([f"[`{paper.name}`](#{paper.name})", paper.asks, counts, *map(long_duration, lengths)])
     if len(papers) == len(NAMES):
         yield _row(["`all`", "one after the other", "", *map(long_duration, total)])
@@ -155,7 +155,7 @@ def _titles(queries: Iterable[Query]) -> str:
 def _claims(paper: Paper) -> Iterator[str]:
     if not paper.claims:
         return
-    yield f"<details><summary>Its {plural(len(paper.claims), 'claim')}</summary>"
+    yield f"<details><summary>Its {_counted(paper)}</summary>"
     yield ""
     yield "| claim | section | what the paper found |"
     yield "|---|---|---|"
@@ -165,6 +165,11 @@ def _claims(paper: Paper) -> Iterator[str]:
     yield ""
     yield "</details>"
     yield ""
+
+
+def _counted(paper: Paper) -> str:
+    claims = plural(len(paper.claims) - paper.questions, "claim")
+    return f"{claims} and {plural(paper.questions, 'question')} of ours" if paper.questions else claims
 
 
 def _cannot(paper: Paper) -> Iterator[str]:

@@ -18,6 +18,7 @@ from tautochrone.report.reproduction.figures import Drawn, captions, draw_all
 from tautochrone.report.reproduction.figures.files import written
 from tautochrone.report.reproduction.made import Made
 from tautochrone.report.reproduction.sheet import arrange
+from tautochrone.run.output import output
 
 PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
 
@@ -39,12 +40,13 @@ def write(made: Made, folder: Path) -> Path:
     try:
         for own in (folder, folder / FIGURES, folder / TABLES):
             own.mkdir(exist_ok=True)
-        for name, content in _files(made, drawn):
-            (folder / name).write_bytes(content)
     except OSError as error:
         raise StoreError(
             f"Can't write to {folder}: {error.strerror}", "Choose another place with --out."
         ) from error
+    for name, content in _files(made, drawn):
+        with output(folder / name) as file:
+            file.write(content)
     return page.render(made, out=folder / PAGE, drawn=drawn)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
+from tautochrone.faults import Later
 from tautochrone.paper import conditions as compared
 from tautochrone.paper.side_by_side import lay
 from tautochrone.paper.systems import label_of
@@ -40,6 +41,13 @@ class _Figure:
     said: Sheet | None
 
 
+@dataclass(frozen=True)
+class _Sheets:
+    tables: Sequence[Sheet | None]
+    figures: Sequence[_Figure]
+    missing: Sequence[str]
+
+
 def render(made: Made, *, out: Path, drawn: Sequence[Drawn] | None = None) -> Path:
     """Write the page.
 
@@ -61,43 +69,48 @@ def page(made: Made, drawn: Sequence[Drawn] | None = None) -> str:
     """The HTML text."""
     paper, measurements = made.paper, made.measurements
     pictures = draw_all(paper, measurements) if drawn is None else drawn
-    figures = [_figure(one, made) for one in pictures]
-    tables = [arrange(lay(table, measurements, paper)) for table in paper.tables]
-    sheets, missing = said_once([*tables, *(one.said for one in figures)])
-    figures = [replace(one, said=said) for one, said in zip(figures, sheets[len(tables) :], strict=True)]
-    lines, remarks = claims.with_notes(claims.lines(made.asked))
+    laid = Later(_lay, made, pictures)
+    asked = Later(lambda: claims.with_notes(claims.lines(made.asked)))
     systems = [(one.name, label_of(one.name)) for one in measurements.systems]
     manifests = made.manifests
     results = _results(made)
     return html.render(
         "reproduction.html.j2",
-        {panel.id: panel.chart.to_dict() for one in figures for part in one.parts for panel in part.panels},
         set=set_text,
-        masthead=html.masthead(*manifests) if manifests else "",
+        masthead=Later(html.masthead, *manifests) if manifests else "",
         title=paper.title,
         asks=micro(paper.asks),
         cited=paper.cited,
         paper=paper.short,
-        how=_how(made),
-        counted=claims.counted(made.asked),
-        claims=claims.in_groups(lines),
-        remarks=remarks,
-        matrix=matrix(lines, systems),
-        compared=compared.compare(paper, measurements),
+        how=Later(_how, made),
+        counted=Later(claims.counted, made.asked),
+        claims=Later(lambda: claims.in_groups(asked.get()[0])),
+        remarks=Later(lambda: asked.get()[1]),
+        matrix=Later(lambda: matrix(asked.get()[0], systems)),
+        compared=Later(compared.compare, paper, measurements),
         compared_notes=paper.conditions.notes,
         systems=systems,
-        missing=missing,
-        tables=sheets[: len(tables)],
-        figures=figures,
+        missing=Later(lambda: laid.get().missing),
+        tables=Later(lambda: laid.get().tables),
+        figures=Later(lambda: laid.get().figures),
         cannot=paper.cannot,
         lacking=made.lacking_by_reason(),
         required=None,
-        **foot(manifests, conditions.deviations(results), audits.one_of_each(manifests)),
-        deployments=_laid(conditions.deployments(results)),
-        loads=_laid(conditions.loads(results)),
-        runs=[run_lines.run_line(one, *_place(one.conditions)) for one in manifests],
+        **foot(manifests, Later(conditions.deviations, results), audits.one_of_each(manifests)),
+        deployments=Later(lambda: _laid(conditions.deployments(results))),
+        loads=Later(lambda: _laid(conditions.loads(results))),
+        runs=Later(lambda: [run_lines.run_line(one, *_place(one.conditions)) for one in manifests]),
         commands=[made.command, f"tauto report {made.campaign}", *_one_run(made)],
     )
+
+
+def _lay(made: Made, pictures: Sequence[Drawn]) -> _Sheets:
+    """Tables and figures, with what is missing from several of them said once."""
+    figures = [_figure(one, made) for one in pictures]
+    tables = [arrange(lay(table, made.measurements, made.paper)) for table in made.paper.tables]
+    sheets, missing = said_once([*tables, *(one.said for one in figures)])
+    said = zip(figures, sheets[len(tables) :], strict=True)
+    return _Sheets(sheets[: len(tables)], [replace(one, said=own) for one, own in said], missing)
 
 
 def set_text(text: str) -> Markup:

@@ -8,10 +8,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from tautochrone.paper.conditions import compare
-from tautochrone.paper.document import Paper, Printed
+from tautochrone.paper.document import Paper, Printed, Table
 from tautochrone.paper.measured import Measurements
 from tautochrone.paper.side_by_side import Entry, Laid, lay, said_of
 from tautochrone.paper.value import Absent
+from tautochrone.report.console import show_part
 from tautochrone.report.presentations import Grid
 from tautochrone.report.reproduction import claims, flat
 from tautochrone.report.reproduction.made import Made
@@ -25,22 +26,23 @@ _MOST_LACKING = 12
 
 def show(console: Console, made: Made) -> None:
     """Print each table, what was not measured, and the claims; figures and evidence stand in the report."""
-    paper, measurements = made.paper, made.measurements
+    paper = made.paper
     broken = not console.is_terminal
     console.print(Text(paper.title, style="bold"), soft_wrap=broken)
     console.print(Text(plain(f"{paper.short}. {paper.asks}")), soft_wrap=broken)
     for line in band_lines(made.manifests):
         console.print(line, soft_wrap=broken)
     for table in paper.tables:
-        _show_table(console, lay(table, measurements, paper), table.name)
+        show_part(console, table.name, _show_table, console, table, made)
     for said in said_of(paper):
-        _show_table(console, lay(said, measurements, paper), said.name)
-    _show_lacking(console, made)
-    _show_claims(console, made)
+        show_part(console, said.name, _show_table, console, said, made)
+    show_part(console, "What was not measured", _show_lacking, console, made)
+    show_part(console, "Claims", _show_claims, console, made)
 
 
-def _show_table(console: Console, laid: Laid, name: str) -> None:
-    for part in show_grid(console, grid(laid, name)):
+def _show_table(console: Console, table: Table, made: Made) -> None:
+    laid = lay(table, made.measurements, made.paper)
+    for part in show_grid(console, grid(laid, table.name)):
         console.print(part, soft_wrap=not console.is_terminal)
 
 

@@ -81,7 +81,6 @@ def page(made: Sequence[tuple[Made, Path]], troubles: Mapping[str, str], folder:
     manifests = [manifest for one, _ in made for manifest in one.manifests]
     return html.render(
         "reproductions.html.j2",
-        {},
         set=set_text,
         band=virtual.band(manifests),
         masthead=html.masthead(*manifests) if manifests else "",

@@ -1,13 +1,15 @@
 """The page of a selection: one HTML file."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from tautochrone.faults import Later
 from tautochrone.judgement.selection import words
 from tautochrone.judgement.selection.select import Selected
 from tautochrone.judgement.selection.traits import block_of
 from tautochrone.report import html
-from tautochrone.report.foot import foot
+from tautochrone.report.foot import first, foot
 from tautochrone.report.presentations import Grid
 from tautochrone.report.selection.section import sections
 from tautochrone.report.typeset import micro, plural
@@ -34,31 +36,24 @@ def render(selected: Selected, *, command: Sequence[str], out: Path) -> Path:
 
 def page(selected: Selected, command: Sequence[str]) -> str:
     """The HTML text."""
-    shown = sections(selected)
     placed = _placed(selected)
     manifests = [run.manifest for _, run in placed]
     labels = [f"{name}, {run.id}" for name, run in placed]
-    notices = warnings.warnings(manifests, labels)
-    loaded = conditions.loads(manifests, labels)
     return html.render(
         "selection.html.j2",
-        {
-            panel.id: panel.chart.to_dict()
-            for one in shown
-            for figure in one.figures
-            for panel in figure.panels
-        },
-        masthead=html.masthead(*manifests),
-        title=_title(selected),
-        how=_how(selected),
-        selections=shown,
+        masthead=Later(html.masthead, *manifests),
+        title=html.title(lambda: _title(selected)),
+        how=Later(_how, selected),
+        selections=sections(selected),
         lacking=(),
         required=None,
-        **foot(manifests, notices),
-        deployments=_deployments(placed),
-        loads=grids.view(loaded[0]) if loaded else None,
-        runs=[run_lines.run_line(run.manifest, name, block_of(run) or "") for name, run in placed],
-        commands=[" ".join(command), f"tauto show {manifests[0].id}"],
+        **foot(manifests, Later(warnings.warnings, manifests, labels)),
+        deployments=Later(_deployments, placed),
+        loads=first(conditions.loads, manifests, labels),
+        runs=Later(
+            lambda: [run_lines.run_line(run.manifest, name, block_of(run) or "") for name, run in placed]
+        ),
+        commands=[shlex.join(command), f"tauto show {manifests[0].id}"],
     )
 
 

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from tautochrone.faults import Later
 from tautochrone.judgement.selection import words
 from tautochrone.judgement.selection.select import Selected, Selection
-from tautochrone.report.composition import Figure
+from tautochrone.report.composition import Figure, all_made
 from tautochrone.report.selection import tables
 from tautochrone.report.selection.figures import figures
 from tautochrone.report.typeset import micro
@@ -34,9 +35,9 @@ class Section:
     sentences: list[str]
 
 
-def sections(selected: Selected, prefix: str = "selection") -> list[Section]:
+def sections(selected: Selected, prefix: str = "selection") -> list[Later[Section]]:
     """One for each selection; their panels' ids begin with ``prefix``."""
-    return [_section(one, f"{prefix}-{index}") for index, one in enumerate(selected.selections)]
+    return [Later(_section, one, f"{prefix}-{index}") for index, one in enumerate(selected.selections)]
 
 
 def _section(one: Selection, prefix: str) -> Section:
@@ -47,7 +48,7 @@ def _section(one: Selection, prefix: str) -> Section:
         printed=grids.view(tables.as_printed(one)),
         outcome=micro(words.as_printed(one)),
         of_the_test=[micro(sentence) for sentence in words.of_the_test(one)],
-        figures=figures(one, prefix),
+        figures=all_made("Its figures", lambda: figures(one, prefix)),
         tables=[grids.view(grid) for grid in (tables.beside(one), tables.differences(one))],
         sentences=[micro(sentence) for sentence in words.cautions(one)],
     )

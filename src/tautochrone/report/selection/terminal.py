@@ -9,6 +9,7 @@ from rich.text import Text
 
 from tautochrone.judgement.selection import words
 from tautochrone.judgement.selection.select import Against, Selected, Selection
+from tautochrone.report.console import show_part
 from tautochrone.report.presentations import Grid
 from tautochrone.report.selection import tables
 from tautochrone.report.terminal import show_grid
@@ -21,24 +22,8 @@ _MOST_IN_FULL = 12  # selections
 def show_selected(console: Console, selected: Selected) -> None:
     """Print each selection: the answer, the ranking, the tests, and what can mislead."""
     many = len(selected.selections) > _MOST_IN_FULL
-    for selection in selected.selections:
-        by = selection.contest.by
-        console.print(Text(f"\n{words.title(selection)}: which {by}?", style="bold"))
-        console.print(Text(words.answer(selection), style="bold"), soft_wrap=not console.is_terminal)
-        if many:
-            continue
-        for grid in (tables.ranking(selection), tables.as_printed(selection)):
-            _show_table(console, grid)
-        console.print(Text(words.as_printed(selection)), soft_wrap=not console.is_terminal)
-        for sentence in words.of_the_test(selection):
-            folded = Padding(Text(sentence, style="dim"), (0, 0, 0, 2))
-            line = folded if console.is_terminal else Text(f"  {sentence}", style="dim")
-            console.print(line, soft_wrap=not console.is_terminal)
-        for grid in (tables.beside(selection), tables.differences(selection)):
-            _show_table(console, grid)
-        console.print()
-        for sentence in words.cautions(selection):
-            console.print(Text(sentence), soft_wrap=not console.is_terminal)
+    for at, selection in enumerate(selected.selections, start=1):
+        show_part(console, f"Selection {at}", _show_selection, console, selection, in_full=not many)
     if many:
         words_of_rest = (
             f"Of {len(selected.selections)} selections, the answers alone; the page has the rest: --out FILE"
@@ -48,6 +33,26 @@ def show_selected(console: Console, selected: Selected) -> None:
         console.print(
             Text(f"\nNot selected among: {sentence}", style="dim"), soft_wrap=not console.is_terminal
         )
+
+
+def _show_selection(console: Console, selection: Selection, *, in_full: bool) -> None:
+    by = selection.contest.by
+    console.print(Text(f"\n{words.title(selection)}: which {by}?", style="bold"))
+    console.print(Text(words.answer(selection), style="bold"), soft_wrap=not console.is_terminal)
+    if not in_full:
+        return
+    for grid in (tables.ranking(selection), tables.as_printed(selection)):
+        _show_table(console, grid)
+    console.print(Text(words.as_printed(selection)), soft_wrap=not console.is_terminal)
+    for sentence in words.of_the_test(selection):
+        folded = Padding(Text(sentence, style="dim"), (0, 0, 0, 2))
+        line = folded if console.is_terminal else Text(f"  {sentence}", style="dim")
+        console.print(line, soft_wrap=not console.is_terminal)
+    for grid in (tables.beside(selection), tables.differences(selection)):
+        _show_table(console, grid)
+    console.print()
+    for sentence in words.cautions(selection):
+        console.print(Text(sentence), soft_wrap=not console.is_terminal)
 
 
 def _show_table(console: Console, grid: Grid) -> None:

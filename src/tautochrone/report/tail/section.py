@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tautochrone.judgement.tail import words
+from tautochrone.report.composition import all_made
 from tautochrone.report.tail import tables
 from tautochrone.report.tail.figures import is_fitted, of_source
 from tautochrone.report.typeset import micro
 from tautochrone.report.views import grids
 
 if TYPE_CHECKING:
+    from tautochrone.faults import Fault
     from tautochrone.judgement.tail.source import SourceTail
     from tautochrone.judgement.tail.tails import RunTails
     from tautochrone.report.composition import Figure
@@ -42,16 +44,17 @@ class Entry:
 
 @dataclass(frozen=True)
 class View:
-    """The section. ``overview``: of many sources a row each, otherwise None."""
+    """The section.
+
+    Attributes:
+        overview: of many sources a row each, otherwise None.
+        lost: a notice for each run whose tails could not be found.
+    """
 
     overview: Laid | None
     entries: tuple[Entry, ...]
     notes: tuple[str, ...]
-
-    @property
-    def figures(self) -> list[Figure]:
-        """All figures, for their specifications."""
-        return [figure for entry in self.entries for figure in entry.figures]
+    lost: tuple[str, ...] = ()
 
 
 class Section:
@@ -62,6 +65,7 @@ class Section:
         self._rows: list[tables.Row] = []
         self._kept: list[_Told] = []
         self._fitted = False
+        self._lost: list[str] = []
 
     def take(self, label: str, found: RunTails) -> None:
         """One run more, under its label."""
@@ -70,10 +74,14 @@ class Section:
         self._fitted = self._fitted or any(one.refusal is None for one in found.sources)
         self._kept = _worth_telling([*self._kept, *own], len(self._rows))
 
+    def lose(self, fault: Fault) -> None:
+        """One run more, whose tails could not be found."""
+        self._lost.append(fault.notice)
+
     def view(self, prefix: str = "tail") -> View | None:
         """Lay them out; None without a source. The ids of the charts begin with ``prefix``."""
         if not self._kept:
-            return None
+            return View(None, (), (), tuple(self._lost)) if self._lost else None
         several = len(self._rows) > MOST_WHOLE
         overview = grids.view(tables.overview(self._rows, self._kept[0][2].confidence)) if several else None
         runs = len({row.run for row in self._rows}) > 1
@@ -81,7 +89,7 @@ class Section:
             _entry(one, label if runs else "", meaning, f"{prefix}-{at}")
             for at, (label, meaning, one) in enumerate(self._kept)
         )
-        return View(overview, entries, tables.notes(fitted=self._fitted))
+        return View(overview, entries, tables.notes(fitted=self._fitted), tuple(self._lost))
 
 
 def _worth_telling(every: list[_Told], count: int) -> list[_Told]:
@@ -105,5 +113,5 @@ def _entry(one: SourceTail, label: str, meaning: str, prefix: str) -> Entry:
         sentences=tuple(micro(sentence) for sentence in words.fit(one)),
         tables=tuple(grids.view(grid) for grid in shown if grid is not None),
         checks=grids.view(tables.checks(one)),
-        figures=of_source(one, prefix, meaning),
+        figures=tuple(all_made("What is exceeded how often", lambda: of_source(one, prefix, meaning))),
     )

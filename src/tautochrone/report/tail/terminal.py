@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from tautochrone.judgement.tail import words
+from tautochrone.report.console import show_part
 from tautochrone.report.tail import tables
 from tautochrone.report.terminal import show_grid
 from tautochrone.units import format_percent
@@ -35,16 +36,13 @@ def show(console: Console, tails: RunTails) -> None:
     console.print(Text(f"{tails.run}, {format_percent(tails.sources[0].confidence)} confidence", style="dim"))
     if len(tails.sources) <= _MOST_WHOLE:
         for one in tails.sources:
-            _show_source(console, one)
-        _show_notes(console, tails.sources)
+            show_part(console, one.name, _show_source, console, one)
+        show_part(console, "Notes", _show_notes, console, tails.sources)
         return
-    for part in show_grid(
-        console, tables.overview([tables.row(one) for one in tails.sources], tails.sources[0].confidence)
-    ):
-        console.print(part)
+    show_part(console, "All sources", _show_overview, console, tails)
     worst = max(tails.sources, key=lambda one: one.worst_ns)
-    _show_source(console, worst)
-    _show_notes(console, tails.sources)
+    show_part(console, worst.name, _show_source, console, worst)
+    show_part(console, "Notes", _show_notes, console, tails.sources)
     console.print(Text("\nThe others, each by itself: --source NAME.", style="dim"))
 
 
@@ -59,6 +57,12 @@ def as_table(tails: RunTails) -> dict[str, Any]:
         "confidence": tails.sources[0].confidence,
         "sources": [_source(one) for one in tails.sources],
     }
+
+
+def _show_overview(console: Console, tails: RunTails) -> None:
+    rows = [tables.row(one) for one in tails.sources]
+    for part in show_grid(console, tables.overview(rows, tails.sources[0].confidence)):
+        console.print(part)
 
 
 def _noun(tails: RunTails) -> str:

@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tautochrone.errors import UsageError
+from tautochrone.faults import Later
 from tautochrone.judgement.tire.limit import CONDITION
 from tautochrone.judgement.tire.limit_words import team_of
 from tautochrone.report import html
-from tautochrone.report.foot import foot
+from tautochrone.report.composition import all_made
+from tautochrone.report.foot import first, foot
 from tautochrone.report.tire_limit import tables
 from tautochrone.report.tire_limit.figures import figures
 from tautochrone.report.tire_limit.results import Results
@@ -49,26 +51,23 @@ def render(results: Results, *, out: Path) -> Path:
 
 def page(results: Results) -> str:
     """The HTML text."""
-    drawn = figures(results, "trials")
     manifests = results.manifests
     labels = [_label(manifest, several=len(results.limits) > 1) for manifest in manifests]
-    notices = _notices(manifests, labels)
-    deployed = conditions.deployments(manifests, labels)
-    loaded = conditions.loads(manifests, labels)
     return html.render(
         "limit.html.j2",
-        {panel.id: panel.chart.to_dict() for figure in drawn for panel in figure.panels},
-        masthead=html.masthead(manifests[0]),
-        title=results.headline,
-        how=_how(results),
-        answers=grids.view(tables.answers(results)),
-        said=[
-            _Said(team_of(limit.threads), [micro(one) for one in tables.sentences(limit)])
-            for limit in results.limits
-        ],
-        remarks=[micro(sentence) for sentence in results.findings()],
-        figure=drawn[0] if drawn else None,
-        trials=[grids.view(tables.trials(limit)) for limit in results.limits if limit.trials],
+        masthead=Later(html.masthead, manifests[0]),
+        title=html.title(lambda: results.headline),
+        how=Later(_how, results),
+        answers=Later(lambda: grids.view(tables.answers(results))),
+        said=Later(
+            lambda: [
+                _Said(team_of(limit.threads), [micro(one) for one in tables.sentences(limit)])
+                for limit in results.limits
+            ]
+        ),
+        remarks=Later(lambda: [micro(sentence) for sentence in results.findings()]),
+        figure=Later(lambda: next(iter(all_made("The trials", lambda: figures(results, "trials"))), None)),
+        trials=Later(lambda: [grids.view(tables.trials(limit)) for limit in results.limits if limit.trials]),
         extremes=(),
         how_sure="",
         sections=(),
@@ -77,11 +76,11 @@ def page(results: Results) -> str:
             for limit in results.limits
             if limit.end == "unfinished"
         ],
-        **foot(manifests, notices, manifests[:1]),
-        deployments=grids.view(deployed[0]) if deployed else None,
-        loads=grids.view(loaded[0]) if loaded else None,
-        runs=[run_lines.run_line(one, *_place(one)) for one in manifests],
-        commands=_commands(results),
+        **foot(manifests, Later(_notices, manifests, labels), manifests[:1]),
+        deployments=first(conditions.deployments, manifests, labels),
+        loads=first(conditions.loads, manifests, labels),
+        runs=Later(lambda: [run_lines.run_line(one, *_place(one)) for one in manifests]),
+        commands=Later(_commands, results),
     )
 
 
@@ -119,9 +118,7 @@ def _place(manifest: Manifest) -> tuple[object, object]:
 
 
 def _commands(results: Results) -> list[str]:
-    typed = dict.fromkeys(
-        str(one.conditions["command"]) for one in results.manifests if one.conditions.get("command")
-    )
+    typed = dict.fromkeys(one.typed for one in results.manifests if one.typed)
     decided = [limit.largest.run for limit in results.limits if limit.largest is not None]
     shown = decided[0] if decided else results.runs[-1].id
     return [*typed, f"tauto report {results.search.id}", f"tauto show {shown}"]

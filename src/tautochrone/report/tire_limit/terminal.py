@@ -9,6 +9,7 @@ from rich.text import Text
 from tautochrone.judgement.tire.limit import Limit, Trial
 from tautochrone.judgement.tire.limit_words import limited_by, name_of, team_of
 from tautochrone.judgement.tire.run import miss_bound
+from tautochrone.report.console import show_part
 from tautochrone.report.terminal import band_lines, show_grid
 from tautochrone.report.tire_limit import tables
 from tautochrone.report.tire_limit.results import Results
@@ -19,8 +20,16 @@ def show_results(console: Console, results: Results) -> None:
     for line in band_lines([run.manifest for run in results.runs]):
         console.print(line, soft_wrap=not console.is_terminal)
     console.print(Text(f"\n{results.headline}", style="bold"), soft_wrap=not console.is_terminal)
+    show_part(console, "The answers", _show_answers, console, results)
+    show_part(console, "Why", _show_why, console, results)
+
+
+def _show_answers(console: Console, results: Results) -> None:
     for part in show_grid(console, tables.answers(results)):
         console.print(part)
+
+
+def _show_why(console: Console, results: Results) -> None:
     for limit in results.limits:
         if len(results.limits) > 1:
             console.print(Text(f"\n{team_of(limit.threads)}", style="bold"))

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tautochrone.faults import Later, attempt
 from tautochrone.judgement.history import words
 from tautochrone.judgement.history.record import machine_of
 from tautochrone.judgement.history.trend import Line, Trend
 from tautochrone.phrases import capital
 from tautochrone.report import html
 from tautochrone.report.charts import trend as trend_chart
-from tautochrone.report.composition import Figure, Panel, Sign
+from tautochrone.report.composition import Figure, Panel, Sign, made
 from tautochrone.report.presentations import Grid
 from tautochrone.report.theme import PAGE
 from tautochrone.report.trend import terminal
@@ -53,24 +54,25 @@ def render(trend: Trend, manifests: Sequence[Manifest], *, out: Path) -> Path:
 def page(trend: Trend, manifests: Sequence[Manifest]) -> str:
     """The HTML text."""
     there = {point.run for line in trend.lines for point in line.points}
-    own = sorted((one for one in manifests if one.id in there), key=lambda one: one.created)
-    sections = [_section(line, trend, f"trend-{at}") for at, line in enumerate(trend.lines[:MOST_DRAWN])]
-    drawn = [one.figure for one in sections if one.figure is not None]
+    about = [one for one in manifests if one.id in there] or manifests  # or none of them has a value
+    own = sorted(about, key=lambda one: one.created)
+    sections = [
+        Later(_section, line, trend, f"trend-{at}") for at, line in enumerate(trend.lines[:MOST_DRAWN])
+    ]
     changes = sum(len(line.steps or ()) for line in trend.lines)
     return html.render(
         "trend.html.j2",
-        {panel.id: panel.chart.to_dict() for figure in drawn for panel in figure.panels},
-        masthead=_masthead(trend, own),
-        band=virtual.band(own),
+        masthead=Later(_masthead, trend, own),
+        band=Later(virtual.band, own),
         title=micro(f"{capital(trend.metric.text)} over time"),
         how=[
             f"{plural(trend.runs, 'run')} in {plural(len(trend.lines), 'line')} of comparable ones; "
             f"{plural(changes, 'lasting change') if changes else 'no lasting change'} found.",
-            words.common(trend),
+            attempt("What the runs have in common", lambda: words.common(trend), lambda one: one.notice),
         ],
         sections=sections,
         left_out=len(trend.lines) - len(sections),
-        closing=[micro(sentence) for sentence in terminal.closing(trend)],
+        closing=Later(lambda: [micro(sentence) for sentence in terminal.closing(trend)]),
         written=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     )
 
@@ -81,7 +83,7 @@ def _masthead(trend: Trend, manifests: Sequence[Manifest]) -> str:
     first, last = manifests[0].created[:10], manifests[-1].created[:10]
     said = [
         machines.pop() if len(machines) == 1 else plural(len(machines), "machine"),
-        plural(trend.kernels, "kernel"),
+        *([plural(trend.kernels, "kernel")] if trend.kernels else []),
         first if first == last else f"{first} to {last}",
     ]
     return " · ".join(said)
@@ -96,7 +98,7 @@ def _section(line: Line, trend: Trend, prefix: str) -> _Section:
     return _Section(
         title=micro(name[:1].upper() + name[1:]),
         sentences=[_set(sentence) for sentence in words.sentences(line, trend.metric)],
-        figure=_figure(line, trend, name, prefix) if len(line.points) > 1 else None,
+        figure=made(name, lambda: _figure(line, trend, name, prefix)) if len(line.points) > 1 else None,
         changes=_changes(line),
         runs=grids.view(terminal.table(line, trend)),
     )

@@ -11,6 +11,7 @@ from tautochrone.judgement.history import words
 from tautochrone.judgement.history.trend import Line, Trend
 from tautochrone.judgement.middleware.names import FOOTPRINT, INCIDENTAL
 from tautochrone.phrases import capital
+from tautochrone.report.console import show_part
 from tautochrone.report.presentations import Grid
 from tautochrone.report.terminal import show_grid
 from tautochrone.report.trend.sparkline import sparkline
@@ -27,9 +28,9 @@ def show_trend(console: Console, trend: Trend) -> None:
     if shared := words.common(trend):
         console.print(Text(shared, style="dim"), soft_wrap=True)
     several = [line for line in trend.lines if len(line.points) > 1]
-    for line in several[:_MOST_LINES]:
-        _show_line(console, line, trend)
-    _show_rest(console, trend, several)
+    for at, line in enumerate(several[:_MOST_LINES], start=1):
+        show_part(console, f"Line {at}", _show_line, console, line, trend)
+    show_part(console, "The other lines", _show_rest, console, trend, several)
     console.print()
     for sentence in closing(trend):
         console.print(Text(sentence, style="dim"), soft_wrap=not console.is_terminal)

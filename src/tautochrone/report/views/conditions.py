@@ -1,11 +1,13 @@
 """What stood around the measuring: the machine's name, its deployment, and what the loads really did."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tautochrone.judgement import circumstances
 from tautochrone.judgement.circumstances import deployment_of, remote, was_not_obtained
 from tautochrone.machine.cpulist import parse_cpu_list
+from tautochrone.phrases import capital
 from tautochrone.report.presentations import Grid
 from tautochrone.report.views.environment import show, words
 from tautochrone.run.manifest import Manifest
@@ -74,7 +76,7 @@ def _deployment_grid(held: Mapping[str, Any], runs: Sequence[str]) -> Grid:
         if held.get(key)
     ]
     if places:
-        notes.insert(0, f"{'; '.join(places).capitalize()}.".replace("cpus", "CPUs"))
+        notes.insert(0, f"{capital('; '.join(places))}.")
     if held.get("origin"):
         notes.append(f"From {held['origin']}.")
     if runs:
@@ -138,7 +140,7 @@ def _fact(key: str, value: Any) -> str:
     if key.endswith(_RATE) and isinstance(value, (int, float)):
         return f"{words(key.removesuffix(_RATE))} {_scaled(value)}bit/s"
     if key == "command" and isinstance(value, list):
-        return f"it ran {' '.join(map(str, value))}"
+        return f"it ran {shlex.join(map(str, value))}"
     if isinstance(value, Mapping):
         value = {name: count for name, count in value.items() if count}
     return f"{words(key)} {show(key, value)}"

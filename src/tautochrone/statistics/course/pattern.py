@@ -98,6 +98,8 @@ def _search(
     # What comes much later than the rest of the places, as after a long gap, would only cost memory.
     inside = places < 2 * len(values)
     values, places = values[inside], places[inside]
+    if len(values) < 4 * cycles or values.min() == values.max():
+        return ()  # nearly all releases were missed: too few are left to show a period
     size = _fast(int(places[-1]) + 1)
     series = np.zeros(size)
     series[places] = normal_scores(values)

@@ -18,6 +18,10 @@ Integers = npt.NDArray[np.integer[Any]]
 
 FEWEST_RUNS = 3
 
+FARTHEST = 50.0
+"""Ends of an interval of logarithms are at most so far from its middle: a ratio beyond that is a number that
+nobody can read, and then one that no float holds."""
+
 
 @dataclass(frozen=True)
 class BetweenRuns:
@@ -45,11 +49,21 @@ def run_quantiles(side: Side, q: float) -> list[int | None] | None:
     return found
 
 
-def resolution(values: Sequence[Integers]) -> int:
-    """The smallest distance of two different values, in ns, of several ascending arrays; 0 of a constant."""
-    steps = [np.diff(one) for one in values]
-    ends = np.unique(np.concatenate([one[:1] for one in values]))
-    every = np.concatenate([*steps, np.diff(ends)])
+def resolution(sides: Sequence[Sequence[Integers]]) -> int:
+    """Return the smallest distance of two different values of one side, in ns; 0 where each is constant.
+
+    What lies between the sides is what is asked for, and so says nothing of the clock.
+
+    Args:
+        sides: of each, ascending arrays.
+    """
+    every = np.concatenate(
+        [
+            steps
+            for side in sides
+            for steps in (*map(np.diff, side), np.diff(np.unique([one[0] for one in side if len(one)])))
+        ]
+    )
     every = every[every > 0]
     return int(every.min()) if len(every) else 0
 
@@ -83,7 +97,8 @@ def between_runs(first: Sequence[int], second: Sequence[int], step_ns: int, conf
     else:
         freedom = degrees_of_freedom(errors, [len(one) - 1 for one in used])
         quantile = float(special.stdtrit(freedom, (1 + confidence) / 2))
-        reach, reaches = quantile * math.sqrt(total), [quantile * math.sqrt(one) for one in errors]
+        widest = FARTHEST if logarithmic else math.inf
+        reach, *reaches = (min(widest, quantile * math.sqrt(one)) for one in (total, *errors))
         p = min(1.0, 2 * float(special.stdtr(freedom, -abs(distance) / math.sqrt(total))))
     if not logarithmic:
         return BetweenRuns(

@@ -163,7 +163,7 @@ def _of_runs(pair: tuple[Side, Side], q: float, confidence: float) -> QuantileDi
         if every is None or None in every:
             return None
         known.append([one for one in every if one is not None])
-    step = resolution([source.counts.value for side in pair for source in sources(side)])
+    step = resolution([[source.counts.value for source in sources(side)] for side in pair])
     one = between_runs(known[0], known[1], step, confidence)
     return QuantileDifference(
         q=q,

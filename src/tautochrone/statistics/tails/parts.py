@@ -161,6 +161,7 @@ class Tail:
             None if one is missing.
         confidence: of all intervals.
         counts: all samples.
+        higher: fits above higher thresholds, whose intervals widen those of `peaks`.
     """
 
     count: int
@@ -172,3 +173,4 @@ class Tail:
     agree: bool | None
     confidence: float
     counts: Counts
+    higher: tuple[Peaks, ...] = ()

@@ -14,6 +14,8 @@ from tautochrone.statistics.tails.parts import Floats, Integers
 _SPAN = 1 << 19
 _LEAST_STEP = 4
 _ALIKE = 0.5
+_FEWEST = 64
+"""Values: of fewer, those at random are alike as well at one of so many frequencies."""
 _SEED = 1
 
 
@@ -54,14 +56,14 @@ def lattice(value: Integers) -> Lattice:
     On a lattice the characteristic function of the values is close to 1 in size at the step's frequency,
     whatever their distribution. Without a lattice it is small at all frequencies that are higher than one
     over their spread, of which the median of their distances from the smallest is a measure that a few very
-    large ones do not change.
+    large ones do not change. Both are those of the values near the smallest; the others take no part.
     """
-    if len(value) < 2:
+    if len(value) < _FEWEST:
         return Lattice(1, 0)
     origin = int(value.min())
-    middle = float(np.median(value)) - origin
     near = value[value - origin < _SPAN] - origin
-    if middle <= _LEAST_STEP or len(near) < 2:
+    middle = float(np.median(near))
+    if middle <= _LEAST_STEP or len(near) < _FEWEST:
         return Lattice(1, origin)
     size = int(near.max()) + 1
     # Zeros behind make neighbouring frequencies close enough to each other.

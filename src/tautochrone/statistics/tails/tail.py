@@ -5,6 +5,7 @@ about the future holds if it is like the run: the same load, the same settings, 
 """
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
@@ -21,7 +22,7 @@ from tautochrone.statistics.tails.maxima import FITS, block_maxima, level_of_max
 from tautochrone.statistics.tails.pareto_profile import Profile
 from tautochrone.statistics.tails.parts import Chance, Check, Level, Maxima, Peaks, Refusal, Tail
 from tautochrone.statistics.tails.resolution import lattice
-from tautochrone.statistics.tails.threshold import Rung, choose, ladder
+from tautochrone.statistics.tails.threshold import Rung, choose, higher, ladder
 
 __all__ = [
     "Chance",
@@ -68,22 +69,20 @@ def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
     if asked[0][1] is not None or len(counts.value) == 1:
         if len(counts.value) == 1:
             asked.append(checks.resolution(reduction, lattice(reduction.largest.value), None))
-        return _tail(counts, asked, None, None, confidence)
+        return _tail(counts, asked, [], None, confidence)
     found = lattice(reduction.largest.value)
     rungs = ladder(reduction, found)
     chosen = choose(rungs)
     asked.append(checks.resolution(reduction, found, chosen or (rungs[0] if rungs else None)))
     if not rungs:
         asked.append(checks.too_few(reduction))
-        return _tail(counts, asked, None, None, confidence)
+        return _tail(counts, asked, [], None, confidence)
     rung = chosen or rungs[0]
     # Of the most exceedances, also where they don't fit: few of them leave room for any gap.
     gap = population.widest_gap(rungs[0].excess, rungs[0].groups.design_effect)
     rate = stationarity.rate(rung.number, rung.groups, counts.total)
-    effect = rung.groups.design_effect
-    if rate.p < stationarity.P:
-        effect *= max(1.0, rate.dispersion)
-    peaks = _peaks(rung, effect, counts.total, confidence)
+    varies = max(1.0, rate.dispersion) if rate.p < stationarity.P else 1.0
+    peaks = [_peaks(one, varies, counts.total, confidence) for one in (rung, *higher(rungs, rung))]
     if chosen is not None:
         asked.append((checks.threshold(rungs, chosen, counts.total), None))
     asked += [
@@ -92,7 +91,7 @@ def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
         checks.one_population(rungs[0], gap),
         checks.fits(rungs, chosen),
         checks.independent(rung),
-        checks.shape(peaks),
+        checks.shape(peaks[0]),
     ]
     return _tail(counts, asked, peaks, block_maxima(reduction.blocks, found), confidence)
 
@@ -109,11 +108,13 @@ def of_histogram(counts: Counts, confidence: float = 0.95) -> Tail:
         "and the largest values are known only by their bins."
     )
     refused = checks.refused("stationarity", None, "histogram", sentence, "Record samples, not a histogram.")
-    return _tail(counts, [refused], None, None, confidence)
+    return _tail(counts, [refused], [], None, confidence)
 
 
 def chance(tail: Tail, limit_ns: int) -> Chance | None:
     """The probability that one sample is greater than a limit, with a profile-likelihood interval.
+
+    The value is that of the lowest threshold; the interval holds those of all thresholds in the answer.
 
     It is about a single sample, wherever it stands: large samples that come in clusters are each counted.
     Above the threshold it is the share of samples above it times what the generalised Pareto distribution
@@ -130,15 +131,8 @@ def chance(tail: Tail, limit_ns: int) -> Chance | None:
     """
     if tail.refusal is not None or tail.peaks is None:
         return None
-    beyond = limit_ns > tail.maximum_ns
-    excess = limit_ns - tail.peaks.threshold_ns
-    if excess > 0:
-        value, low, high = _profile(tail).chance(float(excess))
-        return Chance(limit_ns, value, low, high, tail.confidence, beyond)
-    exceeded = tail.counts.above(limit_ns)
-    effect = tail.peaks.design_effect
-    low, high = between(tail.count, exceeded, tail.confidence, effect)
-    return Chance(limit_ns, exceeded / tail.count, low, high, tail.confidence, beyond)
+    value, low, high = _widest(_chance(tail, peaks, limit_ns) for peaks in (tail.peaks, *tail.higher))
+    return Chance(limit_ns, value, low, high, tail.confidence, limit_ns > tail.maximum_ns)
 
 
 def level(tail: Tail, samples: float, *, method: Method = "peaks") -> Level | None:
@@ -168,20 +162,13 @@ def level(tail: Tail, samples: float, *, method: Method = "peaks") -> Level | No
         raise ValueError(f"no level is exceeded once in {samples} samples")
     if tail.refusal is not None or tail.peaks is None:
         return None
-    p, peaks = 1 / samples, tail.peaks
-    beyond = samples / tail.count
     if method == "maxima":
         if tail.maxima is None:
             return None
-        found = level_of_maxima(tail.maxima, p, peaks.extremal_index, tail.confidence)
-        return Level(samples, *found, tail.confidence, beyond)
-    if p < _WELL_INSIDE * peaks.share_above:
-        value, low, high = (peaks.threshold_ns + one for one in _profile(tail).level(p))
-        return Level(samples, value, low, high, tail.confidence, beyond)
-    effective = max(1, int(tail.count / peaks.design_effect))
-    ranks = interval_ranks(effective, 1 - p, tail.confidence) or (1, effective)
-    low, high = (tail.counts.quantile(one / effective) for one in ranks)
-    return Level(samples, tail.counts.quantile(1 - p), low, high, tail.confidence, beyond)
+        found = level_of_maxima(tail.maxima, 1 / samples, tail.peaks.extremal_index, tail.confidence)
+    else:
+        found = _widest(_level(tail, peaks, 1 / samples) for peaks in (tail.peaks, *tail.higher))
+    return Level(samples, *found, tail.confidence, samples / tail.count)
 
 
 def bound(counts: Counts, limit_ns: int, confidence: float = 0.95, effective: float | None = None) -> float:
@@ -206,10 +193,38 @@ def bound(counts: Counts, limit_ns: int, confidence: float = 0.95, effective: fl
     return upper(n, exceeded, confidence, 1.0 if effective is None else max(1.0, n / effective))
 
 
+def _chance(tail: Tail, peaks: Peaks, limit_ns: int) -> tuple[float, float, float]:
+    """What one threshold says: value, low, high."""
+    excess = limit_ns - peaks.threshold_ns
+    if excess > 0:
+        return _profile(tail, peaks).chance(float(excess))
+    exceeded = tail.counts.above(limit_ns)
+    ends = between(tail.count, exceeded, tail.confidence, peaks.design_effect)
+    return exceeded / tail.count, *ends
+
+
+def _level(tail: Tail, peaks: Peaks, p: float) -> tuple[float, float, float]:
+    """What one threshold says: value, low, high."""
+    if p < _WELL_INSIDE * peaks.share_above:
+        value, low, high = (peaks.threshold_ns + one for one in _profile(tail, peaks).level(p))
+        return value, low, high
+    effective = max(1, int(tail.count / peaks.design_effect))
+    ranks = interval_ranks(effective, 1 - p, tail.confidence) or (1, effective)
+    # Of the samples, the rank that is as far up as that one is among the effective ones.
+    low, high = (tail.counts.at_rank(-(-one * tail.count // effective)) for one in ranks)
+    return tail.counts.quantile(1 - p), low, high
+
+
+def _widest(found: Iterable[tuple[float, float, float]]) -> tuple[float, float, float]:
+    """The first value, with the interval that holds the intervals of all."""
+    values, lows, highs = zip(*found, strict=True)
+    return values[0], min(lows), max(highs)
+
+
 def _tail(
     counts: Counts,
     asked: list[checks.Found],
-    peaks: Peaks | None,
+    peaks: Sequence[Peaks],
     maxima: Maxima | None,
     confidence: float,
 ) -> Tail:
@@ -219,13 +234,14 @@ def _tail(
         maximum_ns=int(counts.value[-1]),
         checks=tuple(check for check, _ in asked),
         refusal=refusal,
-        peaks=peaks,
+        peaks=peaks[0] if peaks else None,
         maxima=maxima,
         agree=None,
         confidence=confidence,
         counts=counts,
+        higher=tuple(peaks[1:]),
     )
-    if refusal is not None or peaks is None or maxima is None or maxima.fit_p < FITS:
+    if refusal is not None or not peaks or maxima is None or maxima.fit_p < FITS:
         return tail
     one, other = (level(tail, BEYOND * tail.count, method=method) for method in ("peaks", "maxima"))
     if one is None or other is None:
@@ -234,7 +250,8 @@ def _tail(
     return replace(tail, agree=agree, checks=(*tail.checks, checks.agreement(one, other, agree)))
 
 
-def _peaks(rung: Rung, effect: float, samples: int, confidence: float) -> Peaks:
+def _peaks(rung: Rung, varies: float, samples: int, confidence: float) -> Peaks:
+    effect = varies * rung.groups.design_effect
     profile = Profile(rung.excess, rung.fit, samples, effect, confidence)
     low, high = profile.shape_interval()
     end = rung.fit.end
@@ -255,7 +272,7 @@ def _peaks(rung: Rung, effect: float, samples: int, confidence: float) -> Peaks:
     )
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _profile_of(peaks: Peaks, samples: int, confidence: float) -> Profile:
     shape, scale = peaks.shape, peaks.scale_ns
     count, ratio = len(peaks.excess_ns), peaks.shape / peaks.scale_ns
@@ -265,6 +282,5 @@ def _profile_of(peaks: Peaks, samples: int, confidence: float) -> Profile:
     return Profile(peaks.excess_ns, found, samples, peaks.design_effect, confidence)
 
 
-def _profile(tail: Tail) -> Profile:
-    assert tail.peaks is not None
-    return _profile_of(tail.peaks, tail.count, tail.confidence)
+def _profile(tail: Tail, peaks: Peaks) -> Profile:
+    return _profile_of(peaks, tail.count, tail.confidence)

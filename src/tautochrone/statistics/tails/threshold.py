@@ -108,6 +108,11 @@ def choose(rungs: list[Rung]) -> Rung | None:
     return chosen
 
 
+def higher(rungs: list[Rung], chosen: Rung) -> list[Rung]:
+    """The thresholds above the chosen one that leave enough effective exceedances, lowest first."""
+    return [one for one in rungs[rungs.index(chosen) + 1 :] if one.effective >= FEWEST]
+
+
 def _rung(threshold: int, excess: Floats, number: Integers, groups: Clusters) -> Rung:
     found = fit(excess)
     uniform = -np.expm1(-found.standard(np.sort(excess)))

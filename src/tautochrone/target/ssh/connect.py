@@ -7,7 +7,7 @@ from typing import Any
 
 import asyncssh
 
-from tautochrone.errors import MeasuringError, NotPermittedError, TautoError, UsageError
+from tautochrone.errors import NotPermittedError, TautoError, UnreachableError, UsageError
 from tautochrone.target.address import SshAddress
 from tautochrone.target.ssh import credentials
 from tautochrone.target.ssh.background import Background
@@ -33,7 +33,7 @@ def log_in(background: Background, address: SshAddress) -> asyncssh.SSHClientCon
     Raises:
         UsageError: ~/.ssh/config or a key can't be read.
         NotPermittedError: not let in, or the host key is not the known one.
-        MeasuringError: it can't be reached.
+        UnreachableError: it can't be reached.
     """
     secrets: dict[str, Any] = {}
     for trial in range(_TRIALS):
@@ -92,20 +92,20 @@ def _in_words(error: Exception, address: SshAddress, port: int) -> TautoError:
     host = address.host
     match error:
         case socket.gaierror():
-            return MeasuringError(f"{host}: no machine of this name is known", "Check the name after --on.")
+            return UnreachableError(f"{host}: no machine of this name is known", "Check the name after --on.")
         case ConnectionRefusedError():
-            return MeasuringError(
+            return UnreachableError(
                 f"{host} refuses connections to port {port}", "Does an SSH server run there, on this port?"
             )
         case TimeoutError():
-            return MeasuringError(
+            return UnreachableError(
                 f"{host} does not answer within {_CONNECT_TIMEOUT_S:g} s",
                 "Is it switched on, and the network between you and it in order?",
             )
         case asyncssh.ConfigParseError() | asyncssh.KeyImportError():
             return UsageError(f"what ssh would use can't be read: {error}", "Look into ~/.ssh/config.")
         case asyncssh.Error():
-            return MeasuringError(
+            return UnreachableError(
                 f"no connection to {host}, port {port}: {error.reason}",
                 f"Does `ssh -v -p {port} {host}` work?",
             )
@@ -116,7 +116,7 @@ def _in_words(error: Exception, address: SshAddress, port: int) -> TautoError:
             )
         case _:
             words = error.strerror if isinstance(error, OSError) else None
-            return MeasuringError(
+            return UnreachableError(
                 f"no connection to {host}, port {port}: {words or error}",
                 f"Does `ssh -v -p {port} {host}` work?",
             )

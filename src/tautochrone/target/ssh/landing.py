@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tautochrone.errors import MeasuringError, NotPermittedError, UsageError
-from tautochrone.target.probes import find_probe_for
+from tautochrone.target.probes import find_probe_for, how_to_build
 from tautochrone.target.program import ask
 from tautochrone.target.ssh.link import Link
 from tautochrone.target.ssh.program import RemoteProgram
@@ -129,7 +129,7 @@ def _check_version(said: str, probe: Path) -> None:
     if ours is not None and theirs != ours:
         raise UsageError(
             f"{probe} is version {theirs}, and this is version {ours}",
-            "Run `make probes` in the source folder.",
+            how_to_build(),
         )
 
 

@@ -99,11 +99,13 @@ def draw_all(paper: Paper, measurements: Measurements) -> tuple[Drawn, ...]:
 def draw(figure: Figure, measurements: Measurements, study: Study) -> Drawn:
     """One of them."""
     prefix = figure.name.lower().replace(" ", "-").replace(".", "-")
-    parts = list(CHARTS[figure.chart](figure, measurements, prefix, study))
+    parts = composition.all_made(
+        figure.title, lambda: CHARTS[figure.chart](figure, measurements, prefix, study)
+    )
     missing = tuple(absences(figure, measurements))
     nothing = ""
     if not any(one.panels for one in parts):
-        said = [sentence for one in parts for sentence in (*one.caption, *one.notes)]
+        said = [sentence for one in parts for sentence in (*one.caption, *one.notes, one.lost) if sentence]
         nothing = " ".join([*said, *missing]) or NO_SAMPLE
         parts = [empty(figure, prefix, nothing)]
         missing = (*said, *missing) or (NO_SAMPLE,)
