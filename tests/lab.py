@@ -1,10 +1,11 @@
 """Guests of the virtual lab, for tests: a kernel, what is measured on it, and what it says of itself."""
 
 import shutil
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -29,6 +30,7 @@ from tautochrone.target.virtual.spec import read_lab_address
 from tautochrone.target.virtual.target import VirtualTarget, boot
 
 PERIOD_US, PRIORITY = 1000, 90
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -63,13 +65,26 @@ def guest_kernel_with_module(name: str) -> Kernel:
 
 
 def what_repeats(run: Run) -> tuple[object, ...]:
-    """What two runs of one machine have in common, down to the last bit of their samples.
-
-    A host that takes QEMU's CPU away at the wrong instant can spoil one (docs/lab.md): let it be tried again.
-    """
+    """What two runs of one machine have in common, down to the last bit of their samples."""
     told, load = run.manifest, run.manifest.conditions.get("load_reports")
     samples = (run.path / "samples.parquet").read_bytes()
     return told.header, told.footer, told.conditions.get(VIRTUAL), load, samples
+
+
+def come_out_alike(one: Callable[[], Result], other: Callable[[], Result], tries: int = 4) -> bool:
+    """Whether what is measured in one way comes out as what is measured in another.
+
+    A host that takes QEMU's CPU away at the wrong instant can spoil a run (docs/lab.md), and a busy one
+    does so more often: each way has a few tries.
+    """
+    first: list[Result] = []
+    second: list[Result] = []
+    for _ in range(tries):
+        first.append(one())
+        second.append(other())
+        if any(result in second for result in first):
+            return True
+    return False
 
 
 def measure(on: str, load: str, count: int, store: Path) -> Measured:
