@@ -8,8 +8,26 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from real import FORKS
+
+settings.register_profile(
+    "short",
+    deadline=None,
+    database=None,
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "long",
+    settings.get_profile("short"),
+    derandomize=False,
+    max_examples=int(os.environ.get("TAUTO_EXAMPLES", "200")),
+)
+settings.load_profile("short")
+"""What hypothesis tries is the same on every machine, however slow; a test marked `long` tries ever more."""
 
 _MARK = "TAUTO_TEST_SESSION"
 _SHARES = {
@@ -35,7 +53,9 @@ _SHARES = {
     ),
     "reading": (
         "test_analyse",
+        "test_any_runs",
         "test_docs_diagrams",
+        "test_hostile_files",
         "test_judgement_",
         "test_machine_audit",
         "test_middleware_build",
@@ -57,6 +77,7 @@ _SHARES = {
         "test_reproduce_plans",
         "test_reproduction_figures",
         "test_reproduction_report",
+        "test_run_output",
         "test_run_recover",
         "test_run_seal",
         "test_run_store",
@@ -76,6 +97,7 @@ _SHARES = {
     # Measure, beside compilers and guests: their urgent threads work for moments and then wait. How long a
     # call takes matters in none of them, as long as clients have the patience, usually a second.
     "calls": (
+        "test_faults",
         "test_middleware_command",
         "test_middleware_cyclonedds",
         "test_middleware_footprint",

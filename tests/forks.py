@@ -69,9 +69,9 @@ class Forks:
     def stop(self) -> None:
         """End the process, if there is one."""
         if self._process is not None:
-            assert self._process.stdin is not None
-            self._process.stdin.close()
-            self._process.wait()
+            with self._process as ending:  # waits for its end, and closes its streams
+                assert ending.stdin is not None
+                ending.stdin.close()
             self._process = None
 
     def _start(self) -> "subprocess.Popen[str]":

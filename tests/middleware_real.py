@@ -1,8 +1,6 @@
 """The middleware programs, started as a person would, and what the system says of their threads meanwhile."""
 
-import os
 import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from middleware_servers import needs
-from real import PATIENCE_S, children, policy_options, sealed, wait_until
+from real import PATIENCE_S, Measuring, children, policy_options, sealed
 from tautochrone.run.folder import Run
-from tautochrone.stream import EVENT, HEADER, FrameReader, json_payload
+from tautochrone.stream import EVENT, json_payload
 from tautochrone.target.local import find_probe
 
 TRANSPORTS = ("tcp", "udp", "unix", "zeromq", "cyclonedds", "omniorb")
@@ -43,44 +41,18 @@ def measured(store: Path, transport: str, *arguments: str) -> Run:
     return sealed(ended.stdout, store)
 
 
-class Running:
-    """A client that measures, and its stream as far as it has come."""
-
-    def __init__(self, command: list[str]) -> None:
-        self.process = subprocess.Popen(
-            [*command, "--out", "-"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        self.stream = b""
-        self._reader = threading.Thread(target=self._read)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        while piece := os.read(self.process.stdout.fileno(), 65536):
-            self.stream += piece
+class Running(Measuring):
+    """A client that measures."""
 
     def header(self) -> dict[str, Any]:
-        """Waits until it measures."""
-        wait_until(
-            lambda: self.process.poll() is not None or bool(_payloads(self.stream, EVENT)), "it measures"
-        )
-        (header,) = _payloads(self.stream, HEADER)
-        return header
+        """Wait until it measures."""
+        self.wait_for(lambda: any(frame.type == EVENT for frame in self.frames), "it measures")
+        return json_payload(self.frames[0])
 
     def server(self) -> int:
         """The process that serves, which it started."""
         (found,) = [pid for pid in descendants(self.process.pid) if threads(pid, "tauto-servant")]
         return found
-
-    def end(self) -> tuple[int, str]:
-        """Waits for its end: exit code and messages."""
-        assert self.process.stderr is not None
-        code = self.process.wait(PATIENCE_S)
-        self._reader.join(PATIENCE_S)
-        return code, self.process.stderr.read().decode()
 
 
 @contextmanager
@@ -89,15 +61,7 @@ def running(command: list[str]) -> Iterator[Running]:
     try:
         yield found
     finally:
-        found.process.kill()
-        found.end()
-        for pipe in (found.process.stdout, found.process.stderr):
-            assert pipe is not None
-            pipe.close()
-
-
-def _payloads(stream: bytes, kind: int) -> list[dict[str, Any]]:
-    return [json_payload(frame) for frame in FrameReader().feed(stream) if frame.type == kind]
+        found.close()
 
 
 def result_of(run: Run) -> list[dict[str, Any]]:

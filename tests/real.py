@@ -1,10 +1,14 @@
 """The real commands, started as a person would start them."""
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -13,10 +17,12 @@ import pytest
 from forks import Forks
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
+from tautochrone.stream import HEADER, ROWS, Frame, FrameReader, json_payload, rows_dtype
 from tautochrone.target.local import find_probe
 
 TAUTO = [sys.executable, "-c", "from tautochrone.cli.app import main; main()"]
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
+"""Long: what waits so long has failed, and a busy machine needs many times what a quiet one does."""
 
 
 FORKS = Forks()
@@ -80,6 +86,88 @@ def wait_until(holds: Callable[[], bool], what: str) -> None:
     while not holds():
         assert time.monotonic() < give_up, f"waited in vain until {what}"
         time.sleep(0.02)
+
+
+class Measuring:
+    """A probe that measures, and its stream as far as it has come.
+
+    What a test does to it waits for what was measured, never for a time: a busy machine may not have served
+    one release in the second after the start.
+    """
+
+    def __init__(self, command: Sequence[str]) -> None:
+        """Start it; its stream is taken from its standard output."""
+        self.process = subprocess.Popen(
+            [*command, "--out", "-"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self.stream = b""
+        self.frames: list[Frame] = []
+        self._rows: Counter[int | None] = Counter()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        reader = FrameReader()
+        while piece := os.read(self.process.stdout.fileno(), 65536):
+            self.stream += piece
+            for frame in reader.feed(piece):
+                self.frames.append(frame)
+                if frame.type == ROWS:
+                    header = json_payload(self.frames[0])
+                    count = len(frame.payload) // rows_dtype(header, frame.table).itemsize
+                    self._rows.update({frame.source: count, None: count})
+
+    def wait_for(self, holds: Callable[[], bool], what: str) -> None:
+        """Wait until this holds, or the probe has ended and all that it said has been read."""
+        wait_until(lambda: holds() or not self._reader.is_alive(), what)
+
+    def wait_for_header(self) -> None:
+        """Wait until it is about to measure: it hears signals from then on."""
+        self.wait_for(lambda: any(frame.type == HEADER for frame in self.frames), "it begins")
+
+    def wait_for_rows(self, count: int = 1, source: int | None = None) -> None:
+        """Wait for so many samples, of one source or of all together."""
+        self.wait_for(lambda: self._rows[source] >= count, f"{count} samples are there")
+
+    def end(self) -> tuple[int, str]:
+        """Wait for its end: exit code and messages."""
+        assert self.process.stderr is not None
+        code = self.process.wait(PATIENCE_S)
+        self._reader.join(PATIENCE_S)
+        return code, self.process.stderr.read().decode()
+
+    def close(self) -> None:
+        """End it, however it is."""
+        self.process.kill()
+        if self.process.stderr is not None and not self.process.stderr.closed:
+            self.end()
+        for pipe in (self.process.stdout, self.process.stderr):
+            assert pipe is not None
+            pipe.close()
+
+
+@contextmanager
+def measuring(*command: str) -> Iterator[Measuring]:
+    """A probe that measures while the body runs."""
+    found = Measuring(command)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+def stopped_half_way(store: Path, *command: str, rows: int = 1, source: int | None = None) -> Run:
+    """The run of a probe that was interrupted when it had measured so many samples."""
+    with measuring(*command) as probe:
+        probe.wait_for_rows(rows, source)
+        probe.process.send_signal(signal.SIGINT)
+        code, messages = probe.end()
+        assert code == 0, messages
+        return sealed(probe.stream, store)
 
 
 def only_run(store: Path) -> Run:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special
+from scipy import optimize, special
 
 Values = np.ndarray[Any, np.dtype[np.int64]]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -107,6 +107,26 @@ def mixed(random: Random, n: int, share: float) -> Values:
     values = usual(random, n)
     rare = random.random(n) < share
     return np.where(rare, whole(values * random.uniform(10, 200, n)), values)
+
+
+def two_causes(n: int, rare: float, above: float, scale: float) -> Law:
+    """Exponential latencies of 4 us, and of n samples so many, on average, by another cause.
+
+    Args:
+        rare: how many of n samples.
+        above, scale: these are exponential above so many ns, which is within the others' range or beyond it.
+    """
+    share = rare / n
+
+    def draw(random: Random, size: int) -> Values:
+        other = above + random.exponential(scale, size)
+        return whole(np.where(random.random(size) < share, other, 5_000 + random.exponential(4_000.0, size)))
+
+    def exceeded(value: float) -> float:
+        body, other = (value - 5_000) / 4_000, max(0.0, (value - above) / scale)
+        return (1 - share) * math.exp(-body) + share * math.exp(-other)
+
+    return Law(draw, lambda p: float(optimize.brentq(lambda value: exceeded(value) - p, 5_000, 1e9)))
 
 
 def scaled(values: Values, factor: Any) -> Values:

@@ -70,6 +70,8 @@ def test_it_lasts_as_long_as_needed_where_that_is_short(
         ({"deadline": "0us"}, "no time"),
         ({"misses": "2 per millisecond"}, "how often"),
         ({"misses": "2000 per second"}, "every release"),
+        ({"misses": "0.1"}, "how often"),
+        ({"duration": "1 hour"}, "not a duration"),
         ({"confidence": "100%"}, "confidence"),
         ({"duration": "10us"}, "shorter than one period"),
     ],
@@ -77,6 +79,10 @@ def test_it_lasts_as_long_as_needed_where_that_is_short(
 def test_what_does_not_fit_is_refused_before_anything_is_measured(more: dict[str, Any], wrong: str) -> None:
     with pytest.raises(UsageError, match=wrong):
         asked(**more)
+
+
+def test_a_soak_may_be_said_in_hours_or_days() -> None:
+    assert asked(duration="24h").duration_ns == asked(duration="1d").duration_ns == 86_400 * 10**9
 
 
 def test_work_that_would_be_throttled_is_told() -> None:

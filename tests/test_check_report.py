@@ -131,6 +131,7 @@ def test_advice_begins_with_what_was_worth_something_here_then_with_what_limits(
     worths = {
         "boost": Worth((), "repeated", ("a", "b"), "boost was worth it"),
         "swap": Worth((), "not shown", ("a", "b"), "nothing"),
+        "smt": Worth((), "once", ("a", "b"), "one run of each, which may differ anyway"),
     }
     at_start = [one.code for one in advice(findings, worths, "start")]
     assert at_start == ["boost", "preempt-rt", "swap", "smt"]
@@ -197,3 +198,11 @@ def test_terminal_json_and_page_say_the_same(tmp_path: Path) -> None:
     assert table["limits"]["side"] == "start"
     assert table["question"]["deadline_ns"] == 800 * US
     assert max(map(len, text.getvalue().splitlines())) <= 80
+
+
+def test_a_case_lasts_as_long_as_its_own_runs_whatever_its_load_is_called(tmp_path: Path) -> None:
+    loads = ("cpu", "cpu+memory")
+    found = results_of(*(jobs_run(tmp_path, started(), worked(), load) for load in loads))
+    assert {case.group: round(case.seconds or 0, 6) for case in found.outcome().cases} == {
+        f"check, load {load}": 2.0 for load in loads
+    }

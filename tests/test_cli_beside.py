@@ -111,7 +111,7 @@ def test_the_command_is_stored_as_it_was_typed(tmp_path: Path) -> None:
 
     conditions = json.loads(measured.stdout)["conditions"]
     assert conditions["load"] == "cpu"
-    assert "--load cpu" in conditions["command"]
+    assert "--load cpu" in " ".join(conditions["command"])
 
 
 def test_a_forgotten_deployment_is_told_by_every_verb_but_deploy(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from real import tauto
 from tautochrone.cli.app import with_verb
 
 FAILING = """
@@ -47,6 +48,20 @@ def run_tauto(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def end_by(way: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return run_python(["-c", FAILING, way], **environment)
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        (("probe", "cyclic", "--priority", "abc"), "'--priority': 'abc' is not a whole number."),
+        (("probe", "cyclic", "--count", "1.5"), "'--count': '1.5' is not a whole number."),
+        (("check", "--rate", "1kHz", "--seconds", "long"), "'--seconds': 'long' is not a number."),
+    ],
+)
+def test_what_is_no_number_is_said_plainly(words: tuple[str, ...], wrong: str) -> None:
+    ended = run_tauto(*words)
+    assert ended.returncode == 2
+    assert wrong in ended.stderr
 
 
 def test_help_names_every_verb() -> None:
@@ -212,3 +227,26 @@ def test_the_list_of_experiments_cuts_no_words() -> None:
 
 def test_a_broken_pipe_that_is_not_our_output_is_not_hidden(tmp_path: Path) -> None:
     assert end_by("peer_is_gone", XDG_STATE_HOME=str(tmp_path)).returncode == 70
+
+
+@pytest.mark.parametrize(
+    ("typed", "answered"),
+    [
+        (["cyclic"], "Did you mean tauto probe cyclic?"),
+        (["fetch"], "Did you mean tauto lab fetch?"),
+        (["run", "examples/delgado2020.toml"], "is a task set, and this verb takes a plan"),
+        (["analyse", "examples/quick.plan.toml"], "is a plan, and this verb takes a task set"),
+    ],
+)
+def test_who_takes_one_verb_for_another_is_told_which(
+    typed: list[str], answered: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parent.parent)
+    refused = tauto(*typed, store=tmp_path)
+    assert refused.returncode == 2
+    assert answered in refused.stderr
+    assert "takes" not in answered or "tauto " in refused.stderr.partition(answered)[2]
+
+
+def test_a_capital_v_shows_the_version(tmp_path: Path) -> None:
+    assert tauto("-V", store=tmp_path).stdout == tauto("--version", store=tmp_path).stdout

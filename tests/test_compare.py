@@ -244,6 +244,26 @@ def test_histograms_are_compared_from_run_to_run(tmp_path: Path) -> None:
     assert _metric(alone, "p50").verdict == "too few runs"
 
 
+def test_a_histogram_is_as_coarse_as_its_bin_at_the_quantile(tmp_path: Path) -> None:
+    """The largest sample, whose bin is 98 us wide here, says nothing of how well the median is known."""
+    store = Store(tmp_path)
+
+    def side(name: str, seeds: range, scale: float) -> Side:
+        late = [np.append(_latencies(seed, scale), 50_000_000) for seed in seeds]
+        return Side(name, tuple(store_run(store, [one], histogram=True) for one in late))
+
+    first = side("A", range(3), 1.0)
+    found = compare([first, side("B", range(3, 6), 2.0)], gates=["p50 +10%"])
+    assert _metric(found, "p50").verdict == "worse"
+    assert found.gates[0].passing == "broken"
+    # What differs by less than the median's own bin is still not told.
+    steady = [
+        Side("S", tuple(store_run(store, [np.full(500, value)], histogram=True) for _ in range(3)))
+        for value in (20_000, 20_030)
+    ]
+    assert _metric(compare(steady), "p50").verdict == "no difference shown"
+
+
 def test_constant_values_that_repeat_are_the_same_and_others_are_not(tmp_path: Path) -> None:
     store = Store(tmp_path)
 
@@ -301,7 +321,18 @@ def test_gates_are_read(
 
 
 @pytest.mark.parametrize(
-    "text", ["", "p99.9", "p99.9 +10", "speed +10%", "misses +5us", "p99 -10%", "p99 +x%"]
+    "text",
+    [
+        "",
+        "p99.9",
+        "p99.9 +10",
+        "speed +10%",
+        "misses +5us",
+        "misses +0.1",
+        "p99 -10%",
+        "p99 +x%",
+        "p99 +1e1%",
+    ],
 )
 def test_what_is_no_gate_is_refused_with_the_forms_there_are(text: str) -> None:
     with pytest.raises(UsageError) as refused:

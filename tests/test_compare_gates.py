@@ -19,7 +19,7 @@ from tautochrone.judgement.comparison.losses import rates
 from tautochrone.judgement.comparison.numbers import Question, compare_part
 from tautochrone.judgement.comparison.passing import Passing
 from tautochrone.judgement.comparison.samples import Measured
-from tautochrone.judgement.comparison.spread import of_runs
+from tautochrone.judgement.comparison.spread import Spread, largest, of_runs
 from tautochrone.statistics.counts import counts_of
 from tautochrone.statistics.difference.quantile_difference import quantile_differences
 from tautochrone.statistics.difference.sides import Source, source_of
@@ -152,3 +152,77 @@ def test_the_difference_of_runs_is_that_of_welch_and_the_same_as_of_the_statisti
     assert found.p == pytest.approx(told.p)
     ratio = found.ratio(0.95)
     assert ratio == pytest.approx((told.ratio_low, told.ratio_high))
+
+
+@pytest.mark.parametrize(("allowed", "spread"), [(0.1, 0.1), (0.5, 0.3), (1.0, 0.5)])
+def test_the_runs_that_are_asked_for_show_twice_the_allowance_four_times_of_five(
+    allowed: float, spread: float
+) -> None:
+    """It is promised of an increase that is twice the allowed one; a run less would mostly not do."""
+    told = Spread(1.0, 1.0, 0.0, 0.0, math.inf, spread, "repetitions", 6)
+    needed = told.runs_needed(allowed, _ALPHA)
+    rng = np.random.default_rng(23)
+
+    def power(runs: int) -> float:
+        values = np.exp(spread * rng.normal(size=(400, 2, runs)) + np.log([[[1.0], [1 + 2 * allowed]]]))
+        found = [of_runs(*pair) for pair in values]
+        low = [one.ratio(1 - 2 * _ALPHA) for one in found if one is not None]
+        return sum(one is not None and one[0] > 1 + allowed for one in low) / len(values)
+
+    assert 0.75 <= power(needed) <= 0.88
+    assert power(needed * 2 // 3) < 0.75
+
+
+def test_the_runs_that_are_asked_for_are_told_of_any_spread() -> None:
+    def needed(spread: float) -> int:
+        return Spread(1.0, 1.0, 0.0, 0.0, math.inf, spread, "repetitions", 6).runs_needed(0.1, 1e-6)
+
+    found = [needed(spread) for spread in (0.0, 1e-9, 1e-4, 0.01, 0.1, 1.0, 10.0)]
+    assert found == sorted(found)
+    assert found[:3] == [3, 3, 3]
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.9])
+def test_runs_of_different_length_have_the_same_largest(alike: float) -> None:
+    """Three runs of 1,000 samples against three of 20,000, of one distribution: the plain maxima of the
+    longer runs are a third larger, and told apart in half of all comparisons."""
+    rng = np.random.default_rng(13)
+
+    def run(count: int) -> list[Source]:
+        noise = lfilter([math.sqrt(1 - alike**2)], [1, -alike], rng.normal(size=count + 50))[50:]
+        return [_ordered(np.exp(math.log(20_000) + rng.normal(0, 0.03) + 0.3 * noise).astype(np.int64))]
+
+    plain, apart, broken, comparisons = 0, 0, 0, 40
+    for _ in range(comparisons):
+        sides = [[run(length) for _ in range(3)] for length in (1_000, 20_000)]
+        values = [[largest(one, 1_000) for one in side] for side in sides]
+        found = of_runs(*([float(one or 0) for one in side] for side in values))
+        naive = of_runs(*([float(one[0].counts.value[-1]) for one in side] for side in sides))
+        assert found is not None
+        assert naive is not None
+        plain, apart = plain + (naive.p <= _ALPHA), apart + (found.p <= _ALPHA)
+        ratio = found.ratio(1 - 2 * _ALPHA)
+        broken += ratio is not None and ratio[0] > 1.1
+    assert plain > 10
+    assert apart <= _most(comparisons)
+    assert broken <= 2
+
+
+def test_the_last_stretch_of_a_long_run_is_one_block_of_it_at_least() -> None:
+    run = [_ordered(np.arange(1, 3_001))]
+    usual = largest(run, 1)
+    assert usual is not None
+    assert 1 <= usual < 3_000
+
+
+def test_the_largest_of_longer_runs_without_an_order_is_refused_with_the_reason() -> None:
+    rng = np.random.default_rng(2)
+    short, long = ([_unordered(_values(rng, count, 0.0)) for _ in range(3)] for count in (500, 5_000))
+    assert largest([short[0]], 500) == short[0].counts.value[-1]
+    assert largest([long[0]], 4_900) == long[0].counts.value[-1]
+    first, second = (Measured(tuple({"cpu": [one]} for one in side)) for side in (short, long))
+    part = compare_part(first, second, "cpu", 0.0, Question(tests=False))
+    assert part is not None
+    found = passing.judge(parse("max +10%"), "B", "latency_ns", part, 0.95, void=False, among=1)
+    assert found.passing == "not shown"
+    assert "different length" in found.why

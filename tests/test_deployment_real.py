@@ -292,18 +292,27 @@ def test_ctrl_c_in_the_middle_of_apply_undoes(machine: LocalTarget, tmp_path: Pa
         assert state() == before
 
 
-def test_an_ordinary_user_is_told_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "verb", [["deploy", "apply", "MI"], ["probe", "cyclic", "--count", "10", "--deployment", "MI"]]
+)
+def test_an_ordinary_user_is_told_what_is_missing(tmp_path: Path, verb: list[str]) -> None:
     if os.geteuid() != 0:
         skip_or_fail("needs root, to become an ordinary user")
     before = state()
     done = subprocess.run(
-        ["setpriv", "--reuid", "65534", "--clear-groups", "--inh-caps=-all", *TAUTO, "deploy", "apply", "MI"],
-        env={**os.environ, "HOME": str(tmp_path), "TAUTO_JOURNAL": "/run/tautochrone-test/journal"},
+        ["setpriv", "--reuid", "65534", "--clear-groups", "--inh-caps=-all", *TAUTO, *verb],
+        env={
+            **os.environ,
+            "HOME": str(tmp_path),
+            "TAUTO_JOURNAL": "/run/tautochrone-test/journal",
+            "TAUTO_STORE": "/run/tautochrone-test/store",
+        },
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 3, done.stderr
+    assert "/sys/" not in done.stderr
     assert "not permitted to this user: the deployment MI changes" in done.stderr
     assert "sudo" in done.stderr
     assert state() == before

@@ -60,7 +60,7 @@ def test_measure_list_show_export_report(tmp_path: Path) -> None:
     assert run.manifest.parameters["count"] == 600
     assert run.manifest.facts["kernel"]["release"] == os.uname().release
     assert run.manifest.conditions["load"] == "idle"
-    assert "probe cyclic" in run.manifest.conditions["command"]
+    assert "probe cyclic" in run.manifest.typed
 
     listed = json.loads(tauto("list", "--json", store=tmp_path).stdout)
     assert [row["id"] for row in listed] == [run.manifest.id]
@@ -152,9 +152,9 @@ def restricted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Path
 @pytest.mark.parametrize(
     ("given", "lacking", "policy", "is_locked"),
     [
-        ("", "cap_sys_nice,cap_ipc_lock", "other", False),
-        ("ipc_lock", "cap_sys_nice", "other", True),
-        ("sys_nice", "cap_ipc_lock", "fifo", False),
+        ("", "real-time priority and locked memory", "other", False),
+        ("ipc_lock", "real-time priority", "other", True),
+        ("sys_nice", "locked memory", "fifo", False),
     ],
 )
 def test_a_first_answer_without_permission_goes_on_with_what_is_permitted(
@@ -171,7 +171,8 @@ def test_a_first_answer_without_permission_goes_on_with_what_is_permitted(
         skip_or_fail(f"needs to give a user {given}: {tried.stderr.strip()}")
     answered = tauto("--seconds", "2", store=tmp_path)
     assert answered.returncode == 0, answered.stderr
-    assert f"sudo setcap {lacking}+ep {probe}" in answered.stdout
+    assert f"Not permitted to this user: {lacking}." in answered.stdout
+    assert f"sudo setcap cap_sys_nice,cap_ipc_lock+ep {probe}" in answered.stdout
     assert "--policy" not in answered.stdout
     assert "PATH-OF" not in answered.stdout
     mechanisms = ["switch", "response", "inversion"] if policy == "fifo" else []
@@ -182,6 +183,46 @@ def test_a_first_answer_without_permission_goes_on_with_what_is_permitted(
     (row,) = [line for line in answered.stdout.splitlines() if line.startswith(" Waiting for a plain mutex")]
     assert ("N/A" in row) == (policy != "fifo")
     assert "is not permitted to this user" in row or policy == "fifo"
+
+
+def test_a_default_that_is_not_permitted_is_done_without_and_a_request_is_refused(
+    tmp_path: Path, restricted: Callable[[str], Path]
+) -> None:
+    probe = restricted("")
+    few = ["--period", "1ms", "--count", "20"]
+    for arguments, policy in (
+        (["cyclic", *few], "other"),
+        (["cyclic", "--policy", "other", *few], "other"),
+        (["interrupt", "--without-handler", *few], "other"),
+        (["clock", "--count", "100"], None),
+    ):
+        done = tauto("probe", *arguments, store=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert f"sudo setcap cap_sys_nice,cap_ipc_lock+ep {probe}" in done.stderr
+        manifest = Store(tmp_path).open("latest").manifest
+        assert (manifest.parameters.get("policy"), manifest.parameters["memory_lock"]) == (policy, False)
+        (warning,) = [one for one in manifest.warnings if one.code == "not-permitted"]
+        assert "locked memory" in warning.text
+        assert ("real-time priority" in warning.text) == ("--policy" not in arguments and policy == "other")
+    runs = len(Store(tmp_path).runs())
+    for arguments, why in (
+        (["cyclic", "--policy", "fifo", *few], "policy fifo with priority 90 is not permitted"),
+        (["cyclic", "--priority", "5", *few], "policy fifo with priority 5 is not permitted"),
+        (["inversion", "--count", "1"], "policy fifo with priority 90 is not permitted"),
+        (["interrupt", *few], "--without-handler measures"),
+    ):
+        refused = tauto("probe", *arguments, store=tmp_path)
+        assert (refused.returncode, refused.stdout) == (3, "")
+        assert why in refused.stderr
+        assert "PATH-OF" not in refused.stderr
+        assert f"+ep {probe.parent}/tauto-probe;" in refused.stderr or "CAP_BPF" in refused.stderr
+    assert len(Store(tmp_path).runs()) == runs
+
+
+def test_the_limit_on_locked_memory_is_named(restricted: Callable[[str], Path]) -> None:
+    refused = subprocess.run([restricted(""), "clock"], capture_output=True, text=True, check=False)
+    assert refused.returncode == 3
+    assert "RLIMIT_MEMLOCK (ulimit -l) is 64 KiB" in refused.stderr
 
 
 @pytest.mark.slow

@@ -42,3 +42,15 @@ def test_imports_run_downward_only() -> None:
         if name in floor and floor[name] > floor[here]
     ]
     assert upward == []
+
+
+def test_files_that_a_person_names_are_written_in_one_place() -> None:
+    """`run/output.py` knows what must not be replaced."""
+    writing = re.compile(r"\.write_(?:text|bytes)\(|(?:open|open_file)\([^)]*[\"'][wa]b?[\"']")
+    others = [
+        str(path.relative_to(LAB))
+        for folder in ("cli", "notebook", "report")
+        for path in (LAB / folder).rglob("*.py")
+        if writing.search(path.read_text())
+    ]
+    assert others == []

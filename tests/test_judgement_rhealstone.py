@@ -1,9 +1,11 @@
 """The Rhealstone figure, against values worked out by hand."""
 
+import shlex
+
 import pytest
 
 from tautochrone.errors import UsageError
-from tautochrone.judgement.rhealstone import COMPONENTS, PUBLISHED, asked, rate, read_weights
+from tautochrone.judgement.rhealstone import COMPONENTS, PUBLISHED, rate, read_weights
 from tautochrone.run.manifest import MEASURING, SCHEMA, Manifest
 
 MICROSECONDS = dict(zip(COMPONENTS, (2e3, 3e3, 1e3, 4e3, 8e3, 6e3), strict=True))
@@ -74,17 +76,29 @@ def test_weights_are_read_in_the_order_of_the_components() -> None:
     assert read_weights("5,0,2,1.5,0,2") == (5.0, 0.0, 2.0, 1.5, 0.0, 2.0)
 
 
+WEIGHTED = ["tauto", "probe", "rhealstone", "--weights", "1, 1, 1, 1, 1, 2", "--title", "a b"]
+
+
 def test_an_option_is_found_in_the_command_that_measured() -> None:
-    def made(command: str) -> Manifest:
+    def made(command: str | list[str]) -> Manifest:
         return Manifest(
             SCHEMA, "an-id", MEASURING, "2026-01-01T00:00:00+00:00", "a run", "rhealstone",
             conditions={"command": command}, parameters={}, facts={}, header={},
         )  # fmt: skip
 
-    assert asked(made("tauto probe rhealstone --weights 1,1,1,1,1,1"), "--weights") == "1,1,1,1,1,1"
-    assert asked(made("tauto probe rhealstone --weights=2,1,1,1,1,1 --count 5"), "--weights") == "2,1,1,1,1,1"
-    assert asked(made("tauto probe rhealstone"), "--weights") is None
-    assert asked(made("tauto probe rhealstone --weights"), "--weights") is None
+    # Runs of older versions have one string, without the quotes that were typed.
+    for command in (WEIGHTED, " ".join(WEIGHTED)):
+        assert made(command).asked("--weights") == "1, 1, 1, 1, 1, 2"
+        assert made(command).asked("--title") == "a b"
+        assert made(command).asked("--count") is None
+    assert shlex.split(made(WEIGHTED).typed) == WEIGHTED
+    assert made("tauto probe rhealstone").typed == "tauto probe rhealstone"
+    equals = "--weights=2,1,1,1,1,1 --count 5"
+    for command in (equals, equals.split()):
+        assert made(command).asked("--weights") == "2,1,1,1,1,1"
+        assert made(command).asked("--count") == "5"
+    for command in ("tauto --weights", ["tauto", "--weights"], {"no": "command"}):
+        assert made(command).asked("--weights") is None  # type: ignore[arg-type]
 
 
 def test_table_1_of_garre2014_is_as_printed() -> None:

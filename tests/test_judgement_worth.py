@@ -13,6 +13,7 @@ import pytest
 import streams
 from machine_trees import plant
 from tautochrone.judgement import worth_measured
+from tautochrone.judgement.reduced import reduce_run
 from tautochrone.judgement.worth import KERNEL, LOAD_CPUS, Conditions, Pair, differences, find_pairs
 from tautochrone.judgement.worth_measured import Worth
 from tautochrone.machine.audit import audit_facts
@@ -206,7 +207,7 @@ def test_a_difference_is_told_with_both_its_sides(tmp_path: Path, facts: dict[st
     assert (before.samples, after.samples) == (10_000, 10_000)
     assert (before.quantile.value or 0) > (after.quantile.value or 0)
     assert told.sentence.startswith("c-states any → 0us, beside cpu: scheduling latency within ")
-    assert "repeat both to be sure" in told.sentence
+    assert "How much two runs of one state differ is not known" in told.sentence
     assert first.id in told.sentence
     assert "missed 0 → 0" in told.sentence
 
@@ -231,7 +232,37 @@ def test_repetitions_that_lie_apart_show_it_and_those_that_do_not_withdraw_it(
     measure(store, facts, [latencies(3, 15_000)])  # a state that sometimes is as good
     told = worth(store.path, facts)["idle-states"]
     assert told.shown == "not shown"
-    assert "3 and 2 runs overlap" in told.sentence
+    assert "of 3 and 2 runs, those of one state differ by as much" in told.sentence
+
+
+def test_runs_that_lie_apart_by_less_than_runs_differ_show_nothing(
+    tmp_path: Path, facts: dict[str, Any]
+) -> None:
+    """Intervals from within the runs all lie apart; of four runs of one state, every sixth split does so."""
+    store = Store(tmp_path / "store")
+    for seed, (before, after) in enumerate([(100_000, 72_000), (90_000, 52_000)]):
+        measure(store, facts, [latencies(seed, before, 30_000)])
+        measure(store, facts, [latencies(seed + 10, after, 30_000)], held("c-states", "any", "0us"))
+    told = worth(store.path, facts)["idle-states"]
+    assert max(one.quantile.high or 0 for one in told.after) < min(
+        one.quantile.low or 0 for one in told.before
+    )
+    assert told.shown == "not shown"
+
+
+def test_releases_without_a_sample_are_later_than_all(tmp_path: Path, facts: dict[str, Any]) -> None:
+    """The samples that are left are faster, but one release in 34 has none."""
+    store = Store(tmp_path / "store")
+    for seed in range(3):
+        measure(store, facts, [latencies(seed, 60_000)])
+        faster = latencies(seed + 10, 20_000)
+        faster[50::100] = 3_500_000  # three periods of 1 ms pass meanwhile
+        measure(store, facts, [faster], held("c-states", "any", "0us"))
+    told = worth(store.path, facts)["idle-states"]
+    assert all(one.quantile.value is None and one.missed == 150 for one in told.after)
+    assert told.shown == "repeated"
+    assert "→ later than all (no sample) in 99.9 % of releases" in told.sentence
+    assert "missed 0 → 150" in told.sentence
 
 
 def test_several_changes_at_once_are_not_attributed(tmp_path: Path, facts: dict[str, Any]) -> None:
@@ -340,7 +371,7 @@ def test_of_many_runs_the_samples_of_few_are_read(
         (folder / "samples.parquet").write_bytes((source / "samples.parquet").read_bytes())
     read = 0
     audited = 0
-    whole_summary, whole_audit = worth_measured.summarise, audit_facts
+    whole_summary, whole_audit = reduce_run, audit_facts
 
     def count_summaries(*arguments: Any, **options: Any) -> Any:
         nonlocal read
@@ -352,7 +383,7 @@ def test_of_many_runs_the_samples_of_few_are_read(
         audited += 1
         return whole_audit(known)
 
-    monkeypatch.setattr(worth_measured, "summarise", count_summaries)
+    monkeypatch.setattr("tautochrone.judgement.worth_measured.reduce_run", count_summaries)
     monkeypatch.setattr("tautochrone.report.worth_here.audit_facts", count_audits)
     assert "idle-states" in worth(store.path, facts)
     assert read == 2 * worth_measured.MOST_RUNS

@@ -25,6 +25,7 @@ from tautochrone.judgement.lab_diff.words import account
 from tautochrone.plan.lab_diff.measure import Findings
 from tautochrone.plan.lab_diff.question import question_of
 from tautochrone.plan.loads.spec import parse_load
+from tautochrone.report.lab_diff import figures
 from tautochrone.report.lab_diff.page import render
 from tautochrone.report.lab_diff.results import NOT_THE_RESULT, Results
 from tautochrone.report.lab_diff.terminal import as_table
@@ -239,3 +240,12 @@ def test_the_end_of_a_large_process_is_named_where_the_kernel_is_late(tmp_path: 
     assert {"do_exit", "exit_mmap"} & set(said["name"]["chain"])
     assert said["name"]["ns"] > said["name"]["of_ns"] / 2
     assert list(tmp_path.glob("report-lab-diff-*.html"))
+
+
+def test_calls_that_are_all_short_beside_the_wait_still_make_a_figure(tmp_path: Path) -> None:
+    found = findings(tmp_path, 8_000_000)
+    assert found.timed is not None
+    window = replace(found.timed.window, release_ns=0)  # so that the wait is a thousand times as long
+    figure = figures.calls(Results(replace(found, timed=replace(found.timed, window=window))))
+    assert figure is not None
+    assert figure.panels[0].chart.to_dict()["height"] > 0

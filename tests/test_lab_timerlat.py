@@ -65,6 +65,21 @@ def median(run: Run, measure: str) -> float:
     return float(np.median(run.values(measure)))
 
 
+def both(target: VirtualTarget, store: Path) -> tuple[Run, Run]:
+    """timerlat and the kernel half, at the same time."""
+    timerlat = target.start(["timerlat", *TOGETHER], ANYWHERE)
+    kernel_half = target.start(
+        ["kernel", "--periods", "1ms", "--count", "800", "--priority", "95", "--out", "-"], ANYWHERE
+    )
+    return run_of(timerlat, store), run_of(kernel_half, store)
+
+
+def apart(one: Run, other: Run) -> bool:
+    """Do their releases, one each millisecond, lie at least a tenth of that away from each other?"""
+    between_ns = int(one.column("scheduled_ns", 0)[0] - other.column("scheduled_ns", 0)[0]) % 1_000_000
+    return 100_000 <= between_ns <= 900_000
+
+
 def test_timerlat_and_the_kernel_half_agree_where_both_run(tmp_path: Path) -> None:
     """Both have a timer and a thread of the kernel on one CPU, at the same time.
 
@@ -73,11 +88,12 @@ def test_timerlat_and_the_kernel_half_agree_where_both_run(tmp_path: Path) -> No
     """
     guest_kernel_with_module("debian:rt")
     with closing(guest_of("debian:rt")) as target:
-        beside = target.start(["timerlat", *TOGETHER], ANYWHERE)
-        module = target.start(
-            ["kernel", "--periods", "1ms", "--count", "800", "--priority", "95", "--out", "-"], ANYWHERE
-        )
-        timerlat, kernel_half = run_of(beside, tmp_path), run_of(module, tmp_path)
+        for _ in range(20):  # two of ten lie so that one timer's interrupt waits for the other's
+            timerlat, kernel_half = both(target, tmp_path)
+            if apart(timerlat, kernel_half):
+                break
+        else:
+            pytest.fail("their releases always fall together")
         again = target.start(["timerlat", *TOGETHER], ANYWHERE)
         more = GuestProgram(target.guest(), ["/bin/busybox", "sh", "-c", ONE_MORE_TRACE], {})
         task = target.start(["interrupt", "--rate", "1000", "--count", "800", "--out", "-"], ANYWHERE)

@@ -60,8 +60,8 @@ def test_a_server_that_is_killed_ends_the_run_and_what_was_measured_is_kept(
     transport: str, tmp_path: Path
 ) -> None:
     with running(latency_command(transport, *LONG)) as client:
-        client.header()
-        time.sleep(0.3)
+        for source in range(3):
+            client.wait_for_rows(11, source)
         os.kill(client.server(), signal.SIGKILL)
         run = see_failed(client, tmp_path, "the server ended in mid-run")
     assert run.manifest.books[0].completed > 10
@@ -71,8 +71,8 @@ def test_a_server_that_is_killed_ends_the_run_and_what_was_measured_is_kept(
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_a_server_that_answers_no_more_is_told_by_patience(transport: str, tmp_path: Path) -> None:
     with running(latency_command(transport, *LONG, "--patience", "200ms")) as client:
-        client.header()
-        time.sleep(0.3)
+        for source in range(3):
+            client.wait_for_rows(1, source)
         server = client.server()
         os.kill(server, signal.SIGSTOP)
         see_failed(client, tmp_path, "an answer did not come within --patience")
@@ -96,8 +96,8 @@ def test_messages_that_are_lost_are_missed_and_the_run_goes_on(tmp_path: Path) -
     """The server sleeps for a while: datagrams have no answer in time, and later ones have."""
     words = ("--clients", "2", "--calls", "120", "--patience", "100ms", *QUICK)
     with running(latency_command("udp", *words)) as client:
-        client.header()
-        time.sleep(0.3)
+        for source in range(2):
+            client.wait_for_rows(1, source)
         server = client.server()
         os.kill(server, signal.SIGSTOP)
         time.sleep(0.25)

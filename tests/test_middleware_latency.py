@@ -245,7 +245,7 @@ def test_a_signal_ends_the_run_and_keeps_what_was_measured(service_time: str, tm
     words = ("--clients", "3", "--calls", "1000", "--service-time", service_time, "--warmup", "0")
     with running(latency_command("tcp", *words)) as client:
         client.header()
-        time.sleep(1.3)
+        time.sleep(2.5)  # its rows come at the end
         client.process.send_signal(signal.SIGINT)
         code, messages = client.end()
     assert code == 0, messages

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -334,3 +335,37 @@ def test_nobody_at_an_endpoint_is_told_in_words(transport: str) -> None:
         ended = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False)
         assert ended.returncode == 1
         assert nowhere[transport] in ended.stderr.decode()
+
+
+@pytest.mark.slow
+def test_a_flood_does_not_take_the_servants_cpu_for_good() -> None:
+    """Many requests cost the flood one call of the system, each answer one: the servant need not wait."""
+    needs_priorities("a servant that everybody else on its CPU waits for")
+    with server("tcp", "--policy", "fifo", "--budget", "200ms") as flooded:
+        limits = Path(f"/proc/{flooded.pid}/limits").read_text()
+        assert re.search(r"realtime timeout +200000 +400000 ", limits)
+        (thread,) = flooded.threads()
+        status = Path(f"/proc/{flooded.pid}/task/{thread}/status")
+
+        def waits() -> int:
+            return int(status.read_text().partition("\nvoluntary_ctxt_switches:")[2].split()[0])
+
+        with Caller("tcp", flooded.endpoints[0]) as caller:
+            before = waits()
+            answers = flood(caller.socket, a_frame("octet").packed() * 20_000, 1.5)
+        assert answers > 0
+        assert waits() > before
+        assert flooded.process.poll() is None  # and the watchdog had no reason to bite
+
+
+def flood(connection: socket.socket, requests: bytes, seconds: float) -> int:
+    """Sends them again and again, and returns how many bytes came back."""
+    connection.setblocking(False)
+    sent, received = 0, 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with suppress(BlockingIOError):
+            sent = (sent + connection.send(memoryview(requests)[sent:])) % len(requests)
+        with suppress(BlockingIOError):
+            received += len(connection.recv(1 << 22))
+    return received

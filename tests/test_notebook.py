@@ -23,6 +23,7 @@ from tautochrone.notebook.chart import Chart
 from tautochrone.notebook.quantile import Interval, interval_of
 from tautochrone.notebook.shown import Shown
 from tautochrone.run.store import Store
+from tautochrone.statistics.summary import BINNED
 
 PARTS = ("Returns:", "Raises:", "Source:")
 
@@ -163,6 +164,9 @@ def test_a_run_that_kept_a_histogram_has_bins_and_says_so(folder: Path) -> None:
         with pytest.raises(tc.TautoError, match="kept a histogram") as refused:
             ask()
         assert "bins" in refused.value.advice
+    low = min(run.bins["low_ns"].to_pylist())
+    (summary,) = run.summary().result.values()
+    assert (summary.minimum, summary.resolution) == (low, BINNED)
     with pytest.raises(tc.TautoError, match="has samples and no histogram"):
         _ = tc.open("latest~1", store=folder).bins
     assert run.quantile(0.5).design_effect == 1

@@ -44,6 +44,10 @@ def test_every_option_of_the_probe_that_matters_is_known(name: str) -> None:
     ("name", "options", "seconds"),
     [
         ("cyclic", {"duration": "1min", "warmup": "0s"}, 60.0),
+        ("cyclic", {"duration": "24h", "warmup": "0s"}, 86_400.0),
+        ("cyclic", {"count": 500, "period": "500Hz", "warmup": "1s"}, 2.0),
+        ("interrupt", {"rate": "1kHz", "count": 1000, "warmup": 10}, 1.01),
+        ("tire", {"duration": "0.5h", "step": "1kHz", "warmup": 0}, 1800.0),
         ("cyclic", {"count": 500, "period": "2ms", "warmup": "1s"}, 2.0),
         ("interrupt", {"rate": 100, "duration": "10s"}, 10.1),
         ("interrupt", {"period": "1ms", "count": 1000, "warmup": 10}, 1.01),
@@ -110,3 +114,21 @@ def test_a_plan_is_told_of_its_options_without_dashes() -> None:
 def test_where_threads_run_is_said_with_options_that_there_are() -> None:
     for one in EXPERIMENTS.values():
         assert one.runs_on is None or one.runs_on.option in one.options
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "wrong"),
+    [
+        ("cyclic", {"duration": "1 hour"}, "--duration: '1 hour'"),
+        ("cyclic", {"count": 5, "period": "1000"}, "--period: '1000'"),
+        ("cyclic", {"warmup": 5}, "--warmup: '5'"),
+        ("interrupt", {"rate": "fast"}, "--rate: 'fast'"),
+        ("period", {"periods": "10ms,x"}, "--periods: 'x'"),
+        ("tire", {"step": "10m"}, "--step: '10m'"),
+        ("taskset", {"duration": "1y"}, "--duration: '1y'"),
+    ],
+)
+def test_a_length_that_can_not_be_read_never_counts_as_none(name: str, options: Options, wrong: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(wrong)) as refusal:
+        EXPERIMENTS[name].expected_s(options)
+    assert refusal.value.advice

@@ -93,6 +93,11 @@ def test_the_papers_loads_have_names() -> None:
         (["command:sh 'x"], "no closing quotation", "quotation"),
         (["koh2013:tasks=3"], "takes no options", "tasks"),
         (["cpu:priority=3"], "no option 'priority'", "nice"),
+        (["irq:rate=fast"], "rate: 'fast' is not a rate", "1kHz"),
+        (["memory:bytes=64mb"], "bytes: '64mb' is not a size", "64KiB"),
+        (["memory:bytes=101%"], "bytes: '101%' is not a share", "0.1%"),
+        (["tasks:period=100"], "period: '100' is not a period", "1kHz"),
+        (["comms:pause=5"], "pause: '5' is not a duration", "1h"),
     ],
 )
 def test_what_can_not_be_read_is_told_with_what_is_known(specs: list[str], says: str, advises: str) -> None:
@@ -231,7 +236,13 @@ def test_loads_go_to_the_load_cpus() -> None:
 
 def test_a_load_ends_by_itself_some_time_after_the_cell() -> None:
     assert option(placed(cell(load="comms")), "duration") == "800s"
-    long = replace(cell(load="comms"), expected_s=10.0**9)
-    assert option(placed(long), "duration") == f"{7 * 24 * 3600}s"
+    soak = EXPERIMENTS["cyclic"].prepare({"duration": "24h", "warmup": "0s"}, Path())
+    day = replace(cell(load="irq:rate=10"), expected_s=soak.expected_s)
+    assert option(placed(day), "duration") == f"{2 * 24 * 3600 + 600}s"
+    week = replace(cell(load="comms"), expected_s=6.9 * 86_400)
+    assert option(placed(week), "duration") == f"{7 * 24 * 3600}s"
+    with pytest.raises(UsageError, match="a load lasts a week at most"):
+        placed(replace(week, expected_s=7 * 86_400.0))
+    assert placed_loads(replace(cell(load="idle"), expected_s=8 * 86_400.0), (0,), None) == ()
     unknown = replace(cell(load="comms"), expected_s=None)
     assert option(placed(unknown), "duration") == f"{24 * 3600}s"

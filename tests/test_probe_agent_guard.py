@@ -183,7 +183,7 @@ def test_a_probe_that_is_cut_off_writes_its_footer_if_it_can(tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_lines_keep_it_alive_and_their_end_does_not() -> None:
-    with agent("guard", "--patience", "1s", "--", "sleep", "1000") as guard:
+    with agent("guard", "--patience", "2s", "--", "sleep", "1000") as guard:
         for _ in range(8):
             time.sleep(0.3)
             guard.say()
@@ -194,10 +194,10 @@ def test_lines_keep_it_alive_and_their_end_does_not() -> None:
 @pytest.mark.slow
 def test_a_starved_guard_reads_before_it_judges() -> None:
     """Stopped for longer than its patience while lines wait, it goes on; then silence ends it."""
-    with agent("guard", "--patience", "1s", "--", "sleep", "1000") as guard:
+    with agent("guard", "--patience", "2s", "--", "sleep", "1000") as guard:
         guard.say()
         os.kill(guard.process.pid, signal.SIGSTOP)
-        for _ in range(5):
+        for _ in range(6):
             time.sleep(0.4)
             guard.say()
         os.kill(guard.process.pid, signal.SIGCONT)

@@ -39,6 +39,20 @@ def test_every_change_is_put_back_last_first(root: Path) -> None:
         assert keeper.ask("undo") == b""
 
 
+def test_what_is_put_back_is_what_the_keeper_noted_whoever_has_its_name_by_now(root: Path) -> None:
+    before = snapshot(root)
+    with keep("--root", str(root)) as keeper:
+        keeper.ask("begin", "MI")
+        for step in STEPS:
+            keeper.ask(*step)
+        crafted = root / "crafted"
+        header = journal_of(root).read_text().partition("\n")[0]
+        crafted.write_text(f"{header}\nwrite /sys/cpu1/online crafted%0A\n")
+        crafted.rename(journal_of(root))
+        assert keeper.ask("undo") == b""
+        assert snapshot(root) == before
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["hang up", "terminate", "interrupt", "silence"])
 def test_whatever_ends_it_puts_everything_back(root: Path, end: str) -> None:
@@ -58,13 +72,13 @@ def test_whatever_ends_it_puts_everything_back(root: Path, end: str) -> None:
 
 @pytest.mark.slow
 def test_signs_of_life_keep_it_and_a_starved_one_reads_before_it_judges(root: Path) -> None:
-    with keep("--root", str(root), "--patience", "1s") as keeper:
+    with keep("--root", str(root), "--patience", "2s") as keeper:
         keeper.ask("begin", "MI")
-        for _ in range(6):
+        for _ in range(8):
             time.sleep(0.3)
             keeper.say()
         keeper.process.send_signal(signal.SIGSTOP)
-        for _ in range(5):
+        for _ in range(6):
             time.sleep(0.4)
             keeper.say()
         keeper.process.send_signal(signal.SIGCONT)

@@ -7,14 +7,23 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, skip_or_fail, tauto
+from real import (
+    PATIENCE_S,
+    a_cpu,
+    measuring,
+    policy_options,
+    probe,
+    sealed,
+    skip_or_fail,
+    stopped_half_way,
+    tauto,
+)
 from tautochrone.judgement.interrupt import INTERRUPT, PREEMPTION, SWITCH, Requirement, judge_interrupt
 from tautochrone.report.presentations.interrupt import InterruptPresentation
 from tautochrone.run.folder import Run
@@ -32,22 +41,14 @@ def handler() -> None:
         skip_or_fail(f"the timer's handler can't be seen here: {ended.stderr.strip()}")
 
 
-def start(*arguments: str, policy: list[str] | None = None) -> subprocess.Popen[bytes]:
-    chosen = policy_options() if policy is None else policy
-    command = [str(find_probe()), "interrupt", "--cpu", a_cpu(), *chosen, "--out", "-", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def command(*arguments: str) -> list[str]:
+    return [str(find_probe()), "interrupt", "--cpu", a_cpu(), *policy_options(), *arguments]
 
 
-def measure(store: Path, *arguments: str, end_by: int | None = None) -> Run:
-    process = start(*arguments)
-    try:
-        if end_by is not None:
-            time.sleep(0.7)
-            process.send_signal(end_by)
-        stream, _ = process.communicate(timeout=PATIENCE_S)
-    finally:
-        process.kill()
-    return sealed(stream, store)
+def measure(store: Path, *arguments: str) -> Run:
+    with measuring(*command(*arguments)) as probe:
+        probe.end()
+        return sealed(probe.stream, store)
 
 
 def check_books(run: Run) -> None:
@@ -78,8 +79,10 @@ def test_the_handler_runs_between_the_timer_and_the_task(tmp_path: Path) -> None
     run = measure(tmp_path, "--rate", "1000", "--count", "500", "--warmup", "7")
     check_books(run)
     (books,) = run.manifest.books
-    assert (books.released, books.warmup) == (500, 7)
-    assert books.recorded > 400  # a kernel may keep some handlers to itself, not most
+    assert books.released == 500
+    assert 0 <= books.warmup <= 7  # those of them that were served
+    served = 500 - (books.missed or 0)
+    assert books.recorded > 0.5 * served  # a kernel may keep some handlers to itself, not most
     interrupt, preemption = run.values(INTERRUPT), run.values(PREEMPTION)
     assert interrupt.min() >= 0
     assert (interrupt <= preemption).all()
@@ -133,14 +136,14 @@ def test_a_more_urgent_task_shows_in_the_preemption_latency_and_not_in_the_inter
 ) -> None:
     if "fifo" not in policy_options():
         skip_or_fail("needs real-time priority, which this user may not have")
-    process = start("--rate", "500", "--duration", "1500ms")
-    time.sleep(0.3)
-    burst = subprocess.run(
-        [sys.executable, "-c", SPIN, a_cpu()], timeout=PATIENCE_S, check=False, capture_output=True, text=True
-    )
-    stream, _ = process.communicate(timeout=PATIENCE_S)
+    with measuring(*command("--rate", "500", "--duration", "60s")) as probe:
+        probe.wait_for_rows()
+        spin = [sys.executable, "-c", SPIN, a_cpu()]
+        burst = subprocess.run(spin, timeout=PATIENCE_S, check=False, capture_output=True, text=True)
+        probe.process.send_signal(signal.SIGINT)
+        probe.end()
     assert burst.returncode == 0, burst.stderr
-    run = sealed(stream, tmp_path)
+    run = sealed(probe.stream, tmp_path)
     check_books(run)
     interrupt, preemption = run.values(INTERRUPT), run.values(PREEMPTION)
     held_up = preemption > 2_000_000  # a third of what a burst lasts, and a whole period
@@ -163,28 +166,25 @@ def test_a_full_ring_drops_and_counts(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("handler")
 def test_a_signal_ends_the_run_early_and_keeps_what_was_measured(tmp_path: Path) -> None:
-    run = measure(tmp_path, "--rate", "500", "--duration", "60s", end_by=signal.SIGINT)
+    run = stopped_half_way(tmp_path, *command("--rate", "500", "--duration", "60s"))
     check_books(run)
     assert run.manifest.ended == "interrupted"
-    assert 20 < run.manifest.books[0].completed < 10_000
+    assert 0 < run.manifest.books[0].completed < 10_000
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("handler")
 def test_nothing_is_mounted_for_anybody_to_see() -> None:
     before = Path("/proc/self/mountinfo").read_text()
-    process = start("--rate", "100", "--duration", "60s")
-    try:
-        time.sleep(0.6)
+    with measuring(*command("--rate", "100", "--duration", "60s")) as running:
+        running.wait_for_rows()
+        process = running.process
         assert process.poll() is None
         assert Path("/proc/self/mountinfo").read_text() == before
         assert Path(f"/proc/{process.pid}/mountinfo").read_text() == before
         names = [path.read_text().strip() for path in Path(f"/proc/{process.pid}/task").glob("*/comm")]
         assert "tauto-actor" in names
         assert "tauto-tracefs" not in names
-    finally:
-        process.kill()
-        process.communicate()
     assert Path("/proc/self/mountinfo").read_text() == before
 
 
@@ -219,8 +219,8 @@ REFUSALS = {
     "two rates": (["--rate", "100", "--period", "10ms"], "contradict"),
     "two lengths": (["--count", "5", "--duration", "1s"], "contradict"),
     "no rate": (["--rate", "0"], "--period"),
-    "faster than there is": (["--rate", "2000000"], "1us"),
-    "no period": (["--period", "0s"], "1us"),
+    "faster than there is": (["--rate", "200kHz"], "10us"),
+    "no period": (["--period", "0s"], "10us"),
     "shorter than a period": (["--duration", "1ms"], "Lengthen"),
     "a histogram of three": (["--record", "histogram"], "--record raw"),
     "unknown option": (["--fast"], "--help"),

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, skip_or_fail, tauto
+from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, skip_or_fail, stopped_half_way, tauto
 from tautochrone.judgement.inversion import Repetitions, judge_run, repetitions
 from tautochrone.report.presentations.inversion import InversionPresentation
 from tautochrone.run.folder import Run
@@ -33,12 +33,16 @@ def _real_time() -> None:
 
 
 def command(*arguments: str) -> list[str]:
-    return [str(find_probe()), "inversion", "--cpus", a_cpu(), *arguments, "--out", "-"]
+    return [str(find_probe()), "inversion", "--cpus", a_cpu(), *arguments]
 
 
 def measured(store: Path, *arguments: str) -> Run:
     ended = subprocess.run(
-        command(*arguments), stdout=subprocess.PIPE, timeout=PATIENCE_S, check=True, stdin=subprocess.DEVNULL
+        [*command(*arguments), "--out", "-"],
+        stdout=subprocess.PIPE,
+        timeout=PATIENCE_S,
+        check=True,
+        stdin=subprocess.DEVNULL,
     )
     return sealed(ended.stdout, store)
 
@@ -168,7 +172,9 @@ def test_the_cpu_belongs_to_others_for_as_long_after_each_repetition(run: Run) -
 def test_an_ordinary_thread_on_that_cpu_stays_responsive() -> None:
     cpu = int(a_cpu())
     before = os.sched_getaffinity(0)
-    process = subprocess.Popen(command("--count", "4"), stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command("--count", "4", "--out", "-"), stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+    )
     try:
         os.sched_setaffinity(0, {cpu})
         late_s, until = 0.0, time.monotonic() + 1.3
@@ -209,11 +215,7 @@ def test_with_high_on_another_cpu_a_spin_ends_but_is_inverted(tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
-    running = subprocess.Popen(command("--count", "12"), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
-    time.sleep(0.9)  # a lock takes half a second
-    running.send_signal(signal.SIGINT)
-    stream, _ = running.communicate(timeout=PATIENCE_S)
-    run = sealed(stream, tmp_path)
+    run = stopped_half_way(tmp_path, *command("--count", "12"))
     assert run.manifest.ended == "interrupted"
     done = [book.completed for book in run.manifest.books]
     assert done[0] > 0
@@ -257,7 +259,7 @@ def test_a_thread_that_can_not_be_started_half_way_ends_the_probe_at_once() -> N
     """Memory runs out after one, two or three threads of a row: who is there waits for nobody."""
     refused = 0
     lengths = ("--middle", "50us", "--critical", "50us", "--patience", "150us")
-    probe_line = command("--count", "1", "--no-memory-lock", *lengths)
+    probe_line = command("--count", "1", "--no-memory-lock", *lengths, "--out", "-")
     for kib in range(600, 8_500, 68):  # a thread's stack and its guard page
         ended = subprocess.run(
             ["sh", "-c", 'ulimit -v "$0" && exec "$@"', str(kib), *probe_line],
@@ -295,7 +297,7 @@ def test_a_call_that_fails_ends_the_run_as_failed_with_the_reason(tmp_path: Path
     subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
     lengths = ("--middle", "1ms", "--critical", "200us", "--patience", "3ms")
     ended = subprocess.run(
-        command("--count", "5", "--warmup", "1", *lengths),
+        command("--count", "5", "--warmup", "1", *lengths, "--out", "-"),
         env=os.environ | {"LD_PRELOAD": str(library)}, capture_output=True, timeout=PATIENCE_S, check=False,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip

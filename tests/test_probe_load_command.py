@@ -27,9 +27,9 @@ def test_command_may_use_all_the_cpus_that_it_was_given_and_its_descendants_coun
 @pytest.mark.slow
 def test_command_is_started_again_when_it_has_ended_well() -> None:
     with running("command", "--", "sleep", "0.02") as load:
-        time.sleep(0.6)
+        time.sleep(1.0)
         report = load.end()
-    assert 3 <= report["operations"] <= 60
+    assert 2 <= report["operations"] <= report["elapsed_ns"] / 20e6 + 1
 
 
 @pytest.mark.parametrize(

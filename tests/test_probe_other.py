@@ -1,6 +1,8 @@
 """What else the probe does: clocks, services, and a user who may do little."""
 
+import math
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -49,6 +51,46 @@ def test_services_name_what_is_missing_and_why() -> None:
     assert "N/A" in suspend
     assert "POSIX has no call" in suspend
     assert any(line.startswith("message queue") for line in lines)
+
+
+def limited(*arguments: str, **limits: int) -> subprocess.CompletedProcess[str]:
+    """The probe, within these limits of prlimit(1)."""
+    within = ["prlimit", *(f"--{name}={limit}" for name, limit in limits.items())]
+    command = [*within, str(find_probe()), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+
+
+@pytest.mark.parametrize("locked", [True, False])
+def test_rows_that_do_not_fit_are_refused_as_what_they_really_take(locked: bool) -> None:
+    """They would fit as they were asked for: rounded up to a power of two they take up to twice as much."""
+    if locked and os.geteuid() != 0:
+        skip_or_fail("needs root to lock memory within every limit")
+    meminfo = Path("/proc/meminfo").read_text()
+    available = int(meminfo.partition("MemAvailable:")[2].split()[0]) * 1024
+    rows = 2 ** int(math.log2(available / 16)) + 1  # cyclic's rows have 16 bytes
+    asked = (
+        "--count",
+        str(rows),
+        "--ring",
+        str(rows),
+        "--cpus",
+        "any",
+        "--policy",
+        "other",
+        *([] if locked else ["--no-memory-lock"]),
+    )
+    refused = limited("cyclic", *asked, **{"as": 2**30})  # harmless also where it is not refused
+    assert refused.returncode == 2
+    assert "setcap" not in refused.stderr  # no right makes memory
+    assert re.search(r"they take \d+ MB, rounded up to powers of two, \d+ MB are left", refused.stderr)
+
+
+def test_a_table_of_many_rows_and_measures_fits_on_a_bare_board() -> None:
+    """Twenty rows with four measures each, and a histogram for each of them."""
+    ended = limited(
+        "response", "--repetitions", "1", "--count", "2", "--period", "0s", *policy_options(), data=2**25
+    )
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_help_and_mistakes() -> None:

@@ -1,16 +1,14 @@
 """The error of the period, measured by the real probe."""
 
 import json
-import signal
 import subprocess
-import time
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, tauto
+from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, stopped_half_way, tauto
 from tautochrone.report.presentations.period import PeriodPresentation
 from tautochrone.run.folder import Run
 from tautochrone.statistics.periodicity import periodicity
@@ -35,7 +33,7 @@ def test_every_period_has_its_row_and_its_books(tmp_path: Path) -> None:
         assert book.released == 60
         assert book.completed + (book.missed or 0) == 60
         assert book.recorded == book.completed
-        assert book.warmup == 1
+        assert 0 <= book.warmup <= 1  # those of them that were served
 
 
 def test_an_error_is_the_difference_of_two_starts_and_the_period(tmp_path: Path) -> None:
@@ -54,20 +52,15 @@ def test_rows_of_different_periods_never_overlap_in_time(tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
-    running = subprocess.Popen(
-        [
-            *(str(find_probe()), "period", "--periods", "5ms,1s", "--count", "20"),
-            *(*policy_options(), "--cpu", a_cpu(), "--out", "-"),
-        ],
-        stdout=subprocess.PIPE,
+    run = stopped_half_way(
+        tmp_path,
+        *(str(find_probe()), "period", "--periods", "5ms,400ms", "--count", "20"),
+        *(*policy_options(), "--cpu", a_cpu()),
+        source=1,
     )
-    time.sleep(0.8)  # the first row is complete after 0.12 s
-    running.send_signal(signal.SIGINT)
-    stream, _ = running.communicate(timeout=PATIENCE_S)
-    run = sealed(stream, tmp_path)
     assert run.manifest.ended == "interrupted"
     first, second = run.manifest.books
-    assert first.completed == 20
+    assert first.released == first.completed + (first.missed or 0) == 20
     assert second.completed < 20
     assert second.released == second.completed + (second.missed or 0)
 
@@ -76,10 +69,10 @@ def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
     ("arguments", "says"),
     [
         (["--periods", "10ms,10"], "10ms,30ms,50ms"),
-        (["--periods", ""], "between 1us and 1h"),
-        (["--periods", "10ms,"], "between 1us and 1h"),
+        (["--periods", ""], "between 10us and 1h"),
+        (["--periods", "10ms,"], "between 10us and 1h"),
         (["--periods", "1ms,5ms,1000us"], "named twice"),
-        (["--periods", "1ns"], "between 1us and 1h"),
+        (["--periods", "1ns"], "between 10us and 1h"),
         (["--count", "0"], "--count"),
         (["--policy", "other", "--priority", "5"], "contradicts"),
         (["--record", "histogram"], "one measure"),

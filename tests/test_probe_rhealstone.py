@@ -1,8 +1,8 @@
 """The Rhealstone components, measured by the real probe."""
 
-import signal
+import html
+import shlex
 import subprocess
-import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,10 +10,21 @@ import numpy as np
 import pytest
 
 from preload import environment_with
-from real import PATIENCE_S, a_cpu, needs_priorities, only_run, probe, sealed, tauto, two_cpus
+from real import (
+    PATIENCE_S,
+    a_cpu,
+    needs_priorities,
+    only_run,
+    probe,
+    sealed,
+    stopped_half_way,
+    tauto,
+    two_cpus,
+)
 from streams import make_stream
 from tautochrone.judgement.rhealstone import COMPONENTS, INTERRUPT_MEASURE, judge_rhealstone
 from tautochrone.judgement.rows import DURATION, rows_of
+from tautochrone.report import page
 from tautochrone.report.presentations.rhealstone import RhealstonePresentation
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
@@ -166,18 +177,9 @@ def test_a_message_that_the_system_refuses_ends_the_run_and_leaves_nobody_waitin
 
 @pytest.mark.slow
 def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
-    running = subprocess.Popen(
-        [str(find_probe()), "rhealstone", "--count", "20000", "--cpus", two_cpus(), "--out", "-"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
+    run = stopped_half_way(
+        tmp_path, str(find_probe()), "rhealstone", "--count", "20000", "--cpus", two_cpus()
     )
-    try:
-        time.sleep(0.9)
-        running.send_signal(signal.SIGINT)
-        stream, _ = running.communicate(timeout=PATIENCE_S)
-    finally:
-        running.kill()
-    run = sealed(stream, tmp_path)
     counts = [book.recorded for book in run.manifest.books]
     assert run.manifest.ended == "interrupted"
     assert counts[0] > 0
@@ -276,3 +278,16 @@ def test_the_figure_sets_each_row_beside_the_published_ones(tmp_path: Path) -> N
     assert titles == ["task switch", "preemption", "IPC (semaphore shuffle)", "the others"]
     assert "Xenomai 2.6.2.1 (2014)" in str(figure.panels[0].chart.to_dict())
     assert "Xenomai" not in str(figure.panels[3].chart.to_dict())
+
+
+def test_a_command_is_stored_as_its_words_and_shown_as_a_shell_takes_it(tmp_path: Path) -> None:
+    typed = ("probe", "rhealstone", "--count", "3", "--weights", "1, 1, 1, 1, 1, 2", "--title", "a b")
+    done = tauto(*typed, store=tmp_path)
+    assert done.returncode == 0, done.stderr
+    run = only_run(tmp_path)
+    assert run.manifest.conditions["command"][: len(typed) + 1] == ["tauto", *typed]
+    judged = judge_rhealstone(run)
+    assert judged.weighted is not None
+    assert judged.weighted.weights == (1, 1, 1, 1, 1, 2)
+    text = html.unescape(page.render([run], None, out=tmp_path / "page.html").read_text())
+    assert shlex.join(("tauto", *typed)) in text

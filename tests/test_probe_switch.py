@@ -1,9 +1,7 @@
 """Context switches, measured by the real probe: every row is what it says it is."""
 
 import os
-import signal
 import subprocess
-import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import numpy as np
 import pytest
 
 from preload import environment_with
-from real import PATIENCE_S, a_cpu, needs_priorities, probe, sealed, two_cpus
+from real import PATIENCE_S, a_cpu, needs_priorities, probe, sealed, stopped_half_way, two_cpus
 from tautochrone.judgement.rows import DURATION, rows_of
 from tautochrone.judgement.switching import judge_switching
 from tautochrone.report.presentations.switch import SwitchPresentation
@@ -170,18 +168,7 @@ def test_a_yield_that_does_not_yield_is_given_up_and_the_stream_says_so(tmp_path
 
 @pytest.mark.slow
 def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
-    running = subprocess.Popen(
-        [str(find_probe()), "switch", "--count", "20000", "--cpus", two_cpus(), "--out", "-"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-    )
-    try:
-        time.sleep(0.9)
-        running.send_signal(signal.SIGINT)
-        stream, _ = running.communicate(timeout=PATIENCE_S)
-    finally:
-        running.kill()
-    run = sealed(stream, tmp_path)
+    run = stopped_half_way(tmp_path, str(find_probe()), "switch", "--count", "20000", "--cpus", two_cpus())
     counts = [book.recorded for book in run.manifest.books]
     assert run.manifest.ended == "interrupted"
     assert counts[0] > 0

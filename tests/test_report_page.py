@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import streams
+from real import PATIENCE_S
 from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.judgement.loops import judge_runs
 from tautochrone.machine.audit import Finding
@@ -75,6 +76,7 @@ def laptop(browser: Browser, report: Path) -> Iterator[Page]:
 
 def look(browser: Browser, path: Path, size: tuple[int, int] = LAPTOP, scheme: str = "light") -> Seen:
     page = browser.new_page(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)  # type: ignore[arg-type]
+    page.set_default_timeout(PATIENCE_S * 1_000)
     errors: list[str] = []
     requests: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))

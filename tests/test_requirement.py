@@ -98,6 +98,9 @@ def test_a_confidence_that_is_written_goes_before_the_usual_one() -> None:
         ("latency of C0 < 3us", "does not say what of latency", "p99.999"),
         ("latency of 'two way p99 < 3us", "is not a measure and what of it", "misses = 0"),
         ("misses < often", "how often", "1 per hour"),
+        ("misses < 0.1", "how often", "0.1% ('1 in 1000') or 10% ('1 in 10')"),
+        ("latency above 5us <= 1e-6", "how often", "0.0001% ('1 in 1000000')"),
+        ("latency 0.1 < 3us", "could be a fraction or per cent", "p0.1, or p10"),
     ],
 )
 def test_what_can_t_be_read_is_refused_with_its_text_and_what_may_stand_there(

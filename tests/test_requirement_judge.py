@@ -6,15 +6,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from scipy import special
 
 import streams
+from dependent_series import normal_series
 from report_runs import store_run
 from tautochrone.judgement.reduced import reduce_run
 from tautochrone.judgement.requirement.judge import Judgement, judge
 from tautochrone.judgement.requirement.requirement import parse
+from tautochrone.judgement.tail.tails import tails_of
 from tautochrone.run.folder import Run
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
+from tautochrone.statistics.batch_means import BATCHES, mean_of_batches
 from tautochrone.statistics.binomial import upper
 from tautochrone.statistics.difference.dependence import effect_for_bound
 from tautochrone.statistics.tails.tail import analyse, chance
@@ -215,13 +219,13 @@ def test_what_the_tail_shows_is_the_upper_end_of_the_two_sided_interval(tmp_path
     assert reduced.reduction is not None
     high = {}
     for confidence in (0.9, 0.95):
-        found = chance(analyse(reduced.reduction, confidence), 30 * US)
+        found = chance(analyse(reduced.reduction, confidence), 45 * US)
         assert found is not None
         high[confidence] = found.high
     between = (high[0.9] + high[0.95]) / 2
     assert 1 / (10 * 20_000) < between < 1 / 20_000
-    assert asked(f"misses beyond 30us <= 1 in {round(1 / between)}", run).standing == "not shown"
-    assert asked(f"misses beyond 30us <= 1 in {int(0.99 / high[0.95])}", run).basis == "extrapolated"
+    assert asked(f"misses beyond 45us <= 1 in {round(1 / between)}", run).standing == "not shown"
+    assert asked(f"misses beyond 45us <= 1 in {int(0.99 / high[0.95])}", run).basis == "extrapolated"
 
 
 def test_a_tail_is_not_extrapolated_further_than_ten_times(tmp_path: Path) -> None:
@@ -263,6 +267,16 @@ def test_the_upper_limit_is_that_of_the_tail(tmp_path: Path) -> None:
     assert line.high == pytest.approx(upper(20_000, 15, 0.95, effect))
 
 
+def test_of_few_stalls_that_took_releases_along_tail_and_check_say_the_same(tmp_path: Path) -> None:
+    values = latencies(20_000)
+    values[[4_000, 9_000, 15_000]] = np.array([3_500, 12_500, 20_500]) * US
+    run = stored(tmp_path, values)
+    (line,) = asked("misses beyond 1ms < 1 in 10", run).lines
+    (tail,) = tails_of(run, limits_ns=(1_000 * US,)).sources
+    assert line.lost == tail.lost == 35
+    assert tail.limits[0].bound == pytest.approx(line.high)
+
+
 def test_each_source_and_load_is_judged_and_the_worst_decides(tmp_path: Path) -> None:
     idle = stored(tmp_path, latencies(5_000, 1), latencies(5_000, 2), load="idle")
     loaded = stored(tmp_path, latencies(5_000, 3), with_late(5_000, 100, 600 * US), load="cpu")
@@ -292,6 +306,16 @@ def test_repetitions_are_taken_together(tmp_path: Path) -> None:
     assert len(found.lines) == 1
 
 
+@pytest.mark.parametrize("empty", [1, 2])
+def test_repetitions_that_measured_nothing_say_nothing(tmp_path: Path, empty: int) -> None:
+    nothing: Integers = np.empty(0, np.int64)
+    some = [stored(tmp_path, with_late(5_000, 9, 900 * US)) for _ in range(3 - empty)]
+    runs = [*some, *(stored(tmp_path, nothing) for _ in range(empty))]
+    for text in ("latency p99 < 500us", "latency above 500us < 1%", "latency mean < 500us"):
+        line, alone = asked(text, *runs).lines[0], asked(text, *some).lines[0]
+        assert (line.standing, line.why) == (alone.standing, alone.why)
+
+
 def test_repetitions_that_differ_count_for_less(tmp_path: Path) -> None:
     runs = [stored(tmp_path, latencies(5_000, seed)) for seed in range(3)]
     runs.append(stored(tmp_path, with_late(5_000, 60, 600 * US)))
@@ -305,6 +329,29 @@ def test_a_mean_is_judged_by_its_interval(tmp_path: Path) -> None:
     found = asked("latency mean < 7.005us", run)
     assert found.standing in ("not shown", "holds")
     assert asked("latency mean < 8us", stored(tmp_path, latencies(50))).standing == "not shown"
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.99, 0.999])
+def test_a_mean_of_samples_that_stay_alike_is_as_sure_as_it_says(alike: float) -> None:
+    """Batches of 100 samples, of which each is like the next ones, are no independent batches: taken for
+    such, the mean was shown to be beyond its true value in 17 and in 38 % at each end."""
+    samples, rounds, low, high = 3_000, 300, 0, 0
+    for series in normal_series(rounds, samples, alike, seed=3):
+        found = mean_of_batches([[float(one.mean()) for one in np.array_split(series, BATCHES)]])
+        reach = float(special.stdtrit(found.freedom, 0.95)) * found.error
+        low, high = low + (found.value - reach > 0), high + (found.value + reach < 0)
+    assert max(low, high) <= 0.08 * rounds
+    assert low + high > 0
+
+
+def test_repetitions_are_taken_for_independent_and_batches_of_one_run_are_not() -> None:
+    rising = list(map(float, range(30)))
+    apart, of_a_run = mean_of_batches([[one] for one in rising]), mean_of_batches([rising])
+    assert (apart.freedom, apart.value) == (29, of_a_run.value)
+    assert apart.error == pytest.approx(np.std(rising, ddof=1) / np.sqrt(30))
+    assert of_a_run.error > 4 * apart.error
+    steady = mean_of_batches([[7.0] * 30])
+    assert (steady.value, steady.error, steady.freedom) == (7.0, 0.0, 29)
 
 
 def test_a_mean_can_t_hold_where_releases_have_no_sample(tmp_path: Path) -> None:

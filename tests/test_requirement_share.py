@@ -1,18 +1,27 @@
 """How sure a share is: the rule of requirements by itself, against its definition and published numbers."""
 
 import math
+from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 import pytest
 
+from tautochrone.judgement.reduced import Reduced
+from tautochrone.judgement.requirement.evidence import Seen
+from tautochrone.judgement.requirement.of_share import count
+from tautochrone.judgement.requirement.requirement import parse
 from tautochrone.judgement.requirement.share import (
     Counted,
     least_later,
     most_later,
+    most_of_runs,
     samples_needed,
     samples_to_settle,
 )
+from tautochrone.run.folder import Run
 from tautochrone.statistics.binomial import between, lower, upper
+from tautochrone.statistics.counts import Counts
 
 
 def test_limits_are_those_of_clopper_and_pearson() -> None:
@@ -117,3 +126,43 @@ def test_the_upper_limit_covers_what_comes_in_clusters(size: int) -> None:
         else:
             below += upper(samples, 0, 0.95) < share
     assert below / 1000 < 0.075  # 5 %, and room for chance
+
+
+def _repetitions(late: Sequence[int], samples: int) -> list[Seen]:
+    """Runs of which so many samples are late, and no more is known of their order."""
+    found = []
+    for one in late:
+        values, held = np.array([5_000, 600_000]), np.array([samples - one, one])
+        counts = Counts(values[held > 0], held[held > 0])
+        reduced = Reduced(0, "cpu0", counts, None, 1_000_000, 0)
+        run = cast(Run, None)
+        found.append(Seen(run, "cpu0", reduced, 1_000_000, 1_000_000, 0, 0, known=True))
+    return found
+
+
+@pytest.mark.parametrize(("spread", "most"), [(0.0, 0.05), (0.3, 0.08), (0.5, 0.1), (1.0, 0.15)])
+@pytest.mark.parametrize("runs", [3, 10])
+def test_rates_that_differ_from_run_to_run_are_in_the_limits(runs: int, spread: float, most: float) -> None:
+    """Rates of runs are lognormal around the allowed one: "holds" and "does not hold" are both wrong."""
+    random, samples, share, rounds = np.random.default_rng(7), 20_000, 0.002, 400
+    asked = parse("latency p99.8 < 500us")
+    rates = share * np.exp(spread * random.normal(size=(rounds, runs)) - spread**2 / 2)
+    found = [count(asked, _repetitions(late, samples)) for late in random.binomial(samples, rates)]
+    slack = 3 * math.sqrt(most * (1 - most) / rounds)
+    assert sum(one.high(0.95) <= share for one in found) / rounds <= most + slack / 2
+    assert sum(one.low(0.95) > share for one in found) / rounds <= 0.05 + slack / 2
+
+
+def test_runs_that_agree_are_hardly_less_sure_than_one_long_run() -> None:
+    alike = count(parse("latency p99.8 < 500us"), _repetitions([40, 42, 38, 41, 39], 20_000))
+    assert alike.high(0.95) == pytest.approx(upper(100_000, 200, 0.95), rel=0.01)
+    assert alike.low(0.95) == pytest.approx(lower(100_000, 200, 0.95), rel=0.01)
+
+
+def test_what_settles_runs_that_differ_is_more_runs() -> None:
+    differ = count(parse("latency p99.8 < 500us"), _repetitions([10, 40, 20], 20_000))
+    needed = samples_to_settle(differ, 0.002, 0.95, 0.95)
+    assert needed is not None
+    longer = needed / differ.samples
+    assert most_of_runs(differ.runs, 0.95, longer) == pytest.approx(0.002, rel=0.02)
+    assert needed > 2 * samples_to_settle(Counted(60_000, 70), 0.002, 0.95, 0.95)  # type: ignore[operator]

@@ -12,12 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import streams
+from real import tauto
 from tautochrone.errors import DamagedError, StoreError, UsageError
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.export import export
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
-from tautochrone.run.store import Store, default_store
+from tautochrone.run.store import ANSWER, Store, default_store
 from tautochrone.version import own_version
 
 
@@ -249,10 +250,29 @@ def test_an_export_that_can_not_be_made_says_why(store: Store, tmp_path: Path) -
     run = add(store, streams.make_stream([[5, 6]]))
     with pytest.raises(UsageError, match="'xls' is not a format"):
         export(run, "xls")
-    with pytest.raises(StoreError, match="can't be written"):
+    with pytest.raises(StoreError, match="Can't write"):
         export(run, "csv", tmp_path / "no folder" / "out.csv")
     (run.path / "samples.parquet").unlink()
     for kind in ("csv", "parquet", "json"):
         with pytest.raises(DamagedError, match="is missing"):
             export(run, kind, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_the_latest_after_a_first_answer_is_its_loop_and_show_shows_the_verdict(tmp_path: Path) -> None:
+    place = Store(tmp_path)
+    for experiment, verdict in (("clock", False), ("cyclic", True), ("switch", False)):
+        told = {ANSWER: {"id": "one", "verdict": verdict}}
+        with place.create(experiment, f"of {experiment}", told) as writer:
+            writer.append(streams.make_stream([[5_000] * 100]))
+            writer.seal()
+    assert place.open("latest").manifest.experiment == "cyclic"
+    runs = place.runs()
+    shown = tauto("show", store=tmp_path)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert all(f"{run.id}  of {run.manifest.experiment}" in shown.stdout for run in runs)
+    assert "1 kHz was not shown on CPU 0." in shown.stdout
+    assert runs[1].id in tauto("tail", "--json", store=tmp_path).stdout
+    assert "Its runs" not in tauto("show", runs[1].id, store=tmp_path).stdout
+    add(place, streams.make_stream([[5, 6]]))
+    assert "Its runs" not in tauto("show", store=tmp_path).stdout

@@ -37,6 +37,12 @@ def test_every_example_can_be_read(path: Path) -> None:
     assert read(path).title
 
 
+@pytest.mark.parametrize(("period", "ns"), [("1h", 3_600_000 * MS), ("1d", 86_400_000 * MS), ("1kHz", MS)])
+def test_a_period_may_be_of_hours_or_a_rate(period: str, ns: int) -> None:
+    (task,) = parse(ONE.replace("10ms", period).replace("1ms", "10us")).tasks
+    assert task.period_ns == task.deadline_ns == ns
+
+
 def test_everything_that_can_be_said_is_read() -> None:
     task_set = parse(
         'title = "all"\npolicy = "fixed"\nprotocol = "ceiling"\n[[task]]\nname = "one"\nperiod = "10 ms"\n'
@@ -86,7 +92,7 @@ def test_without_a_deadline_it_is_the_period_and_under_edf_there_is_no_priority(
         ('policy = "edf"\n' + ONE + 'runtime = "0.5ms"', "not between its execution"),
         ('[[task]]\nperiod = "1ms"', "task 1 has no 'name'"),
         ('[[task]]\nname = "one"\nexecution = "1ms"', "task 'one' has no 'period'"),
-        (ONE.replace("10ms", "99999999999999s"), "too long"),
+        (ONE.replace("10ms", "99999999999999s"), "too large"),
         (ONE + '[[critical_section]]\ntask = "on"\nresource = "r"\nduration = "1us"', "Did you mean 'one'?"),
         (
             ONE + '[[critical_section]]\ntask = "one"\nresource = "r"\nduration = "2ms"',

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dependent_series import PERIOD_NS, latencies, one_run, one_source
 from tautochrone.statistics.counts import counts_of
@@ -281,12 +283,37 @@ def test_welch_of_logarithms_is_scipys() -> None:
 
 
 def test_equal_quantiles_of_all_runs_are_as_uncertain_as_the_clock() -> None:
-    assert resolution([np.array([172, 344]), np.array([516])]) == 172
+    assert resolution([[np.array([172, 344])], [np.array([516])]]) == 172
+    assert resolution([[np.array([172]), np.array([344])], [np.array([516]), np.array([516])]]) == 172
     found = between_runs([344] * 3, [516] * 3, 172, 0.95)
     assert found.low_ns < 172 < found.high_ns
     assert found.p > 0.001
     assert between_runs([344] * 3, [344] * 3, 172, 0.95).p == 1.0
     assert between_runs([7] * 3, [7] * 3, 0, 0.95).p == 1.0
+
+
+def test_what_lies_between_two_constant_sides_is_no_step_of_the_clock() -> None:
+    assert resolution([[np.array([10_000])] * 3, [np.array([20_000])] * 3]) == 0
+    first, second = (
+        [[Source(counts_of(np.full(1_000, value)))] for _ in range(3)] for value in (10_000, 20_000)
+    )
+    (found,) = quantile_differences(first, second, [0.5])
+    assert (found.low_ns, found.high_ns) == pytest.approx((10_000, 10_000))
+    assert found.p == 0.0
+
+
+@given(
+    st.lists(st.integers(1, 2**62), min_size=2, max_size=4),
+    st.lists(st.integers(1, 2**62), min_size=2, max_size=4),
+    st.sampled_from([0.5, 0.95, 0.999999, 1 - 1e-12]),
+)
+def test_runs_of_any_size_have_an_interval_that_a_float_holds(
+    first: list[int], second: list[int], confidence: float
+) -> None:
+    found = between_runs(first, second, 1, confidence)
+    ends = (found.low_ns, found.difference_ns, found.high_ns, found.ratio_low, found.ratio, found.ratio_high)
+    assert all(math.isfinite(one) for one in ends if one is not None)
+    assert found.low_ns <= found.difference_ns <= found.high_ns
 
 
 def test_every_pair_of_several_sides_is_compared_as_it_would_be_alone() -> None:

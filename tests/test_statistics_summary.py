@@ -229,8 +229,9 @@ def test_a_coarse_histogram_says_so_and_keeps_the_exact_maximum() -> None:
     assert summarise_counts(*bins, maximum=1_000_003).maximum == 1_000_003
     assert summarise_counts(*bins).maximum == streams.bin_of(1_000_003)[1]
     assert summarise_counts(*bins).resolution == "bins up to 1/1024 wide"
-    with pytest.raises(DamagedError, match="not in the histogram's highest bin"):
+    with pytest.raises(DamagedError, match="below the histogram's highest bin"):
         summarise_counts(*bins, maximum=999)
+    assert summarise_counts(*bins, maximum=2_000_000).maximum == 2_000_000  # came after the last bins
 
 
 def test_merged_sources_are_summarised_as_one() -> None:

@@ -6,9 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tail_data import GOOD, POOR, Law, Values, pareto, whole
+from tail_data import GOOD, POOR, Law, Values, pareto, two_causes, whole
 from tautochrone.statistics.counts import counts_of, counts_of_bins
-from tautochrone.statistics.quantiles import exceedance_bound
+from tautochrone.statistics.quantiles import exceedance_bound, interval_ranks
 from tautochrone.statistics.reduction import reduce
 from tautochrone.statistics.tails.tail import Tail, analyse, bound, chance, level, of_histogram
 
@@ -154,6 +154,74 @@ def test_inside_the_data_a_chance_is_the_share_of_the_samples(plain: Tail) -> No
     assert inside.value_ns == plain.counts.quantile(0.75)
     assert inside.low_ns < inside.value_ns < inside.high_ns
     assert inside.beyond < 1
+
+
+@pytest.mark.parametrize("samples", [1.5, 2, 3, 7, 10, 30, 77, 100, 130])
+def test_inside_the_data_a_level_has_the_ends_of_order_statistics(plain: Tail, samples: float) -> None:
+    assert plain.peaks is not None
+    # As many different values as samples, so that each rank has its own.
+    ranked = replace(
+        plain,
+        counts=counts_of(np.arange(1, plain.count + 1)),
+        peaks=replace(plain.peaks, design_effect=1.0),
+        higher=(),
+    )
+    found = level(ranked, samples)
+    assert found is not None
+    assert (found.low_ns, found.high_ns) == interval_ranks(plain.count, 1 - 1 / samples, plain.confidence)
+
+
+def test_every_higher_threshold_is_within_the_interval(plain: Tail) -> None:
+    assert plain.peaks is not None
+    assert len(plain.higher) > 3
+    assert all(one.threshold_ns > plain.peaks.threshold_ns for one in plain.higher)
+    alone = [replace(plain, peaks=one, higher=()) for one in (plain.peaks, *plain.higher)]
+    for limit_ns in plain.maximum_ns * np.array([0.3, 0.7, 1.0, 1.5]):
+        found = [chance(one, int(limit_ns)) for one in (plain, *alone)]
+        ends = [(one.low, one.high) for one in found if one is not None]
+        assert ends[0] == (min(low for low, _ in ends[1:]), max(high for _, high in ends[1:]))
+
+
+def said_to_hold(law: Law, n: int, rounds: int, rarer: float = 1.0) -> float:
+    """How often the upper end is at most 1 in 5 n, where it is so many times rarer, and none of n is later.
+
+    So often `tauto check` says that it holds, extrapolated.
+    """
+    random, limit_ns, said = np.random.default_rng(17), round(law.level(0.2 / n / rarer)), 0
+    for _ in range(rounds):
+        tail = tail_of(law.draw(random, n))
+        found = chance(tail, limit_ns)
+        said += found is not None and tail.maximum_ns <= limit_ns and found.high <= 0.2 / n
+    return said / rounds
+
+
+def test_a_rare_second_cause_within_the_range_of_the_others_is_not_extrapolated_away() -> None:
+    # One threshold alone says so in more than half of such runs.
+    assert said_to_hold(two_causes(100_000, 10, 25_000, 20_000), 100_000, 16) <= 0.2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("n", "above", "scale"),
+    [
+        (100_000, 25_000, 20_000),
+        (100_000, 40_000, 20_000),
+        (100_000, 40_000, 40_000),
+        (300_000, 35_000, 20_000),
+        (300_000, 50_000, 20_000),
+        (300_000, 50_000, 40_000),
+    ],
+)
+def test_it_is_not_said_to_hold_more_often_than_the_documentation_says(
+    n: int, above: float, scale: float
+) -> None:
+    rare = 10 if n == 100_000 else 9
+    assert said_to_hold(two_causes(n, rare, above, scale), n, 150) <= 0.14
+
+
+@pytest.mark.slow
+def test_what_is_far_rarer_than_allowed_is_still_shown_by_its_tail() -> None:
+    assert said_to_hold(pareto(0.0), 20_000, 100, rarer=1_000) > 0.25
 
 
 def test_a_chance_falls_with_the_limit_across_the_threshold(plain: Tail) -> None:

@@ -157,6 +157,12 @@ def test_a_clock_of_1_ns_has_no_coarser_step() -> None:
     assert lattice(np.array([], np.int64)).step_ns == 1
 
 
+@pytest.mark.parametrize("most_ns", [600_000, 2_000_000, 40_000_000, 10**10])
+def test_what_is_spread_far_wider_than_any_clock_s_step_has_no_step(most_ns: int) -> None:
+    for seed in range(5):
+        assert lattice(np.random.default_rng(seed).integers(1_000, most_ns, 20_000)).step_ns == 1
+
+
 def test_neighbouring_readings_of_one_step_are_one_place() -> None:
     assert places(np.array([30, 31, 40, 41, 41, 50])) == 3
     assert places(np.arange(100, 163)) > 15
@@ -229,3 +235,11 @@ def test_a_crossing_is_found_at_infinity_and_beside_it() -> None:
     assert cross(lambda at: (at - 2) ** 2, 2.0, -0.1, 4.0) == pytest.approx(0, abs=4e-3)
     assert cross(lambda at: 0.0, 2.0, 0.1, 4.0) == np.inf
     assert cross(lambda at: 0.0 if at < 5 else np.inf, 2.0, 0.1, 4.0) == pytest.approx(5, rel=2e-3)
+
+
+@pytest.mark.parametrize("longest", [1_000_000, 40_000_000, 10_000_000_000])
+def test_values_spread_over_much_more_than_a_clock_step_have_none(longest: int) -> None:
+    value = np.random.default_rng(1).integers(1_000, longest, 20_000)
+    found = lattice(value)
+    assert found.step_ns == 1
+    assert np.isfinite(found.spread(value)).all()

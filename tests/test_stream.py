@@ -219,10 +219,19 @@ def test_rows_that_are_not_whole_are_damage() -> None:
         stream.rows(stream.Frame(stream.ROWS, 0, 0, 1, bytes(24), 0), dtype)
 
 
-@pytest.mark.parametrize("payload", [b"", b"{", b"[1]   ", b"\xff" * 8, b"[" * 100_000, b"1" * 5000])
+@pytest.mark.parametrize("payload", [b"", b"{", b"[1]   ", b"[" * 100_000, b"1" * 5000])
 def test_a_payload_that_is_not_an_object_is_damage(payload: bytes) -> None:
     with pytest.raises(DamagedError, match="the event frame is not"):
         stream.json_payload(stream.Frame(stream.EVENT, 0, 0, 1, payload, 0))
+
+
+@pytest.mark.parametrize(
+    "payload", [b"\xff" * 8, b'{"tasks": "\xff"}', b'{"tasks": "\xc3"}', rb'{"tasks": "\ud800"}']
+)
+def test_a_text_that_is_not_utf_8_is_damage_and_called_so(payload: bytes) -> None:
+    frame = stream.Frame(stream.HEADER, 0, 0, 0, payload, 0)
+    with pytest.raises(DamagedError, match=r"not UTF-8|half a character"):
+        stream.json_payload(frame)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """How rare a late cycle is: what is said, what is refused; lost releases make nothing look better."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,9 @@ from tautochrone.judgement.tail.lost import burst_effect, share_with_lost, with_
 from tautochrone.judgement.tail.sample_plan import effect_in, plan_samples
 from tautochrone.judgement.tail.source import SourceTail
 from tautochrone.judgement.tail.tails import tails_of
+from tautochrone.report.charts import return_level
 from tautochrone.report.tail import section, tables
+from tautochrone.report.theme import PAGE
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 from tautochrone.statistics.counts import counts_of
@@ -105,6 +108,43 @@ def test_no_level_is_rarer_than_the_releases_that_were_missed() -> None:
     without = source_tail(samples(), 0, period_ns=10**8)
     assert without.levels[0].level is not None
     assert few.levels[0].level.value_ns > without.levels[0].level.value_ns
+
+
+@pytest.mark.usefixtures("exponential")
+def test_no_level_has_an_end_that_the_lost_releases_may_pass_alone() -> None:
+    """Of as many activations as the level is asked for, 1.2 are lost: there is no such level."""
+    once_in, random = 1_000, np.random.default_rng(7)
+    one, drawn = source_tail(samples()), random.binomial(COUNT, 1.2 / once_in, 200)
+    reduced = [replace(one.reduced, lost=int(lost)) for lost in drawn]
+    levels = [SourceTail(part).activation_level(once_in) for part in reduced]
+    stated = [level for level in levels if level is not None]
+    assert len(stated) > 20
+    assert sum(math.isfinite(level.high_ns) for level in stated) <= 0.05 * len(levels)
+    assert all(level.low_ns < level.value_ns < level.high_ns for level in stated)
+    assert words.interval(stated[0].low_ns, math.inf).startswith("at least")
+
+
+def test_lost_releases_widen_a_level_to_both_sides() -> None:
+    found = [source_tail(samples(), lost).activation_level(200) for lost in (0, 20)]
+    without, with_some = (one for one in found if one is not None)
+    # What one in 200 activations exceeds is what one in 250 samples does, give or take the share of the lost.
+    assert without.high_ns < with_some.high_ns < math.inf
+    assert with_some.low_ns < with_some.value_ns
+    assert without.value_ns < with_some.value_ns
+    assert with_some.beyond > without.beyond
+
+
+def test_a_chart_is_drawn_also_where_more_are_lost_than_the_threshold_leaves() -> None:
+    one = source_tail(samples(), 2_000)
+    assert one.refusal is None
+    assert one.tail.peaks is not None
+    assert one.tail.peaks.share_above < 2_000 / one.due
+    curve = curve_of(one)
+    assert len(curve.at) > 1
+    assert (np.diff(curve.at) > 0).all()
+    assert curve.at[-1] < one.due / 2_000  # what is lost is exceeded as often
+    assert (np.diff(curve.value_ns) > 0).all()
+    assert return_level.chart(curve, PAGE).to_dict()
 
 
 def test_where_the_missed_are_not_known_nothing_is_claimed() -> None:
@@ -241,7 +281,7 @@ def test_of_many_sources_a_page_has_a_row_each_and_the_worst_ones_whole(tmp_path
     assert len(found.overview.rows) == 5
     assert next(entry.title for entry in found.entries) == "cpu3"
     assert len(found.entries) == section.MOST_DRAWN
-    ids = [panel.id for figure in found.figures for panel in figure.panels]
+    ids = [panel.id for entry in found.entries for figure in entry.figures for panel in figure.panels]
     assert len(ids) == len(set(ids)) == 3 * section.MOST_DRAWN
     assert section.Section().view() is None
 
@@ -268,7 +308,7 @@ def test_never_can_not_be_planned_nor_can_nothing_or_every_cycle() -> None:
         (parse_frequency("0"), (), "never happens"),
         (None, (), "--quantile or --misses"),
         (parse_frequency("10 per s"), (10.0,), "every cycle"),
-        (parse_frequency("1e-20"), (), "rarer"),
+        (parse_frequency("1 in 1e18"), (), "rarer"),
     ):
         with pytest.raises(UsageError, match=said) as refused:
             plan_samples(None, misses, rates_hz=rates)
@@ -287,3 +327,14 @@ def test_samples_that_come_together_are_asked_for_more_often() -> None:
     assert 1 <= effects[0] < 2 < effects[1] < 9
     with pytest.raises(UsageError, match="order"):
         effect_in("a-run", [Reduced(0, "cpu0", counts_of(samples()), None, PERIOD_NS, 0)], 0.99)
+
+
+def test_a_fit_that_reaches_nowhere_is_drawn_as_what_was_measured() -> None:
+    whole = curve_of(source_tail(samples()))
+    nothing = np.empty(0)
+    for at in (nothing, whole.at[:1] / 1e3):
+        values = whole.value_ns[: len(at)]
+        bare = replace(whole, at=at, value_ns=values, low_ns=values, high_ns=values)
+        drawn = return_level.chart(bare, PAGE).to_dict()
+        low, high = drawn["layer"][0]["encoding"]["x"]["scale"]["domain"]
+        assert 0 < low < bare.due < high

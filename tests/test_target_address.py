@@ -1,8 +1,12 @@
 """What stands after --on."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from tautochrone.errors import UsageError
+from tautochrone.target import probes
 from tautochrone.target.address import SshAddress, read_address
 from tautochrone.target.open import open_target
 from tautochrone.target.probes import find_probe_for
@@ -53,3 +57,15 @@ def test_machines_without_a_probe_are_told_which_ones_there_are() -> None:
     with pytest.raises(UsageError, match="s390x") as refusal:
         find_probe_for("s390x")
     assert "riscv64" in refusal.value.advice
+
+
+def test_who_installed_a_wheel_is_told_where_programs_for_other_machines_come_from(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("TAUTO_PROBES", raising=False)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
+    monkeypatch.setattr(probes, "__file__", str(tmp_path / "venv/lib/python3/site-packages/tautochrone/p.py"))
+    with pytest.raises(UsageError, match="was not built") as missing:
+        probes.find_probe_for("riscv64")
+    assert "installed without them" in missing.value.advice
+    assert "TAUTO_PROBES" in missing.value.advice

@@ -4,6 +4,7 @@ import getpass
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -13,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from real import PATIENCE_S, a_cpu, only_run, policy_options, start_tauto, wait_until
+from real import PATIENCE_S, a_cpu, only_run, policy_options, start_tauto, tauto, wait_until
 from ssh_servers import Kind, SshServer, free_port, make_key, ssh_server
-from tautochrone.errors import MeasuringError, NotPermittedError, UsageError
+from tautochrone.errors import MeasuringError, NotPermittedError, UnreachableError, UsageError
 from tautochrone.machine.settings import SettingError, Write
 from tautochrone.plan.cell import Cell, Load
 from tautochrone.plan.execute import run_cell
@@ -408,11 +409,11 @@ def test_names_ports_and_keys_may_be_those_of_the_ssh_configuration(
 def test_a_machine_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     at_home(tmp_path, monkeypatch)
     with (
-        pytest.raises(MeasuringError, match="refuses connections to port"),
+        pytest.raises(UnreachableError, match="refuses connections to port"),
         open_target(f"ssh:127.0.0.1:{free_port()}"),
     ):
         pass
-    with pytest.raises(MeasuringError, match="no machine of this name"), open_target("ssh:board.invalid"):
+    with pytest.raises(UnreachableError, match="no machine of this name"), open_target("ssh:board.invalid"):
         pass
 
 
@@ -440,3 +441,12 @@ def fingerprint(server: SshServer) -> str:
         ["ssh-keygen", "-l", "-f", "-"], input=server.host_key, capture_output=True, text=True, check=True
     )
     return told.stdout.split()[1]
+
+
+def test_a_machine_that_can_not_be_reached_is_no_failure_of_measuring(tmp_path: Path) -> None:
+    with socket.socket() as taken:  # bound, and nobody listens
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        done = tauto("probe", "clock", "--on", f"ssh:127.0.0.1:{port}", store=tmp_path)
+    assert done.returncode == 2
+    assert f"127.0.0.1 refuses connections to port {port}" in done.stderr

@@ -129,7 +129,7 @@ def test_a_dry_run_tells_cells_and_time_and_touches_nothing(store: Path) -> None
         (["--nodes", "402"], "400 or 404"),
         (["--nodes", "8", "--threads", "12"], "12 threads for 8 masses"),
         (["--policy", "fifo,fair"], "'fair' is not known"),
-        (["--step", "1"], "not a duration"),
+        (["--step", "1"], "not a period"),
         (["--cpus", "first"], "not a list of CPUs"),
     ],
 )

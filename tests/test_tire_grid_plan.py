@@ -122,7 +122,7 @@ def test_a_grid_without_any_cell_is_refused() -> None:
     ("made", "message"),
     [
         (lambda: Common("semaphor", "10ms", "1s"), "semaphor"),
-        (lambda: Common("halo", "10", "1s"), "not a duration"),
+        (lambda: Common("halo", "10", "1s"), "not a period"),
         (lambda: Common("halo", "10ms", "0s"), "nothing would be computed"),
         (lambda: fast_grid((400,), "1,2", (1,), ("fifo",), Common("single", "10ms", "1s")), "one thread"),
     ],

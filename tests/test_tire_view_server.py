@@ -15,7 +15,7 @@ from websockets.sync.client import ClientConnection, connect
 from real import PATIENCE_S, wait_until
 from tautochrone.demonstrator.address import Address, read_address
 from tautochrone.demonstrator.server import STATES, Demonstrator, demonstrate
-from tautochrone.errors import UsageError
+from tautochrone.errors import MeasuringError, UsageError
 from tire_datagrams import datagram, numbered, send
 
 pytestmark = pytest.mark.slow
@@ -196,3 +196,32 @@ def test_anything_else_is_refused(text: str) -> None:
 def _is_free(address: Address) -> bool:
     with socket.socket() as client:
         return client.connect_ex((address.host, address.port)) != 0
+
+
+def test_a_name_that_is_not_of_this_machine_is_not_served(shown: Demonstrator) -> None:
+    """Whoever owns a name can have it resolved to this machine, for a page of theirs."""
+    port = shown.page_at.port
+    for path in ("/", STATES):
+        for name, status in ((f"attacker.example:{port}", 403), (f"localhost:{port}", None)):
+            asked = urllib.request.Request(shown.url.rstrip("/") + path)
+            asked.add_header("Host", name)
+            asked.add_header("Origin", f"http://{name}")
+            try:
+                with urllib.request.urlopen(asked) as answer:
+                    found = answer.status
+            except urllib.error.HTTPError as refused:
+                found = refused.code
+                refused.close()
+            assert (found == 403) == (status == 403), (path, name, found)
+
+
+def test_a_page_that_nobody_serves_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refused(*_: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(Demonstrator, "_serve", refused)
+    with (
+        pytest.raises(MeasuringError, match="can't be served: Too many open files"),
+        demonstrate(FREE, FREE, from_start=True),
+    ):
+        pytest.fail("it was said to be served")

@@ -280,3 +280,13 @@ def test_the_command_says_what_there_is_and_what_is_missing(tmp_path: Path) -> N
     wrong = tauto("trend", "respnse max", store=store.path)
     assert wrong.returncode == 2
     assert "There are: latency" in wrong.stderr
+
+
+def test_lines_without_any_value_have_a_page(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    measure(store, 1, latencies(10_000, 3, 20))
+    found = seen(store, "latency p99.9")
+    assert found.lines
+    assert not any(line.points for line in found.lines)
+    text = page.page(found, [one.manifest for one in records(store)])
+    assert "2026-11-01" in text

@@ -1,6 +1,12 @@
 """Durations as people write them, exact in nanoseconds."""
 
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tautochrone.errors import UsageError
 from tautochrone.units import (
@@ -12,32 +18,47 @@ from tautochrone.units import (
     parse_duration_ns,
     parse_frequency,
     parse_percent,
+    parse_period_ns,
     parse_quantile,
     parse_rate_hz,
+    parse_share,
+    parse_size_bytes,
 )
 
-
-@pytest.mark.parametrize(
-    ("text", "ns"),
-    [
-        ("250us", 250_000),
-        ("1.5 ms", 1_500_000),
-        ("10s", 10**10),
-        ("7ns", 7),
-        ("2min", 12 * 10**10),
-        ("0.1us", 100),
-    ],
-)
-def test_durations_are_read_exactly(text: str, ns: int) -> None:
-    assert parse_duration_ns(text) == ns
+_TABLE = Path(__file__).parent.parent / "probe" / "test" / "quantities.txt"
+"""The probe's unit tests read the same table."""
+_READERS: dict[str, Callable[[str], float]] = {
+    "duration": parse_duration_ns,
+    "period": parse_period_ns,
+    "rate": parse_rate_hz,
+    "size": parse_size_bytes,
+    "share": lambda text: round(parse_share(text) * 10**12),
+}
 
 
-@pytest.mark.parametrize("text", ["", "5", "ms", "1e3us", "-1ms", "1.5ns", "five s", "1 hour"])
-def test_what_is_no_duration_is_refused_with_an_example(text: str) -> None:
+def _cases() -> list[tuple[str, str, str]]:
+    lines = _TABLE.read_text(encoding="utf-8").split("\n")
+    cut = (line.partition(" |") for line in lines if line and not line.startswith("#"))
+    return [(kind, *rest.rpartition("| ")[::2]) for kind, _, rest in cut]
+
+
+@pytest.mark.parametrize(("kind", "text", "wanted"), _cases())
+def test_the_table_of_the_probe_is_read_alike(kind: str, text: str, wanted: str) -> None:
+    if wanted != "refused":
+        assert _READERS[kind](text) == (float(wanted) if "." in wanted else int(wanted))
+        return
     with pytest.raises(UsageError) as refusal:
-        parse_duration_ns(text)
+        _READERS[kind](text)
     assert refusal.value.exit_code == 2
     assert refusal.value.advice
+
+
+@pytest.mark.parametrize("parse", [*_READERS.values(), parse_frequency, parse_confidence, parse_quantile])
+@given(text=st.text("0159.,_eE+-%/ \t\u00a0\u0661 hinmsukHzBKMGipérdox", max_size=30))
+def test_any_text_is_read_or_refused(parse: Callable[[str], object], text: str) -> None:
+    for one in (text, "9" * 5000 + text, "0." + "0" * 5000 + text):
+        with suppress(UsageError):
+            parse(one)
 
 
 @pytest.mark.parametrize(
@@ -63,32 +84,27 @@ def test_rates_and_columns() -> None:
     assert format_us(1_234_567) == "1,234.567"
 
 
-@pytest.mark.parametrize(
-    ("text", "hz"), [("1kHz", 1000), ("500 Hz", 500), ("2.5 khz", 2500), ("1ms", 1000), ("0.1 Hz", 0.1)]
-)
-def test_rates_are_read_with_their_unit_or_as_a_period(text: str, hz: float) -> None:
-    assert parse_rate_hz(text) == hz
-
-
-@pytest.mark.parametrize("text", ["", "1000", "0Hz", "0ms", "-1kHz", "fast", "2 GHz"])
-def test_what_is_no_rate_is_refused_with_an_example(text: str) -> None:
+@pytest.mark.parametrize("parse", [parse_frequency, parse_share])
+def test_a_number_alone_that_could_be_per_cent_or_a_fraction_is_refused(
+    parse: Callable[[str], object],
+) -> None:
     with pytest.raises(UsageError) as refusal:
-        parse_rate_hz(text)
-    assert "1kHz" in refusal.value.advice
+        parse("0.1")
+    assert "0.1% ('1 in 1000')" in refusal.value.advice
+    assert "10% ('1 in 10')" in refusal.value.advice
+    for text in ("0.1%", "1 in 1000", "10%", "1 in 10", "0"):
+        parse(text)
+    for text in ("1e-6", "0.999", "1", "5", "1.0"):
+        with pytest.raises(UsageError):
+            parse(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "share"),
-    [("99.999%", 0.99999), ("99.999", 0.99999), ("0.99999", 0.99999), ("0.5 %", 0.005), ("0", 0), ("100", 1)],
-)
-def test_shares_are_the_floats_nearest_to_what_was_written(text: str, share: float) -> None:
-    assert parse_percent(text) == share
-
-
-@pytest.mark.parametrize("text", ["1", "1.0", "101", "-5%", "many", "1,5%", ""])
-def test_what_is_no_share_or_could_be_two_is_refused(text: str) -> None:
-    with pytest.raises(UsageError):
-        parse_percent(text)
+def test_an_allowance_in_per_cent_may_be_more_than_all() -> None:
+    assert parse_percent("150%") == 1.5
+    assert parse_percent("0.1 %") == 0.001
+    for text in ("0.1", "150", "-5%", ""):
+        with pytest.raises(UsageError):
+            parse_percent(text)
 
 
 def test_a_confidence_is_at_least_a_half_and_never_certain() -> None:
@@ -117,7 +133,11 @@ def test_a_maximum_is_no_quantile_and_that_is_said() -> None:
     for text in ("p100", "max", "100%"):
         with pytest.raises(UsageError, match="largest of all"):
             parse_quantile(text)
-    for text in ("0", "p0", "p101", "worst", "p"):
+    for text in ("0.1", "0.49"):
+        with pytest.raises(UsageError, match="could be a fraction or per cent"):
+            parse_quantile(text)
+    assert parse_quantile("p0.1") == 0.001
+    for text in ("0", "1", "p0", "p101", "worst", "p"):
         with pytest.raises(UsageError, match="not a quantile"):
             parse_quantile(text)
 
@@ -134,7 +154,8 @@ def test_a_maximum_is_no_quantile_and_that_is_said() -> None:
         ("3 of 1,000,000", 3e-6),
         ("1 per 1000000", 1e-6),
         ("0.01%", 1e-4),
-        ("1e-6", 1e-6),
+        ("1 per 100ms", 1e-2),
+        ("0.5 per day", 0.5 / 86.4e6),
         ("once a week", 1 / 604.8e6),
         ("0", 0),
         ("none", 0),
@@ -150,7 +171,19 @@ def test_how_often_in_time_needs_a_rate_and_in_cycles_none() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "1", "5", "99.9", "often", "1 per fortnight", "2 in 1", "1 in 0", "1 per 0 s", "-1 per h"]
+    "text",
+    [
+        "",
+        "1",
+        "5",
+        "99.9",
+        "often",
+        "1 per fortnight",
+        "2 in 1",
+        "1 in 0",
+        "1 per 0 s",
+        "-1 per h",
+    ],
 )
 def test_what_does_not_say_how_often_is_refused_with_examples(text: str) -> None:
     with pytest.raises(UsageError) as refusal:

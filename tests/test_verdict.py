@@ -155,3 +155,8 @@ def test_the_bound_for_the_share_above_the_maximum_is_wilks() -> None:
     # 59 samples: the classical "95/95" tolerance limit.
     assert wilks_share(59) < 0.05 < wilks_share(58)
     assert math.isclose(wilks_share(1_000_000), 3e-6, rel_tol=2e-3)  # the rule of three
+
+
+def test_the_name_of_a_load_stays_as_it_was_typed() -> None:
+    (line,) = judge([loop(load="command:/opt/Load/MyTool -X", missed=3)]).loops
+    assert "Beside the load command:/opt/Load/MyTool -X: 3 of" in line.sentence

@@ -1,0 +1,246 @@
+"""A fault in tauto costs the part of the answer it is in, and is kept: tried by faults put into parts."""
+
+import html
+from pathlib import Path
+
+import pytest
+
+from report_runs import idle_and_loaded
+from tautochrone import faults
+from tautochrone.cli.app import app
+from tautochrone.cli.ending import run_to_exit_code
+from tautochrone.errors import DamagedError
+from tautochrone.faults import Later, attempt
+from tautochrone.report import html as pages
+
+WORDS = "no such part"
+
+
+class Command:
+    """`tauto` in this process, where parts of it can be made to fail."""
+
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch, output: pytest.CaptureFixture[str]) -> None:
+        self.store, self.state = folder / "store", folder / "state"
+        self._patch, self._output = patch, output
+        patch.setenv("XDG_STATE_HOME", str(self.state))
+        patch.setenv("TAUTO_STORE", str(self.store))
+        patch.chdir(folder)
+
+    def break_(self, *parts: str) -> None:
+        """Each function, named with its module, fails from now on as nobody expected."""
+
+        def fail(*_: object, **__: object) -> object:
+            raise ValueError(WORDS)
+
+        for part in parts:
+            self._patch.setattr(f"tautochrone.{part}", fail)
+
+    def run(self, *arguments: str) -> tuple[int, str, str]:
+        """Exit code, standard output, standard error."""
+        code = run_to_exit_code(lambda: app(args=[*arguments], prog_name="tauto"))
+        out, err = self._output.readouterr()
+        return code, out, err
+
+    def kept(self) -> list[str]:
+        """The faults that were kept, each with its traceback."""
+        return [one.read_text() for one in sorted(self.state.glob("tautochrone/fault-*.txt"))]
+
+
+@pytest.fixture
+def tauto(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(tmp_path, monkeypatch, capsys)
+
+
+def notice(part: str) -> str:
+    return f"This part could not be made: {part} (ValueError: {WORDS})"
+
+
+def see_kept(tauto: Command, err: str) -> None:
+    """One fault, in one file, which is named, however many parts it cost."""
+    (kept,) = tauto.kept()
+    assert f"ValueError: {WORDS}" in kept
+    assert "Traceback" in kept
+    (path,) = tauto.state.glob("tautochrone/fault-*.txt")
+    assert str(path) in err
+    assert "please report it" in err
+    assert "Traceback" not in err
+
+
+def read(page: Path) -> str:
+    return html.unescape(page.read_text())
+
+
+@pytest.mark.parametrize(
+    ("broken", "part", "still"),
+    [
+        ("report.composition._cumulative", "How late the completed cycles began", "m0-histogram-0"),
+        ("report.page.loops.view", "Verdict", "m0-histogram-0"),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in (
+                ("report.composition.histogram.chart", "How often each value occurred", "m0-whole"),
+                ("report.sections._section_of", "Scheduling latency", 'id="books"'),
+                ("report.page.books.view", "The books", "m0-histogram-0"),
+                ("report.page.html.masthead", "Masthead", "m0-histogram-0"),
+                ("report.page.tails_of", "How rare a late cycle is", "m0-histogram-0"),
+                ("report.evidence.course_of", "What stands out over time", "m0-histogram-0"),
+                ("report.evidence._series", "scheduling latency, ", 'id="books"'),
+                ("report.audits.audit_runs", "The audit", "m0-histogram-0"),
+            )
+        ),
+    ],
+)
+def test_a_part_of_a_report_costs_only_itself(tauto: Command, broken: str, part: str, still: str) -> None:
+    runs = idle_and_loaded(tauto.store)
+    tauto.break_(broken)
+    code, out, err = tauto.run("report", *(run.id for run in runs), "--out", "page.html")
+    assert code == 70, err
+    assert out.strip().endswith("page.html")
+    text = read(Path("page.html"))
+    assert f"This part could not be made: {part}" in text
+    assert still in text
+    assert text.rstrip().endswith("</html>")
+    see_kept(tauto, err)
+
+
+def test_a_chart_that_lost_its_place_is_not_drawn(tauto: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    (run, _) = idle_and_loaded(tauto.store)
+    place = pages._place
+
+    def only_the_first(charts: dict[str, object], panel: object) -> str:
+        if "m0-top" in charts or getattr(panel, "id", "") == "m0-top":
+            raise ValueError(WORDS)
+        return place(charts, panel)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(pages, "_place", only_the_first)
+    code, _, err = tauto.run("report", run.id, "--out", "page.html")
+    assert code == 70, err
+    text = read(Path("page.html"))
+    assert '"m0-histogram-0":' in text
+    assert "m0-whole" not in text  # it stands beside the one that failed, in the same figure
+    see_kept(tauto, err)
+
+
+def test_a_part_of_a_comparison_costs_that_part_only(tauto: Command) -> None:
+    runs = idle_and_loaded(tauto.store)
+    tauto.break_("report.comparison.facts.grid")
+    code, out, err = tauto.run(
+        "compare", *(run.id for run in runs), "--out", "page.html", "--fail-on", "max +1%"
+    )
+    assert code == 70, err
+    assert notice("What differs in the conditions") in out
+    assert "p99" in out or "max" in out
+    text = read(Path("page.html"))
+    assert notice("What differs in the conditions") in text
+    assert 'id="numbers"' in text
+    see_kept(tauto, err)
+
+
+def test_json_that_can_not_be_made_costs_no_page(tauto: Command) -> None:
+    runs = idle_and_loaded(tauto.store)
+    tauto.break_("report.comparison.as_json.as_table")
+    code, out, err = tauto.run("compare", *(run.id for run in runs), "--out", "page.html", "--json")
+    assert (code, out) == (70, "")
+    assert 'id="numbers"' in read(Path("page.html"))
+    see_kept(tauto, err)
+
+
+def test_a_part_of_a_tail_costs_that_part_only(tauto: Command) -> None:
+    runs = idle_and_loaded(tauto.store)
+    tauto.break_("report.tail.tables.limits")
+    code, out, err = tauto.run("tail", runs[0].id)
+    assert code == 70, err
+    for source in ("cpu0", "cpu1"):
+        assert notice(source) in out
+        assert f"{source}: " in out
+    see_kept(tauto, err)
+
+
+def test_a_part_of_a_run_in_the_terminal_costs_that_part_only(tauto: Command) -> None:
+    runs = idle_and_loaded(tauto.store)
+    tauto.break_("report.terminal._settings")
+    code, out, err = tauto.run("show", runs[0].id)
+    assert code == 70, err
+    assert notice("Settings") in out
+    assert "median" in out
+    see_kept(tauto, err)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("broken", "part"),
+    [
+        ("judgement.mechanisms.mechanisms", "Mechanisms"),
+        ("judgement.next_steps.next_steps", "What next"),
+        ("machine.audit.audit_facts", "The audit"),
+        ("judgement.loops.judge_runs", "Verdict"),
+    ],
+)
+def test_the_first_answer_loses_neither_verdict_nor_page(tauto: Command, broken: str, part: str) -> None:
+    tauto.break_(broken)
+    code, out, err = tauto.run("answer", "--seconds", "2", "--out", "page.html")
+    assert code == 70, err
+    assert notice(part) in out
+    assert "Report: " in out
+    text = read(Path("page.html"))
+    assert notice(part) in text
+    assert 'id="books"' in text
+    if part != "Verdict":
+        assert 'class="loops"' in text
+        assert "left of each cycle" in out
+    see_kept(tauto, err)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("broken", "part"),
+    [
+        ("report.check.tables.answers", "The answer in numbers"),
+        ("judgement.requirement.limiting.limiting", "What limits it"),
+        ("machine.audit.audit_facts", "The audit"),
+    ],
+)
+def test_a_check_loses_neither_answer_nor_page(tauto: Command, broken: str, part: str) -> None:
+    tauto.break_(broken)
+    code, out, err = tauto.run("check", "--rate", "100Hz", "--duration", "1s", "--out", "page.html")
+    assert code == 70, err
+    assert "a 100 Hz loop" in out
+    assert notice(part) in " ".join(out.split())
+    text = read(Path("page.html"))
+    assert "a 100 Hz loop" in text
+    assert notice(part) in text
+    see_kept(tauto, err)
+
+
+def test_what_is_refused_or_damaged_is_no_fault() -> None:
+    faults.forget()
+
+    def damaged() -> None:
+        raise DamagedError("samples can't be read")
+
+    with pytest.raises(DamagedError):
+        attempt("samples", damaged, lambda _: None)
+    assert faults.kept() == ()
+
+
+def test_a_part_that_comes_later_is_made_once_and_fails_for_all_who_ask() -> None:
+    part = Later(next, iter([1, 2]))
+    assert (part.get(), part.get()) == (1, 1)
+    broken: Later[int] = Later(int, WORDS)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=WORDS):
+            broken.get()
+
+
+def test_faults_of_a_kind_share_a_file_and_others_have_their_own(tauto: Command) -> None:
+    faults.forget()
+
+    def fail(what: str) -> None:
+        raise ValueError(what)
+
+    for at in range(300):
+        attempt(f"part {at}", lambda: fail(WORDS), lambda _: None)
+    attempt("another", lambda: fail("else"), lambda _: None)
+    assert len(tauto.kept()) == 2
+    assert len({fault.file for fault in faults.kept()}) == 2
+    faults.forget()

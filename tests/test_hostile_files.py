@@ -1,0 +1,331 @@
+"""Whatever stands where a file is expected, each verb ends as designed, and other runs stay readable."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import streams
+from hostile import NO_FILES, damaged, ends_as_designed, mutated, run
+from report_runs import latencies, store_run
+from tautochrone import faults
+from tautochrone.run import store as stores
+from tautochrone.run.catalogue import catalogue
+from tautochrone.run.folder import Run
+from tautochrone.run.recover import recover
+from tautochrone.run.store import Store
+
+FEW = settings(max_examples=4)
+MANY = settings.get_profile("long")
+VALUES = latencies(1, 8_000, 90_000)[:300]
+PLAN = {
+    "title": "Repetitions", "campaign": "plan-20260101T000000Z-0000", "key": "k", "cell": "aaaa",
+    "repetition": 1, "block": 1, "position": 1, "repetitions": 1, "seed": 9, "order": "random",
+    "heading": "latency", "varied": ["period"], "options": {"period": "1ms"}, "system": "local",
+    "deployment": "as-is", "cells": {"aaaa": "latency, 1ms, idle"},
+}  # fmt: skip
+AROUND = {"plan": PLAN, "deployment": {"name": "d", "settings": []}, "load_reports": []}
+
+
+@pytest.fixture(scope="module")
+def good() -> Iterator[Store]:
+    """Runs that nobody touches: samples of two sources, and a histogram, each measured by a plan."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder))
+        store_run(store, [VALUES, VALUES + 5], around=AROUND, warning=("code", "text", "advice"))
+        store_run(store, [VALUES], histogram=True, around=AROUND)
+        for more in (1, 2):
+            store_run(store, [VALUES + more])
+        yield store
+
+
+@pytest.fixture(params=[FEW, pytest.param(MANY, marks=pytest.mark.long)], ids=["few", "many"])
+def tried(request: pytest.FixtureRequest) -> settings:
+    """How much a property is tried."""
+    found: settings = request.param
+    return found
+
+
+@pytest.fixture
+def store(good: Store, tmp_path: Path) -> Store:
+    return Store(Path(shutil.copytree(good.path, tmp_path / "store")))
+
+
+def see(store: Path, victim: str, other: str, *, deeply: bool = False) -> list[int]:
+    """What each reader makes of a run, and that those of all runs go on without it."""
+    with tempfile.TemporaryDirectory() as out:
+        named = [
+            ends_as_designed(*words, store=store)[0]
+            for words in (
+                ("show", victim),
+                ("tail", victim),
+                ("compare", other, victim),
+                ("export", victim, "--csv", "--out", f"{out}/x.csv"),
+                *((("report", victim, "--out", f"{out}/r.html"), ("trend", "max")) if deeply else ()),
+                *((("report", "plan-latest", "--out", f"{out}/p.html"),) if deeply else ()),
+            )
+        ]
+    of_all = [run(*words, store=store) for words in (("list",), ("list", "--json"), ("trend", "max"))]
+    assert [code for code, _ in of_all] == [0, 0, 0], of_all
+    return named
+
+
+@pytest.mark.parametrize("kind", NO_FILES)
+@pytest.mark.parametrize("name", ["run.json", "samples.parquet"])
+def test_what_is_no_file_of_a_run_is_told_and_spoils_no_other(store: Store, name: str, kind: str) -> None:
+    victim, other, *_ = store.folders()
+    (victim / name).unlink()
+    NO_FILES[kind](victim / name)
+    for words in (("show", victim.name), ("tail", victim.name), ("export", victim.name, "--csv")):
+        code, said = ends_as_designed(*words, store=store.path)
+        assert code in (4, 5), (words, said)
+        assert str(victim) in said
+    assert ends_as_designed("show", other.name, store=store.path)[0] == 0
+    assert ends_as_designed("trend", "max", store=store.path)[0] == 0
+    assert ends_as_designed("list", store=store.path)[0] == 0
+    states = {entry.id: entry.state for entry in catalogue(store)}
+    assert states[other.name] == "sealed"
+    assert states.get(victim.name, "damaged") == ("damaged" if name == "run.json" else "sealed")
+
+
+@pytest.mark.parametrize("kind", NO_FILES)
+def test_what_is_no_stream_is_recovered_never_and_waited_for_never(store: Store, kind: str) -> None:
+    before = store.runs()
+    raw = store.create("cyclic", "to be cut off").path / "stream.tauto"
+    raw.unlink()
+    NO_FILES[kind](raw)
+    assert all(outcome.state in ("refused", "removed") for outcome in recover(store))
+    assert ends_as_designed("list", store=store.path)[0] == 0
+    assert len(store.runs()) == len(before)
+
+
+def test_a_store_with_links_in_circles_and_pipes_is_read(store: Store) -> None:
+    (store.path / "20260101T000000Z-circle-0000").symlink_to("20260101T000000Z-circle-0000")
+    (store.path / "20260101T000000Z-nowhere-0000").symlink_to("nowhere")
+    os.mkfifo(store.path / "20260101T000000Z-pipe-0000")
+    assert {entry.state for entry in catalogue(store)} == {"sealed"}
+    assert ends_as_designed("list", store=store.path)[0] == 0
+
+
+def rewrite(store: Store, run_number: int, text: str) -> tuple[Path, Path]:
+    victim, other = store.folders()[run_number], store.folders()[1 - run_number]
+    (victim / "run.json").write_bytes(text.encode("utf-8", "surrogatepass"))
+    return victim, other
+
+
+def test_a_manifest_with_any_node_replaced_ends_as_designed(good: Store, tried: settings) -> None:
+    @tried
+    @given(st.data())
+    def holds(data: st.DataObject) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            store = Store(Path(shutil.copytree(good.path, Path(folder, "store"))))
+            number = data.draw(st.integers(0, 1))
+            text = (store.folders()[number] / "run.json").read_text()
+            victim, other = rewrite(store, number, data.draw(mutated(text)))
+            see(store.path, victim.name, other.name, deeply=tried is MANY)
+
+    holds()
+
+
+@pytest.mark.parametrize("number", ["1e400", "NaN", "-Infinity", "1" + "0" * 5_000, str(2**64)])
+def test_numbers_that_nothing_can_hold_are_named(store: Store, number: str) -> None:
+    content = json.loads((store.folders()[0] / "run.json").read_text())
+    content["parameters"]["period_ns"] = "@@"
+    victim, _ = rewrite(store, 0, json.dumps(content).replace('"@@"', number))
+    code, said = ends_as_designed("show", victim.name, store=store.path)
+    assert code == 5
+    assert number[:20] in said
+    assert str(victim) in said
+
+
+def test_an_id_that_leads_out_of_the_store_is_refused(store: Store) -> None:
+    content = json.loads((store.folders()[0] / "run.json").read_text())
+    victim, _ = rewrite(store, 0, json.dumps(content | {"id": "../../x"}))
+    code, said = ends_as_designed("report", victim.name, store=store.path)
+    assert code == 5
+    assert "can't be the id of a run" in said
+    assert not (store.path.parent / "x").exists()
+
+
+def test_samples_of_another_type_are_damage(store: Store) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = store.folders()[0] / "samples.parquet"
+    table = pq.read_table(path)
+    for odd in (pa.array(["x"] * len(table)), pa.array([None] * len(table), pa.int64())):
+        pq.write_table(table.set_column(table.schema.names.index("latency_ns"), "latency_ns", odd), path)
+        code, said = ends_as_designed("show", path.parent.name, store=store.path)
+        assert code == 5
+        assert str(path) in said
+
+
+def test_samples_with_bytes_changed_or_cut_off_end_as_designed(good: Store, tried: settings) -> None:
+    @tried
+    @given(st.data())
+    def holds(data: st.DataObject) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            store = Store(Path(shutil.copytree(good.path, Path(folder, "store"))))
+            victim, other, *_ = store.folders()
+            path = victim / "samples.parquet"
+            path.write_bytes(data.draw(damaged(path.read_bytes())))
+            see(store.path, victim.name, other.name)
+
+    holds()
+
+
+def stream_frames(**options: Any) -> list[bytes]:
+    events = [
+        {"event": "progress", "sources": [{"source": 0, "completed": 5, "missed": 0, "recorded": 5}]},
+        {"event": "throttled", "time_ns": 5, "source": 0},
+    ]
+    return list(streams.frames([VALUES[:100]], events=events, dropped={0: 3}, **options))
+
+
+def recovered_as_designed(content: bytes) -> None:
+    """Recovery seals what is whole, so that it can be read, or says why not and keeps the stream."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder))
+        with store.create("cyclic", "cut off") as writer:
+            writer.append(content)
+        outcomes = recover(store)
+        states = {outcome.state for outcome in outcomes}
+        assert states <= {"sealed", "recovered", "refused", "removed"}
+        for outcome in outcomes:
+            if outcome.state in ("sealed", "recovered"):
+                assert Run.read(outcome.path).manifest.state == outcome.state
+                assert ends_as_designed("show", outcome.path.name, store=store.path)[0] == 0
+            elif outcome.state == "refused":
+                assert (outcome.path / "stream.tauto").read_bytes() == content
+        assert ends_as_designed("list", store=store.path)[0] == 0
+
+
+def test_a_stream_whose_words_are_replaced_is_sealed_or_refused(tried: settings) -> None:
+    @tried
+    @given(st.data())
+    def holds(data: st.DataObject) -> None:
+        frames = stream_frames(histogram=data.draw(st.booleans()))
+        number = data.draw(st.sampled_from([at for at, one in enumerate(frames) if one[4] != streams.ROWS]))
+        text = data.draw(mutated(frames[number][24:].decode())).encode("utf-8", "surrogatepass")
+        frames[number] = streams.frame(frames[number][4], number, text + b" " * (-len(text) % 8))
+        recovered_as_designed(b"".join(frames))
+
+    holds()
+
+
+def test_a_stream_with_bytes_changed_or_cut_off_is_sealed_or_refused(tried: settings) -> None:
+    tried(given(damaged(b"".join(stream_frames())))(recovered_as_designed))()
+
+
+def test_a_histogram_cut_off_before_its_first_part_ends_as_designed(tmp_path: Path) -> None:
+    whole = list(streams.frames([VALUES], histogram=True, footer=False))
+    kept = [one for one in whole if one[4] != streams.ROWS or one[5] == 1]  # the running maxima
+    head = [streams.frame(one[4], at, one[24:], table=one[5]) for at, one in enumerate(kept)]
+    store = Store(tmp_path)
+    with store.create("cyclic", "cut off") as writer:
+        writer.append(b"".join(head))
+    (outcome,) = recover(store)
+    assert outcome.state == "recovered"
+    for verb in (("show",), ("tail",), ("report", "--out", str(tmp_path / "page.html"))):
+        ends_as_designed(*verb, outcome.path.name, store=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("event", "rows", "state"),
+    [("progress", 0, "sealed"), ("dropped", 7, "sealed"), ("throttled", 0, "recovered")],
+)
+def test_only_events_that_must_be_kept_can_be_too_many(
+    tmp_path: Path, event: str, rows: int, state: str
+) -> None:
+    """Progress is told each second, losses ten times a second, and a run lasts days."""
+    told = {"event": event, "source": 0, "rows": rows, "sources": [{"source": at} for at in range(7_000)]}
+    with Store(tmp_path).create("cyclic", "soak") as writer:
+        book = {0: {"dropped": 90 * rows, "completed": len(VALUES) + 90 * rows}}
+        writer.append(b"".join(streams.frames([VALUES], None, events=[told] * 90, books_extra=book)))
+        manifest = writer.seal().manifest
+    assert (manifest.state, manifest.damage is None) == (state, state == "sealed"), manifest.damage
+    assert state == "recovered" or manifest.books[0].dropped == 90 * rows
+
+
+def test_bytes_that_are_no_text_end_as_designed(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = os.fsdecode(b"a\xff")
+    with store.create("cyclic", odd, {"command": ["tauto", "--title", odd]}) as writer:
+        writer.append(streams.make_stream([VALUES]))
+        made = writer.seal().manifest
+    assert (made.title, made.asked("--title")) == ("a\ufffd", "a\ufffd")
+    (store.path / odd).mkdir()
+    shutil.copy(store.path / made.id / "run.json", store.path / odd)
+    assert ends_as_designed("list", store=store.path)[0] == 0
+    monkeypatch.setattr(sys, "argv", ["tauto", odd])
+    page = tmp_path / "page.html"
+    assert ends_as_designed("compare", "latest", "latest~1", "--out", str(page), store=store.path)[0] == 0
+    assert "a?" in page.read_text()
+    code, said = ends_as_designed("list", store=tmp_path / odd)
+    assert (code, "not UTF-8" in said) == (4, True)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert (kept := faults.keep(ValueError(odd)).file) is not None
+    faults.forget()
+    assert "ValueError" in kept.read_text()
+
+
+READERS = {
+    "plan": ("run", "{}", "--dry-run"),
+    "task set": ("analyse", "{}"),
+    "deployment": ("deploy", "show", "{}"),
+}
+HOSTILE_TOML = {
+    "a number of 5,000 digits": b"seed = 1" + b"0" * 5_000,
+    "nested without end": b"a = " + b"[" * 100_000,
+    "no number": b"repetitions = nan\n[[task]]\nperiod = inf\n[settings]\nsmt = -inf",
+    "a date": b"title = 1979-05-27\n[[task]]\nname = 1979-05-27\n[settings]\nsmt = 07:32:00",
+    "tables for values": b"title = {a = 1}\n[[experiment]]\nname = [[]]\n[[task]]\nname = {}\n[settings.smt]",
+    "not text": b'title = "\xff\xfe"',
+    "a NUL": b'title = "\x00"',
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("content", [*NO_FILES, *HOSTILE_TOML])
+def test_a_file_that_people_write_is_refused_by_its_name(tmp_path: Path, reader: str, content: str) -> None:
+    path = tmp_path / "mine.toml"
+    if content in HOSTILE_TOML:
+        path.write_bytes(HOSTILE_TOML[content])
+    else:
+        NO_FILES[content](path)
+    words = [word.format(path) for word in READERS[reader]]
+    code, said = ends_as_designed(*words, store=tmp_path / "store")
+    if reader == "deployment" and content == "an empty file":
+        return  # it asks for nothing, and is called as its file is
+    assert code == 2, said
+    assert str(path) in said
+
+
+def test_a_clock_that_was_set_back_is_told_with_the_run(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = [entry.id for entry in catalogue(store)]
+
+    class Earlier(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> "Earlier":
+            return cls.fromtimestamp((datetime.now(UTC) - timedelta(days=400)).timestamp(), tz)
+
+    assert "clock-set-back" not in {one.code for run in store.runs() for one in run.manifest.warnings}
+    monkeypatch.setattr(stores, "datetime", Earlier)
+    made = store_run(store, [VALUES])
+    (warning,) = [one for one in made.manifest.warnings if one.code == "clock-set-back"]
+    assert before[-1] in warning.text
+    assert [entry.id for entry in catalogue(store)] == [made.id, *before]
+    assert store.open("latest").id == before[-1]
+    assert ends_as_designed("trend", "max", store=store.path)[0] == 0
