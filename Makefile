@@ -2,12 +2,12 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run probes check test bench lock clean static setup-test
+.PHONY: help setup run probes check test test-long bench lock clean static setup-test
 
 bin := .venv/bin
 
 help: ## list what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 setup: ## make .venv with the probe and the lab (installs what is missing)
 	@scripts/setup run
@@ -24,6 +24,9 @@ check: static ## the quick checks: format, lint, types, C unit tests, quick test
 
 test: static ## every check: also sanitizers, clang, the static probe, the virtual lab, slow tests
 	@scripts/test
+
+test-long: setup-test ## many more runs and hostile files than `make test` tries; takes about an hour
+	@scripts/test long
 
 bench: ## compare with cyclictest, jitterdebugger, stress-ng and the middleware's own tools; kept out of the tests
 	@scripts/setup bench
