@@ -16,7 +16,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tautochrone.stream import FOOTER, HEADER, ROWS, FrameReader, json_payload, read_file, rows, rows_dtype
+from tautochrone.base.stream import (
+    FOOTER,
+    HEADER,
+    ROWS,
+    FrameReader,
+    json_payload,
+    read_file,
+    rows,
+    rows_dtype,
+)
 from tautochrone.target.local import find_probe
 
 PRIORITY = 90

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tautochrone.stream import HEADER, ROWS, FrameReader, json_payload, read_file, rows, rows_dtype
+from tautochrone.base.stream import HEADER, ROWS, FrameReader, json_payload, read_file, rows, rows_dtype
 
 
 def values_us(stream: Path, start: str, end: str) -> np.ndarray:

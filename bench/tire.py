@@ -22,7 +22,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tautochrone.stream import EVENT, HEADER, ROWS, FrameReader, json_payload, read_file, rows, rows_dtype
+from tautochrone.base.stream import (
+    EVENT,
+    HEADER,
+    ROWS,
+    FrameReader,
+    json_payload,
+    read_file,
+    rows,
+    rows_dtype,
+)
 from tautochrone.target.local import find_probe
 
 NODES = (400, 5_900, 57_000, 1_000_000)

@@ -12,7 +12,7 @@ struct unit {
 #define GREEK_MU "\xce\xbc"
 #define NO_BREAK_SPACE "\xc2\xa0"
 
-/* The same as in src/tautochrone/units.py: test/quantities.txt has what both must read. */
+/* The same as in src/tautochrone/base/units.py: test/quantities.txt has what both must read. */
 static const struct unit times[] = {
     {"ns", 1},        {"us", 1000},     {MICRO_SIGN "s", 1000}, {GREEK_MU "s", 1000},  {"ms", 1000000},
     {"s", NS_PER_S},  {"min", 60 * NS_PER_S}, {"h", 3600 * NS_PER_S}, {"d", 86400 * NS_PER_S}, {NULL, 0},

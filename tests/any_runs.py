@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import streams
 from report_runs import FACTS
-from tautochrone.plan.experiments.table import EXPERIMENTS
+from tautochrone.experiments.table import EXPERIMENTS
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import periods_ns
 from tautochrone.run.recover import recover

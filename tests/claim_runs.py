@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 import streams
 from report_runs import FACTS
-from tautochrone.paper.claims.answer import Asked
-from tautochrone.paper.claims.ask import ask
-from tautochrone.paper.document import Claim, Query
-from tautochrone.paper.measured import Measurements
-from tautochrone.paper.systems import Role, System
-from tautochrone.plan.cell import Load
-from tautochrone.plan.document.expand import Deployed, Point
-from tautochrone.plan.experiments.experiment import Prepared
+from tautochrone.experiments.experiment import Prepared
+from tautochrone.measure.cell import Load
+from tautochrone.measure.document.expand import Deployed, Point
+from tautochrone.papers.claims.answer import Asked
+from tautochrone.papers.claims.ask import ask
+from tautochrone.papers.document import Claim, Query
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.systems import Role, System
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 

@@ -8,8 +8,8 @@ from real import a_cpu, policy_options
 from tautochrone.machine.deployment.deployment import Deployment
 from tautochrone.machine.files import Files, LocalFiles
 from tautochrone.machine.settings import Change, SettingError, Write
-from tautochrone.plan.cell import Cell
-from tautochrone.plan.loads.spec import parse_load
+from tautochrone.measure.cell import Cell
+from tautochrone.measure.loads.spec import parse_load
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.target import ANYWHERE, Placement, RunningLoad, RunningProbe
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from real import skip_or_fail
-from tautochrone.errors import TautoError
+from tautochrone.base.errors import TautoError
 from tautochrone.target.virtual import cpio
 from tautochrone.target.virtual.cache import tell_nobody
 from tautochrone.target.virtual.fetch import fetch_kernel

@@ -13,7 +13,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tautochrone.cli.app import app
-from tautochrone.cli.ending import run_to_exit_code
+from tautochrone.command.ending import run_to_exit_code
 
 PATIENCE_S = 120
 """By then whoever waits for a pipe's writer waits for ever."""

@@ -18,7 +18,7 @@ from unittest import mock
 from typer.main import get_command
 
 from tautochrone.cli.app import app, with_verb
-from tautochrone.cli.ending import run_to_exit_code
+from tautochrone.command.ending import run_to_exit_code
 
 _QUIET = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 """Python shows these to nobody."""

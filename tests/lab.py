@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 import pytest
 
 from real import skip_or_fail
-from tautochrone.errors import MeasuringError, UsageError
+from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.machine.facts import gather
-from tautochrone.plan.cell import Cell
-from tautochrone.plan.execute import run_cell
-from tautochrone.plan.loads.spec import parse_load
-from tautochrone.plan.virtual import VIRTUAL
+from tautochrone.measure.cell import Cell
+from tautochrone.measure.execute import run_cell
+from tautochrone.measure.loads.spec import parse_load
+from tautochrone.measure.virtual import VIRTUAL
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.virtual.cache import tell_nobody

@@ -13,7 +13,7 @@ import pytest
 from networks import Networks, two_networks
 from real import a_cpu, policy_options, wait_until
 from ssh_servers import SshServer, ssh_server
-from tautochrone.plan.cell import Cell
+from tautochrone.measure.cell import Cell
 from tautochrone.run.folder import Run
 
 THROUGHPUT = "middleware-throughput"

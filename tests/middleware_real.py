@@ -10,8 +10,8 @@ import numpy as np
 
 from middleware_servers import needs
 from real import PATIENCE_S, Measuring, children, policy_options, sealed
+from tautochrone.base.stream import EVENT, json_payload
 from tautochrone.run.folder import Run
-from tautochrone.stream import EVENT, json_payload
 from tautochrone.target.local import find_probe
 
 TRANSPORTS = ("tcp", "udp", "unix", "zeromq", "cyclonedds", "omniorb")

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from real import PATIENCE_S, policy_options, skip_or_fail
-from tautochrone.stream import EVENT, FrameReader, json_payload
+from tautochrone.base.stream import EVENT, FrameReader, json_payload
 from tautochrone.target.local import find_probe
 
 MAGIC = 0x54437562

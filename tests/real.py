@@ -15,9 +15,9 @@ from typing import NoReturn
 import pytest
 
 from forks import Forks
+from tautochrone.base.stream import HEADER, ROWS, Frame, FrameReader, json_payload, rows_dtype
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
-from tautochrone.stream import HEADER, ROWS, Frame, FrameReader, json_payload, rows_dtype
 from tautochrone.target.local import find_probe
 
 TAUTO = [sys.executable, "-c", "from tautochrone.cli.app import main; main()"]

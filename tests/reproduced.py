@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from real import FORKS
-from tautochrone.paper.document import Figure, Paper, Query, Table
-from tautochrone.paper.read import read
-from tautochrone.plan.campaign.campaign import CONDITION
-from tautochrone.report.reproduction.figures import Drawn
-from tautochrone.report.reproduction.figures.files import names
-from tautochrone.report.reproduction.folder import stem_of
+from tautochrone.measure.campaign.campaign import CONDITION
+from tautochrone.papers.document import Figure, Paper, Query, Table
+from tautochrone.papers.read import read
+from tautochrone.papers.report.figures import Drawn
+from tautochrone.papers.report.figures.files import names
+from tautochrone.papers.report.folder import stem_of
 from tautochrone.run.store import Store
 
 PLANS = Path(__file__).parent / "data" / "paper"
@@ -37,7 +37,7 @@ def reproduced(name: str, folder: Path) -> None:
     """Measure a paper by its tiny plan, and see that all of it is there."""
     store, out, plan = folder / "store", folder / "out", folder / "tiny.plan.toml"
     shutil.copy(tiny(name), plan)
-    for entry in files("tautochrone.paper").iterdir():
+    for entry in files("tautochrone.papers").iterdir():
         if entry.name.endswith(".tasks.toml"):
             (folder / entry.name).write_text(entry.read_text())
     done = tauto("reproduce", name, "--plan", str(plan), "--json", "--out", str(out), store=store)

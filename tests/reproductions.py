@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 import report_runs
-from tautochrone.paper.measured import Measurements
-from tautochrone.paper.systems import System, role_of
-from tautochrone.plan.cell import Load
-from tautochrone.plan.document.expand import Deployed, Point
+from tautochrone.measure.cell import Load
+from tautochrone.measure.document.expand import Deployed, Point
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.systems import System, role_of
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 

@@ -8,10 +8,10 @@ import numpy as np
 
 import middleware_runs
 from report_runs import store_run
-from tautochrone.paper.measured import Measurements
-from tautochrone.paper.systems import System
-from tautochrone.plan.document.document import read
-from tautochrone.plan.document.expand import Point, expand, override
+from tautochrone.measure.document.document import read
+from tautochrone.measure.document.expand import Point, expand, override
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.systems import System
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 
@@ -28,7 +28,7 @@ _DURATION = {
 def points(*systems: str, quick: bool = True) -> dict[str, Point]:
     """Those of the plan."""
     name = f"schmidt2002{'.quick' if quick else ''}.plan.toml"
-    plan = override(read(Path(str(files("tautochrone.paper") / name))), systems)
+    plan = override(read(Path(str(files("tautochrone.papers") / name))), systems)
     return {one.key: one for one in expand(plan)}
 
 

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from real import tauto
-from tautochrone.report.analysis import show
+from tautochrone.analyse.page import show
 from tautochrone.schedulability.analysis import analyse as analyse_set
 from tautochrone.schedulability.read import read
 from tautochrone.schedulability.timeline import simulate

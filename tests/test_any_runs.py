@@ -26,10 +26,10 @@ from playwright.sync_api import Browser, sync_playwright
 import tautochrone as tc
 from any_runs import KINDS, Made, S, Samples, made, store_made
 from in_process import Ended, tauto
-from tautochrone.cli.batch import Batch
-from tautochrone.cli.permission import Permission
+from tautochrone.answer.series import Envelope, merge_envelopes
+from tautochrone.command.batch import Batch
+from tautochrone.command.permission import Permission
 from tautochrone.machine.facts import gather
-from tautochrone.report.series import Envelope, merge_envelopes
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.local import LocalTarget
@@ -231,9 +231,9 @@ def _measured(runs: list[Run]) -> Iterator[None]:
     """Verbs that measure find these runs measured, and look at the machine once."""
     measured = Batch(tuple(runs), (), False, ())
     with (
-        mock.patch("tautochrone.cli.batch.run_batch", return_value=measured),
+        mock.patch("tautochrone.command.batch.run_batch", return_value=measured),
         mock.patch("tautochrone.machine.facts.gather", return_value=_facts()),
-        mock.patch("tautochrone.cli.permission.find_permission", return_value=_PERMITTED),
+        mock.patch("tautochrone.command.permission.find_permission", return_value=_PERMITTED),
     ):
         yield
 

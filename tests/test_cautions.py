@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tautochrone.plan.cautions import cautions_of_facts, cautions_of_probe, cautions_of_stream
-from tautochrone.plan.loads.cautions import DID_NOT_LOAD, HAD_NO_ROOM, cautions_of_loads
+from tautochrone.measure.cautions import cautions_of_facts, cautions_of_probe, cautions_of_stream
+from tautochrone.measure.loads.cautions import DID_NOT_LOAD, HAD_NO_ROOM, cautions_of_loads
 
 
 def header(

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
+from tautochrone.check.cells import cells, first_cpu
+from tautochrone.check.question import Asked, Question, question_of
 from tautochrone.machine.facts import observe
 from tautochrone.machine.files import LocalFiles
 from tautochrone.machine.tree import Tree
-from tautochrone.plan.cell import IDLE
-from tautochrone.plan.check.cells import cells, first_cpu
-from tautochrone.plan.check.question import Asked, Question, question_of
-from tautochrone.plan.loads.spec import parse_load
+from tautochrone.measure.cell import IDLE
+from tautochrone.measure.loads.spec import parse_load
 
 US = 1000
 

@@ -12,14 +12,14 @@ from rich.console import Console
 
 import streams
 from report_runs import FACTS, store_run
-from tautochrone.judgement.requirement.judge import judge
-from tautochrone.judgement.requirement.limiting import Limiting, limiting
-from tautochrone.judgement.worth_measured import Worth
+from tautochrone.check import page, terminal
+from tautochrone.check.advice import advice
+from tautochrone.check.question import Asked, Question, question_of
+from tautochrone.check.results import Results
+from tautochrone.judge.requirement.judge import judge
+from tautochrone.judge.requirement.limiting import Limiting, limiting
+from tautochrone.judge.worth_measured import Worth
 from tautochrone.machine.audit import Finding
-from tautochrone.plan.check.question import Asked, Question, question_of
-from tautochrone.report.check import page, terminal
-from tautochrone.report.check.advice import advice
-from tautochrone.report.check.results import Results
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from report_runs import store_run
-from tautochrone.errors import UsageError
-from tautochrone.judgement.requirement.limiting import Limiting
-from tautochrone.plan.check.ladder import Course, Tried, Try
-from tautochrone.plan.check.question import Asked, question_of
-from tautochrone.plan.check.search import Search, rates, search_of, trial_of, works
-from tautochrone.report.check.results import Results
+from tautochrone.base.errors import UsageError
+from tautochrone.check.ladder import Course, Tried, Try
+from tautochrone.check.question import Asked, question_of
+from tautochrone.check.results import Results
+from tautochrone.check.search import Search, rates, search_of, trial_of, works
+from tautochrone.judge.requirement.limiting import Limiting
 from tautochrone.run.store import Store
 
 

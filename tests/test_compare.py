@@ -9,13 +9,13 @@ import numpy.typing as npt
 import pytest
 
 from report_runs import FACTS, store_run
-from tautochrone.errors import UsageError
-from tautochrone.judgement.comparison.cells import Cell, match
-from tautochrone.judgement.comparison.compare import Comparison, Side
-from tautochrone.judgement.comparison.compare import compare as compare_sides
-from tautochrone.judgement.comparison.earlier import with_earlier
-from tautochrone.judgement.comparison.gate import parse
-from tautochrone.judgement.comparison.metric import Metric
+from tautochrone.base.errors import UsageError
+from tautochrone.judge.comparison.cells import Cell, match
+from tautochrone.judge.comparison.compare import Comparison, Side
+from tautochrone.judge.comparison.compare import compare as compare_sides
+from tautochrone.judge.comparison.earlier import with_earlier
+from tautochrone.judge.comparison.gate import parse
+from tautochrone.judge.comparison.metric import Metric
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 

@@ -12,8 +12,8 @@ from rich.console import Console
 
 from real import tauto
 from report_runs import FACTS, store_run
-from tautochrone.judgement.comparison.compare import Comparison, Side, compare
-from tautochrone.report.comparison import page, terminal
+from tautochrone.compare import page, terminal
+from tautochrone.judge.comparison.compare import Comparison, Side, compare
 from tautochrone.run.store import Store
 
 _KEYS = {"idle": "0a0a0a0a0a0a", "loaded": "0b0b0b0b0b0b", "idle, MI": "0c0c0c0c0c0c"}

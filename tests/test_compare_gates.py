@@ -13,13 +13,13 @@ import numpy.typing as npt
 import pytest
 from scipy.signal import lfilter
 
-from tautochrone.judgement.comparison import passing
-from tautochrone.judgement.comparison.gate import parse
-from tautochrone.judgement.comparison.losses import rates
-from tautochrone.judgement.comparison.numbers import Question, compare_part
-from tautochrone.judgement.comparison.passing import Passing
-from tautochrone.judgement.comparison.samples import Measured
-from tautochrone.judgement.comparison.spread import Spread, largest, of_runs
+from tautochrone.judge.comparison import passing
+from tautochrone.judge.comparison.gate import parse
+from tautochrone.judge.comparison.losses import rates
+from tautochrone.judge.comparison.numbers import Question, compare_part
+from tautochrone.judge.comparison.passing import Passing
+from tautochrone.judge.comparison.samples import Measured
+from tautochrone.judge.comparison.spread import Spread, largest, of_runs
 from tautochrone.statistics.counts import counts_of
 from tautochrone.statistics.difference.quantile_difference import quantile_differences
 from tautochrone.statistics.difference.sides import Source, source_of

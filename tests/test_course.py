@@ -8,10 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from report_runs import store_run
-from tautochrone.judgement.course.clues import clue
-from tautochrone.judgement.course.course import course_of
-from tautochrone.judgement.course.words import exactly
-from tautochrone.report import composition, evidence
+from tautochrone.answer import composition, evidence
+from tautochrone.judge.course.clues import clue
+from tautochrone.judge.course.course import course_of
+from tautochrone.judge.course.words import exactly
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 

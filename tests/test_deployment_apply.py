@@ -9,8 +9,8 @@ from typing import NoReturn
 import pytest
 
 from deployment_machines import CPUS, FakeSettings, plant_machine, snapshot
-from tautochrone.cli.deploy import apply_and_leave
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
+from tautochrone.deploy.verb import apply_and_leave
 from tautochrone.machine.deployment.apply import Application, deployed, places
 from tautochrone.machine.deployment.builtin import NAMES
 from tautochrone.machine.deployment.choose import choose

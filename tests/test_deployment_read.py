@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deployment_machines import plant_machine
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.machine.deployment.apply import canonical_settings
 from tautochrone.machine.deployment.choose import choose
 from tautochrone.machine.deployment.read import read_deployment

@@ -150,7 +150,7 @@ def measured_on_isolated(machine: LocalTarget, done: Deployed) -> Mapping[str, o
         stream += data
     end = running.end()
     assert end.exit_code == 0, end.messages
-    from tautochrone.stream import HEADER, FrameReader, json_payload
+    from tautochrone.base.stream import HEADER, FrameReader, json_payload
 
     header = next(frame for frame in FrameReader().feed(stream) if frame.type == HEADER)
     return json_payload(header)

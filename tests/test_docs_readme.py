@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 from real import skip_or_fail, tauto
-from tautochrone.paper.read import read
-from tautochrone.paper.studies import NAMES
+from tautochrone.papers.read import read
+from tautochrone.papers.studies import NAMES
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

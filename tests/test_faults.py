@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from report_runs import idle_and_loaded
-from tautochrone import faults
+from tautochrone.answer import html as pages
+from tautochrone.base import faults
+from tautochrone.base.errors import DamagedError
+from tautochrone.base.faults import Later, attempt
 from tautochrone.cli.app import app
-from tautochrone.cli.ending import run_to_exit_code
-from tautochrone.errors import DamagedError
-from tautochrone.faults import Later, attempt
-from tautochrone.report import html as pages
+from tautochrone.command.ending import run_to_exit_code
 
 WORDS = "no such part"
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import streams
 from hostile import NO_FILES, damaged, ends_as_designed, mutated, run
 from report_runs import latencies, store_run
-from tautochrone import faults
+from tautochrone.base import faults
 from tautochrone.run import store as stores
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.folder import Run

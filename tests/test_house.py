@@ -1,55 +1,97 @@
-"""The lab's floors are those that CONTRIBUTING.md lists, and imports run downward only."""
+"""The house is the one that CONTRIBUTING.md draws: floors, features that know each other not, compositions."""
 
+import ast
 import re
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent.parent
 LAB = ROOT / "src" / "tautochrone"
-_OURS = re.compile(r"^\s*(?:from|import) tautochrone\.(\w+)|^\s*from tautochrone import (.+)$", re.MULTILINE)
+_KNOWN = {
+    ("campaign", "tire"),
+    ("campaign", "middleware"),
+    ("campaign", "virtual_lab"),
+}
+"""What still runs upward, until kinds of grids are registered."""
 
 
-def floors() -> dict[str, int]:
-    """By the name of a folder or a module, how far up it is."""
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    listed = text.partition("src/tautochrone/")[2].partition("\ntests/")[0]
-    found: dict[str, int] = {}
-    for height, names in enumerate(re.findall(r"^  ((?:\w+(?:\.py|/) ?)+)", listed, re.MULTILINE)):
-        found.update(dict.fromkeys(re.findall(r"\w+(?=\.py|/)", names), height))
-    return found
-
-
-def imports(path: Path) -> set[str]:
-    """What of the lab a file imports: the first name below the package."""
+def listed() -> dict[str, list[str]]:
+    """The folders that are drawn, by the kind that the drawing gives them."""
+    drawn = (ROOT / "CONTRIBUTING.md").read_text().partition("src/tautochrone/")[2].partition("\ntests/")[0]
+    kinds = re.split(r"^  (floors|features|compositions):.*$", drawn, flags=re.MULTILINE)[1:]
     return {
-        name.strip()
-        for module, names in _OURS.findall(path.read_text())
-        for name in (module or names).split(",")
+        kind: re.findall(r"(?:^ {4}|(?<=/) {2})(\w+)(?=/)", folders, re.MULTILINE)
+        for kind, folders in zip(kinds[::2], kinds[1::2], strict=True)
     }
 
 
-def test_every_part_of_the_lab_is_on_a_floor() -> None:
-    parts = {path.stem for path in LAB.iterdir() if path.is_dir() or path.suffix == ".py"}
-    assert parts - {"__init__", "__pycache__"} == set(floors())
-
-
-def test_imports_run_downward_only() -> None:
-    floor = floors()
-    upward = [
-        f"{path.relative_to(LAB)} imports {name}"
+def modules() -> dict[str, Path]:
+    """Every module below the package, by its dotted name."""
+    return {
+        ".".join(path.relative_to(LAB).with_suffix("").parts).removesuffix(".__init__"): path
         for path in LAB.rglob("*.py")
-        if (here := path.relative_to(LAB).parts[0].removesuffix(".py")) in floor
-        for name in imports(path)
-        if name in floor and floor[name] > floor[here]
-    ]
-    assert upward == []
+        if path.parent != LAB
+    }
+
+
+def imported(path: Path) -> Iterator[tuple[str, str]]:
+    """The module and the name of each import of ours in a file, also of those inside functions."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            module = f"{node.module}.".removeprefix("tautochrone.").removesuffix(".")
+            if node.module.partition(".")[0] == "tautochrone":
+                yield from ((module, name.name) for name in node.names)
+
+
+def edges(path: Path, known: dict[str, Path]) -> set[str]:
+    """The modules that a file imports."""
+    return {inner if (inner := f"{module}.{name}") in known else module for module, name in imported(path)}
+
+
+def test_every_folder_of_the_lab_is_drawn() -> None:
+    drawn = [folder for folders in listed().values() for folder in folders]
+    there = {path.name for path in LAB.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert sorted(drawn) == sorted(there)
+    assert {path.name for path in LAB.glob("*.py")} == {"__init__.py"}
+
+
+def test_floors_import_downward_features_no_feature_and_compositions_what_is_drawn_before() -> None:
+    drawn = listed()
+    height = {name: at for at, name in enumerate(drawn["floors"])}
+    height |= dict.fromkeys(drawn["features"], len(height))
+    height |= {name: len(height) + at for at, name in enumerate(drawn["compositions"])}
+    known = modules()
+    wrong = sorted(
+        f"{name} imports {other}"
+        for name, path in known.items()
+        for other in edges(path, known)
+        if (here := name.partition(".")[0]) != (there := other.partition(".")[0])
+        if there in height and (here, there) not in _KNOWN
+        if height[there] > height[here] or {here, there} <= set(drawn["features"])
+    )
+    assert wrong == []
+
+
+def test_no_imports_run_in_a_circle() -> None:
+    known = modules()
+    try:
+        TopologicalSorter({name: edges(path, known) - {name} for name, path in known.items()}).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
 
 
 def test_files_that_a_person_names_are_written_in_one_place() -> None:
     """`run/output.py` knows what must not be replaced."""
     writing = re.compile(r"\.write_(?:text|bytes)\(|(?:open|open_file)\([^)]*[\"'][wa]b?[\"']")
+    drawn = listed()
+    lowest = drawn["floors"].index("judge")
+    folders = [*drawn["floors"][lowest:], *drawn["features"], *drawn["compositions"]]
     others = [
         str(path.relative_to(LAB))
-        for folder in ("cli", "notebook", "report")
+        for folder in folders
         for path in (LAB / folder).rglob("*.py")
         if writing.search(path.read_text())
     ]

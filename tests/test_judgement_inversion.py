@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tautochrone.judgement.inversion import LockVerdict, Repetitions, Story, headline, judge, stories
-from tautochrone.judgement.inversion_scene import Span, scene, typical
+from tautochrone.judge.inversion import LockVerdict, Repetitions, Story, headline, judge, stories
+from tautochrone.judge.inversion_scene import Span, scene, typical
 
 # Times in us since low has the lock; a critical section of 1 ms, a middle task of 20 ms.
 INVERTED = {

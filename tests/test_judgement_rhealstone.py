@@ -4,8 +4,8 @@ import shlex
 
 import pytest
 
-from tautochrone.errors import UsageError
-from tautochrone.judgement.rhealstone import COMPONENTS, PUBLISHED, rate, read_weights
+from tautochrone.base.errors import UsageError
+from tautochrone.judge.rhealstone import COMPONENTS, PUBLISHED, rate, read_weights
 from tautochrone.run.manifest import MEASURING, SCHEMA, Manifest
 
 MICROSECONDS = dict(zip(COMPONENTS, (2e3, 3e3, 1e3, 4e3, 8e3, 6e3), strict=True))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tautochrone.judgement.switching import PUBLISHED
+from tautochrone.judge.switching import PUBLISHED
 from tautochrone.statistics.batch_means import BATCHES, FEWEST, difference_of_means
 
 

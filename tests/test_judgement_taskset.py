@@ -8,8 +8,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tautochrone.judgement.taskset import Jobs, Outcome, assess, periods_ns, spread, standing_of, verdict
-from tautochrone.judgement.taskset_run import (
+from tautochrone.experiments.taskset_outcome import (
+    Jobs,
+    Outcome,
+    assess,
+    periods_ns,
+    spread,
+    standing_of,
+    verdict,
+)
+from tautochrone.experiments.taskset_run import (
     CONDITION,
     as_condition,
     expected_of,

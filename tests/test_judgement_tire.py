@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import tire_runs
-from tautochrone.judgement.loops import judge_runs
-from tautochrone.judgement.tire import account as tire_account
-from tautochrone.judgement.tire import blocks as tire_blocks
-from tautochrone.judgement.tire import run as tire
-from tautochrone.judgement.tire import steps as tire_steps
+from tautochrone.judge import tire_run as tire
+from tautochrone.judge.loops import judge_runs
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
+from tautochrone.tire import account as tire_account
+from tautochrone.tire import blocks as tire_blocks
+from tautochrone.tire import steps as tire_steps
 from tire_runs import LATE, MS, PERIOD_NS, STALL, STEPS, US
 
 

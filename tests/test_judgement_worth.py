@@ -12,13 +12,13 @@ import pytest
 
 import streams
 from machine_trees import plant
-from tautochrone.judgement import worth_measured
-from tautochrone.judgement.reduced import reduce_run
-from tautochrone.judgement.worth import KERNEL, LOAD_CPUS, Conditions, Pair, differences, find_pairs
-from tautochrone.judgement.worth_measured import Worth
+from tautochrone.answer.worth_here import worth_here
+from tautochrone.judge import worth_measured
+from tautochrone.judge.reduced import reduce_run
+from tautochrone.judge.worth import KERNEL, LOAD_CPUS, Conditions, Pair, differences, find_pairs
+from tautochrone.judge.worth_measured import Worth
 from tautochrone.machine.audit import audit_facts
 from tautochrone.machine.facts import Facts, observe
-from tautochrone.report.worth_here import worth_here
 from tautochrone.run.folder import Run
 from tautochrone.run.place import run_folders
 from tautochrone.run.store import Store
@@ -383,8 +383,8 @@ def test_of_many_runs_the_samples_of_few_are_read(
         audited += 1
         return whole_audit(known)
 
-    monkeypatch.setattr("tautochrone.judgement.worth_measured.reduce_run", count_summaries)
-    monkeypatch.setattr("tautochrone.report.worth_here.audit_facts", count_audits)
+    monkeypatch.setattr("tautochrone.judge.worth_measured.reduce_run", count_summaries)
+    monkeypatch.setattr("tautochrone.answer.worth_here.audit_facts", count_audits)
     assert "idle-states" in worth(store.path, facts)
     assert read == 2 * worth_measured.MOST_RUNS
     assert audited == 1

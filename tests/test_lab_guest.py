@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from guest_stand_in import StandInMachine
-from tautochrone.errors import MeasuringError
+from tautochrone.base.errors import MeasuringError
 from tautochrone.target.virtual import guest as guest_module
 from tautochrone.target.virtual.gate import Gate
 from tautochrone.target.virtual.guest import Guest

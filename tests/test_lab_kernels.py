@@ -10,7 +10,7 @@ import pytest
 
 from kernel_files import RELEASE, arm64_image, bzimage, module, vmlinux, write_modules
 from real import skip_or_fail, tauto
-from tautochrone.errors import DamagedError, MeasuringError, UsageError
+from tautochrone.base.errors import DamagedError, MeasuringError, UsageError
 from tautochrone.target.virtual.cache import tell_nobody, whole_folder
 from tautochrone.target.virtual.fetch import adopt_kernel
 from tautochrone.target.virtual.image import build_image

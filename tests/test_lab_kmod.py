@@ -10,9 +10,9 @@ import pytest
 
 from lab import guest_kernel_with_module
 from real import skip_or_fail
-from tautochrone.plan.cell import Cell
-from tautochrone.plan.execute import run_cell
-from tautochrone.plan.loads.spec import parse_load
+from tautochrone.measure.cell import Cell
+from tautochrone.measure.execute import run_cell
+from tautochrone.measure.loads.spec import parse_load
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.virtual.image import build_image

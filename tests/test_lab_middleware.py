@@ -9,10 +9,10 @@ import pytest
 
 from lab import come_out_alike, guest_kernel, what_repeats
 from real import skip_or_fail
-from tautochrone.errors import UsageError
-from tautochrone.plan.cell import Cell
-from tautochrone.plan.execute import run_cell
-from tautochrone.plan.trial import refusal_of
+from tautochrone.base.errors import UsageError
+from tautochrone.measure.cell import Cell
+from tautochrone.measure.execute import run_cell
+from tautochrone.measure.trial import refusal_of
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.middleware import program_name

@@ -10,8 +10,10 @@ from rich.console import Console
 
 import streams
 from report_runs import FACTS, latencies
+from tautochrone.answer import evidence, page, terminal
+from tautochrone.answer.views import virtual as view
 from tautochrone.machine.files import LocalFiles
-from tautochrone.plan.virtual import (
+from tautochrone.measure.virtual import (
     FUNCTIONAL,
     NEARLY_REPEATABLE,
     NOT_REPEATABLE,
@@ -20,8 +22,6 @@ from tautochrone.plan.virtual import (
     cautions_of_busy_cpus,
     cautions_of_virtual,
 )
-from tautochrone.report import evidence, page, terminal
-from tautochrone.report.views import virtual as view
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.target import Virtual

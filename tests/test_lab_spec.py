@@ -2,7 +2,7 @@
 
 import pytest
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.target.virtual.spec import LabAddress, read_lab_address
 
 

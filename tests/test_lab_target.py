@@ -12,9 +12,9 @@ import pytest
 
 from lab import come_out_alike, guest_kernel
 from real import only_run, start_tauto, tauto, wait_until
-from tautochrone.errors import MeasuringError
-from tautochrone.plan.cell import IDLE, Cell
-from tautochrone.plan.execute import run_cell
+from tautochrone.base.errors import MeasuringError
+from tautochrone.measure.cell import IDLE, Cell
+from tautochrone.measure.execute import run_cell
 from tautochrone.run.store import Store
 from tautochrone.target.virtual.program import GuestProgram
 from tautochrone.target.virtual.spec import read_lab_address

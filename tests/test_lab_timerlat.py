@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lab import guest_kernel, guest_kernel_with_module
-from tautochrone.judgement.interrupt import INTERRUPT, PREEMPTION, SWITCH
+from tautochrone.judge.interrupt import INTERRUPT, PREEMPTION, SWITCH
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.program import Program

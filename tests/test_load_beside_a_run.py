@@ -18,11 +18,11 @@ from real import (
     tauto,
     wait_until,
 )
-from tautochrone.errors import MeasuringError
+from tautochrone.base.errors import MeasuringError
 from tautochrone.machine.facts import gather
-from tautochrone.plan.cell import Cell
-from tautochrone.plan.execute import LOAD_FAILED, run_cell
-from tautochrone.plan.loads.spec import option, parse_load
+from tautochrone.measure.cell import Cell
+from tautochrone.measure.execute import LOAD_FAILED, run_cell
+from tautochrone.measure.loads.spec import option, parse_load
 from tautochrone.run.store import Store
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.target import ANYWHERE, Placement, RunningLoad

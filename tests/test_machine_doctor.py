@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 import streams
 from machine_trees import CPUINFO, plant
 from ssh_servers import ssh_server
-from tautochrone.cli.doctor import doctor
-from tautochrone.errors import StoreError, UsageError
+from tautochrone.base.errors import StoreError, UsageError
+from tautochrone.doctor.findings import findings_view
+from tautochrone.doctor.verb import doctor
 from tautochrone.machine.audit import audit
 from tautochrone.machine.facts import Facts, gather, observe
-from tautochrone.report.findings import findings_view
 from tautochrone.run.store import Store
 
 GUEST = {"/proc/cpuinfo": CPUINFO.replace("fpu", "fpu hypervisor")}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from machine_trees import CONFIG, CPUINFO, REALTIME_PC, plant
-from tautochrone.errors import DamagedError
+from tautochrone.base.errors import DamagedError
 from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list, parse_cpu_mask
 from tautochrone.machine.facts import Facts, gather, observe
 from tautochrone.machine.facts.firmware import count_system_management_interrupts

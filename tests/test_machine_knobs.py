@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deployment_machines import CPUS, V1, V2, FakeSettings, plant_machine, snapshot
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.machine.files import LocalFiles
 from tautochrone.machine.knob.cpus import format_cpu_mask, parse_cpu_mask
 from tautochrone.machine.knob.knob import Knob

@@ -23,12 +23,12 @@ from middleware_hosts import (
 from middleware_servers import needs
 from networks import Networks
 from real import a_cpu, policy_options
-from tautochrone.errors import MeasuringError, NotPermittedError, TautoError, UsageError
-from tautochrone.judgement.circumstances import remote
-from tautochrone.judgement.comparison.facts import facts_of
-from tautochrone.plan.cell import Cell
-from tautochrone.plan.execute import run_cell
-from tautochrone.plan.trial import refusal_of
+from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
+from tautochrone.judge.circumstances import remote
+from tautochrone.judge.comparison.facts import facts_of
+from tautochrone.measure.cell import Cell
+from tautochrone.measure.execute import run_cell
+from tautochrone.measure.trial import refusal_of
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.open import open_target

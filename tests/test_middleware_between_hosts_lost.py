@@ -23,8 +23,8 @@ from middleware_hosts import (
     two_hosts,
 )
 from real import PATIENCE_S, TAUTO, only_run, wait_until
-from tautochrone.errors import MeasuringError
-from tautochrone.plan.execute import INTERRUPTED, run_cell
+from tautochrone.base.errors import MeasuringError
+from tautochrone.measure.execute import INTERRUPTED, run_cell
 from tautochrone.run.files import RAW_STREAM
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
@@ -170,8 +170,8 @@ def test_ctrl_c_ends_both_and_seals_what_was_measured(lab: Hosts, tmp_path: Path
 
 def test_a_lab_that_is_killed_leaves_no_server(lab: Hosts, tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from tautochrone.plan.cell import Cell\n"
-        "from tautochrone.plan.execute import run_cell; from tautochrone.run.store import Store\n"
+        "import sys; from pathlib import Path; from tautochrone.measure.cell import Cell\n"
+        "from tautochrone.measure.execute import run_cell; from tautochrone.run.store import Store\n"
         "from tautochrone.target.open import open_target\n"
         "with open_target('local') as target:\n"
         f"    cell = Cell({THROUGHPUT!r}, {options(LONG)!r}, 't', conditions={{'server_on': sys.argv[1]}})\n"

@@ -22,9 +22,17 @@ from real import (
     two_cpus,
     wait_until,
 )
-from tautochrone.cli.middleware import footprint, latency, throughput
-from tautochrone.plan.campaign.campaign import FINISHED, campaigns
-from tautochrone.plan.experiments import EXPERIMENTS
+from tautochrone.experiments import EXPERIMENTS
+from tautochrone.measure.campaign.campaign import FINISHED, campaigns
+from tautochrone.middleware import (
+    footprint_verb as footprint,
+)
+from tautochrone.middleware import (
+    latency_verb as latency,
+)
+from tautochrone.middleware import (
+    throughput_verb as throughput,
+)
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe

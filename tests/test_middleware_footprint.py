@@ -11,9 +11,9 @@ import pytest
 from middleware_real import TRANSPORTS
 from middleware_servers import needs, unmet_server
 from real import PATIENCE_S, needs_priorities, only_run, policy_options, sealed, tauto
-from tautochrone.judgement.middleware.footprint import footprint_of
-from tautochrone.plan.middleware.sizes import footprint_condition
-from tautochrone.stream import EVENT, FrameReader, json_payload
+from tautochrone.base.stream import EVENT, FrameReader, json_payload
+from tautochrone.experiments.middleware_sizes import footprint_condition
+from tautochrone.middleware.footprint_judge import footprint_of
 from tautochrone.target.local import find_probe
 
 KIB = 1024

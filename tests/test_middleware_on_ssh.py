@@ -13,10 +13,10 @@ import pytest
 from middleware_servers import needs
 from real import a_cpu, policy_options, skip_or_fail, wait_until
 from ssh_servers import Kind, SshServer, ssh_server
-from tautochrone.errors import UsageError
-from tautochrone.plan.cell import Cell
-from tautochrone.plan.execute import run_cell
-from tautochrone.plan.trial import refusal_of
+from tautochrone.base.errors import UsageError
+from tautochrone.measure.cell import Cell
+from tautochrone.measure.execute import run_cell
+from tautochrone.measure.trial import refusal_of
 from tautochrone.run.store import Store
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.middleware import find_program_for, program_name, see_static, transports_needed

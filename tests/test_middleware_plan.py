@@ -5,18 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from tautochrone.arguments import value_of
-from tautochrone.errors import MeasuringError, UsageError
-from tautochrone.plan.campaign.refusals import refusals, see_meant
-from tautochrone.plan.cell import Cell, Load
-from tautochrone.plan.document.document import Document, parse
-from tautochrone.plan.document.expand import Point, expand
-from tautochrone.plan.document.require import requirements
-from tautochrone.plan.document.stored import from_stored, to_stored
-from tautochrone.plan.experiments import EXPERIMENTS, Options
-from tautochrone.plan.experiments.measures import measures_of, pace_of
-from tautochrone.plan.loads.spec import option, parse_load
-from tautochrone.plan.middleware.grid import (
+from tautochrone.base.arguments import value_of
+from tautochrone.base.errors import MeasuringError, UsageError
+from tautochrone.experiments import EXPERIMENTS, Options
+from tautochrone.experiments.measures import measures_of, pace_of
+from tautochrone.measure.campaign.refusals import refusals, see_meant
+from tautochrone.measure.cell import Cell, Load
+from tautochrone.measure.document.document import Document, parse
+from tautochrone.measure.document.expand import Point, expand
+from tautochrone.measure.document.require import requirements
+from tautochrone.measure.document.stored import from_stored, to_stored
+from tautochrone.measure.loads.spec import option, parse_load
+from tautochrone.measure.placing import measured_cpus, measured_on, placed_loads
+from tautochrone.middleware.grid import (
     CLIENTS,
     Ends,
     Grid,
@@ -27,13 +28,7 @@ from tautochrone.plan.middleware.grid import (
     see_pinned,
     throughput_grid,
 )
-from tautochrone.plan.middleware.transports import (
-    Transport,
-    chosen_transports,
-    left_out,
-    transports_of,
-)
-from tautochrone.plan.placing import measured_cpus, measured_on, placed_loads
+from tautochrone.middleware.transports import Transport, chosen_transports, left_out, transports_of
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.target import Answer
 

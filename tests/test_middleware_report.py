@@ -11,20 +11,14 @@ import pytest
 
 import middleware_runs as made
 from middleware_runs import US
-from tautochrone.plan.campaign.agenda import Agenda, make_agenda
-from tautochrone.plan.campaign.campaign import condition, open_campaign
-from tautochrone.plan.middleware.grid import (
-    Ends,
-    document_of,
-    footprint_grid,
-    latency_grid,
-    throughput_grid,
-)
-from tautochrone.report import figure
-from tautochrone.report.console import make_console
-from tautochrone.report.plan import page, terminal
-from tautochrone.report.plan.figures import figures
-from tautochrone.report.plan.results import Results, gather_results
+from tautochrone.answer import figure
+from tautochrone.answer.console import make_console
+from tautochrone.campaign import page, terminal
+from tautochrone.campaign.figures import figures
+from tautochrone.campaign.results import Results, gather_results
+from tautochrone.measure.campaign.agenda import Agenda, make_agenda
+from tautochrone.measure.campaign.campaign import condition, open_campaign
+from tautochrone.middleware.grid import Ends, document_of, footprint_grid, latency_grid, throughput_grid
 from tautochrone.run.store import Store
 
 ENDS = Ends(("tcp", "omniorb"), ("same", "different"), ("fifo",))
@@ -150,7 +144,7 @@ def test_what_a_campaign_concludes_is_there_as_json(store: Store) -> None:
 
 @pytest.mark.slow
 def test_a_campaign_in_a_terminal_loads_nothing_that_draws() -> None:
-    program = "import sys, tautochrone.report.plan.terminal; print('altair' in sys.modules)"
+    program = "import sys, tautochrone.campaign.terminal; print('altair' in sys.modules)"
     told = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
     )

@@ -12,35 +12,28 @@ from rich.console import Console
 import middleware_runs as made
 from middleware_servers import needs
 from real import tauto
-from tautochrone.errors import StoreError, UsageError
-from tautochrone.judgement.comparison.facts import facts_of
-from tautochrone.judgement.history.metric import parse_metric
-from tautochrone.judgement.history.record import records
-from tautochrone.judgement.middleware.footprint import footprint_of
-from tautochrone.judgement.middleware.latency import latency_of
-from tautochrone.judgement.middleware.names import THROUGHPUT
-from tautochrone.judgement.middleware.setting import as_obtained, setting_of
-from tautochrone.judgement.middleware.throughput import throughput_of
-from tautochrone.plan.experiments import EXPERIMENTS
-from tautochrone.plan.middleware.grid import latency_grid, throughput_grid
-from tautochrone.report import evidence, figure
-from tautochrone.report.listing import run_list
-from tautochrone.report.middleware import (
-    footprint,
-    latency,
-    latency_words,
-    throughput,
-    throughput_words,
-    views,
-)
-from tautochrone.report.middleware.lanes import lanes_of, warnings
-from tautochrone.report.middleware.latency_figures import figures
-from tautochrone.report.middleware.results import MiddlewareResults
-from tautochrone.report.plan import terminal
-from tautochrone.report.terminal import show_run
+from tautochrone.answer import evidence, figure
+from tautochrone.answer.terminal import show_run
+from tautochrone.base.errors import StoreError, UsageError
+from tautochrone.campaign import terminal
+from tautochrone.cli.listing import run_list
+from tautochrone.experiments import EXPERIMENTS
+from tautochrone.judge.comparison.facts import facts_of
+from tautochrone.judge.middleware_setting import as_obtained, setting_of
+from tautochrone.middleware import footprint, latency, latency_words, throughput, throughput_words, views
+from tautochrone.middleware.footprint_judge import footprint_of
+from tautochrone.middleware.grid import latency_grid, throughput_grid
+from tautochrone.middleware.lanes import lanes_of, warnings
+from tautochrone.middleware.latency_figures import figures
+from tautochrone.middleware.latency_judge import latency_of
+from tautochrone.middleware.results import MiddlewareResults
+from tautochrone.middleware.throughput_judge import throughput_of
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
+from tautochrone.target.middleware_names import THROUGHPUT
+from tautochrone.trend.metric import parse_metric
+from tautochrone.trend.record import records
 
 
 @pytest.fixture

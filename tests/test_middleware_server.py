@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from report_runs import idle_and_loaded
-from tautochrone.errors import MeasuringError, UsageError
-from tautochrone.judgement.circumstances import remote
-from tautochrone.judgement.comparison.facts import facts_of, varies_by_itself
-from tautochrone.judgement.comparison.importance import aspect_of
-from tautochrone.plan.middleware.between import address_between, numeric
-from tautochrone.plan.middleware.server import serving
-from tautochrone.report.audits import audit_runs, one_of_each
-from tautochrone.report.views import environment
+from tautochrone.answer.audits import audit_runs, one_of_each
+from tautochrone.answer.views import environment
+from tautochrone.base.errors import MeasuringError, UsageError
+from tautochrone.judge.circumstances import remote
+from tautochrone.judge.comparison.facts import facts_of, varies_by_itself
+from tautochrone.judge.comparison.importance import aspect_of
 from tautochrone.run.manifest import Manifest
 from tautochrone.target.local import LocalTarget
+from tautochrone.target.middleware_between import address_between, numeric
+from tautochrone.target.middleware_server import serving
 from tautochrone.target.target import ANYWHERE, Placement, RunningService, Target
 
 BOARD = "ssh:board"

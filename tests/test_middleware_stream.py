@@ -10,7 +10,7 @@ import pytest
 
 from middleware_servers import needs
 from real import PATIENCE_S, policy_options
-from tautochrone.stream import EVENT, HEADER, FrameReader, json_payload
+from tautochrone.base.stream import EVENT, HEADER, FrameReader, json_payload
 from tautochrone.target.local import find_probe
 
 DOCUMENTATION = (Path(__file__).parent.parent / "docs" / "stream.md").read_text()

@@ -1,7 +1,7 @@
 """What the first answer leads on to: the questions that it leaves open."""
 
-from tautochrone.judgement.next_steps import next_steps
-from tautochrone.judgement.verdict import MeasuredLoop, judge
+from tautochrone.answer.next_steps import next_steps
+from tautochrone.judge.verdict import MeasuredLoop, judge
 
 FACTS = {"cpu": {"online_count": 4}, "kernel": {"realtime": False}}
 HOLDS = MeasuredLoop(1_000_000, "cpu0", 0, "idle", 20_000, 0, 0, 0, 40_000)

@@ -256,7 +256,7 @@ def test_a_chart_is_drawn_here_and_needs_no_network(idle: tc.Run, tmp_path: Path
 
 
 def test_an_interval_covers_the_quantile_as_often_as_it_says() -> None:
-    from tautochrone.judgement.reduced import Reduced
+    from tautochrone.judge.reduced import Reduced
     from tautochrone.statistics.counts import counts_of
 
     generator = np.random.default_rng(5)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from claim_runs import SAMPLES, Study, latencies, query
-from tautochrone.paper.claims.compare import alike, compare, exceeds
-from tautochrone.paper.claims.estimate import Estimate, widened, with_interval
+from tautochrone.papers.claims.compare import alike, compare, exceeds
+from tautochrone.papers.claims.estimate import Estimate, widened, with_interval
 
 HOLDS, NOT, OPEN = "holds", "does not hold", "can't be told"
 IDLE, LOADED = {"load": "idle"}, {"load": "cpu"}

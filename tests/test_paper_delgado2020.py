@@ -11,20 +11,20 @@ import pytest
 
 from deployment_machines import plant_machine
 from reproductions import Made, measured
-from tautochrone.judgement.taskset import Jobs, Outcome, assess
+from tautochrone.experiments.taskset_outcome import Jobs, Outcome, assess
 from tautochrone.machine.files import LocalFiles
-from tautochrone.paper.claims.ask import ask
-from tautochrone.paper.document import Claim, Paper, Query, Table
-from tautochrone.paper.measured import Measurements
-from tautochrone.paper.quantities import taskset
-from tautochrone.paper.quantity import evaluate, statistic_of
-from tautochrone.paper.read import read
-from tautochrone.paper.value import Absent, Value
-from tautochrone.plan.campaign.sites import site_of
-from tautochrone.plan.document.document import Document
-from tautochrone.plan.document.document import read as read_plan
-from tautochrone.plan.document.expand import Point, expand
-from tautochrone.report.reproduction.figures import draw_all
+from tautochrone.measure.campaign.sites import site_of
+from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import read as read_plan
+from tautochrone.measure.document.expand import Point, expand
+from tautochrone.papers.claims.ask import ask
+from tautochrone.papers.document import Claim, Paper, Query, Table
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.quantities import taskset
+from tautochrone.papers.quantity import evaluate, statistic_of
+from tautochrone.papers.read import read
+from tautochrone.papers.report.figures import draw_all
+from tautochrone.papers.value import Absent, Value
 from tautochrone.run.folder import Run
 from tautochrone.schedulability.taskset import Task
 
@@ -41,7 +41,7 @@ def paper() -> Paper:
 
 
 def plan(kind: str = "") -> Document:
-    return read_plan(Path(str(files("tautochrone.paper") / f"delgado2020{kind}.plan.toml")))
+    return read_plan(Path(str(files("tautochrone.papers") / f"delgado2020{kind}.plan.toml")))
 
 
 def table(paper: Paper, name: str) -> Table:

@@ -9,31 +9,31 @@ from pathlib import Path
 import pytest
 
 import tire_runs
-from tautochrone.errors import UsageError
-from tautochrone.judgement.rhealstone import PUBLISHED
-from tautochrone.judgement.tire.grid import MapCell, MapTrial
+from tautochrone.base.errors import UsageError
+from tautochrone.experiments.tire_threads import SameTeamError, condition, counted
+from tautochrone.judge.rhealstone import PUBLISHED
 from tautochrone.machine.facts import Facts
 from tautochrone.machine.facts.cpu import CpuFacts
-from tautochrone.paper.document import Paper, Query
-from tautochrone.paper.measured import Measurements
-from tautochrone.paper.quantities.tire import fast_cells, map_cells, team_of
-from tautochrone.paper.quantities.tire_border import Interval, border, misses_most, transition
-from tautochrone.paper.quantity import evaluate, statistic_of
-from tautochrone.paper.read import read
-from tautochrone.paper.systems import Role, System
-from tautochrone.paper.value import Absent, Value
-from tautochrone.plan.document.document import parse
-from tautochrone.plan.document.document import read as read_plan
-from tautochrone.plan.document.expand import Point, expand
-from tautochrone.plan.execute import is_refusal
-from tautochrone.plan.tire.threads import SameTeamError, condition, counted
-from tautochrone.plan.trial import refusal_of
-from tautochrone.report.reproduction.figures import draw_all
-from tautochrone.report.reproduction.figures.study import study_of
-from tautochrone.report.reproduction.figures.tire_map import draw
+from tautochrone.measure.document.document import parse
+from tautochrone.measure.document.document import read as read_plan
+from tautochrone.measure.document.expand import Point, expand
+from tautochrone.measure.execute import is_refusal
+from tautochrone.measure.trial import refusal_of
+from tautochrone.papers.document import Paper, Query
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.quantities.tire import fast_cells, map_cells, team_of
+from tautochrone.papers.quantities.tire_border import Interval, border, misses_most, transition
+from tautochrone.papers.quantity import evaluate, statistic_of
+from tautochrone.papers.read import read
+from tautochrone.papers.report.figures import draw_all
+from tautochrone.papers.report.figures.study import study_of
+from tautochrone.papers.report.figures.tire_map import draw
+from tautochrone.papers.systems import Role, System
+from tautochrone.papers.value import Absent, Value
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.open import open_target
+from tautochrone.tire.grid_judge import MapCell, MapTrial
 
 WORDS = [1, "per core", "per cpu", "2 per cpu"]
 XEON = Facts(cpu=CpuFacts(allowed="0-11", siblings=("0,6", "1,7", "2,8", "3,9", "4,10", "5,11")))
@@ -123,7 +123,7 @@ def test_what_was_found_of_xenomai_is_not_asked_of_the_preemption_patch(paper: P
 
 @pytest.mark.parametrize("length", ["", ".quick"])
 def test_whatever_is_asked_for_is_measured_by_both_plans(paper: Paper, length: str) -> None:
-    plan = read_plan(Path(str(files("tautochrone.paper") / f"garre2014{length}.plan.toml")))
+    plan = read_plan(Path(str(files("tautochrone.papers") / f"garre2014{length}.plan.toml")))
     measured = {one.heading for one in expand(plan)}
     for query in queries(paper):
         assert query.of in measured
@@ -133,7 +133,7 @@ def test_whatever_is_asked_for_is_measured_by_both_plans(paper: Paper, length: s
 
 def test_the_quick_plan_measures_the_same_but_for_lengths_and_sizes() -> None:
     plans = [
-        read_plan(Path(str(files("tautochrone.paper") / f"garre2014{one}.plan.toml")))
+        read_plan(Path(str(files("tautochrone.papers") / f"garre2014{one}.plan.toml")))
         for one in ("", ".quick")
     ]
     varied = {"count", "duration", "nodes", "threads"}

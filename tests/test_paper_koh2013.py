@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from reproductions import Made, Samples, measured
-from tautochrone.paper.claims.ask import ask
-from tautochrone.paper.document import Paper, Query, Table
-from tautochrone.paper.measured import Measurements
-from tautochrone.paper.quantities.repeated import each_repetition
-from tautochrone.paper.quantity import evaluate, statistic_of
-from tautochrone.paper.read import read
-from tautochrone.paper.value import Absent, Value
-from tautochrone.plan.document.document import Document
-from tautochrone.plan.document.document import read as read_plan
+from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import read as read_plan
+from tautochrone.papers.claims.ask import ask
+from tautochrone.papers.document import Paper, Query, Table
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.quantities.repeated import each_repetition
+from tautochrone.papers.quantity import evaluate, statistic_of
+from tautochrone.papers.read import read
+from tautochrone.papers.value import Absent, Value
 
 ERROR = [
     {
@@ -42,7 +42,7 @@ def paper() -> Paper:
 
 
 def plan(name: str) -> Document:
-    return read_plan(Path(str(files("tautochrone.paper") / f"{name}.plan.toml")))
+    return read_plan(Path(str(files("tautochrone.papers") / f"{name}.plan.toml")))
 
 
 def queries(paper: Paper) -> Iterator[Query]:

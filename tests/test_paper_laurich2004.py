@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from reproductions import Made, Samples, measured
-from tautochrone.paper.claims.ask import ask
-from tautochrone.paper.document import Paper, Query, Table
-from tautochrone.paper.measured import Measurements
-from tautochrone.paper.quantity import evaluate, statistic_of
-from tautochrone.paper.read import read
-from tautochrone.paper.value import Absent, Value
-from tautochrone.plan.document.document import Document
-from tautochrone.plan.document.document import read as read_plan
+from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import read as read_plan
+from tautochrone.papers.claims.ask import ask
+from tautochrone.papers.document import Paper, Query, Table
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.quantity import evaluate, statistic_of
+from tautochrone.papers.read import read
+from tautochrone.papers.value import Absent, Value
 
 US = 1_000
 SYSTEMS = ("Linux 2.4", "Linux 2.6", "RTAI", "LXRT")
@@ -34,7 +34,7 @@ def paper() -> Paper:
 
 
 def plan(name: str) -> Document:
-    return read_plan(Path(str(files("tautochrone.paper") / f"{name}.plan.toml")))
+    return read_plan(Path(str(files("tautochrone.papers") / f"{name}.plan.toml")))
 
 
 def queries(paper: Paper) -> Iterator[Query]:

@@ -11,17 +11,17 @@ import pytest
 import middleware_runs
 import schmidt_runs
 from schmidt_runs import ORDINARY, REAL_TIME
-from tautochrone.judgement.middleware import throughput
-from tautochrone.judgement.middleware.throughput import ThroughputRun
-from tautochrone.judgement.switching import HANDOVER, PUBLISHED, YIELD
-from tautochrone.paper.claims.ask import ask
-from tautochrone.paper.document import Figure, Paper, Query, Table
-from tautochrone.paper.measured import Measurements
-from tautochrone.paper.quantities import middleware
-from tautochrone.paper.quantity import evaluate, statistic_of
-from tautochrone.paper.read import read
-from tautochrone.paper.value import Absent, Value
-from tautochrone.report.reproduction.figures import draw_all
+from tautochrone.judge.switching import HANDOVER, PUBLISHED, YIELD
+from tautochrone.middleware import throughput_judge as throughput
+from tautochrone.middleware.throughput_judge import ThroughputRun
+from tautochrone.papers.claims.ask import ask
+from tautochrone.papers.document import Figure, Paper, Query, Table
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.quantities import middleware
+from tautochrone.papers.quantity import evaluate, statistic_of
+from tautochrone.papers.read import read
+from tautochrone.papers.report.figures import draw_all
+from tautochrone.papers.value import Absent, Value
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from reproductions import Made, measured
-from tautochrone.paper import conditions
-from tautochrone.paper.document import Paper
-from tautochrone.paper.numbers import factor, grouped, set_apart, shown
-from tautochrone.paper.read import parse, read
-from tautochrone.paper.side_by_side import Laid, Side, describe, lay, levels
-from tautochrone.paper.studies import NAMES
-from tautochrone.paper.value import Absent, Value
+from tautochrone.papers import conditions
+from tautochrone.papers.document import Paper
+from tautochrone.papers.numbers import factor, grouped, set_apart, shown
+from tautochrone.papers.read import parse, read
+from tautochrone.papers.side_by_side import Laid, Side, describe, lay, levels
+from tautochrone.papers.studies import NAMES
+from tautochrone.papers.value import Absent, Value
 
 STUDY = """
 title = "A loop"

@@ -10,11 +10,11 @@ import pytest
 
 from fake_machine import FACTS, NUMA, QUIET, FakeMachine, cell
 from real import a_cpu, policy_options
-from tautochrone.errors import MeasuringError, UsageError
+from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.machine.facts import gather
 from tautochrone.machine.settings import InForce, SettingError
-from tautochrone.plan.conditions import NOT_OBTAINED, NotPutBackError
-from tautochrone.plan.execute import run_cell
+from tautochrone.measure.conditions import NOT_OBTAINED, NotPutBackError
+from tautochrone.measure.execute import run_cell
 from tautochrone.run.store import Store
 from tautochrone.target.target import ANYWHERE, Placement, RunningLoad, RunningProbe, Virtual
 
@@ -34,7 +34,7 @@ def test_a_virtual_machine_is_not_asked_for_a_journal(
 ) -> None:
     one = Virtual("ab", "debian:rt", "6.1", None, "7.2", "qemu", "cd", cpus=1, shift=1, repeatable=True)
     monkeypatch.setattr(machine, "virtual", lambda: one)
-    monkeypatch.setattr("tautochrone.plan.conditions.journal_path", lambda: pytest.fail("it was asked"))
+    monkeypatch.setattr("tautochrone.measure.conditions.journal_path", lambda: pytest.fail("it was asked"))
     run = run_cell(cell(None, "idle"), store, machine, FACTS)
     assert run.manifest.conditions["virtual"]["machine"] == "ab"
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from tautochrone.errors import UsageError
-from tautochrone.plan.campaign.agenda import make_agenda, with_options
-from tautochrone.plan.campaign.campaign import key_of
-from tautochrone.plan.document.document import Document, parse, read
-from tautochrone.plan.document.expand import Point, expand, override
+from tautochrone.base.errors import UsageError
+from tautochrone.measure.campaign.agenda import make_agenda, with_options
+from tautochrone.measure.campaign.campaign import key_of
+from tautochrone.measure.document.document import Document, parse, read
+from tautochrone.measure.document.expand import Point, expand, override
 from tautochrone.run.store import Store
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.plan.toml"))

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from real import probe
-from tautochrone.errors import UsageError
-from tautochrone.plan.document.document import parse
-from tautochrone.plan.document.expand import expand
-from tautochrone.plan.experiments import EXPERIMENTS, Options
+from tautochrone.base.errors import UsageError
+from tautochrone.experiments import EXPERIMENTS, Options
+from tautochrone.measure.document.document import parse
+from tautochrone.measure.document.expand import expand
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 NOT_OF_PLANS = {"out", "progress"}

@@ -11,17 +11,17 @@ import pytest
 
 from fake_machine import FACTS, QUIET, FakeMachine, cell
 from real import PATIENCE_S, a_cpu, policy_options, start_tauto, tauto, wait_until
-from tautochrone.cli.batch import run_batch
-from tautochrone.errors import DamagedError, MeasuringError, StoreError, TautoError, UsageError
+from tautochrone.base.errors import DamagedError, MeasuringError, StoreError, TautoError, UsageError
+from tautochrone.command.batch import run_batch
 from tautochrone.machine.settings import SettingError
-from tautochrone.plan.campaign import carry_out as carrying_out
-from tautochrone.plan.campaign.carry_out import Outcome, Site, carry_out
-from tautochrone.plan.campaign.order import Slot
-from tautochrone.plan.cell import IDLE, Cell
-from tautochrone.plan.conditions import NotPutBackError
-from tautochrone.plan.document.document import parse
-from tautochrone.plan.document.expand import expand
-from tautochrone.plan.execute import NothingMeasuredError, StoppedAfterRunError, run_cell
+from tautochrone.measure.campaign import carry_out as carrying_out
+from tautochrone.measure.campaign.carry_out import Outcome, Site, carry_out
+from tautochrone.measure.campaign.order import Slot
+from tautochrone.measure.cell import IDLE, Cell
+from tautochrone.measure.conditions import NotPutBackError
+from tautochrone.measure.document.document import parse
+from tautochrone.measure.document.expand import expand
+from tautochrone.measure.execute import NothingMeasuredError, StoppedAfterRunError, run_cell
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
@@ -115,7 +115,7 @@ def test_facts_that_can_not_be_read_put_it_back(
     def lost(_: object) -> None:
         raise MeasuringError("the connection was lost")
 
-    monkeypatch.setattr("tautochrone.plan.conditions.gather", lost)
+    monkeypatch.setattr("tautochrone.measure.conditions.gather", lost)
     with pytest.raises(MeasuringError):
         run_cell(cell(), store, machine, FACTS)
     assert (machine.log, machine.setting) == (["begun quiet", "applied", "undone"], "1")

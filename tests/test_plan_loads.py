@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from real import PATIENCE_S
-from tautochrone.errors import UsageError
-from tautochrone.plan.cell import IDLE, Cell, Load
-from tautochrone.plan.experiments import EXPERIMENTS
-from tautochrone.plan.loads.kinds import KINDS, PRESETS, TAKES_THE_REST
-from tautochrone.plan.loads.spec import built_in_load, option, parse_load
-from tautochrone.plan.placing import TASKS_PER_CPU, measured_cpus, measured_on, placed_loads
+from tautochrone.base.errors import UsageError
+from tautochrone.experiments import EXPERIMENTS
+from tautochrone.measure.cell import IDLE, Cell, Load
+from tautochrone.measure.loads.kinds import KINDS, PRESETS, TAKES_THE_REST
+from tautochrone.measure.loads.spec import built_in_load, option, parse_load
+from tautochrone.measure.placing import TASKS_PER_CPU, measured_cpus, measured_on, placed_loads
 from tautochrone.target.local import find_probe
 
 

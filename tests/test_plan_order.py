@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from tautochrone.plan.campaign.order import arrange, draw_seed
+from tautochrone.measure.campaign.order import arrange, draw_seed
 
 KEYS = [f"{number:012x}" for number in range(20)]
 

@@ -9,10 +9,10 @@ import pytest
 
 import streams
 from report_runs import FACTS
-from tautochrone.plan.campaign.campaign import open_campaign
-from tautochrone.report.plan import page, tables
-from tautochrone.report.plan.extremes import extremes, how_sure
-from tautochrone.report.plan.results import Results, gather_results
+from tautochrone.campaign import page, tables
+from tautochrone.campaign.extremes import extremes, how_sure
+from tautochrone.campaign.results import Results, gather_results
+from tautochrone.measure.campaign.campaign import open_campaign
 from tautochrone.run.store import Store
 from tautochrone.statistics.spread import Spread, spread
 

@@ -11,15 +11,15 @@ import pytest
 import streams
 from real import tauto
 from report_runs import FACTS
-from tautochrone.errors import UsageError
-from tautochrone.plan.campaign.agenda import Agenda, make_agenda
-from tautochrone.plan.campaign.campaign import key_of, open_campaign
-from tautochrone.plan.document.document import parse
-from tautochrone.plan.document.expand import expand
-from tautochrone.plan.document.require import REQUIRE, stored
-from tautochrone.plan.experiments.measures import measures_of
-from tautochrone.report.plan import page, planned
-from tautochrone.report.plan.results import Results, gather_results
+from tautochrone.base.errors import UsageError
+from tautochrone.campaign import page, planned
+from tautochrone.campaign.results import Results, gather_results
+from tautochrone.experiments.measures import measures_of
+from tautochrone.measure.campaign.agenda import Agenda, make_agenda
+from tautochrone.measure.campaign.campaign import key_of, open_campaign
+from tautochrone.measure.document.document import parse
+from tautochrone.measure.document.expand import expand
+from tautochrone.measure.document.require import REQUIRE, stored
 from tautochrone.run.store import Store
 from test_run_command import a_cpu, policy
 

@@ -7,9 +7,9 @@ import pytest
 from real import a_cpu, policy_options
 from tautochrone.machine.facts import firmware
 from tautochrone.machine.files import LocalFiles
-from tautochrone.plan.cell import Cell
-from tautochrone.plan.execute import run_cell
-from tautochrone.plan.smis import SMIS, SmiCounter, caution_of_smis
+from tautochrone.measure.cell import Cell
+from tautochrone.measure.execute import run_cell
+from tautochrone.measure.smis import SMIS, SmiCounter, caution_of_smis
 from tautochrone.run.store import Store
 from tautochrone.target.local import LocalTarget
 

@@ -9,13 +9,13 @@ from playwright.sync_api import Browser, sync_playwright
 
 import middleware_runs as made
 from middleware_presented import notes, over_clients, recorded, shown
-from tautochrone.errors import UsageError
-from tautochrone.judgement.comparison.compare import compare
-from tautochrone.judgement.comparison.side import Side
-from tautochrone.judgement.selection.candidates import draw_up, read
-from tautochrone.report import evidence, figure, page
-from tautochrone.report.comparison import tables
+from tautochrone.answer import evidence, figure, page
+from tautochrone.base.errors import UsageError
+from tautochrone.compare import tables
+from tautochrone.judge.comparison.compare import compare
+from tautochrone.judge.comparison.side import Side
 from tautochrone.run.store import Store
+from tautochrone.select.candidates import draw_up, read
 from test_report_page import CHROMIUM, QUIET
 from test_report_terminal import on_terminal, tauto
 

@@ -8,13 +8,13 @@ import pytest
 from playwright.sync_api import Browser, Locator, sync_playwright
 
 import tire_runs
-from tautochrone.judgement.loops import judge_runs
-from tautochrone.report import evidence, figure, page
-from tautochrone.report.presentations import Grid
-from tautochrone.report.presentations.tire import TirePresentation
-from tautochrone.report.views import grids
+from tautochrone.answer import evidence, figure, page
+from tautochrone.answer.experiments import Grid
+from tautochrone.answer.views import grids
+from tautochrone.judge.loops import judge_runs
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
+from tautochrone.tire.run import TirePresentation
 from test_report_page import CHROMIUM, QUIET
 from tire_runs import MS, STALL
 

@@ -12,16 +12,16 @@ from rich.console import Console
 
 import streams
 from report_runs import latencies, store_run
-from tautochrone.errors import DamagedError, UsageError
-from tautochrone.judgement.loops import judge_runs
-from tautochrone.judgement.mechanisms import mechanisms
-from tautochrone.report import composition, evidence, figure, page, terminal
-from tautochrone.report.charts.histogram import display_bins, display_edges
-from tautochrone.report.charts.outlined import unit_path
-from tautochrone.report.evidence import Measured
-from tautochrone.report.presentations import Grid, presentation_of
-from tautochrone.report.sketch import sketch
-from tautochrone.report.views import grids
+from tautochrone.answer import composition, evidence, figure, page, terminal
+from tautochrone.answer.charts.histogram import display_bins, display_edges
+from tautochrone.answer.charts.outlined import unit_path
+from tautochrone.answer.evidence import Measured
+from tautochrone.answer.experiments import Grid, presentation_of
+from tautochrone.answer.sketch import sketch
+from tautochrone.answer.views import grids
+from tautochrone.base.errors import DamagedError, UsageError
+from tautochrone.judge.loops import judge_runs
+from tautochrone.judge.mechanisms import mechanisms
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Books
 from tautochrone.run.recover import recover
@@ -396,7 +396,7 @@ def test_what_presents_an_experiment_comes_first_and_the_summaries_are_folded(tm
 def test_tables_of_a_presentation_are_in_the_json_of_show(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from tautochrone.cli.show import show
+    from tautochrone.command.show import show
 
     run = period_run(tmp_path)
     show(run.id, as_json=True, store=tmp_path)

@@ -10,12 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 from real import PATIENCE_S, a_cpu, policy_options, probe, skip_or_fail, start_tauto, wait_until
+from tautochrone.answer.experiments import presentation_of
+from tautochrone.base.errors import TautoError
 from tautochrone.cli.app import app
 from tautochrone.cli.probe import all as probe_all
-from tautochrone.errors import TautoError
-from tautochrone.plan.cell import Cell
-from tautochrone.plan.suite import suite
-from tautochrone.report.presentations import presentation_of
+from tautochrone.first.suite import suite
+from tautochrone.measure.cell import Cell
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe
 
@@ -77,7 +77,7 @@ def test_the_quick_suite_is_planned_for_less_than_its_limit_and_the_whole_is_lon
 
 
 def test_a_load_runs_beside_every_experiment() -> None:
-    from tautochrone.plan.loads.spec import built_in_load
+    from tautochrone.measure.loads.spec import built_in_load
 
     load = built_in_load()
 

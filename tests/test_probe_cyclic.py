@@ -15,11 +15,11 @@ import pytest
 
 from loads import cpu_time_s
 from real import PATIENCE_S, a_cpu, measuring, policy_options, probe, sealed, skip_or_fail, wait_until
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import parse_period_ns
 from tautochrone.run.folder import Run
 from tautochrone.statistics.quantiles import samples_needed
 from tautochrone.target.local import find_probe
-from tautochrone.units import parse_period_ns
 
 CYCLIC = (str(find_probe()), "cyclic")
 STALL_S = 0.3

@@ -24,8 +24,8 @@ from real import (
     stopped_half_way,
     tauto,
 )
-from tautochrone.judgement.interrupt import INTERRUPT, PREEMPTION, SWITCH, Requirement, judge_interrupt
-from tautochrone.report.presentations.interrupt import InterruptPresentation
+from tautochrone.answer.experiments.interrupt import InterruptPresentation
+from tautochrone.judge.interrupt import INTERRUPT, PREEMPTION, SWITCH, Requirement, judge_interrupt
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe

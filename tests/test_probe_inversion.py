@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, skip_or_fail, stopped_half_way, tauto
-from tautochrone.judgement.inversion import Repetitions, judge_run, repetitions
-from tautochrone.report.presentations.inversion import InversionPresentation
+from tautochrone.answer.experiments.inversion import InversionPresentation
+from tautochrone.judge.inversion import Repetitions, judge_run, repetitions
 from tautochrone.run.folder import Run
 from tautochrone.target.local import find_probe
 

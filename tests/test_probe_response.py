@@ -24,7 +24,7 @@ from real import (
     tauto,
     wait_until,
 )
-from tautochrone.report.presentations.response import ResponsePresentation
+from tautochrone.answer.experiments.response import ResponsePresentation
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.statistics.repetitions import repetitions

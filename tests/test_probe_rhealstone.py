@@ -22,10 +22,10 @@ from real import (
     two_cpus,
 )
 from streams import make_stream
-from tautochrone.judgement.rhealstone import COMPONENTS, INTERRUPT_MEASURE, judge_rhealstone
-from tautochrone.judgement.rows import DURATION, rows_of
-from tautochrone.report import page
-from tautochrone.report.presentations.rhealstone import RhealstonePresentation
+from tautochrone.answer import page
+from tautochrone.answer.experiments.rhealstone import RhealstonePresentation
+from tautochrone.judge.rhealstone import COMPONENTS, INTERRUPT_MEASURE, judge_rhealstone
+from tautochrone.judge.rows import DURATION, rows_of
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe

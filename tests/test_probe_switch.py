@@ -10,9 +10,9 @@ import pytest
 
 from preload import environment_with
 from real import PATIENCE_S, a_cpu, needs_priorities, probe, sealed, stopped_half_way, two_cpus
-from tautochrone.judgement.rows import DURATION, rows_of
-from tautochrone.judgement.switching import judge_switching
-from tautochrone.report.presentations.switch import SwitchPresentation
+from tautochrone.answer.experiments.switch import SwitchPresentation
+from tautochrone.judge.rows import DURATION, rows_of
+from tautochrone.judge.switching import judge_switching
 from tautochrone.run.folder import Run
 from tautochrone.target.local import find_probe
 

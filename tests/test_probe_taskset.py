@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from real import PATIENCE_S, a_cpu, only_run, policy_options, probe, sealed, skip_or_fail, tauto
-from tautochrone.judgement.taskset_run import CONDITION, expected_of, is_pinned, measured_jobs, outcomes_of
-from tautochrone.report.presentations import presentation_of
+from tautochrone.answer.experiments import presentation_of
+from tautochrone.experiments.taskset_run import CONDITION, expected_of, is_pinned, measured_jobs, outcomes_of
 from tautochrone.run.folder import Run
 from tautochrone.target.local import find_probe
 

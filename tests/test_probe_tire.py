@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from real import PATIENCE_S, a_cpu, needs_priorities, policy_options, probe, sealed, two_cpus
+from tautochrone.base.stream import EVENT, FrameReader, json_payload
 from tautochrone.run.folder import Run
-from tautochrone.stream import EVENT, FrameReader, json_payload
 from tautochrone.target.local import find_probe
 
 MS = 1_000_000

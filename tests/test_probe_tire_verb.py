@@ -9,15 +9,15 @@ import pytest
 
 from real import policy_options, tauto
 from tautochrone.cli.probe import tire as command
-from tautochrone.judgement.loops import judge_runs
-from tautochrone.judgement.tire import run as tire
-from tautochrone.judgement.tire.account import account
-from tautochrone.judgement.tire.steps import thread_steps
-from tautochrone.plan.cell import Cell, Load
-from tautochrone.plan.experiments import EXPERIMENTS
-from tautochrone.plan.placing import measured_cpus
+from tautochrone.experiments import EXPERIMENTS
+from tautochrone.judge import tire_run as tire
+from tautochrone.judge.loops import judge_runs
+from tautochrone.measure.cell import Cell, Load
+from tautochrone.measure.placing import measured_cpus
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
+from tautochrone.tire.account import account
+from tautochrone.tire.steps import thread_steps
 
 FEW = ["--nodes", "400", "--step", "2ms", "--count", "320"]
 

@@ -7,12 +7,12 @@ import pytest
 
 from real import PATIENCE_S, policy_options, sealed
 from reproductions import Made, measured
-from tautochrone.paper.measured import Measurements
-from tautochrone.paper.quantities.repeated import each_repetition
-from tautochrone.paper.quantity import evaluate
-from tautochrone.paper.read import read
-from tautochrone.paper.systems import System
-from tautochrone.paper.value import Value
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.quantities.repeated import each_repetition
+from tautochrone.papers.quantity import evaluate
+from tautochrone.papers.read import read
+from tautochrone.papers.systems import System
+from tautochrone.papers.value import Value
 from tautochrone.target.local import find_probe
 
 

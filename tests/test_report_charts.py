@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
-from tautochrone.report import composition, evidence
-from tautochrone.report.charts import axes, cumulative, histogram, timeline
-from tautochrone.report.charts import errors as periods
-from tautochrone.report.evidence import Measured
-from tautochrone.report.series import Bins, Envelope, Series, merge
-from tautochrone.report.theme import PAGE, PAPER
+from tautochrone.answer import composition, evidence
+from tautochrone.answer.charts import axes, cumulative, histogram, timeline
+from tautochrone.answer.charts import errors as periods
+from tautochrone.answer.evidence import Measured
+from tautochrone.answer.series import Bins, Envelope, Series, merge
+from tautochrone.answer.theme import PAGE, PAPER
 from tautochrone.run.store import Store
 
 

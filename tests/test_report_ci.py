@@ -5,9 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tautochrone.errors import StoreError
-from tautochrone.report.ci import junit, markdown
-from tautochrone.report.ci.outcome import Case, Outcome, Standing
+from tautochrone.answer.ci import junit, markdown
+from tautochrone.answer.ci.outcome import Case, Outcome, Standing
+from tautochrone.base.errors import StoreError
 
 
 def outcome(*standings: Standing) -> Outcome:

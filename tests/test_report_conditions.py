@@ -8,13 +8,13 @@ import pytest
 from rich.console import Console
 
 from report_runs import latencies, store_run
-from tautochrone.judgement.interrupt import judge_interrupt
-from tautochrone.judgement.loops import judge_runs
+from tautochrone.answer import audits, evidence, page, terminal
+from tautochrone.answer.conclusion import show_conclusion
+from tautochrone.answer.labels import label_runs
+from tautochrone.answer.views import conditions
+from tautochrone.judge.interrupt import judge_interrupt
+from tautochrone.judge.loops import judge_runs
 from tautochrone.machine.deployment.deployment import Deployment, Obtained, as_condition
-from tautochrone.report import audits, evidence, page, terminal
-from tautochrone.report.conclusion import show_conclusion
-from tautochrone.report.labels import label_runs
-from tautochrone.report.views import conditions
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 

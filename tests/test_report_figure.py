@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 import pytest
 
 from report_runs import idle_and_loaded, latencies, store_run
-from tautochrone.errors import StoreError, UsageError
-from tautochrone.report import evidence, figure
-from tautochrone.report.evidence import Measured
+from tautochrone.answer import evidence, figure
+from tautochrone.answer.evidence import Measured
+from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.run.store import Store
 
 KINDS = figure.GENERAL

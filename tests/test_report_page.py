@@ -11,9 +11,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import streams
 from real import PATIENCE_S
 from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
-from tautochrone.judgement.loops import judge_runs
+from tautochrone.answer import page as report_page
+from tautochrone.judge.loops import judge_runs
 from tautochrone.machine.audit import Finding
-from tautochrone.report import page as report_page
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 

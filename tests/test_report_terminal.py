@@ -16,10 +16,10 @@ from rich.console import Console
 
 import streams
 from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
+from tautochrone.answer.labels import shortest_ids
 from tautochrone.cli.app import app
-from tautochrone.cli.ending import run_to_exit_code
-from tautochrone.report.labels import shortest_ids
-from tautochrone.report.listing import run_list
+from tautochrone.cli.listing import run_list
+from tautochrone.command.ending import run_to_exit_code
 from tautochrone.run.catalogue import CUT_OFF, DAMAGED, Entry
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store

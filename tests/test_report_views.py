@@ -10,13 +10,13 @@ from rich.console import Console
 
 import streams
 from report_runs import FACTS, SAMPLES, idle_and_loaded, latencies, store_run
-from tautochrone.judgement.loops import judge_runs
-from tautochrone.judgement.verdict import LoopVerdict, Verdict
-from tautochrone.report import audits, evidence
-from tautochrone.report import bundle as script
-from tautochrone.report.conclusion import show_conclusion
-from tautochrone.report.labels import LONGEST, label_runs
-from tautochrone.report.views import confidence, environment, loops, losses, summary, warnings
+from tautochrone.answer import audits, evidence
+from tautochrone.answer import bundle as script
+from tautochrone.answer.conclusion import show_conclusion
+from tautochrone.answer.labels import LONGEST, label_runs
+from tautochrone.answer.views import confidence, environment, loops, losses, summary, warnings
+from tautochrone.judge.loops import judge_runs
+from tautochrone.judge.verdict import LoopVerdict, Verdict
 from tautochrone.run.folder import Run
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from reproductions import Made, measured
-from tautochrone.paper.document import Drawn as Series
-from tautochrone.paper.document import Figure, Mark, Paper, Query
-from tautochrone.paper.read import read
-from tautochrone.paper.studies import NAMES
-from tautochrone.report.charts.outlined import unit_path
-from tautochrone.report.reproduction.figures import CHARTS, SETTINGS, Drawn, draw, draw_all, looks
-from tautochrone.report.reproduction.figures.captions import markdown
-from tautochrone.report.reproduction.figures.files import names, written
-from tautochrone.report.reproduction.figures.letters import width, with_lengths
-from tautochrone.report.reproduction.figures.study import Study, study_of
+from tautochrone.answer.charts.outlined import unit_path
+from tautochrone.papers.document import Drawn as Series
+from tautochrone.papers.document import Figure, Mark, Paper, Query
+from tautochrone.papers.read import read
+from tautochrone.papers.report.figures import CHARTS, SETTINGS, Drawn, draw, draw_all, looks
+from tautochrone.papers.report.figures.captions import markdown
+from tautochrone.papers.report.figures.files import names, written
+from tautochrone.papers.report.figures.letters import width, with_lengths
+from tautochrone.papers.report.figures.study import Study, study_of
+from tautochrone.papers.studies import NAMES
 
 PAPERS = NAMES
 STUDY = Study("Somebody (2001)", ("Alpha", "Beta"))

@@ -14,16 +14,16 @@ from rich.console import Console
 
 from reproductions import Made as Measured
 from reproductions import measured
-from tautochrone.errors import StoreError
-from tautochrone.paper.claims.answer import Answer, Asked, Finding
-from tautochrone.paper.document import Paper
-from tautochrone.paper.read import parse
-from tautochrone.paper.side_by_side import lay
-from tautochrone.report.reproduction import claims, comma, flat, folder, latex, markdown, page, terminal
-from tautochrone.report.reproduction.made import Length, Made
-from tautochrone.report.reproduction.matrix import AGAINST, matrix
-from tautochrone.report.reproduction.missing import said_once
-from tautochrone.report.reproduction.sheet import Sheet, arrange
+from tautochrone.base.errors import StoreError
+from tautochrone.papers.claims.answer import Answer, Asked, Finding
+from tautochrone.papers.document import Paper
+from tautochrone.papers.read import parse
+from tautochrone.papers.report import claims, comma, flat, folder, latex, markdown, page, terminal
+from tautochrone.papers.report.made import Length, Made
+from tautochrone.papers.report.matrix import AGAINST, matrix
+from tautochrone.papers.report.missing import said_once
+from tautochrone.papers.report.sheet import Sheet, arrange
+from tautochrone.papers.side_by_side import lay
 
 STUDY = """
 title = "A loop & its <late> cycles"

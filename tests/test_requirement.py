@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tautochrone.errors import UsageError
-from tautochrone.judgement.requirement.requirement import MEASURES, Requirement, parse
+from tautochrone.base.errors import UsageError
+from tautochrone.experiments.requirement import MEASURES, Requirement, parse
 
 
 def meant(text: str) -> tuple[object, ...]:

@@ -11,10 +11,10 @@ from scipy import special
 import streams
 from dependent_series import normal_series
 from report_runs import store_run
-from tautochrone.judgement.reduced import reduce_run
-from tautochrone.judgement.requirement.judge import Judgement, judge
-from tautochrone.judgement.requirement.requirement import parse
-from tautochrone.judgement.tail.tails import tails_of
+from tautochrone.experiments.requirement import parse
+from tautochrone.judge.reduced import reduce_run
+from tautochrone.judge.requirement.judge import Judgement, judge
+from tautochrone.judge.tail.tails import tails_of
 from tautochrone.run.folder import Run
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store

@@ -7,11 +7,11 @@ from typing import cast
 import numpy as np
 import pytest
 
-from tautochrone.judgement.reduced import Reduced
-from tautochrone.judgement.requirement.evidence import Seen
-from tautochrone.judgement.requirement.of_share import count
-from tautochrone.judgement.requirement.requirement import parse
-from tautochrone.judgement.requirement.share import (
+from tautochrone.experiments.requirement import parse
+from tautochrone.judge.reduced import Reduced
+from tautochrone.judge.requirement.evidence import Seen
+from tautochrone.judge.requirement.of_share import count
+from tautochrone.judge.requirement.share import (
     Counted,
     least_later,
     most_later,

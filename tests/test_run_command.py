@@ -23,7 +23,7 @@ from real import (
     wait_until,
 )
 from ssh_servers import free_port, ssh_server
-from tautochrone.plan.campaign.campaign import campaigns
+from tautochrone.measure.campaign.campaign import campaigns
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe

@@ -11,7 +11,7 @@ import pytest
 
 import streams
 from real import mount_small_disk, skip_or_fail
-from tautochrone.errors import StoreError
+from tautochrone.base.errors import StoreError
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.export import export
 from tautochrone.run.recover import recover

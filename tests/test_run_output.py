@@ -11,10 +11,10 @@ import pytest
 
 import streams
 from real import TAUTO, sealed, skip_or_fail, tauto
-from tautochrone.errors import StoreError
-from tautochrone.report import figure, html
-from tautochrone.report.ci import junit, markdown
-from tautochrone.report.ci.outcome import Case, Outcome
+from tautochrone.answer import figure, html
+from tautochrone.answer.ci import junit, markdown
+from tautochrone.answer.ci.outcome import Case, Outcome
+from tautochrone.base.errors import StoreError
 from tautochrone.run.export import export
 from tautochrone.run.output import output
 

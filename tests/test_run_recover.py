@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import streams
-from tautochrone.errors import StoreError
+from tautochrone.base.errors import StoreError
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Extremes
 from tautochrone.run.recover import recover

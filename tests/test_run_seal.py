@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streams
-from tautochrone.errors import DamagedError, StoreError, UsageError
+from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Books, Extremes, Manifest
 from tautochrone.run.store import Store

@@ -13,13 +13,13 @@ import pytest
 
 import streams
 from real import tauto
-from tautochrone.errors import DamagedError, StoreError, UsageError
+from tautochrone.base.errors import DamagedError, StoreError, UsageError
+from tautochrone.base.version import own_version
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.export import export
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.store import ANSWER, Store, default_store
-from tautochrone.version import own_version
 
 
 def add(store: Store, stream: bytes, title: str = "a run", experiment: str = "cyclic") -> Run:

@@ -6,10 +6,10 @@ import altair as alt
 from rich.console import Console
 
 from task_sets import by_order, edf, fixed
-from tautochrone.report import figure
-from tautochrone.report.charts import schedule
-from tautochrone.report.schedule_sketch import sketch
-from tautochrone.report.theme import PAGE, PAPER
+from tautochrone.analyse.sketch import sketch
+from tautochrone.answer import figure
+from tautochrone.answer.charts import schedule
+from tautochrone.answer.theme import PAGE, PAPER
 from tautochrone.schedulability.measured import MeasuredJob
 from tautochrone.schedulability.taskset import Task
 from tautochrone.schedulability.timeline import Timeline, simulate

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.schedulability.read import parse, read, table_to_task_set
 from tautochrone.schedulability.taskset import CriticalSection, Task
 

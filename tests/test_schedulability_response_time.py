@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from task_sets import by_order, fixed, task_sets
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.schedulability.blocking import fixed_blocking_ns
 from tautochrone.schedulability.response_time import response_times
 from tautochrone.schedulability.taskset import CriticalSection, Task, TaskSet

@@ -10,18 +10,18 @@ from scipy import stats
 
 from report_runs import FACTS
 from selection_runs import deployed, latencies, repeated
-from tautochrone.errors import UsageError
-from tautochrone.judgement.naming import measure_named
-from tautochrone.judgement.reduced import Reduced
-from tautochrone.judgement.selection import words
-from tautochrone.judgement.selection.candidates import Candidate, draw_up, read, reference_of
-from tautochrone.judgement.selection.metric import Metric, parse_metric
-from tautochrone.judgement.selection.places import places
-from tautochrone.judgement.selection.select import Selection, select, side_of, turned
-from tautochrone.judgement.selection.traits import traits_of
-from tautochrone.report.selection.tables import tables
+from tautochrone.base.errors import UsageError
+from tautochrone.judge.naming import measure_named
+from tautochrone.judge.reduced import Reduced
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
+from tautochrone.select import words
+from tautochrone.select.candidates import Candidate, draw_up, read, reference_of
+from tautochrone.select.judge import Selection, select, side_of, turned
+from tautochrone.select.metric import Metric, parse_metric
+from tautochrone.select.places import places
+from tautochrone.select.tables import tables
+from tautochrone.select.traits import traits_of
 from tautochrone.statistics.counts import counts_of
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference, pairwise_differences
 

@@ -7,10 +7,10 @@ import pytest
 
 from real import tauto
 from selection_runs import deployed, latencies
-from tautochrone.judgement.selection.select import select
-from tautochrone.report.selection.page import page
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
+from tautochrone.select.judge import select
+from tautochrone.select.page import page
 
 CELLS = {"aaaa": "latency, 1ms, idle, M", "bbbb": "latency, 1ms, idle, MI"}
 

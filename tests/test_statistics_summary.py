@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import streams
-from tautochrone.errors import DamagedError, MeasuringError
+from tautochrone.base.errors import DamagedError, MeasuringError
 from tautochrone.statistics.quantiles import interval_ranks, rank
 from tautochrone.statistics.summary import (
     QUANTILES,

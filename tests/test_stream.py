@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streams
-from tautochrone import stream
-from tautochrone.errors import DamagedError
+from tautochrone.base import stream
+from tautochrone.base.errors import DamagedError
 
 FRAMES = list(streams.frames([[5_000, 7_000, 2_300_000, 1], [2**62, -3]], overrun="replay", rows_per_frame=2))
 WHOLE = b"".join(FRAMES)

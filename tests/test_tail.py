@@ -12,24 +12,24 @@ import streams
 import tail_cases
 from real import sealed
 from report_runs import store_run
-from tautochrone.errors import UsageError
-from tautochrone.judgement.reduced import Reduced
-from tautochrone.judgement.tail import source, words
-from tautochrone.judgement.tail.answer import Share, reach_of
-from tautochrone.judgement.tail.curve import curve_of
-from tautochrone.judgement.tail.limits import ladder
-from tautochrone.judgement.tail.lost import burst_effect, share_with_lost, with_lost
-from tautochrone.judgement.tail.sample_plan import effect_in, plan_samples
-from tautochrone.judgement.tail.source import SourceTail
-from tautochrone.judgement.tail.tails import tails_of
-from tautochrone.report.charts import return_level
-from tautochrone.report.tail import section, tables
-from tautochrone.report.theme import PAGE
+from tautochrone.answer.charts import return_level
+from tautochrone.answer.tail import section, tables
+from tautochrone.answer.theme import PAGE
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import parse_frequency
+from tautochrone.judge.reduced import Reduced
+from tautochrone.judge.tail import source, words
+from tautochrone.judge.tail.answer import Share, reach_of
+from tautochrone.judge.tail.curve import curve_of
+from tautochrone.judge.tail.limits import ladder
+from tautochrone.judge.tail.lost import burst_effect, share_with_lost, with_lost
+from tautochrone.judge.tail.sample_plan import effect_in, plan_samples
+from tautochrone.judge.tail.source import SourceTail
+from tautochrone.judge.tail.tails import tails_of
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 from tautochrone.statistics.counts import counts_of
 from tautochrone.statistics.reduction import reduce
-from tautochrone.units import parse_frequency
 
 COUNT = 20_000
 PERIOD_NS = 1_000_000

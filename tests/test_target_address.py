@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.target import probes
 from tautochrone.target.address import SshAddress, read_address
 from tautochrone.target.open import open_target

@@ -10,8 +10,8 @@ import pytest
 
 from real import PATIENCE_S, a_cpu, policy_options, skip_or_fail
 from tautochrone.machine.settings import MakeFolder, Write
-from tautochrone.plan.cell import Cell, Load
-from tautochrone.plan.execute import run_cell
+from tautochrone.measure.cell import Cell, Load
+from tautochrone.measure.execute import run_cell
 from tautochrone.run.store import Store
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.probes import find_probe_for

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from real import PATIENCE_S, a_cpu, needs_priorities, policy_options, probe, wait_until
-from tautochrone.errors import MeasuringError, NotPermittedError, UsageError
+from tautochrone.base.errors import MeasuringError, NotPermittedError, UsageError
 from tautochrone.machine.settings import Hold, MakeFolder, SettingError, Write
 from tautochrone.run.store import Store
 from tautochrone.target.local import LocalProgram, LocalTarget, find_probe

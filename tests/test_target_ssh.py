@@ -16,10 +16,10 @@ import pytest
 
 from real import PATIENCE_S, a_cpu, only_run, policy_options, start_tauto, tauto, wait_until
 from ssh_servers import Kind, SshServer, free_port, make_key, ssh_server
-from tautochrone.errors import MeasuringError, NotPermittedError, UnreachableError, UsageError
+from tautochrone.base.errors import MeasuringError, NotPermittedError, UnreachableError, UsageError
 from tautochrone.machine.settings import SettingError, Write
-from tautochrone.plan.cell import Cell, Load
-from tautochrone.plan.execute import run_cell
+from tautochrone.measure.cell import Cell, Load
+from tautochrone.measure.execute import run_cell
 from tautochrone.run.files import RAW_STREAM
 from tautochrone.run.store import Store
 from tautochrone.target.address import read_address

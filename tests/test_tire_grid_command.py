@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from real import PATIENCE_S, policy_options, start_tauto, tauto, wait_until
-from tautochrone.plan.campaign.campaign import FINISHED, campaigns
+from tautochrone.measure.campaign.campaign import FINISHED, campaigns
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 

@@ -5,20 +5,20 @@ from itertools import pairwise
 
 import pytest
 
-from tautochrone.errors import DamagedError, UsageError
+from tautochrone.base.errors import DamagedError, UsageError
+from tautochrone.experiments.tire_threads import cpu_order, thread_counts
 from tautochrone.machine.facts import Facts
 from tautochrone.machine.facts.cpu import CpuFacts
-from tautochrone.plan.campaign.agenda import Agenda
-from tautochrone.plan.campaign.campaign import begin, key_of
-from tautochrone.plan.campaign.estimate import Forecast, may_end_early
-from tautochrone.plan.campaign.order import arrange
-from tautochrone.plan.campaign.outlook import STOPPED_AT_A_MISS, Outlook
-from tautochrone.plan.document.document import Document
-from tautochrone.plan.document.expand import Point, expand
-from tautochrone.plan.document.stored import from_stored, to_stored
-from tautochrone.plan.tire.grid import Common, document_of, fast_grid, map_grid, pretest_threads
-from tautochrone.plan.tire.ranges import parse_nodes, parse_threads
-from tautochrone.plan.tire.threads import cpu_order, thread_counts
+from tautochrone.measure.campaign.agenda import Agenda
+from tautochrone.measure.campaign.campaign import begin, key_of
+from tautochrone.measure.campaign.estimate import Forecast, may_end_early
+from tautochrone.measure.campaign.order import arrange
+from tautochrone.measure.campaign.outlook import STOPPED_AT_A_MISS, Outlook
+from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.expand import Point, expand
+from tautochrone.measure.document.stored import from_stored, to_stored
+from tautochrone.tire.grid import Common, document_of, fast_grid, map_grid, pretest_threads
+from tautochrone.tire.ranges import parse_nodes, parse_threads
 
 XEON = Facts(cpu=CpuFacts(siblings=("0,6", "1,7", "2,8", "3,9", "4,10", "5,11")))
 """The machine of garre2014: six cores with two threads each."""

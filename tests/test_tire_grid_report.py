@@ -7,28 +7,20 @@ from typing import Any
 import pytest
 
 import tire_runs
-from tautochrone.errors import UsageError
-from tautochrone.judgement.tire.grid import (
-    FastCell,
-    FastTrial,
-    MapCell,
-    MapTrial,
-    boundaries,
-    class_of,
-    ratios,
-)
-from tautochrone.plan.campaign.agenda import Agenda, make_agenda
-from tautochrone.plan.campaign.campaign import condition, open_campaign
-from tautochrone.plan.document.document import Document
-from tautochrone.plan.tire.grid import Common, document_of, fast_grid, map_grid
-from tautochrone.report import figure
-from tautochrone.report.charts import tire_map
-from tautochrone.report.console import make_console
-from tautochrone.report.plan import page, terminal
-from tautochrone.report.plan.figures import figures
-from tautochrone.report.plan.results import Results, gather_results
-from tautochrone.report.theme import PAGE
+from tautochrone.answer import figure
+from tautochrone.answer.console import make_console
+from tautochrone.answer.theme import PAGE
+from tautochrone.base.errors import UsageError
+from tautochrone.campaign import page, terminal
+from tautochrone.campaign.figures import figures
+from tautochrone.campaign.results import Results, gather_results
+from tautochrone.measure.campaign.agenda import Agenda, make_agenda
+from tautochrone.measure.campaign.campaign import condition, open_campaign
+from tautochrone.measure.document.document import Document
 from tautochrone.run.store import Store
+from tautochrone.tire import map_chart as tire_map
+from tautochrone.tire.grid import Common, document_of, fast_grid, map_grid
+from tautochrone.tire.grid_judge import FastCell, FastTrial, MapCell, MapTrial, boundaries, class_of, ratios
 
 MS = 1_000_000
 NODES = (400, 800, 1600, 3200)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tautochrone.errors import UsageError
-from tautochrone.judgement.tire.limit import Question, Speed, Trial
-from tautochrone.plan.tire.limit import DECIDED_MOST, NODES_MOST, Course, Try, least_nodes
-from tautochrone.plan.tire.limit_question import question_of
-from tautochrone.plan.tire.limit_search import Findings, Search
-from tautochrone.plan.tire.outlook import Outlook, usual_s
+from tautochrone.base.errors import UsageError
+from tautochrone.tire.limit import DECIDED_MOST, NODES_MOST, Course, Try, least_nodes
+from tautochrone.tire.limit_judge import Question, Speed, Trial
+from tautochrone.tire.limit_question import question_of
+from tautochrone.tire.limit_search import Findings, Search
+from tautochrone.tire.outlook import Outlook, usual_s
 from tire_machines import PERIOD_NS, QUESTION, SPEED, Machine, largest, search
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from real import PATIENCE_S, policy_options, start_tauto, tauto, two_cpus, wait_until
-from tautochrone.plan.tire.limit_search import searches
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
+from tautochrone.tire.limit_search import searches
 
 RATE = ("--rate", "500Hz", "--duration", "600ms", "--resolution", "20%")
 """Trials of 300 steps that decide; short ones have 100."""

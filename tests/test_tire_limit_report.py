@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 import tire_runs
-from tautochrone.judgement.tire.limit import Limit, Limiter, Question, Speed, trial_of
-from tautochrone.judgement.tire.limit_words import answer, claim, explanation, limited_by
-from tautochrone.plan.tire.limit_search import findings_of, open_search
-from tautochrone.report.tire_limit import page, tables, terminal
-from tautochrone.report.tire_limit.results import Results, results_of
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
+from tautochrone.tire import limit_page as page
+from tautochrone.tire import limit_tables as tables
+from tautochrone.tire import limit_terminal as terminal
+from tautochrone.tire.limit_judge import Limit, Limiter, Question, Speed, trial_of
+from tautochrone.tire.limit_results import Results, results_of
+from tautochrone.tire.limit_search import findings_of, open_search
+from tautochrone.tire.limit_words import answer, claim, explanation, limited_by
 from tire_machines import PERIOD_NS, Machine, search
 
 MS = tire_runs.MS

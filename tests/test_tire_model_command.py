@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from real import a_cpu, policy_options, tauto
-from tautochrone.plan.campaign.campaign import campaigns
+from tautochrone.measure.campaign.campaign import campaigns
 from tautochrone.run.store import Store
 
 NODES = "40,80,160,320,640,1280"

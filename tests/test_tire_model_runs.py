@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from report_runs import FACTS, store_run
-from tautochrone.errors import UsageError
-from tautochrone.judgement.tire.model_latencies import ipc_latency, switch_latency
-from tautochrone.judgement.tire.model_points import point_of, points_of
-from tautochrone.plan.cell import IDLE
-from tautochrone.plan.tire.grid import Common
-from tautochrone.plan.tire.model import (
+from tautochrone.base.errors import UsageError
+from tautochrone.measure.cell import IDLE
+from tautochrone.run.folder import Run
+from tautochrone.run.store import Store
+from tautochrone.tire import model_view as tire_model
+from tautochrone.tire.grid import Common
+from tautochrone.tire.grid_results import GridResults
+from tautochrone.tire.model import (
     MODEL,
     Mechanism,
     mechanism_cell,
@@ -22,11 +24,9 @@ from tautochrone.plan.tire.model import (
     needed_mechanisms,
     stored_mechanism,
 )
-from tautochrone.report.plan import tire_model
-from tautochrone.report.plan.grid import GridResults
-from tautochrone.report.plan.tire_model_results import gather_model
-from tautochrone.run.folder import Run
-from tautochrone.run.store import Store
+from tautochrone.tire.model_latencies import ipc_latency, switch_latency
+from tautochrone.tire.model_points import point_of, points_of
+from tautochrone.tire.model_results import gather_model
 from tire_runs import MS, STEPS, US, real_time
 
 CLOCK_NS = 24

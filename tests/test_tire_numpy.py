@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tautochrone.stream import EVENT, FrameReader, json_payload
+from tautochrone.base.stream import EVENT, FrameReader, json_payload
 from tautochrone.target.local import find_probe
 
 NUMPY = Path(__file__).resolve().parent.parent / "bench" / "tire_numpy.py"

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from tautochrone.machine.facts import Facts, gather
-from tautochrone.plan.cell import Cell
-from tautochrone.plan.document.document import parse
-from tautochrone.plan.document.expand import expand
-from tautochrone.plan.execute import run_cell
+from tautochrone.measure.cell import Cell
+from tautochrone.measure.document.document import parse
+from tautochrone.measure.document.expand import expand
+from tautochrone.measure.execute import run_cell
 from tautochrone.run.store import Store
 from tautochrone.target.open import open_target
 

@@ -29,9 +29,9 @@ from real import (
     wait_until,
 )
 from ssh_servers import free_port, ssh_server
-from tautochrone.cli.tire.view import receive_address
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.target.local import LocalTarget, find_probe
+from tautochrone.tire.view_verb import receive_address
 from test_report_page import CHROMIUM, QUIET
 
 REAL_TIME = [*policy_options()]

@@ -16,9 +16,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from real import PATIENCE_S, policy_options, start_tauto, wait_until
 from ssh_servers import free_port
-from tautochrone.demonstrator.address import Address
-from tautochrone.demonstrator.server import Demonstrator, demonstrate
 from tautochrone.target.local import find_probe
+from tautochrone.tire.demonstrator.address import Address
+from tautochrone.tire.demonstrator.server import Demonstrator, demonstrate
 from test_report_page import CHROMIUM, LAPTOP, PHONE, QUIET
 from tire_datagrams import datagram, numbered, send
 

@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from tautochrone.demonstrator.datagram import read_state
-from tautochrone.demonstrator.reception import SILENCE_S, Reception
+from tautochrone.tire.demonstrator.datagram import read_state
+from tautochrone.tire.demonstrator.reception import SILENCE_S, Reception
 from tire_datagrams import SQUARE, datagram, numbered
 
 HERE, THERE = ("10.0.0.2", 40_000), ("10.0.0.3", 40_000)

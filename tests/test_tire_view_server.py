@@ -13,9 +13,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from real import PATIENCE_S, wait_until
-from tautochrone.demonstrator.address import Address, read_address
-from tautochrone.demonstrator.server import STATES, Demonstrator, demonstrate
-from tautochrone.errors import MeasuringError, UsageError
+from tautochrone.base.errors import MeasuringError, UsageError
+from tautochrone.tire.demonstrator.address import Address, read_address
+from tautochrone.tire.demonstrator.server import STATES, Demonstrator, demonstrate
 from tire_datagrams import datagram, numbered, send
 
 pytestmark = pytest.mark.slow

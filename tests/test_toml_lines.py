@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tautochrone.toml_lines import Path, line_of, lines_of
+from tautochrone.base.toml import Path, line_of, lines_of
 
 NASTY = '''\
 # [not.a.table]

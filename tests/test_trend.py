@@ -11,15 +11,14 @@ import pytest
 import streams
 from real import tauto
 from report_runs import FACTS
-from tautochrone.errors import UsageError
-from tautochrone.judgement.history import words
-from tautochrone.judgement.history.metric import parse_metric
-from tautochrone.judgement.history.record import TRAITS, chosen, measures, records
-from tautochrone.judgement.history.trend import FEWEST, Line, Trend, trend
-from tautochrone.report.trend import page, terminal
-from tautochrone.report.trend.sparkline import sparkline
+from tautochrone.base.errors import UsageError
 from tautochrone.run.store import Store
 from tautochrone.statistics.quantiles import interval_ranks
+from tautochrone.trend import page, terminal, words
+from tautochrone.trend.judge import FEWEST, Line, Trend, trend
+from tautochrone.trend.metric import parse_metric
+from tautochrone.trend.record import TRAITS, chosen, measures, records
+from tautochrone.trend.sparkline import sparkline
 
 KNOWN = ("latency_ns", "response_ns", "period_error_ns")
 
@@ -134,8 +133,8 @@ def test_a_new_kernel_is_a_step_where_kernels_share_a_line(tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_lines_without_a_change_are_seldom_said_to_have_one(tmp_path: Path) -> None:
-    from tautochrone.judgement.history.trend import ALPHA, LEAST_EFFECT, SHORTEST
     from tautochrone.statistics.course.change_points import change_points_of
+    from tautochrone.trend.judge import ALPHA, LEAST_EFFECT, SHORTEST
 
     rng = np.random.default_rng(5)
     found = sum(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tautochrone.errors import UsageError
-from tautochrone.units import (
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import (
     format_duration,
     format_rate,
     format_span,

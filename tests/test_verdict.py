@@ -2,7 +2,7 @@
 
 import math
 
-from tautochrone.judgement.verdict import MeasuredLoop, judge, wilks_share
+from tautochrone.judge.verdict import MeasuredLoop, judge, wilks_share
 
 
 def loop(

@@ -5,7 +5,7 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
-from tautochrone.demonstrator.address import Address
+from tautochrone.tire.demonstrator.address import Address
 
 PERIOD_NS = 1_000_000
 USUAL: dict[str, Any] = {

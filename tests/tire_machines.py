@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tautochrone.judgement.tire.limit import LateStep, Limit, Parts, Question, Speed, Trial
-from tautochrone.plan.tire.limit import Course, Try, least_nodes
+from tautochrone.tire.limit import Course, Try, least_nodes
+from tautochrone.tire.limit_judge import LateStep, Limit, Parts, Question, Speed, Trial
 
 PERIOD_NS = 10_000_000
 QUESTION = Question(period_ns=PERIOD_NS, steps=6_000)

@@ -14,7 +14,7 @@ What is here is loaded when it is first used, so that the import itself costs no
 
 TYPE_CHECKING = False  # as typing has it, without loading that
 if TYPE_CHECKING:
-    from tautochrone.errors import TautoError
+    from tautochrone.base.errors import TautoError
     from tautochrone.notebook.functions import compare, open, plan_samples, runs, select  # noqa: A004
     from tautochrone.notebook.run import Run
 
@@ -22,7 +22,7 @@ __all__ = ["Run", "TautoError", "compare", "open", "plan_samples", "runs", "sele
 
 _PLACES = {
     "Run": "tautochrone.notebook.run",
-    "TautoError": "tautochrone.errors",
+    "TautoError": "tautochrone.base.errors",
     **dict.fromkeys(("compare", "open", "plan_samples", "runs", "select"), "tautochrone.notebook.functions"),
 }
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tautochrone import stream
+from tautochrone.base import stream
 
 _SYSTEM = {"name": "Linux", "release": "6.1.0", "version": "#1 SMP", "machine": "x86_64"}
 _LEFT_OUT = ("started", "progress", "dropped", "stop")

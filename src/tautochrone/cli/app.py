@@ -10,30 +10,30 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from tautochrone.analyse.verb import analyse
+from tautochrone.base.errors import UsageError
+from tautochrone.check.verb import check
 from tautochrone.cli import lab, middleware, probe, tire
-from tautochrone.cli.analyse import analyse
-from tautochrone.cli.answer import answer
-from tautochrone.cli.check import check
-from tautochrone.cli.compare import compare
-from tautochrone.cli.deploy import deploy
-from tautochrone.cli.doctor import doctor
-from tautochrone.cli.ending import run_to_exit_code
 from tautochrone.cli.export import export
 from tautochrone.cli.figure import figure
-from tautochrone.cli.forgotten import forgotten_deployment
 from tautochrone.cli.list import list_runs
 from tautochrone.cli.load import load
-from tautochrone.cli.options import StoreOption
 from tautochrone.cli.plan_samples import plan_samples
 from tautochrone.cli.recover import recover
 from tautochrone.cli.report import report
-from tautochrone.cli.reproduce import reproduce
-from tautochrone.cli.run import run
-from tautochrone.cli.select import select
-from tautochrone.cli.show import show
 from tautochrone.cli.tail import tail
-from tautochrone.cli.trend import trend
-from tautochrone.errors import UsageError
+from tautochrone.command.answer import answer
+from tautochrone.command.ending import run_to_exit_code
+from tautochrone.command.forgotten import forgotten_deployment
+from tautochrone.command.options import StoreOption
+from tautochrone.command.show import show
+from tautochrone.compare.verb import compare
+from tautochrone.deploy.verb import deploy
+from tautochrone.doctor.verb import doctor
+from tautochrone.first.verb import run
+from tautochrone.papers.verb import reproduce
+from tautochrone.select.verb import select
+from tautochrone.trend.verb import trend
 
 _EXIT_CODES = (
     "Exit codes: 0 done, 1 failed while measuring, 2 usage, or a machine that can't be reached, "

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from tautochrone.cli.options import RunArgument, StoreOption, open_store
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
+from tautochrone.command.options import RunArgument, StoreOption, open_store
 
 
 def export(

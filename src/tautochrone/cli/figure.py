@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tautochrone.cli.options import (
+from tautochrone.command.options import (
     RunsArgument,
     StoreOption,
     names_campaign,
@@ -20,7 +20,7 @@ from tautochrone.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from tautochrone.report.composition import Figure
+    from tautochrone.answer.composition import Figure
 
     Figures = Callable[[str], Sequence[Figure]]
 
@@ -54,7 +54,7 @@ def figure(
     with limit-; plan-latest is the latest one. Of several runs or a campaign, qq and top are those of
     `tauto select`.
     """
-    from tautochrone.report import figure as drawing
+    from tautochrone.answer import figure as drawing
 
     if out is not None:
         drawing.format_of(out)
@@ -86,9 +86,9 @@ def _tell(kinds: Mapping[str, str]) -> None:
 
 
 def _of_runs(run: list[str], kind: str, measure: str | None, out: Path | None, store: Path | None) -> None:
-    from tautochrone.report import evidence
-    from tautochrone.report import figure as drawing
-    from tautochrone.report.tail import figures as tails
+    from tautochrone.answer import evidence
+    from tautochrone.answer import figure as drawing
+    from tautochrone.answer.tail import figures as tails
 
     runs = open_runs(store, run)
     path = out if out is not None else Path(f"{kind}-{runs[0].manifest.id}.svg")
@@ -115,7 +115,7 @@ def _of_runs(run: list[str], kind: str, measure: str | None, out: Path | None, s
 
 
 def _of_several(named: tuple[str, Figures], kind: str | None, out: Path | None) -> None:
-    from tautochrone.report import figure as drawing
+    from tautochrone.answer import figure as drawing
 
     name, figures = named
     if kind == "list":
@@ -129,9 +129,9 @@ def _of_several(named: tuple[str, Figures], kind: str | None, out: Path | None) 
 
 def _campaign(name: str, store: Path | None) -> tuple[str, Figures]:
     """Its id, and what makes its figures."""
-    from tautochrone.plan.campaign.campaign import open_campaign
-    from tautochrone.report.plan.figures import figures
-    from tautochrone.report.plan.results import gather_results
+    from tautochrone.campaign.figures import figures
+    from tautochrone.campaign.results import gather_results
+    from tautochrone.measure.campaign.campaign import open_campaign
 
     campaign = open_campaign(open_store(store), name)
     results = gather_results(campaign, required={})
@@ -140,9 +140,9 @@ def _campaign(name: str, store: Path | None) -> tuple[str, Figures]:
 
 def _selection(names: list[str], measure: str | None, store: Path | None) -> tuple[str, Figures]:
     """The first run's id, and what makes the figures of a selection among these."""
-    from tautochrone.cli.select import runs_named
-    from tautochrone.judgement.selection.select import select
-    from tautochrone.report.selection.figures import figures_of
+    from tautochrone.select.figures import figures_of
+    from tautochrone.select.judge import select
+    from tautochrone.select.verb import runs_named
 
     runs = runs_named(names, store)
     found = select(runs, measure=measure)
@@ -151,9 +151,9 @@ def _selection(names: list[str], measure: str | None, store: Path | None) -> tup
 
 def _search(name: str, store: Path | None) -> tuple[str, Figures]:
     """Its id, and what makes its figures."""
-    from tautochrone.plan.tire.limit_search import findings_of, open_search
-    from tautochrone.report.tire_limit.figures import figures
-    from tautochrone.report.tire_limit.results import results_of
+    from tautochrone.tire.limit_figures import figures
+    from tautochrone.tire.limit_results import results_of
+    from tautochrone.tire.limit_search import findings_of, open_search
 
     place = open_store(store)
     search = open_search(place, name)

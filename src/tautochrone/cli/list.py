@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tautochrone.cli.options import JsonOption, StoreOption, open_store
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
+from tautochrone.command.options import JsonOption, StoreOption, open_store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,8 +35,8 @@ def list_runs(
     elif not entries:
         typer.echo(_nothing(place.path))
     else:
-        from tautochrone.report.console import make_console
-        from tautochrone.report.listing import run_list
+        from tautochrone.answer.console import make_console
+        from tautochrone.cli.listing import run_list
 
         console = make_console()
         for part in run_list(console, entries):

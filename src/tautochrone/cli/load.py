@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tautochrone.cli.beside import On
-from tautochrone.cli.options import JsonOption
+from tautochrone.command.beside import On
+from tautochrone.command.options import JsonOption
 
 if TYPE_CHECKING:
-    from tautochrone.plan.cell import Load
+    from tautochrone.measure.cell import Load
     from tautochrone.target.target import Target
 
 _LOOK_INTERVAL_S = 0.05
@@ -25,10 +25,10 @@ load = typer.Typer(
 @load.command("list")
 def list_loads(as_json: JsonOption = False) -> None:
     """List the loads, what they do and their options, as --load takes them."""
-    from tautochrone.plan.loads.kinds import KINDS, PRESETS, TAKES_THE_REST
-    from tautochrone.report.console import make_console
-    from tautochrone.report.presentations import Grid
-    from tautochrone.report.terminal import show_grid
+    from tautochrone.answer.console import make_console
+    from tautochrone.answer.experiments import Grid
+    from tautochrone.answer.terminal import show_grid
+    from tautochrone.measure.loads.kinds import KINDS, PRESETS, TAKES_THE_REST
 
     if as_json:
         content = {
@@ -76,9 +76,9 @@ def try_load(
     as_json: JsonOption = False,
 ) -> None:
     """Run a load for some seconds and show what it did, so that one sees that it loads."""
-    from tautochrone.cli.beside import Beside
-    from tautochrone.errors import MeasuringError, UsageError
-    from tautochrone.plan.loads.cautions import cautions_of_loads
+    from tautochrone.base.errors import MeasuringError, UsageError
+    from tautochrone.command.beside import Beside
+    from tautochrone.measure.loads.cautions import cautions_of_loads
 
     beside = Beside(spec, on)
     chosen = beside.chosen_load()
@@ -101,9 +101,9 @@ def try_load(
 def _run(chosen: Load, target: Target, seconds: float) -> tuple[list[dict[str, Any]], str]:
     from tautochrone.machine.facts.cpu import observe_cpu
     from tautochrone.machine.tree import Tree
-    from tautochrone.plan.cell import Cell
-    from tautochrone.plan.loads.running import Loads
-    from tautochrone.plan.placing import measured_cpus, placed_loads
+    from tautochrone.measure.cell import Cell
+    from tautochrone.measure.loads.running import Loads
+    from tautochrone.measure.placing import measured_cpus, placed_loads
     from tautochrone.target.target import ANYWHERE
 
     allowed = observe_cpu(Tree(target.files())).allowed
@@ -124,9 +124,9 @@ def _run(chosen: Load, target: Target, seconds: float) -> tuple[list[dict[str, A
 
 
 def _show(reports: list[dict[str, Any]]) -> None:
-    from tautochrone.report.console import make_console
-    from tautochrone.report.terminal import show_grid
-    from tautochrone.report.views.conditions import load_grid
+    from tautochrone.answer.console import make_console
+    from tautochrone.answer.terminal import show_grid
+    from tautochrone.answer.views.conditions import load_grid
 
     if reports:
         console = make_console()

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tautochrone.cli.options import JsonOption, StoreOption, open_store
+from tautochrone.command.options import JsonOption, StoreOption, open_store
 
 
 def plan_samples(
@@ -43,14 +43,14 @@ def plan_samples(
     By the largest sample, with some later ones allowed, as an interval, and for an estimate. Nothing is
     assumed about the distribution. Examples: --quantile 99.999; --misses '1 per hour' --rate 1kHz.
     """
-    from tautochrone.units import parse_confidence, parse_frequency, parse_quantile, parse_rate_hz
+    from tautochrone.base.units import parse_confidence, parse_frequency, parse_quantile, parse_rate_hz
 
     q = None if quantile is None else parse_quantile(quantile)
     often = None if misses is None else parse_frequency(misses)
     rates = [parse_rate_hz(part) for text in rate or () for part in text.split(",")]
     sure = parse_confidence(confidence)
-    from tautochrone.judgement.tail.sample_plan import plan_samples as plan_them
-    from tautochrone.report.tail import sample_plan
+    from tautochrone.answer.tail import sample_plan
+    from tautochrone.judge.tail.sample_plan import plan_samples as plan_them
 
     plan = plan_them(q, often, rates_hz=rates, exceeding=exceeding or (), confidence=sure)
     if like is not None:
@@ -62,7 +62,7 @@ def plan_samples(
     if as_json:
         typer.echo(json.dumps(sample_plan.as_table(plan, asked), indent=2, ensure_ascii=False))
         return
-    from tautochrone.report.console import make_console
+    from tautochrone.answer.console import make_console
 
     console = make_console()
     with console.capture() as text:
@@ -72,8 +72,8 @@ def plan_samples(
 
 def _effect(name: str, q: float, store: Path | None) -> tuple[float, str]:
     """So many samples counted as one in this run, and its id."""
-    from tautochrone.judgement.reduced import reduce_run
-    from tautochrone.judgement.tail.sample_plan import effect_in
+    from tautochrone.judge.reduced import reduce_run
+    from tautochrone.judge.tail.sample_plan import effect_in
 
     run = open_store(store).open(name)
     return effect_in(run.id, reduce_run(run), q), run.id

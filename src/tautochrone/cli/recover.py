@@ -2,7 +2,7 @@
 
 import typer
 
-from tautochrone.cli.options import StoreOption, open_store
+from tautochrone.command.options import StoreOption, open_store
 
 
 def recover(store: StoreOption = None) -> None:
@@ -11,7 +11,7 @@ def recover(store: StoreOption = None) -> None:
     Every whole frame of them is kept. A run that is being measured right now is left alone. Exit code 5: at
     least one could not be sealed; it is kept as it is, and why is told.
     """
-    from tautochrone.errors import DamagedError
+    from tautochrone.base.errors import DamagedError
     from tautochrone.run.recover import REFUSED
     from tautochrone.run.recover import recover as recover_runs
 

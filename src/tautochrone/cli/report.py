@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tautochrone.cli.options import (
+from tautochrone.base.errors import UsageError
+from tautochrone.base.faults import Later
+from tautochrone.command.options import (
     RunsArgument,
     StoreOption,
     names_campaign,
@@ -15,12 +17,10 @@ from tautochrone.cli.options import (
     open_runs,
     open_store,
 )
-from tautochrone.cli.told import JunitOption, MarkdownOption, tell
-from tautochrone.errors import UsageError
-from tautochrone.faults import Later
+from tautochrone.command.told import JunitOption, MarkdownOption, tell
 
 if TYPE_CHECKING:
-    from tautochrone.report.plan.results import Results
+    from tautochrone.campaign.results import Results
 
 
 def report(
@@ -57,8 +57,8 @@ def report(
 
 
 def _of_runs(names: list[str], out: Path | None, store: Path | None) -> Path:
-    from tautochrone.judgement.loops import judge_runs
-    from tautochrone.report import audits, page
+    from tautochrone.answer import audits, page
+    from tautochrone.judge.loops import judge_runs
 
     runs = open_runs(store, names)
     path = out if out is not None else Path(f"report-{runs[0].manifest.id}.html")
@@ -73,9 +73,9 @@ def _of_runs(names: list[str], out: Path | None, store: Path | None) -> Path:
 def _of_campaign(
     names: list[str], out: Path | None, store: Path | None, junit: Path | None, markdown: Path | None
 ) -> Path:
-    from tautochrone.plan.campaign.campaign import open_campaign
-    from tautochrone.report.plan import page
-    from tautochrone.report.plan.results import gather_results
+    from tautochrone.campaign import page
+    from tautochrone.campaign.results import gather_results
+    from tautochrone.measure.campaign.campaign import open_campaign
 
     place = open_store(store)
     campaign = open_campaign(place, names[0])
@@ -97,9 +97,9 @@ def _typed(results: Results) -> str:
 
 
 def _of_search(names: list[str], out: Path | None, store: Path | None) -> Path:
-    from tautochrone.plan.tire.limit_search import findings_of, open_search
-    from tautochrone.report.tire_limit import page
-    from tautochrone.report.tire_limit.results import results_of
+    from tautochrone.tire import limit_page as page
+    from tautochrone.tire.limit_results import results_of
+    from tautochrone.tire.limit_search import findings_of, open_search
 
     place = open_store(store)
     search = open_search(place, names[0])

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tautochrone.cli.options import JsonOption, RunArgument, StoreOption, open_store
+from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
 
 
 def tail(
@@ -46,20 +46,20 @@ def tail(
     is later than each limit. If not, it says why and what to do. Beside it stands, always, what counting
     alone can say. The exit code is 0 either way. How it is computed: docs/tails.md.
     """
-    from tautochrone.units import parse_confidence, parse_duration_ns
+    from tautochrone.base.units import parse_confidence, parse_duration_ns
 
     limits_ns = [parse_duration_ns(part) for text in limit or () for part in text.split(",")]
     sure = parse_confidence(confidence)
     opened = open_store(store).open(run)
-    from tautochrone.judgement.tail.tails import tails_of
+    from tautochrone.judge.tail.tails import tails_of
 
     tails = tails_of(opened, measure, limits_ns=limits_ns, sources=source or (), confidence=sure)
-    from tautochrone.report.tail import terminal
+    from tautochrone.answer.tail import terminal
 
     if as_json:
         typer.echo(json.dumps(terminal.as_table(tails), indent=2, ensure_ascii=False))
         return
-    from tautochrone.report.console import make_console
+    from tautochrone.answer.console import make_console
 
     console = make_console()
     with console.capture() as text:

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from typing import Protocol
 
-from tautochrone.errors import TautoError
+from tautochrone.base.errors import TautoError
 
 
 @dataclass(frozen=True)

@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tautochrone.judgement.naming import meaning_of
+from tautochrone.answer.experiments import Grid
+from tautochrone.answer.typeset import number, plain
+from tautochrone.answer.views.summary import interval, quantile_name
+from tautochrone.base.units import format_us, parse_duration_ns
+from tautochrone.judge.naming import meaning_of
 from tautochrone.notebook.chart import Chart
 from tautochrone.notebook.shown import Shown
-from tautochrone.report.presentations import Grid
-from tautochrone.report.typeset import number, plain
-from tautochrone.report.views.summary import interval, quantile_name
 from tautochrone.statistics.summary import BINNED, Summary, summarise_counts, summary_of
-from tautochrone.units import format_us, parse_duration_ns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tautochrone.judgement.course.course import Courses
-    from tautochrone.judgement.reduced import Reduced
-    from tautochrone.judgement.requirement.judge import Judgement
-    from tautochrone.judgement.tail.tails import RunTails
+    from tautochrone.judge.course.course import Courses
+    from tautochrone.judge.reduced import Reduced
+    from tautochrone.judge.requirement.judge import Judgement
+    from tautochrone.judge.tail.tails import RunTails
     from tautochrone.run.folder import Run
 
 _TOO_FEW = "too few"
@@ -67,9 +67,9 @@ def tail(
     run: Run, parts: Sequence[Reduced], measure: str, limit: str | int | None, confidence: float
 ) -> Shown[RunTails]:
     """The tail of each of these sources."""
-    from tautochrone.judgement.tail import words
-    from tautochrone.judgement.tail.tails import tails_of
-    from tautochrone.report.tail import tables
+    from tautochrone.answer.tail import tables
+    from tautochrone.judge.tail import words
+    from tautochrone.judge.tail.tails import tails_of
 
     limits = () if limit is None else (limit if isinstance(limit, int) else parse_duration_ns(limit),)
     found = tails_of(run, measure, limits_ns=limits, confidence=confidence, reduced=parts)
@@ -87,7 +87,7 @@ def tail(
 
 def course(run: Run, parts: Sequence[Reduced], measure: str) -> Shown[Courses]:
     """What stands out over time."""
-    from tautochrone.judgement.course.course import course_of
+    from tautochrone.judge.course.course import course_of
 
     found = course_of(run, measure, parts)
     return Shown(found, f"{_title(run, measure)} over time", tuple(found.sentences()))
@@ -95,8 +95,8 @@ def course(run: Run, parts: Sequence[Reduced], measure: str) -> Shown[Courses]:
 
 def check(runs: Sequence[Run], text: str) -> Shown[Judgement]:
     """Whether a requirement holds."""
-    from tautochrone.judgement.requirement.judge import judge
-    from tautochrone.judgement.requirement.requirement import parse
+    from tautochrone.experiments.requirement import parse
+    from tautochrone.judge.requirement.judge import judge
 
     found = judge(parse(text), runs)
     rows = tuple((one.where, one.source, one.standing, one.why) for one in found.lines)
@@ -107,8 +107,8 @@ def check(runs: Sequence[Run], text: str) -> Shown[Judgement]:
 
 def chart(run: Run, kind: str, measure: str | None) -> Chart:
     """One chart of a run."""
-    from tautochrone.report import evidence, figure
-    from tautochrone.report.tail import figures as tails
+    from tautochrone.answer import evidence, figure
+    from tautochrone.answer.tail import figures as tails
 
     if kind in tails.KINDS:
         return Chart(tails.draw([run], kind, measure)[0])
@@ -117,8 +117,8 @@ def chart(run: Run, kind: str, measure: str | None) -> Chart:
 
 def chart_kinds(run: Run) -> list[str]:
     """The kinds there are."""
-    from tautochrone.report import evidence, figure
-    from tautochrone.report.tail import figures as tails
+    from tautochrone.answer import evidence, figure
+    from tautochrone.answer.tail import figures as tails
 
     return [*figure.kinds(evidence.gather([run])), *tails.KINDS]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tautochrone.judgement.circumstances import deployment_name
+from tautochrone.judge.circumstances import deployment_name
 from tautochrone.run.catalogue import Entry, catalogue
 from tautochrone.run.store import Store
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tautochrone.report import figure
+from tautochrone.answer import figure
 
 if TYPE_CHECKING:
     import altair as alt

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tautochrone.judgement.comparison.compare import Comparison, compare
-from tautochrone.judgement.comparison.earlier import with_earlier
-from tautochrone.judgement.comparison.side import Side
+from tautochrone.compare import facts, tables
+from tautochrone.compare.labels import labels, letter
+from tautochrone.judge.comparison.compare import Comparison, compare
+from tautochrone.judge.comparison.earlier import with_earlier
+from tautochrone.judge.comparison.side import Side
 from tautochrone.notebook.shown import Shown
-from tautochrone.report.comparison import facts, tables
-from tautochrone.report.comparison.labels import labels, letter
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.notebook.run import Run
 from tautochrone.notebook.shown import Shown
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from tautochrone.judgement.comparison.compare import Comparison
-    from tautochrone.judgement.selection.select import Selected
-    from tautochrone.judgement.tail.sample_plan import SamplePlan
+    from tautochrone.judge.comparison.compare import Comparison
+    from tautochrone.judge.tail.sample_plan import SamplePlan
     from tautochrone.run import folder
     from tautochrone.run.store import Store
+    from tautochrone.select.judge import Selected
 
 Named = str | Path | Run
 """A run as a person names it: an id, its beginning, ``latest``, ``latest~1``, a path; or one that is open."""
@@ -133,8 +133,8 @@ def select(
 
     Source: delgado2020, section IV; docs/select.md.
     """
+    from tautochrone.measure.campaign.campaign import PREFIXES
     from tautochrone.notebook.selecting import selected
-    from tautochrone.plan.campaign.campaign import PREFIXES
 
     place = _store(store)
     if len(names) == 1 and isinstance(names[0], str) and names[0].startswith(PREFIXES):
@@ -210,7 +210,7 @@ def _run(name: Named, store: Store) -> folder.Run:
 
 
 def _of_campaign(name: str, store: Store) -> list[folder.Run]:
-    from tautochrone.plan.campaign.campaign import open_campaign
+    from tautochrone.measure.campaign.campaign import open_campaign
     from tautochrone.run import folder
 
     return [folder.Run.read(one.path) for one in open_campaign(store, name).finished().values()]

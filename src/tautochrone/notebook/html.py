@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from tautochrone.report.presentations import Grid
-from tautochrone.report.views import grids
+from tautochrone.answer.experiments import Grid
+from tautochrone.answer.views import grids
 
 # Only what stands in the element itself is kept by all notebooks; colours are those around it.
 _LINE = "1px solid rgba(128,128,128,.45)"

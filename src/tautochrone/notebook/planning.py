@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tautochrone.errors import UsageError
-from tautochrone.judgement.reduced import reduce_run
-from tautochrone.judgement.tail.sample_plan import SamplePlan, effect_in, plan_samples
+from tautochrone.answer.tail import sample_plan
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import parse_confidence, parse_frequency, parse_quantile, parse_rate_hz
+from tautochrone.judge.reduced import reduce_run
+from tautochrone.judge.tail.sample_plan import SamplePlan, effect_in, plan_samples
 from tautochrone.notebook.shown import Shown
-from tautochrone.report.tail import sample_plan
-from tautochrone.units import parse_confidence, parse_frequency, parse_quantile, parse_rate_hz
 
 if TYPE_CHECKING:
     from tautochrone.run.folder import Run

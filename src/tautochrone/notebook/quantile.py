@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tautochrone.answer.typeset import number, plural
+from tautochrone.base.units import format_duration, format_percent, format_quantile
 from tautochrone.notebook import html
-from tautochrone.report.typeset import number, plural
 from tautochrone.statistics.counts import merge
 from tautochrone.statistics.difference.dependence import design_effect
 from tautochrone.statistics.quantiles import interval_ranks, rank, samples_needed
-from tautochrone.units import format_duration, format_percent, format_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tautochrone.judgement.reduced import Reduced
+    from tautochrone.judge.reduced import Reduced
     from tautochrone.statistics.counts import Counts
 
 

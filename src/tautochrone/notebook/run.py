@@ -8,21 +8,21 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from tautochrone.errors import UsageError
-from tautochrone.judgement.naming import meaning_of, measure_named
-from tautochrone.judgement.reduced import Reduced, reduce_run
+from tautochrone.answer.typeset import micro, number, plain
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import format_duration
+from tautochrone.judge.naming import meaning_of, measure_named
+from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.notebook import answers, html
 from tautochrone.notebook.quantile import Interval, interval_of
 from tautochrone.notebook.samples import Integers, Samples
-from tautochrone.report.typeset import micro, number, plain
-from tautochrone.units import format_duration
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from tautochrone.judgement.course.course import Courses
-    from tautochrone.judgement.requirement.judge import Judgement
-    from tautochrone.judgement.tail.tails import RunTails
+    from tautochrone.judge.course.course import Courses
+    from tautochrone.judge.requirement.judge import Judgement
+    from tautochrone.judge.tail.tails import RunTails
     from tautochrone.notebook.chart import Chart
     from tautochrone.notebook.shown import Shown
     from tautochrone.run import folder

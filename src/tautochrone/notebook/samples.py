@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.run.columns import gather
 from tautochrone.run.layout import HISTOGRAM_COLUMNS, SAMPLES, SOURCE, TableLayout, table_layouts
 from tautochrone.run.table import schema_of

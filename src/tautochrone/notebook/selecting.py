@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tautochrone.judgement.selection import words
-from tautochrone.judgement.selection.metric import parse_metric
-from tautochrone.judgement.selection.select import Selected, Selection, select
+from tautochrone.answer import figure
 from tautochrone.notebook.chart import Chart
 from tautochrone.notebook.shown import Shown
-from tautochrone.report import figure
-from tautochrone.report.selection.figures import figures
-from tautochrone.report.selection.tables import tables
+from tautochrone.select import words
+from tautochrone.select.figures import figures
+from tautochrone.select.judge import Selected, Selection, select
+from tautochrone.select.metric import parse_metric
+from tautochrone.select.tables import tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tautochrone.report.presentations import Grid
+    from tautochrone.answer.experiments import Grid
     from tautochrone.run.folder import Run
 
 

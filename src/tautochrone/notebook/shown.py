@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from tautochrone.answer.typeset import micro, plain
 from tautochrone.notebook import html
-from tautochrone.report.typeset import micro, plain
 
 if TYPE_CHECKING:
+    from tautochrone.answer.experiments import Grid
     from tautochrone.notebook.chart import Chart
-    from tautochrone.report.presentations import Grid
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ class Shown(Generic[T]):
 
 def as_text(grid: Grid) -> str:
     """A table in letters, columns apart by two spaces."""
-    from tautochrone.report.views.grids import numeric
+    from tautochrone.answer.views.grids import numeric
 
     if not grid.rows:
         return "\n".join([*([f"\n{grid.title}"] if grid.title else []), *grid.notes])

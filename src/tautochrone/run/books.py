@@ -5,7 +5,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tautochrone.errors import DamagedError
+from tautochrone.base.errors import DamagedError
 from tautochrone.run.manifest import Books
 from tautochrone.run.tally import Tally
 

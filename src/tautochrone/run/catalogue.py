@@ -8,8 +8,8 @@ from typing import Any
 
 import duckdb
 
-from tautochrone.errors import DamagedError
-from tautochrone.reading import is_file, json_of
+from tautochrone.base.errors import DamagedError
+from tautochrone.base.reading import is_file, json_of
 from tautochrone.run import files
 from tautochrone.run.manifest import MEASURING, MOST_BYTES, SCHEMA, STATES
 from tautochrone.run.shapes import check_conditions

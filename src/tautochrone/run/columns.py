@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tautochrone.errors import DamagedError, StoreError
-from tautochrone.reading import open_file
+from tautochrone.base.errors import DamagedError, StoreError
+from tautochrone.base.reading import open_file
 from tautochrone.run.files import READ_ADVICE
 from tautochrone.run.layout import SOURCE
 

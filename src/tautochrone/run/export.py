@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import pyarrow.csv as pa_csv
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.run.columns import batches, schema
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import EXTREMES, HISTOGRAM, SAMPLES

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tautochrone.errors import StoreError
-from tautochrone.reading import is_file, open_file
+from tautochrone.base.errors import StoreError
+from tautochrone.base.reading import is_file, open_file
 
 MANIFEST = "run.json"
 RAW_STREAM = "stream.tauto"

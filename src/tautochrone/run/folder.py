@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tautochrone.errors import DamagedError, StoreError, UsageError
+from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.run import files
 from tautochrone.run.columns import batches, gather, schema, small_table, stretches
 from tautochrone.run.layout import (

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tautochrone import stream
-from tautochrone.errors import DamagedError
+from tautochrone.base import stream
+from tautochrone.base.errors import DamagedError
 from tautochrone.run.books import books_of, source_names
 from tautochrone.run.files import RAW_STREAM
 from tautochrone.run.layout import EXTREMES, HISTOGRAM, table_layouts

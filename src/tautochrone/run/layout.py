@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone import stream
-from tautochrone.errors import DamagedError
+from tautochrone.base import stream
+from tautochrone.base.errors import DamagedError
 
 SOURCE = "source"
 SAMPLES, HISTOGRAM, EXTREMES = "samples", "histogram", "extremes"

@@ -9,8 +9,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tautochrone.errors import DamagedError
-from tautochrone.reading import json_of, read_text
+from tautochrone.base.errors import DamagedError
+from tautochrone.base.reading import json_of, read_text
 from tautochrone.run.layout import table_layouts
 from tautochrone.run.shapes import check_conditions, check_footer, check_header, check_objects, check_record
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from tautochrone.errors import StoreError
+from tautochrone.base.errors import StoreError
 
 _SHOWN = 5
 _T = TypeVar("_T")

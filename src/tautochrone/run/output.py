@@ -11,7 +11,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO
 
-from tautochrone.errors import StoreError
+from tautochrone.base.errors import StoreError
 from tautochrone.run.files import PART_SUFFIX
 
 _NOT_REPLACEABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY}

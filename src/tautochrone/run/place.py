@@ -5,7 +5,7 @@ from pathlib import Path
 
 import platformdirs
 
-from tautochrone.errors import StoreError
+from tautochrone.base.errors import StoreError
 
 REPORTS = "report-"
 """What the names of reports begin with that lie beside the runs, files and folders, and that of no run."""

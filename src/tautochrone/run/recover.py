@@ -4,7 +4,7 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tautochrone.errors import DamagedError, TautoError
+from tautochrone.base.errors import DamagedError, TautoError
 from tautochrone.run import files
 from tautochrone.run.manifest import MEASURING, SEALED, Manifest
 from tautochrone.run.seal import seal

@@ -11,14 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tautochrone.errors import DamagedError
+from tautochrone.base.errors import DamagedError
+from tautochrone.base.units import format_duration
 from tautochrone.run import files
 from tautochrone.run.books import problems, rebuilt
 from tautochrone.run.intake import Intake
 from tautochrone.run.layout import is_histogram, periods_ns
 from tautochrone.run.manifest import MEASURING, RECOVERED, SCHEMA, SEALED, Books, Manifest
 from tautochrone.run.manifest import Warning as RunWarning
-from tautochrone.units import format_duration
 
 
 def seal(folder: Path, ended_hint: str | None = None) -> Manifest:

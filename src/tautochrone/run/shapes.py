@@ -6,7 +6,7 @@ Whoever reads a run relies on them, so what does not have them is refused once, 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tautochrone.errors import DamagedError
+from tautochrone.base.errors import DamagedError
 
 _PLAN = "plan of the conditions"
 

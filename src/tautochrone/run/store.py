@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from tautochrone.errors import DamagedError, StoreError, UsageError
+from tautochrone.base.errors import DamagedError, StoreError, UsageError
+from tautochrone.base.version import own_version
 from tautochrone.run import files
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import MEASURING, SCHEMA, Manifest
 from tautochrone.run.named import one_named, some_of
 from tautochrone.run.place import default_store, is_text, run_folders
 from tautochrone.run.writer import RunWriter
-from tautochrone.version import own_version
 
 __all__ = ["Store", "default_store"]
 

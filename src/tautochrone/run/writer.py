@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tautochrone.errors import StoreError
+from tautochrone.base.errors import StoreError
 from tautochrone.run import files
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest

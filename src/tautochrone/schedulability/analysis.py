@@ -5,14 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from tautochrone.schedulability import (
-    demand,
-    edf_response,
-    partition,
-    priorities,
-    response_time,
-    sensitivity,
-)
+from tautochrone.schedulability import demand, edf_response, partition, priorities, response_time, sensitivity
 from tautochrone.schedulability.blocking import refuse_shared_between_cpus
 from tautochrone.schedulability.response_time import Response
 from tautochrone.schedulability.taskset import TaskSet

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.schedulability.taskset import CriticalSection, Protocol, Task, TaskSet
 
 

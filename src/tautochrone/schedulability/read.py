@@ -20,11 +20,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tautochrone.errors import UsageError
-from tautochrone.reading import read_text
+from tautochrone.base.errors import UsageError
+from tautochrone.base.reading import read_text
+from tautochrone.base.toml import toml_of
+from tautochrone.base.units import format_duration, parse_duration_ns, parse_period_ns
 from tautochrone.schedulability.taskset import CriticalSection, Policy, Protocol, Task, TaskSet
-from tautochrone.toml_lines import toml_of
-from tautochrone.units import format_duration, parse_duration_ns, parse_period_ns
 
 PRIORITIES = range(1, 100)
 """What SCHED_FIFO has on Linux."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.errors import DamagedError, MeasuringError
+from tautochrone.base.errors import DamagedError, MeasuringError
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.moments import mean_and_deviation, mean_and_deviation_of
 from tautochrone.statistics.quantiles import (

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.target.virtual.spec import LabAddress, known_kernels, read_lab_address
 
 _FORMS = (

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
-from tautochrone.errors import MeasuringError
+from tautochrone.base.errors import MeasuringError
 from tautochrone.target.program import Program
 
 _PATIENCE_S = 10.0

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 
-from tautochrone.errors import MeasuringError
+from tautochrone.base.errors import MeasuringError
 from tautochrone.machine.settings import (
     Change,
     Hold,

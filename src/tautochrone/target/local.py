@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.machine.files import Files, LocalFiles
 from tautochrone.target.machine import MachineWithPrograms
 from tautochrone.target.program import Guarded, Program, message_of

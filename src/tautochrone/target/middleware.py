@@ -4,10 +4,10 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from tautochrone.arguments import value_of
-from tautochrone.errors import UsageError
-from tautochrone.judgement.middleware.names import SOCKETS, TRANSPORT, TRANSPORTS
+from tautochrone.base.arguments import value_of
+from tautochrone.base.errors import UsageError
 from tautochrone.target.local import find_probe
+from tautochrone.target.middleware_names import SOCKETS, TRANSPORT, TRANSPORTS
 from tautochrone.target.probes import architecture_of, find_static, how_to_build
 
 _EXPERIMENTS = "middleware-"

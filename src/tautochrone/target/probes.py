@@ -4,8 +4,8 @@ import os
 import sys
 from pathlib import Path
 
-from tautochrone.errors import UsageError
-from tautochrone.version import own_version
+from tautochrone.base.errors import UsageError
+from tautochrone.base.version import own_version
 
 _ARCHITECTURES = {
     "x86_64": "x86_64",

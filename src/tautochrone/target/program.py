@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterator
 from typing import Protocol
 
-from tautochrone.errors import MeasuringError, NotPermittedError, TautoError, UsageError
+from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
 from tautochrone.target.target import Answer
 
 _PROBES_NAME = "tauto-probe: "

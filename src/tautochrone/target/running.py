@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from tautochrone.errors import MeasuringError
+from tautochrone.base.errors import MeasuringError
 from tautochrone.target.program import Program, lines_of, refusal
 from tautochrone.target.target import ProbeEnd
 

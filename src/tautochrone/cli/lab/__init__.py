@@ -2,7 +2,8 @@
 
 import typer
 
-from tautochrone.cli.lab import diff, fetch, kernels, matrix
+from tautochrone.lab_diff import verb as diff
+from tautochrone.virtual_lab import fetch, kernels, matrix
 
 app = typer.Typer(
     help="The virtual lab: real kernels in QEMU, repeatable to the bit.",

@@ -2,7 +2,15 @@
 
 import typer
 
-from tautochrone.cli.middleware import footprint, latency, throughput
+from tautochrone.middleware import (
+    footprint_verb as footprint,
+)
+from tautochrone.middleware import (
+    latency_verb as latency,
+)
+from tautochrone.middleware import (
+    throughput_verb as throughput,
+)
 
 app = typer.Typer(
     help="Calls to a servant over CORBA, DDS, ZeroMQ, sockets (schmidt2002).",

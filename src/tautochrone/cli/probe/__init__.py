@@ -2,9 +2,7 @@
 
 import typer
 
-from tautochrone.cli.probe import (
-    all as every,
-)
+from tautochrone.cli.probe import all as every
 from tautochrone.cli.probe import (
     clock,
     cyclic,

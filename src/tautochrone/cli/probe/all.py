@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
-from tautochrone.cli.ending import INTERRUPTED
-from tautochrone.cli.options import OpenReportOption, ReportOption, StoreOption, open_store
-from tautochrone.faults import Later
+from tautochrone.base.faults import Later
+from tautochrone.command.beside import Beside, DeploymentName, Loads, On
+from tautochrone.command.ending import INTERRUPTED
+from tautochrone.command.options import OpenReportOption, ReportOption, StoreOption, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from tautochrone.cli.batch import Batch, Lacking
-    from tautochrone.plan.cell import Cell
+    from tautochrone.command.batch import Batch, Lacking
+    from tautochrone.measure.cell import Cell
     from tautochrone.target.target import Target
 
 
@@ -35,14 +35,14 @@ def verb(
     What is not permitted or not to be had here is skipped, and why is told. Exit code 0: all that could be
     measured was; 1: an experiment went wrong while measuring; 3: nothing at all was permitted.
     """
-    from tautochrone.cli.batch import run_batch
-    from tautochrone.cli.introduction import introduce, see_that_it_can_be_written
+    from tautochrone.answer import page
+    from tautochrone.answer.console import make_console
+    from tautochrone.command.batch import run_batch
+    from tautochrone.command.introduction import introduce, see_that_it_can_be_written
+    from tautochrone.first.suite import with_interrupts
+    from tautochrone.first.suite_view import show_suite
     from tautochrone.machine.audit import audit_facts
     from tautochrone.machine.facts import Facts, gather
-    from tautochrone.plan.suite import with_interrupts
-    from tautochrone.report import page
-    from tautochrone.report.console import make_console
-    from tautochrone.report.suite import show_suite
 
     beside = Beside(load, on, deployment)
     beside.chosen_load()  # what is wrong with it is told before anything is done
@@ -55,7 +55,7 @@ def verb(
         introduce(console, facts)
         batch = run_batch(_cells(quick, beside, target, facts), place, target, facts, adapt=with_interrupts)
     if batch.runs:
-        from tautochrone.judgement.loops import judge_runs
+        from tautochrone.judge.loops import judge_runs
 
         lacking = _lacking(batch)
         verdict = judge_runs(batch.runs)
@@ -73,11 +73,11 @@ def verb(
 
 
 def _cells(quick: bool, beside: Beside, target: Target, facts: Mapping[str, Any]) -> tuple[Cell, ...]:
-    from tautochrone.cli.permission import find_permission
+    from tautochrone.command.permission import find_permission
+    from tautochrone.first.suite import suite
     from tautochrone.machine.cpulist import parse_cpu_list
     from tautochrone.machine.knob.cpus import named_cpus
     from tautochrone.machine.tree import Tree
-    from tautochrone.plan.suite import suite
 
     deployment = beside.chosen_deployment(target)
     measured = None

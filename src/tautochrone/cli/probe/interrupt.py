@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tautochrone.cli.beside import Beside, DeploymentName, On
-from tautochrone.cli.options import JsonOption, StoreOption
-from tautochrone.cli.probe.common import (
+from tautochrone.command.beside import Beside, DeploymentName, On
+from tautochrone.command.options import JsonOption, StoreOption
+from tautochrone.command.probe import (
     Budget,
     Drain,
     NoMemoryLock,
@@ -109,8 +109,8 @@ def _title(typed: str | None, load: list[str], loads: int) -> str | None:
 
 
 def _check_before_measuring(bins: Path | None, loads: int, as_json: bool, record: str | None) -> None:
-    from tautochrone.cli.introduction import see_that_it_can_be_written
-    from tautochrone.errors import UsageError
+    from tautochrone.base.errors import UsageError
+    from tautochrone.command.introduction import see_that_it_can_be_written
 
     if loads > 1 and as_json:
         raise UsageError(
@@ -125,7 +125,7 @@ def _check_before_measuring(bins: Path | None, loads: int, as_json: bool, record
 
 def _just_measured(count: int, store: Path | None) -> list[Run]:
     """The last runs of this very command, in the order in which they were measured."""
-    from tautochrone.cli.options import open_store
+    from tautochrone.command.options import open_store
 
     command = ("tauto", *sys.argv[1:])
     own = [one for one in open_store(store).runs() if one.manifest.command == command]
@@ -133,8 +133,8 @@ def _just_measured(count: int, store: Path | None) -> list[Run]:
 
 
 def _show_together(runs: list[Run]) -> None:
-    from tautochrone.report import evidence, terminal
-    from tautochrone.report.console import make_console
+    from tautochrone.answer import evidence, terminal
+    from tautochrone.answer.console import make_console
 
     console = make_console()
     console.print("\nBoth together", style="bold")
@@ -146,7 +146,7 @@ def _show_together(runs: list[Run]) -> None:
 
 def _write_bins(runs: list[Run], out: Path) -> None:
     """One line per bin: load, measure, low_ns, high_ns (not included), count; what lies outside last."""
-    from tautochrone.judgement.interrupt import INTERRUPT, PREEMPTION, judge_interrupt
+    from tautochrone.judge.interrupt import INTERRUPT, PREEMPTION, judge_interrupt
     from tautochrone.run.output import output
 
     lines = ["load,measure,low_ns,high_ns,count"]

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
-from tautochrone.cli.options import JsonOption, StoreOption
-from tautochrone.cli.probe.common import (
+from tautochrone.command.beside import Beside, DeploymentName, Loads, On
+from tautochrone.command.options import JsonOption, StoreOption
+from tautochrone.command.probe import (
     Budget,
     Count,
     Drain,
@@ -78,9 +78,9 @@ def _check_before_measuring(weights: str | None, interrupt: str | None, store: P
         UsageError: the weights are none, or the run is not one of interrupts, or not named by its id.
         StoreError: there is no such run.
     """
-    from tautochrone.cli.options import open_store
-    from tautochrone.errors import UsageError
-    from tautochrone.judgement.rhealstone import INTERRUPT_MEASURE, read_weights
+    from tautochrone.base.errors import UsageError
+    from tautochrone.command.options import open_store
+    from tautochrone.judge.rhealstone import INTERRUPT_MEASURE, read_weights
 
     if weights is not None:
         read_weights(weights)

@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
-from tautochrone.cli.options import JsonOption, StoreOption
-from tautochrone.cli.probe.common import (
+from tautochrone.command.beside import Beside, DeploymentName, Loads, On
+from tautochrone.command.options import JsonOption, StoreOption
+from tautochrone.command.probe import (
     Budget,
     Count,
     Drain,

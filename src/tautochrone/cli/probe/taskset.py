@@ -7,17 +7,9 @@ from typing import Annotated
 
 import typer
 
-from tautochrone.cli.beside import Beside, DeploymentName, Loads, On
-from tautochrone.cli.options import JsonOption, StoreOption
-from tautochrone.cli.probe.common import (
-    Budget,
-    Drain,
-    NoMemoryLock,
-    Ring,
-    Title,
-    WakeLatency,
-    measure,
-)
+from tautochrone.command.beside import Beside, DeploymentName, Loads, On
+from tautochrone.command.options import JsonOption, StoreOption
+from tautochrone.command.probe import Budget, Drain, NoMemoryLock, Ring, Title, WakeLatency, measure
 
 
 def verb(
@@ -82,7 +74,7 @@ def verb(
 
 def _announce(tasks: Path) -> None:
     """Say before measuring what the analysis says, where that is not the best."""
-    from tautochrone.report.analysis import headline
+    from tautochrone.analyse.page import headline
     from tautochrone.schedulability.analysis import analyse
     from tautochrone.schedulability.read import read
 

@@ -2,8 +2,11 @@
 
 import typer
 
-from tautochrone.cli.tire import fast, limit, model, view
-from tautochrone.cli.tire import map as misses
+from tautochrone.tire import fast_verb as fast
+from tautochrone.tire import limit_verb as limit
+from tautochrone.tire import map_verb as misses
+from tautochrone.tire import model_verb as model
+from tautochrone.tire import view_verb as view
 
 app = typer.Typer(
     help="A tire of n masses, simulated by i threads: how large it may be (garre2014).",

@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tautochrone.errors import TautoError, UsageError
+from tautochrone.base.errors import TautoError, UsageError
+from tautochrone.base.reading import read_text
 from tautochrone.machine.cpulist import format_cpu_list
 from tautochrone.machine.deployment.deployment import Deployment, Obtained
 from tautochrone.machine.deployment.read import located
@@ -16,7 +17,6 @@ from tautochrone.machine.knob.knob import Knob
 from tautochrone.machine.knob.table import KNOBS
 from tautochrone.machine.settings import Change, SettingError, Settings, Write
 from tautochrone.machine.tree import Tree
-from tautochrone.reading import read_text
 
 
 @dataclass(frozen=True)

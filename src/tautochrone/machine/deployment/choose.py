@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.machine.deployment.builtin import BuiltIn, built_in
 from tautochrone.machine.deployment.deployment import Deployment
 from tautochrone.machine.deployment.read import read_deployment

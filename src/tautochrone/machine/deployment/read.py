@@ -5,12 +5,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
+from tautochrone.base.reading import read_text
+from tautochrone.base.toml import line_of, toml_of
 from tautochrone.machine.deployment.deployment import Deployment
 from tautochrone.machine.knob.cpus import check_cpus
 from tautochrone.machine.knob.table import KNOBS
-from tautochrone.reading import read_text
-from tautochrone.toml_lines import line_of, toml_of
 
 _TEXTS = ("name", "title", "measure", "load")
 _KEYS = (*_TEXTS, "settings")

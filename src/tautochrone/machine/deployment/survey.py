@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.machine.deployment.apply import canonical_settings, read_knobs
 from tautochrone.machine.deployment.builtin import built_in
 from tautochrone.machine.deployment.choose import own_files

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from tautochrone.errors import DamagedError
+from tautochrone.base.errors import DamagedError
 from tautochrone.machine.facts.ahead import read_ahead
 from tautochrone.machine.facts.clock import ClockFacts, observe_clock
 from tautochrone.machine.facts.confinement import ConfinementFacts, observe_confinement

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tautochrone.base.units import parse_duration_ns
 from tautochrone.machine.knob.cpus import CPUS, online_cpus
 from tautochrone.machine.knob.knob import Advice, Plain
 from tautochrone.machine.settings import Change, Write
 from tautochrone.machine.tree import Tree
-from tautochrone.units import parse_duration_ns
 
 _ANY = "any"
 _ONLY_POLLING = "0us"

@@ -2,7 +2,7 @@
 
 import re
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
 from tautochrone.machine.tree import Tree
 

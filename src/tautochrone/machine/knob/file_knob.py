@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.machine.knob.knob import Advice, Plain
 from tautochrone.machine.settings import Change, Write
 from tautochrone.machine.tree import Tree

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.machine.knob.cpus import CPUS
 from tautochrone.machine.knob.file_knob import check_word
 from tautochrone.machine.knob.knob import Advice, Plain

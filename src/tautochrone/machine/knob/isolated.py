@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from types import ModuleType
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
 from tautochrone.machine.knob import partition, shield
 from tautochrone.machine.knob.cgroups import partitions_root

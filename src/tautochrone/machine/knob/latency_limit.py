@@ -3,11 +3,11 @@
 import struct
 from collections.abc import Sequence
 
+from tautochrone.base.units import parse_duration_ns
 from tautochrone.machine.knob.c_states import has_idle_states
 from tautochrone.machine.knob.knob import Advice, Plain
 from tautochrone.machine.settings import Change, Hold
 from tautochrone.machine.tree import Tree
-from tautochrone.units import parse_duration_ns
 
 _NONE = "none"
 _DEVICE = "/dev/cpu_dma_latency"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.machine.cpulist import format_cpu_list
 from tautochrone.machine.knob.cpus import CPUS, check_cpus, cpus_of, named_cpus, online_cpus, written
 from tautochrone.machine.knob.hotplug import keep_before_leaving

@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import parse_duration_ns
 from tautochrone.machine.knob.cpus import online_cpus
 from tautochrone.machine.knob.knob import Advice, Plain
 from tautochrone.machine.settings import Change, Write
 from tautochrone.machine.tree import Tree
-from tautochrone.units import parse_duration_ns
 
 _RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
 _PERIOD = "/proc/sys/kernel/sched_rt_period_us"

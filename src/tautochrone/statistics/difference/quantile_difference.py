@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from tautochrone.base.units import format_quantile
 from tautochrone.statistics.difference.between_runs import (
     FEWEST_RUNS,
     between_runs,
@@ -20,7 +21,6 @@ from tautochrone.statistics.difference.resampling import Resampled, resampled
 from tautochrone.statistics.difference.sides import Side, sources
 from tautochrone.statistics.quantiles import samples_needed
 from tautochrone.statistics.satterthwaite import degrees_of_freedom
-from tautochrone.units import format_quantile
 
 Floats = npt.NDArray[np.float64]
 

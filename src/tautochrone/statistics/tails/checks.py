@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tautochrone.base.units import format_duration
 from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.tails import periods, population, stationarity
 from tautochrone.statistics.tails.parts import Check, Level, Peaks, Refusal
 from tautochrone.statistics.tails.resolution import Lattice, places
 from tautochrone.statistics.tails.threshold import FEWEST, FITS, FITS_ABOVE, MOST, Rung, most
-from tautochrone.units import format_duration
 
 Found = tuple[Check, Refusal | None]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import asyncssh
 
-from tautochrone.errors import NotPermittedError, TautoError, UnreachableError, UsageError
+from tautochrone.base.errors import NotPermittedError, TautoError, UnreachableError, UsageError
 from tautochrone.target.address import SshAddress
 from tautochrone.target.ssh import credentials
 from tautochrone.target.ssh.background import Background

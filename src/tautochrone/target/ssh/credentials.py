@@ -8,7 +8,7 @@ from typing import Any
 
 import asyncssh
 
-from tautochrone.errors import NotPermittedError
+from tautochrone.base.errors import NotPermittedError
 from tautochrone.target.address import SshAddress
 from tautochrone.target.ssh.host_keys import HostKeyWitness
 

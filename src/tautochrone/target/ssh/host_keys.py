@@ -6,7 +6,7 @@ from pathlib import Path
 
 import asyncssh
 
-from tautochrone.errors import NotPermittedError
+from tautochrone.base.errors import NotPermittedError
 
 _USER_FILES = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
 _GLOBAL_FILES = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from tautochrone.errors import MeasuringError, NotPermittedError, UsageError
+from tautochrone.base.errors import MeasuringError, NotPermittedError, UsageError
 from tautochrone.target.probes import find_probe_for, how_to_build
 from tautochrone.target.program import ask
 from tautochrone.target.ssh.link import Link
@@ -122,7 +122,7 @@ def push(link: Link, file: Path, place: str, name: str) -> Answer:
 
 
 def _check_version(said: str, probe: Path) -> None:
-    from tautochrone.version import own_version
+    from tautochrone.base.version import own_version
 
     ours = own_version()
     theirs = said.strip().removeprefix("tauto-probe ")

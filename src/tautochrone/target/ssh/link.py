@@ -5,7 +5,7 @@ import ipaddress
 
 import asyncssh
 
-from tautochrone.errors import MeasuringError
+from tautochrone.base.errors import MeasuringError
 from tautochrone.target.ssh.background import Background
 from tautochrone.target.ssh.program import RemoteProgram, Translate
 

@@ -8,13 +8,13 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from tautochrone.errors import TautoError, UsageError
+from tautochrone.base.errors import TautoError, UsageError
+from tautochrone.base.version import own_version
 from tautochrone.target.middleware import find_program_for, program_name, transports_needed
 from tautochrone.target.program import ask
 from tautochrone.target.ssh.landing import push
 from tautochrone.target.ssh.link import Link
 from tautochrone.target.target import Answer
-from tautochrone.version import own_version
 
 _PATIENCE_S = 60.0
 _MISSING_LIBRARY = re.compile(r"loading shared libraries: (?P<library>[^\s:]+): cannot open")

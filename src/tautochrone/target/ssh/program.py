@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import asyncssh
 
-from tautochrone.errors import MeasuringError
+from tautochrone.base.errors import MeasuringError
 from tautochrone.target.program import message_of
 from tautochrone.target.ssh.background import Background
 

@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from tautochrone.errors import MeasuringError
+from tautochrone.base.errors import MeasuringError
 from tautochrone.machine.files import Files
 from tautochrone.target.address import SshAddress
 from tautochrone.target.far_files import FarFiles

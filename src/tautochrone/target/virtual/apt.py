@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tautochrone.errors import MeasuringError, UsageError
+from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.target.virtual.bound import ends_with_us
 from tautochrone.target.virtual.cache import Tell
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import platformdirs
 
-from tautochrone.errors import DamagedError, StoreError
+from tautochrone.base.errors import DamagedError, StoreError
 
 Tell = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is of it; 0: nobody knows."""

@@ -4,7 +4,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from tautochrone.errors import TautoError, UsageError
+from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.target.virtual.apt import ARCHITECTURES
 from tautochrone.target.virtual.cache import Tell, folder_of, hash_of, is_whole, sole_writer, whole_folder
 from tautochrone.target.virtual.kernels import Kernel, find_kernel, known_kernel, remember_kernel

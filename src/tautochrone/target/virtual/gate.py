@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from tautochrone.errors import MeasuringError
+from tautochrone.base.errors import MeasuringError
 
 BOX_BYTES = 8 << 20
 _MAGIC, _VERSION = 0x42554154, 1  # "TAUB"

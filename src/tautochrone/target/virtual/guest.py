@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol
 
-from tautochrone.errors import MeasuringError, TautoError
+from tautochrone.base.errors import MeasuringError, TautoError
 from tautochrone.target.virtual.gate import MOST_REQUEST, Gate, GateClosedError
 
 START, WRITE, CLOSE, SIGNAL, RUN = 1, 2, 3, 4, 5

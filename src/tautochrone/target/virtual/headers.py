@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.target.virtual.apt import ARCHITECTURES, architecture_of_this_machine
 from tautochrone.target.virtual.cache import Tell, is_whole, sole_writer, tell_nobody, whole_folder
 from tautochrone.target.virtual.kernels import Kernel

@@ -9,9 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tautochrone.errors import UsageError
-from tautochrone.judgement.middleware.names import SOCKETS
+from tautochrone.base.errors import UsageError
 from tautochrone.target.middleware import program_name
+from tautochrone.target.middleware_names import SOCKETS
 from tautochrone.target.probes import find_guest_for, find_probe_for, find_static
 from tautochrone.target.virtual.cache import cache_folder, checked_bytes, write_whole
 from tautochrone.target.virtual.cpio import Entry, archive, character_device, file, folder, link

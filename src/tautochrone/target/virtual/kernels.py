@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.target.virtual.cache import cache_folder, damaged, folder_of, hash_of, write_whole
 from tautochrone.target.virtual.spec import canonical_kernel, is_debian, meant_kernel
 

@@ -11,7 +11,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from tautochrone.errors import MeasuringError, UsageError
+from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.target.virtual.cache import (
     Tell,
     cache_folder,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.target.virtual.cache import checked_bytes
 from tautochrone.target.virtual.elf import is_elf, section
 from tautochrone.target.virtual.spec import suggestion

@@ -4,13 +4,8 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tautochrone.errors import MeasuringError, StoreError
-from tautochrone.target.virtual.apt import (
-    Lists,
-    Package,
-    lists_of_this_machine,
-    no_such_package,
-)
+from tautochrone.base.errors import MeasuringError, StoreError
+from tautochrone.target.virtual.apt import Lists, Package, lists_of_this_machine, no_such_package
 from tautochrone.target.virtual.bound import ends_with_us
 from tautochrone.target.virtual.cache import Tell, cache_folder, is_whole, whole_folder
 

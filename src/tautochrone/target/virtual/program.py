@@ -5,7 +5,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from tautochrone.errors import MeasuringError
+from tautochrone.base.errors import MeasuringError
 from tautochrone.target.program import message_of
 from tautochrone.target.target import Answer
 from tautochrone.target.virtual.guest import ERROR, EXIT, OUTPUT, REFUSED, Guest

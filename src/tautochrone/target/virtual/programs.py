@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.target.virtual.apt import ARCHITECTURES
 from tautochrone.target.virtual.cache import (
     Tell,

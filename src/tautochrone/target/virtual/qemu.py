@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.target.virtual.gate import BOX_BYTES
 from tautochrone.target.virtual.image import Image
 from tautochrone.target.virtual.kernels import Kernel

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 
 FLAVOURS = {
     "stock": "",

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tautochrone.errors import UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.target.virtual.elf import has_pvh_entry, is_elf, machine_of
 
 _SECTOR = 512

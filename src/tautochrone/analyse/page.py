@@ -1,0 +1,302 @@
+"""What the analysis of a task set says, in sentences and a table for a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from tautochrone.analyse.sketch import KEY, sketch
+from tautochrone.answer.typeset import plural
+from tautochrone.base.units import format_duration
+from tautochrone.schedulability.analysis import Analysis, CpuAnswer, Remedy
+from tautochrone.schedulability.response_time import Response
+from tautochrone.schedulability.taskset import TaskSet
+from tautochrone.schedulability.timeline import Timeline
+from tautochrone.schedulability.utilisation import Bound
+
+_BOUNDS = {
+    "harmonic": "harmonic periods",
+    "liu-layland": "Liu and Layland",
+    "hyperbolic": "hyperbolic",
+    "edf": "EDF",
+    "density": "density",
+}
+_NEVER = "unbounded"
+_TASK, _FIRST_FOUND, _VERDICT = "task", "R", "verdict"
+_GAP = 2
+
+
+def headline(analysis: Analysis) -> str:
+    """The answer in one sentence or two."""
+    if analysis.schedulable:
+        return "Schedulable: every task meets its deadline." + _reserve(analysis)
+    if analysis.schedulable is None:
+        return (
+            "Not found out: the exact test would take too long. Where periods have no common measure, make "
+            "them multiples of one."
+        )
+    offsets = any(task.offset_ns for task in analysis.task_set.tasks)
+    begin = "Not schedulable if all are released together: " if offsets else "Not schedulable: "
+    return begin + " ".join(_failure(one) for one in analysis.cpus if one.schedulable is False)
+
+
+def remedies(analysis: Analysis) -> list[str]:
+    """One sentence for each change that would help, the cheapest first."""
+    return [_remedy(one, analysis.task_set) for one in analysis.remedies]
+
+
+def show(
+    console: Console,
+    analysis: Analysis,
+    timeline: Timeline,
+    drawn: Timeline,
+    notes: Sequence[str] = (),
+) -> None:
+    """Print the analysis.
+
+    Args:
+        console: where to; in a pipe lines are not broken, and no schedule is drawn.
+        analysis: the answer.
+        timeline: the schedule, as far as it was followed.
+        drawn: the part of it that is drawn, where there is room.
+        notes: sentences above the answer.
+    """
+    terminal = console.is_terminal
+    if analysis.task_set.title:
+        console.print(Text(analysis.task_set.title, style="bold"), soft_wrap=not terminal)
+    for note in notes:
+        console.print(Text(note), soft_wrap=not terminal)
+    style = {True: "bold green", False: "bold red", None: "bold magenta"}[analysis.schedulable]
+    for line in (headline(analysis), *remedies(analysis)):
+        console.print(Text(line, style=style), soft_wrap=not terminal)
+        style = ""
+    for cpu in analysis.cpus:
+        console.print()
+        for part in _cpu(cpu, analysis, console.width if terminal else None):
+            console.print(part, soft_wrap=not terminal)
+    console.print()
+    for line in _closing(analysis, timeline):
+        console.print(Text(line, style="dim"), soft_wrap=not terminal)
+    if terminal and console.encoding.lower().startswith("utf"):
+        lines = sketch(drawn, console.width)
+        if lines is not None:
+            console.print()
+            console.print(lines)
+            console.print(Text(KEY, style="dim"))
+
+
+def _reserve(analysis: Analysis) -> str:
+    factor = analysis.breakdown
+    if factor is None or factor < 1:
+        return ""
+    if factor < 1.0001:
+        return " There is no reserve: no longer execution times would do."
+    return f" All execution times could be {factor:.4g} times as long."
+
+
+def _failure(cpu: CpuAnswer) -> str:
+    if cpu.utilisation > 1:
+        return f"CPU {cpu.cpu} is asked for {cpu.utilisation * 100:.4g} % of its time."
+    late = [one.response for one in cpu.tasks if one.response.schedulable is False]
+    said = []
+    if cpu.demand is not None and cpu.demand.at_ns is not None and cpu.demand.demand_ns is not None:
+        said.append(
+            f"on CPU {cpu.cpu}, {format_duration(cpu.demand.demand_ns)} of work can be due within "
+            f"{format_duration(cpu.demand.at_ns)}."
+        )
+    said += [_late(one) for one in late]
+    words = " ".join(said)
+    return words if len(late) < 2 else f"{words} That is {len(late)} of {plural(len(cpu.tasks), 'task')}."
+
+
+def _late(response: Response) -> str:
+    task = response.task
+    if response.response_ns is None:
+        return f"'{task.name}' misses its deadline."
+    by = format_duration(response.response_ns - task.deadline_ns)
+    return (
+        f"'{task.name}' can take {format_duration(response.response_ns)}, {by} longer than its deadline of "
+        f"{format_duration(task.deadline_ns)}."
+    )
+
+
+def _remedy(remedy: Remedy, task_set: TaskSet) -> str:
+    where = f"CPU {remedy.cpu} would be" if len(task_set.cpus) > 1 else "It would be"
+    match remedy.kind:
+        case "priorities":
+            order = ", ".join(f"{name} {number}" for name, number in remedy.order)
+            return f"{where} schedulable with these priorities: {order}."
+        case "execution":
+            was = task_set.task(remedy.task).execution_ns
+            share = (1 - remedy.execution_ns / was) * 100
+            most = _at_most(remedy.execution_ns)
+            return (
+                f"{where} schedulable if '{remedy.task}' executed for at most {most} "
+                f"instead of {format_duration(was)} ({share:.3g} % less)."
+            )
+        case "factor":
+            return f"{where} schedulable with all execution times {remedy.factor:.4f} times as long."
+        case "cpus":
+            where = "1 CPU" if remedy.cpu == 1 else f"{remedy.cpu} CPUs"
+            return f"Divided anew, all would be in time on {where}: see `tauto analyse --cpus {remedy.cpu}`."
+        case "edf":
+            return f'{where} schedulable as it is under EDF (SCHED_DEADLINE): policy = "edf".'
+
+
+def _cpu(cpu: CpuAnswer, analysis: Analysis, width: int | None) -> Iterator[RenderableType]:
+    words = "EDF" if analysis.task_set.policy == "edf" else "fixed priorities"
+    yield Text.assemble(
+        (f"CPU {cpu.cpu}", "bold"),
+        f": {plural(len(cpu.tasks), 'task')}, {words}, utilisation {cpu.utilisation:.4f}",
+    )
+    for bound in cpu.bounds:
+        yield Text(f"  {_bound(bound)}")
+    if cpu.demand is not None:
+        yield Text(f"  {_demand(cpu)}")
+    yield from _tables(_columns(cpu), width)
+
+
+def _bound(bound: Bound) -> str:
+    name = _BOUNDS[bound.kind]
+    if bound.holds is None:
+        return f"{name}: N/A, {bound.why_not}"
+    sign = "<=" if bound.holds else ">"
+    compared = f"{bound.value:.4f} {sign} {bound.limit:.4f}"
+    if bound.holds:
+        return f"{name}: {compared}, passed"
+    return f"{name}: {compared}, " + ("failed" if bound.exact else "not passed, which settles nothing")
+
+
+def _demand(cpu: CpuAnswer) -> str:
+    tested = cpu.demand
+    if tested is None or tested.schedulable is None:
+        return "processor demand: given up, too many instants to look at"
+    if tested.schedulable:
+        return f"processor demand: passed ({plural(tested.checked, 'instant')} looked at)"
+    if tested.at_ns is None or tested.demand_ns is None:
+        return "processor demand: failed, more than the whole CPU"
+    return (
+        f"processor demand: failed, {format_duration(tested.demand_ns)} due within "
+        f"{format_duration(tested.at_ns)}"
+    )
+
+
+def _columns(cpu: CpuAnswer) -> dict[str, list[Text]]:
+    """The columns by their heads, a cell for each task. Columns of zeros only are left out."""
+    responses = [one.response for one in cpu.tasks]
+    edf = all(one.task.priority is None for one in responses)
+    blocked = any(one.blocking_ns for one in responses)
+    jitter = any(one.task.jitter_ns for one in responses)
+    offset = any(one.task.offset_ns for one in responses)
+    shown = {
+        "priority": not edf, "C": True, "T": True, "D": True, "O": offset, "J": jitter, "B": blocked,
+        "R": True, "slack": True, "C at most": True,
+    }  # fmt: skip
+    heads = [_TASK, *(name for name, wanted in shown.items() if wanted), _VERDICT]
+    columns: dict[str, list[Text]] = {head: [] for head in heads}
+    for one in cpu.tasks:
+        task, response = one.response.task, one.response
+        cells: dict[str, str | Text] = {
+            _TASK: task.name,
+            "priority": str(task.priority),
+            "C": format_duration(task.execution_ns),
+            "T": format_duration(task.period_ns),
+            "D": format_duration(task.deadline_ns),
+            "O": format_duration(task.offset_ns),
+            "J": format_duration(task.jitter_ns),
+            "B": format_duration(response.blocking_ns),
+            "R": _NEVER if response.ending == "unbounded" else _known(response.response_ns),
+            "slack": _known(response.slack_ns),
+            "C at most": "N/A" if one.longest_execution_ns is None else _at_most(one.longest_execution_ns),
+            _VERDICT: _verdict(response),
+        }
+        for head, column in columns.items():
+            cell = cells[head]
+            column.append(Text(cell) if isinstance(cell, str) else cell)
+    return columns
+
+
+def _tables(columns: Mapping[str, Sequence[Text]], width: int | None) -> Iterator[Table]:
+    """One line per task; on a narrow terminal what is given and what is found apart: no number is cut."""
+    needs = {head: max(len(head), *(len(cell) for cell in cells)) + _GAP for head, cells in columns.items()}
+    rest = [head for head in columns if head != _TASK]
+    parts = [rest]
+    if width is not None and sum(needs.values()) - _GAP > width:
+        found = rest.index(_FIRST_FOUND)
+        parts = [rest[:found], rest[found:]]
+    for part in parts:
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+        for head in (_TASK, *part):
+            right = head not in (_TASK, _VERDICT)
+            table.add_column(head, justify="right" if right else "left", no_wrap=True)
+        for cells in zip(*(columns[head] for head in (_TASK, *part)), strict=True):
+            table.add_row(*cells)
+        yield table
+
+
+def _verdict(response: Response) -> Text:
+    if response.schedulable is None:
+        return Text("not found out", style="bold magenta")
+    if response.schedulable:
+        return Text("in time", style="green")
+    slack = response.slack_ns
+    late = "late" if slack is None else f"late by {format_duration(-slack)}"
+    return Text(late, style="bold red")
+
+
+def _closing(analysis: Analysis, timeline: Timeline) -> Iterator[str]:
+    yield (
+        "C execution, T period, D deadline, R worst response; B blocking, J release jitter, O offset, where "
+        "there are any."
+    )
+    yield "C at most: the longest execution of this task alone with which all tasks of its CPU are in time."
+    offsets = any(task.offset_ns for task in analysis.task_set.tasks)
+    if offsets:
+        yield "R is for tasks that may all be released together; with these offsets it is at most that."
+    yield f"Hyperperiod {format_duration(analysis.hyperperiod_ns)}."
+    if analysis.admission is not None:
+        yield from _admission(analysis)
+    if analysis.schedulable is False:
+        yield from _first_miss(timeline, offsets=offsets)
+
+
+def _first_miss(timeline: Timeline, *, offsets: bool) -> Iterator[str]:
+    """Where the schedule itself, without jitter and blocking, shows the first miss."""
+    how = "With these offsets" if offsets else "Released together"
+    missed = timeline.missed()
+    if missed:
+        first = min(missed, key=lambda job: job.deadline_ns)
+        at = format_duration(first.deadline_ns)
+        yield f"{how}, '{first.task}' misses the deadline at {at}, the first of all."
+    elif timeline.complete:
+        yield f"{how}, without jitter and blocking, no deadline is missed: the whole schedule was followed."
+
+
+def _admission(analysis: Analysis) -> Iterator[str]:
+    asked = analysis.admission
+    if asked is None:
+        return
+    cpus = plural(asked.cpus, "CPU")
+    sign = "<=" if asked.share <= asked.limit else ">"
+    answer = "admits" if asked.admitted else "refuses"
+    yield (
+        f"Linux {answer} these budgets as SCHED_DEADLINE on {cpus}: {asked.share:.4f} {sign} "
+        f"{asked.limit:.4f} (from 6.12 on, where the fair server is on, {asked.limit_fair:.4f})."
+    )
+    yield from (f"Linux refuses {reason}." for reason in asked.refused)
+    if asked.cpus > 1:
+        yield (
+            "That promises no deadline on several CPUs, only bounded lateness. The deadlines above hold if "
+            "each CPU is a cpuset partition of its own with its tasks."
+        )
+
+
+def _known(ns: int | None) -> str:
+    return "N/A" if ns is None else format_duration(ns)
+
+
+def _at_most(ns: int) -> str:
+    """Rounded down to four digits, so that what is said still fits."""
+    step = int(10 ** max(0, len(str(ns)) - 4))
+    return format_duration(ns // step * step)

@@ -1,0 +1,227 @@
+"""``tauto analyse``: whether a set of tasks meets its deadlines, without running it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tautochrone.base.errors import StoreError, UsageError
+from tautochrone.command.options import JsonOption
+
+if TYPE_CHECKING:
+    from tautochrone.schedulability.analysis import Analysis
+    from tautochrone.schedulability.partition import Partition
+    from tautochrone.schedulability.taskset import TaskSet
+    from tautochrone.schedulability.timeline import Timeline
+
+EXIT_NOT_SCHEDULABLE = 6
+"""Exit code of ``--fail`` where a task can miss its deadline, or where that is not known."""
+
+_SCHEMA = 1
+_MOST_CPUS = 4096
+_JOBS_OF_A_TASK = 40  # in a figure: more releases in one lane can't be told apart at the width of a page
+
+
+def analyse(
+    tasks: Annotated[Path, typer.Argument(metavar="TASKS.toml", help="The task set.", show_default=False)],
+    cpus: Annotated[
+        int | None,
+        typer.Option(
+            help="Find out how to divide the tasks among so many CPUs; 'cpu' in the file is ignored."
+        ),
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw the schedule into this file, .svg, .png or .pdf.")
+    ] = None,
+    window: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="How much of the schedule to draw. [one hyperperiod, if it can be seen]"
+        ),
+    ] = None,
+    fail: Annotated[
+        bool, typer.Option("--fail", help="Exit with code 6 unless every task meets its deadline.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say whether a set of periodic tasks meets its deadlines, without running it.
+
+    Worst response times, utilisation and its bounds, the processor demand under EDF, reserves, and the
+    schedule itself. How a task set is written, and what is assumed: docs/schedulability.md. Exit code: 0, or
+    6 if --fail is given and not every task is sure to meet its deadline.
+    """
+    from tautochrone.base.units import parse_duration_ns
+    from tautochrone.schedulability.analysis import analyse as analyse_set
+    from tautochrone.schedulability.partition import find
+    from tautochrone.schedulability.read import read
+    from tautochrone.schedulability.timeline import simulate
+
+    if figure is not None:
+        from tautochrone.answer.figure import format_of
+
+        format_of(figure)
+    shown_ns = None if window is None else parse_duration_ns(window)
+    if shown_ns == 0:
+        raise UsageError("--window 0 shows nothing", "Give a time such as 40ms.")
+    if cpus is not None and not 1 <= cpus <= _MOST_CPUS:
+        raise UsageError(f"--cpus {cpus}: there is no such number of CPUs", f"Give 1 to {_MOST_CPUS}.")
+    task_set = read(tasks)
+    partition = None if cpus is None else find(task_set, cpus)
+    if partition is not None and partition.task_set is not None:
+        task_set = partition.task_set
+    analysis = analyse_set(task_set)
+    timeline = simulate(task_set)
+    drawn = timeline.until(_drawn_ns(timeline)) if shown_ns is None else _window(task_set, shown_ns)
+    notes = [] if partition is None else [_partition_words(partition, cpus or 1)]
+    if figure is not None:
+        _draw(drawn, figure)
+    if as_json:
+        table = _as_json(analysis, timeline, partition)
+        typer.echo(json.dumps(table, indent=2, ensure_ascii=False))
+    else:
+        _show(analysis, timeline, drawn, notes, figure)
+    found = partition is None or partition.task_set is not None
+    if fail and not (found and analysis.schedulable):
+        raise typer.Exit(EXIT_NOT_SCHEDULABLE)
+
+
+def _drawn_ns(timeline: Timeline) -> int:
+    """Up to where a picture goes: a hyperperiod after the last first release, or as much as can be seen."""
+    from tautochrone.schedulability.taskset import TaskSet
+
+    tasks = timeline.tasks
+    last = max(task.offset_ns for task in tasks)
+    end = min(timeline.until_ns, last + TaskSet(tasks, timeline.policy).hyperperiod_ns)
+    shortest = min(task.period_ns for task in tasks)
+    if end <= shortest * _JOBS_OF_A_TASK:
+        return end
+    seen = shortest * _JOBS_OF_A_TASK
+    whole = max(task.period_ns for task in tasks if task.period_ns <= seen)
+    return seen - seen % whole
+
+
+def _window(task_set: TaskSet, window_ns: int) -> Timeline:
+    from tautochrone.schedulability.timeline import MOST_JOBS, releases, simulate
+
+    count = releases(task_set, window_ns)
+    if count > MOST_JOBS:
+        raise UsageError(
+            f"--window: that holds {count:,} releases, and {MOST_JOBS:,} are the most", "Give a shorter time."
+        )
+    return simulate(task_set, window_ns)
+
+
+def _show(
+    analysis: Analysis, timeline: Timeline, drawn: Timeline, notes: list[str], figure: Path | None
+) -> None:
+    from tautochrone.analyse.page import show
+    from tautochrone.answer.console import make_console
+    from tautochrone.base.units import format_duration
+
+    console = make_console()
+    with console.capture() as text:
+        show(console, analysis, timeline, drawn, notes)
+    typer.echo(text.get(), nl=False)  # at once, so that `| head` ends it as it ends every verb
+    if figure is not None:
+        whole = "" if drawn.complete else f" (the first {format_duration(drawn.until_ns)})"
+        typer.echo(f"The schedule{whole} is drawn in {figure.resolve()}")
+
+
+def _draw(drawn: Timeline, out: Path) -> None:
+    from tautochrone.answer.charts.schedule import chart
+    from tautochrone.answer.figure import save
+    from tautochrone.answer.theme import PAPER
+
+    try:
+        save(chart(drawn, None, PAPER), out)
+    except StoreError as error:
+        raise StoreError(str(error), "Choose another place with --figure.") from error
+
+
+def _partition_words(partition: Partition, cpus: int) -> str:
+    where = "1 CPU" if cpus == 1 else f"{cpus} CPUs"
+    if partition.impossible:
+        return (
+            f"No way to run them on {where}: {partition.impossible}. What follows is for the file as it is."
+        )
+    if partition.task_set is None:
+        return (
+            f"No partition onto {where} was found, neither by first fit nor by worst fit. That is no proof "
+            "that there is none. What follows is for the file as it is."
+        )
+    return f"Found by {partition.heuristic}: {_placing(partition.task_set)}."
+
+
+def _placing(task_set: TaskSet) -> str:
+    parts = [
+        f"CPU {cpu}: {', '.join(task.name for task in task_set.on_cpu(cpu).tasks)}" for cpu in task_set.cpus
+    ]
+    return "; ".join(parts)
+
+
+def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from tautochrone.analyse.page import headline, remedies
+
+    task_set = analysis.task_set
+    return {
+        "schema": _SCHEMA,
+        "title": task_set.title,
+        "policy": task_set.policy,
+        "protocol": task_set.protocol if task_set.sections else None,
+        "schedulable": analysis.schedulable,
+        "headline": headline(analysis),
+        "remedies": [
+            asdict(one) | {"words": words}
+            for one, words in zip(analysis.remedies, remedies(analysis), strict=True)
+        ],
+        "hyperperiod_ns": analysis.hyperperiod_ns,
+        "breakdown_factor": analysis.breakdown,
+        "partition": None if partition is None else _partition_json(partition),
+        "admission": None
+        if analysis.admission is None
+        else asdict(analysis.admission) | {"admitted": analysis.admission.admitted},
+        "cpus": [
+            {
+                "cpu": one.cpu,
+                "schedulable": one.schedulable,
+                "utilisation": one.utilisation,
+                "bounds": [asdict(bound) for bound in one.bounds],
+                "demand": None if one.demand is None else asdict(one.demand),
+                "tasks": [
+                    asdict(answer.response.task)
+                    | {
+                        "blocking_ns": answer.response.blocking_ns,
+                        "response_ns": answer.response.response_ns,
+                        "response": answer.response.ending,
+                        "slack_ns": answer.response.slack_ns,
+                        "schedulable": answer.response.schedulable,
+                        "longest_execution_ns": answer.longest_execution_ns,
+                    }
+                    for answer in one.tasks
+                ],
+            }
+            for one in analysis.cpus
+        ],
+        "timeline": {
+            "until_ns": timeline.until_ns,
+            "complete": timeline.complete,
+            "jobs": [asdict(job) for job in timeline.jobs],
+            "slices": [asdict(part) for part in timeline.slices],
+            "preemptions": [asdict(gap) for gap in timeline.preemptions],
+        },
+    }
+
+
+def _partition_json(partition: Partition) -> dict[str, Any]:
+    placed = partition.task_set
+    return {
+        "found": placed is not None,
+        "heuristic": partition.heuristic,
+        "impossible": partition.impossible or None,
+        "cpus": None if placed is None else {task.name: task.cpu for task in placed.tasks},
+    }

@@ -1,0 +1,280 @@
+"""Which charts stand on the page, in which order, split into which panels, with which words below them."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import altair as alt
+
+from tautochrone.answer.charts import cpus, cumulative, histogram, timeline
+from tautochrone.answer.evidence import Measured
+from tautochrone.answer.series import Series, is_signed, merge, runs_of, sources_of
+from tautochrone.answer.theme import DASHES, PAGE
+from tautochrone.answer.typeset import duration, micro, number
+from tautochrone.answer.views import losses
+from tautochrone.base.faults import attempt
+
+TOGETHER = "all sources together"
+_MOST_SOURCES = 4  # more than these are put together, or their lines could not be told apart
+_MOST_PANELS = 12
+_ENVELOPE = "Each stretch of time shows its least and its largest value; no extreme is left out."
+_SIGNED = "There are values below 0: the axis of time is linear close to 0 and logarithmic to both sides."
+_OWN_RANGES = "The runs are too far apart for one scale: each has its own."
+_OFTEN = "How often each value occurred"
+_GLYPHS = {
+    "median": "M11 1.500a4.500 4.500 0 1 1 0 9a4.500 4.500 0 1 1 0-9z",
+    "99 %": "M7 2h8v8H7z",
+    "99.9 %": "M11 .8L14.800 6 11 11.200 7.200 6z",
+    "max": "M7.500 1.500L15 6 7.500 10.500z",
+}
+
+
+@dataclass(frozen=True)
+class Sign:
+    """One entry of a key beside the runs: a dash pattern, or the outline of a shape, or that shape on a line.
+
+    ``color``: place in the theme's series; ``shade``: the name of another of its colours, "ink" or "heat-0";
+    neither: the muted ink.
+    """
+
+    label: str
+    dash: str | None = None
+    path: str = ""
+    color: int | None = None
+    shade: str = ""
+
+    @property
+    def is_heading(self) -> bool:
+        """Whether it is words alone, for the signs after it."""
+        return self.dash is None and not self.path
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One chart of a figure."""
+
+    id: str
+    title: str
+    chart: alt.LayerChart
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the page.
+
+    Attributes:
+        notes: stand below its caption, each on a line of its own.
+        lost: what stands in its place where it could not be made; otherwise empty.
+    """
+
+    title: str
+    panels: tuple[Panel, ...]
+    caption: tuple[str, ...]
+    key: tuple[Sign, ...] = ()
+    notes: tuple[str, ...] = ()
+    lost: str = ""
+
+
+def made(title: str, draw: Callable[[], Figure]) -> Figure:
+    """The figure, or a notice in its place where it can't be drawn."""
+    return attempt(title, draw, lambda fault: Figure(title, (), (), lost=fault.notice))
+
+
+def all_made(title: str, draw: Callable[[], Iterable[Figure]]) -> list[Figure]:
+    """The same of several that are drawn together; ``title`` names them all."""
+    return attempt(title, lambda: list(draw()), lambda fault: [Figure(title, (), (), lost=fault.notice)])
+
+
+def compose(measured: Measured, prefix: str) -> list[Figure]:
+    """The figures of one measure; their panels' ids begin with ``prefix``."""
+    if not measured.loop:
+        several = len(sources_of(measured.series)) > _MOST_PANELS
+        return [made(_OFTEN, lambda: (_cpus if several else _one_panel_each)(measured, prefix))]
+    drawn = [(_OFTEN, _histogram), ("How late the completed cycles began", _cumulative)]
+    if any(one.envelope is not None for one in measured.series):
+        drawn.append(("When it was late", _timeline))
+    if any(one.maxima is not None for one in measured.series):
+        drawn.append(("When it was worse than before", _worst_so_far))
+    drawn.append(("Side by side", _cpus))
+    return [made(title, partial(draw, measured, prefix)) for title, draw in drawn]
+
+
+def few(series: Sequence[Series]) -> Sequence[Series]:
+    """The series themselves, or, where there are too many sources, one series per run."""
+    return series if len(sources_of(series)) <= _MOST_SOURCES else merge(series, TOGETHER)
+
+
+def _histogram(measured: Measured, prefix: str) -> Figure:
+    series = few(measured.series)
+    sources = sources_of(series)
+    panels = [
+        Panel(
+            id=f"{prefix}-histogram-{index}",
+            title=source if len(sources) > 1 or source == TOGETHER else "",
+            chart=histogram.chart(
+                [one for one in series if one.source == source],
+                PAGE,
+                within=series,
+                title=measured.title,
+                legend=False,
+            ),
+        )
+        for index, source in enumerate(sources)
+    ]
+    total = sum(one.count for one in measured.series)
+    caption = (
+        f"All {number(total)} samples; nothing is cut off at either end. Both axes are logarithmic, so that "
+        "a single late cycle shows beside thousands that were in time.",
+        *_to_both_sides(series),
+        *losses.caption(measured.series),
+    )
+    return Figure(_OFTEN, tuple(panels), caption)
+
+
+def _one_panel_each(measured: Measured, prefix: str) -> Figure:
+    """For experiments without a period, such as the readings of each clock."""
+    still = [one.source for one in measured.series if _is_always_0(one)]
+    stepped = [one for one in measured.series if not _is_always_0(one)]
+    if not stepped:
+        return Figure(_OFTEN, (), (f"Always 0: {', '.join(still)}.",))
+    sources = sources_of(stepped)
+    panels = [
+        Panel(
+            f"{prefix}-histogram-{index}",
+            source,
+            histogram.chart(
+                [one for one in stepped if one.source == source],
+                PAGE,
+                within=stepped,
+                title=measured.title,
+                legend=False,
+                height=130,
+            ),
+        )
+        for index, source in enumerate(sources)
+    ]
+    caption = [
+        f"All {number(sum(one.count for one in stepped))} values; both axes are logarithmic.",
+        *_to_both_sides(stepped),
+    ]
+    if still:
+        caption.append(f"Always 0, so not on a logarithmic axis: {', '.join(still)}.")
+    return Figure(_OFTEN, tuple(panels), tuple(caption))
+
+
+def _is_always_0(one: Series) -> bool:
+    return one.maximum_ns == 0 and int(one.bins.low_ns.min()) == 0
+
+
+def _to_both_sides(series: Sequence[Series]) -> tuple[str, ...]:
+    return (_SIGNED,) if is_signed(series) else ()
+
+
+def _cumulative(measured: Measured, prefix: str) -> Figure:
+    series = few(measured.series)
+    sources = sources_of(series)
+    panels = (
+        Panel(
+            f"{prefix}-whole",
+            "all completed cycles",
+            cumulative.whole(series, PAGE, title=measured.title, legend=False),
+        ),
+        Panel(
+            f"{prefix}-top",
+            "the latest tenth of them, enlarged",
+            cumulative.top(series, PAGE, title=measured.title, legend=False),
+        ),
+    )
+    dashes = (" ".join(map(str, DASHES[i % len(DASHES)])) for i in range(len(sources)))
+    key = tuple(
+        Sign(source, dash="" if dash == "1 0" else dash) for source, dash in zip(sources, dashes, strict=True)
+    )
+    caption = (
+        "The share of the completed cycles that began at most so late; enlarged, each step up is ten times "
+        "rarer. The mark at the end of a line is the worst of all its cycles.",
+        *losses.caption(measured.series),
+    )
+    return Figure("How late the completed cycles began", panels, caption, key if len(sources) > 1 else ())
+
+
+def _timeline(measured: Measured, prefix: str) -> Figure:
+    with_time = [one for one in measured.series if one.envelope is not None]
+    series: Sequence[Series] = few(with_time)
+    if len(series) > _MOST_PANELS:
+        series = merge(with_time, TOGETHER)
+    name, ranges = _panel_name(series), timeline.ranges(series)
+    panels = tuple(
+        Panel(
+            f"{prefix}-time-{index}",
+            name(one) if len(series) > 1 else "",
+            timeline.chart(
+                [one], PAGE, within=series, range_of=ranges[one.run], title=measured.meaning, legend=False
+            ),
+        )
+        for index, one in enumerate(series)
+    )
+    own = (_OWN_RANGES,) if len(runs_of(series)) > 1 and len(ranges[series[0].run]) < len(series) else ()
+    caption = (_ENVELOPE, *own, *_marked(series), *_worst_sentences(with_time))
+    return Figure("When it was late", panels, caption, notes=tuple(over_time(measured)))
+
+
+def over_time(measured: Measured) -> list[str]:
+    """What stands out in the course of each run, in sentences; which run, where there are several."""
+    several = len(measured.courses) > 1
+    return [
+        micro(f"{label}: {sentence}" if several else sentence)
+        for label, found in measured.courses
+        if not found.why_not
+        for sentence in found.sentences()
+    ]
+
+
+def _marked(series: Sequence[Series]) -> Iterator[str]:
+    marks = [one.marks for one in series if one.marks is not None]
+    if any(one.change_s for one in marks):
+        levels = (
+            ", the lines beside it are the median before and after" if any(one.level for one in marks) else ""
+        )
+        yield f"A dashed line marks a change of level{levels}."
+    if any(one.spike_s for one in marks):
+        yield "The small marks at the top show when a spike of the period was due."
+
+
+def _worst_so_far(measured: Measured, prefix: str) -> Figure:
+    series = [one for one in measured.series if one.maxima is not None]
+    panel = Panel(
+        f"{prefix}-maxima", "", timeline.worst_so_far(series, PAGE, title=measured.meaning, legend=False)
+    )
+    runs = ", ".join(runs_of(series))
+    kept = f"{runs}: kept a histogram, so only the instant of each new worst is known."
+    return Figure("When it was worse than before", (panel,), (kept, *_worst_sentences(series)))
+
+
+def _worst_sentences(series: Sequence[Series]) -> list[str]:
+    sentences = []
+    for run in runs_of(series):
+        worst = max((one for one in series if one.run == run), key=lambda one: one.maximum_ns)
+        if worst.worst_at_s is not None:
+            when = f" ({worst.worst_at_utc})" if worst.worst_at_utc else ""
+            sentences.append(
+                f"Worst of {run}: {duration(worst.maximum_ns)} on {worst.source}, "
+                f"{worst.worst_at_s:,.3f} s after the start{when}."
+            )
+    return sentences
+
+
+def _cpus(measured: Measured, prefix: str) -> Figure:
+    panel = Panel(f"{prefix}-cpus", "", cpus.chart(measured.series, PAGE, title=measured.title, legend=False))
+    key = tuple(Sign(label, path=path) for label, path in _GLYPHS.items())
+    caption = (
+        "A quantile for which there are too few samples has no mark.",
+        *losses.caption(measured.series),
+    )
+    return Figure("Side by side", (panel,), caption, key)
+
+
+def _panel_name(series: Sequence[Series]) -> Callable[[Series], str]:
+    several_runs, several_sources = len(runs_of(series)) > 1, len(sources_of(series)) > 1
+    if several_runs and several_sources:
+        return lambda one: f"{one.run}, {one.source}"
+    return (lambda one: one.run) if several_runs else (lambda one: one.source)

@@ -1,0 +1,67 @@
+"""Where text for people goes: standard output or standard error, as a terminal or a pipe has it.
+
+Imports little but rich, so that a verb that needs no chart begins at once.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import ParamSpec
+
+from rich.console import Console
+from rich.segment import Segment
+from rich.text import Text
+
+from tautochrone.base.faults import Fault, attempt
+
+_PIPE_WIDTH = 10_000
+_Given = ParamSpec("_Given")
+_BLANK_END = re.compile(r"[ \t]+(?=\n)")
+
+
+class _Console(Console):
+    """One that lets the command end as it ends everywhere when nobody reads any more."""
+
+    def on_broken_pipe(self) -> None:
+        """Tell whoever runs the command; rich would end it here, with a code of its own.
+
+        Raises:
+            BrokenPipeError: always.
+        """
+        raise BrokenPipeError
+
+
+class _Piped(_Console):
+    """One for pipes and files: rich fills up the last column with spaces, which are of no use there."""
+
+    def _render_buffer(self, buffer: Iterable[Segment]) -> str:
+        return _BLANK_END.sub("", super()._render_buffer(buffer))
+
+
+def make_console(*, stderr: bool = False) -> Console:
+    """In colour on a terminal; in a pipe plain, and wide enough that no line is broken."""
+    console = _Console(highlight=False, stderr=stderr)
+    if console.is_terminal:
+        return console
+    return _Piped(highlight=False, stderr=stderr, width=_PIPE_WIDTH, no_color=True)
+
+
+def show_part(
+    console: Console,
+    part: str,
+    show: Callable[_Given, object],
+    *given: _Given.args,
+    **named: _Given.kwargs,
+) -> None:
+    """Print a part of an answer; where that fails unexpectedly, a notice stands in its place.
+
+    Args:
+        part: what it is, as its heading names it.
+        show: prints it on ``console``; called with what else is given. Nothing is written before it ended, so
+            that what goes wrong with the output is no fault of the part.
+    """
+
+    def notice(fault: Fault) -> None:
+        console.print(Text(f"\n{fault.notice}", style="bold red"), soft_wrap=True)
+
+    with console:
+        attempt(part, lambda: show(*given, **named), notice)

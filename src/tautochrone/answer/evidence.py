@@ -1,0 +1,284 @@
+"""From runs to what charts and tables show: beside presentations, the only place that reads samples.
+
+A run is read in one pass for each of its measures (`judgement.reduced`), so that 100 million samples need no
+more memory than a few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tautochrone.answer.experiments import Grid, Presentation, beginning_of, presentation_of
+from tautochrone.answer.labels import label_runs
+from tautochrone.answer.series import Bins, Curve, Envelope, Marks, Maxima, Series
+from tautochrone.base.faults import attempt
+from tautochrone.judge.course.course import Courses, course_of, start_of
+from tautochrone.judge.loops import is_about_a_loop
+from tautochrone.judge.reduced import Reduced, reduce_run
+from tautochrone.run.folder import Run
+from tautochrone.run.manifest import Extremes, Manifest
+from tautochrone.statistics import shape
+from tautochrone.statistics.reduction import Reduction
+from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
+
+if TYPE_CHECKING:
+    from tautochrone.answer.composition import Figure
+
+_MOST_SPIKES = 200
+_BINS = 4_000  # much finer than any chart, whose bins are sums of these
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One measure of one experiment, over all runs that have it.
+
+    ``loop``: whether it tells how late the cycles of a control loop begin.
+    ``courses``: of a loop's runs, each with its label, what stands out over time.
+    """
+
+    experiment: str
+    measure: str
+    meaning: str
+    series: tuple[Series, ...]
+    loop: bool = True
+    courses: tuple[tuple[str, Courses], ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The meaning as a title: ``Scheduling latency``."""
+        return self.meaning[:1].upper() + self.meaning[1:]
+
+    @property
+    def heading(self) -> str:
+        """The title, with the experiment's name where the meaning alone does not tell it."""
+        return self.title if self.loop else f"{beginning_of(self.experiment)}: {self.meaning}"
+
+
+@dataclass(frozen=True)
+class Presented:
+    """All runs of one experiment, with what presents them. A run without a sample is left out."""
+
+    presentation: Presentation
+    runs: tuple[Run, ...]
+    labels: tuple[str, ...]
+
+    def grids(self) -> list[Grid]:
+        """Its tables."""
+        return self.presentation.grids(self.runs, self.labels)
+
+    def figures(self, prefix: str) -> list[Figure]:
+        """Its figures; their panels' ids begin with ``prefix``."""
+        return self.presentation.figures(self.runs, self.labels, prefix)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Runs beside each other: manifests and labels in the same order, and what was measured.
+
+    Attributes:
+        presented: by experiment, what it shows beyond the general summary.
+        lost: a notice for each part that could not be made.
+    """
+
+    manifests: tuple[Manifest, ...]
+    labels: tuple[str, ...]
+    measured: tuple[Measured, ...]
+    presented: Mapping[str, Presented] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
+
+    def of(self, experiment: str) -> list[Measured]:
+        """The measures of one experiment, the one it is about first."""
+        return [one for one in self.measured if one.experiment == experiment]
+
+
+def gather(
+    runs: Sequence[Run], each: Callable[[Run, str, Sequence[Reduced]], None] | None = None
+) -> Evidence:
+    """Read and reduce ``runs``. A source without a single sample has no series.
+
+    Args:
+        runs: in the order in which they shall stand.
+        each: is given every measure of a run that has samples, reduced, before that is forgotten: nobody else
+            has to read the samples again.
+
+    Raises:
+        DamagedError: samples can't be read.
+    """
+    manifests = tuple(run.manifest for run in runs)
+    labels = tuple(label_runs(manifests))
+    found: dict[tuple[str, str], list[Series]] = {}
+    meanings: dict[tuple[str, str], str] = {}
+    courses: dict[tuple[str, str], list[tuple[str, Courses]]] = {}
+    lost: list[str] = []
+    for run, label, rank in zip(runs, labels, rank_runs(manifests), strict=True):
+        for measure in run.manifest.header.get("measures", []):
+            name = str(measure["name"])
+            key = (run.manifest.experiment, name)
+            meanings.setdefault(key, str(measure.get("meaning") or name))
+            reduced = reduce_run(run, name) if run.count(name) else ()
+            if each is not None and reduced:
+                each(run, name, reduced)
+            about, course = f"{meanings[key]}, {label or run.id}", None
+            if reduced and is_about_a_loop(run.manifest.header):
+                course = attempt(
+                    f"What stands out over time: {about}",
+                    partial(course_of, run, name, reduced),
+                    lambda fault: lost.append(fault.notice),
+                )
+            if course is not None:
+                courses.setdefault(key, []).append((label, course))
+            of_run = attempt(
+                about,
+                lambda: list(_series(run, label, rank, name, reduced, course)),  # noqa: B023 - called at once
+                lambda fault: lost.append(fault.notice),
+            )
+            found.setdefault(key, []).extend(of_run or ())
+    loops = {manifest.experiment for manifest in manifests if is_about_a_loop(manifest.header)}
+    measured = [
+        Measured(*key, meanings[key], tuple(series), key[0] in loops, tuple(courses.get(key, ())))
+        for key, series in found.items()
+        if series
+    ]
+    loops_first = tuple(sorted(measured, key=lambda one: not one.loop))
+    return Evidence(manifests, labels, loops_first, _presented(runs, labels), tuple(lost))
+
+
+def _presented(runs: Sequence[Run], labels: Sequence[str]) -> dict[str, Presented]:
+    found = {}
+    for experiment in dict.fromkeys(run.manifest.experiment for run in runs):
+        presentation = presentation_of(experiment)
+        own = [
+            (run, label)
+            for run, label in zip(runs, labels, strict=True)
+            if run.manifest.experiment == experiment and any(book.recorded for book in run.manifest.books)
+        ]
+        if presentation is not None and own:
+            said = tuple(label if len(own) > 1 else "" for _, label in own)
+            found[experiment] = Presented(presentation, tuple(run for run, _ in own), said)
+    return found
+
+
+def rank_runs(manifests: Sequence[Manifest]) -> list[int]:
+    """The place of each run among those of its experiment: it decides colour and shape."""
+    experiments = [manifest.experiment for manifest in manifests]
+    return [experiments[:index].count(experiment) for index, experiment in enumerate(experiments)]
+
+
+def _series(
+    run: Run, label: str, rank: int, measure: str, reduced: Sequence[Reduced], course: Courses | None
+) -> Iterator[Series]:
+    header = run.manifest.header
+    start_ns = start_of(run.manifest)
+    parts = {one.source: one for one in reduced}
+    for source in header.get("sources", []):
+        number, name = int(source["source"]), str(source.get("name", source["source"]))
+        if number not in parts:
+            continue
+        extreme = next(
+            (one for one in run.manifest.extremes if one.source == number and one.measure == measure), None
+        )
+        book = next((one for one in run.manifest.books if one.source == number), None)
+        reduction = parts[number].reduction
+        drawn = (
+            _draw_histogram(run, number, extreme, start_ns)
+            if reduction is None
+            else _draw_samples(reduction, start_ns)
+        )
+        at_ns = extreme.maximum_at_ns if extreme is not None else None
+        yield Series(
+            run=label,
+            rank=rank,
+            source=name,
+            count=drawn.summary.count,
+            maximum_ns=drawn.summary.maximum,
+            bins=drawn.bins,
+            curve=drawn.curve,
+            envelope=drawn.envelope,
+            maxima=drawn.maxima,
+            worst_at_s=None if at_ns is None or start_ns is None else (at_ns - start_ns) / 1e9,
+            worst_at_utc=_wall_clock(header.get("epoch"), at_ns),
+            summary=drawn.summary,
+            released=book.released if book else None,
+            missed=book.missed if book else None,
+            dropped=book.dropped if book else None,
+            what=str(source.get("what") or ""),
+            marks=None if course is None or start_ns is None else _marks(course, number, start_ns),
+        )
+
+
+def _marks(found: Courses, source: int, start_ns: int) -> Marks | None:
+    own = next((one for one in found.sources if one.source == source), None)
+    if own is None or not (own.changes or own.periods):
+        return None
+
+    def since(at_ns: float) -> float:
+        return (at_ns - start_ns) / 1e9
+
+    medians = [one for one in own.changes if one.of == "median"]
+    bounds = [own.begin_ns, *(one.at_ns for one in medians), own.end_ns]
+    levels = [medians[0].before, *(one.after for one in medians)] if medians else []
+    spikes = [one for one in own.periods if one.kind == "spikes" and one.periods <= _MOST_SPIKES]
+    due = [
+        at
+        for one in spikes[-1:]  # of several, the rarest: the others would stand close together
+        for at in np.arange(since(one.first_ns), since(own.end_ns), one.period_ns / 1e9).tolist()
+    ]
+    return Marks(
+        change_s=tuple(dict.fromkeys(since(one.at_ns) for one in own.changes)),
+        level=tuple(
+            (since(first), since(last), level)
+            for (first, last), level in zip(pairwise(bounds), levels, strict=False)
+        ),
+        spike_s=tuple(due),
+    )
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    summary: Summary
+    bins: Bins
+    curve: Curve
+    envelope: Envelope | None = None
+    maxima: Maxima | None = None
+
+
+def _draw_samples(reduction: Reduction, start_ns: int | None) -> _Drawn:
+    blocks, counts = reduction.blocks, reduction.counts
+    envelope = None
+    if start_ns is not None:
+        at_s = (blocks.begin_ns - start_ns) / 1e9
+        envelope = Envelope(at_s, blocks.minimum, blocks.maximum)
+    low, high, count = shape.histogram_of(counts, _BINS)
+    used = count > 0
+    bins = Bins(low[used], high[used], count[used])
+    return _Drawn(summary_of(counts), bins, Curve(*shape.ecdf_of(counts)), envelope)
+
+
+def _draw_histogram(run: Run, source: int, extreme: Extremes | None, start_ns: int | None) -> _Drawn:
+    low, high, count = run.histogram(source)
+    summary = summarise_counts(low, high, count, extreme.maximum_ns if extreme is not None else None)
+    at, share = shape.ecdf_of_counts(low, high, count)
+    order = np.argsort(low)
+    bins = Bins(low[order], high[order], count[order].astype(np.int64))
+    maxima = None
+    if start_ns is not None:
+        instants, values = run.running_maxima(source)
+        maxima = Maxima((instants - start_ns) / 1e9, values)
+    curve = Curve(np.minimum(at, summary.maximum), share)
+    return _Drawn(summary, bins, curve, maxima=maxima)
+
+
+def _wall_clock(epoch: Mapping[str, int] | None, at_ns: int | None) -> str | None:
+    """An instant of the stream's clock as UTC, to the millisecond."""
+    if not epoch or at_ns is None:
+        return None
+    real_ns = epoch["realtime_ns"] + at_ns - epoch["monotonic_ns"]
+    seconds, rest = divmod(real_ns, 1_000_000_000)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}.{rest // 1_000_000:03d} UTC"

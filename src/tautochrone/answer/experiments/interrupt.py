@@ -1,0 +1,196 @@
+"""Interrupt and preemption latency: Tables 4 to 6 of laurich2004, and its cumulative curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.typeset import number
+from tautochrone.base.units import format_us
+from tautochrone.judge.interrupt import INTERRUPT, PREEMPTION, InterruptRun, Latency, judge_interrupt
+from tautochrone.statistics.bins import Range, difference, narrowest_range
+
+if TYPE_CHECKING:
+    from tautochrone.answer.charts.requirement import Line
+    from tautochrone.answer.composition import Figure
+    from tautochrone.run.folder import Run
+
+_NA = "N/A"
+_MAJORITY = 0.97
+_CURVES = ((INTERRUPT, "interrupt latency (t1)"), (PREEMPTION, "preemption latency (t2)"))
+_SWITCH_NOTES = (
+    "Of 97 % of the samples: the fewest neighbouring bins that hold so many, 2 us wide for t2, 0.5 us for "
+    "the others.",
+    "From the ranges: the one of t2 less the one of t1, as the paper has it; it says little where these are "
+    "wide. Each sample: its own t2 - t1.",
+)
+
+
+@dataclass(frozen=True)
+class InterruptPresentation:
+    """Presentation of the experiment `interrupt`."""
+
+    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+        """Tables 4, 6 and 5 of the paper, and whether the requirement is met."""
+        judged = [judge_interrupt(run) for run in runs]
+        known = [one for one in judged if one.interrupt is not None]
+        said = []
+        if known:
+            said.append(
+                _summary("Interrupt latency (t1) in us, as Table 4", known, lambda one: one.interrupt)
+            )
+        said.append(_summary("Preemption latency (t2) in us, as Table 6", judged, lambda one: one.preemption))
+        if known:
+            said.append(_switch(judged, labels))
+        return [*said, _requirement(judged, labels)]
+
+    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+        """All curves on one chart, whole and enlarged at the top, with the requirement."""
+        from tautochrone.answer.charts import requirement
+        from tautochrone.answer.composition import Figure, Panel
+        from tautochrone.answer.theme import PAGE
+
+        lines = [
+            line
+            for run, label in zip(runs, labels, strict=True)
+            for line in _lines(run, label or str(run.manifest.conditions.get("load", "this run")))
+        ]
+        if not lines:
+            return []
+        limits = sorted({judge_interrupt(run).requirement.limit_ns for run in runs})
+        panels = (
+            Panel(f"{prefix}-curves", "all samples", requirement.whole(lines, limits, PAGE)),
+            Panel(
+                f"{prefix}-top", "the largest tenth of them, enlarged", requirement.top(lines, limits, PAGE)
+            ),
+        )
+        caption = (
+            "The share of the samples that are at most so large; enlarged, each step up is ten times rarer. "
+            "The mark at the end of a line is its largest sample. Upright: the requirement for t2.",
+        )
+        return [Figure("Interrupt and preemption latency", panels, caption)]
+
+
+def _summary(
+    title: str, judged: Sequence[InterruptRun], of: Callable[[InterruptRun], Latency | None]
+) -> Grid:
+    loads = [name for loaded, name in ((False, "unloaded"), (True, "loaded")) if _any(judged, loaded)]
+    columns = ("", *(f"maximum, {name}" for name in loads), *(f"99.999 %, {name}" for name in loads))
+    rows = []
+    for way, pair in _pairs(judged):
+        chosen = [pair[name == "loaded"] for name in loads]
+        held = [of(one) if one else None for one in chosen]
+        maxima = [format_us(one.summary.maximum) if one else _NA for one in held]
+        rows.append((way, *maxima, *map(_threshold, held)))
+    return Grid(title, columns, tuple(rows), _sample_notes(judged, of))
+
+
+def _any(judged: Sequence[InterruptRun], loaded: bool) -> bool:
+    return any(one.loaded is loaded for one in judged)
+
+
+def _pairs(
+    judged: Sequence[InterruptRun],
+) -> list[tuple[str, tuple[InterruptRun | None, InterruptRun | None]]]:
+    """A line for each system and loop: an unloaded and a loaded run of it, as far as there are."""
+    found = []
+    for way in dict.fromkeys(one.way for one in judged):
+        own = [one for one in judged if one.way == way]
+        unloaded, loaded = ([one for one in own if one.loaded is which] for which in (False, True))
+        found += [(way, pair) for pair in zip_longest(unloaded, loaded)]
+    return found
+
+
+def _threshold(latency: Latency | None) -> str:
+    if latency is None:
+        return _NA
+    value = latency.threshold.value
+    return "too few" if value is None else format_us(value)
+
+
+def _sample_notes(
+    judged: Sequence[InterruptRun], of: Callable[[InterruptRun], Latency | None]
+) -> tuple[str, ...]:
+    notes = []
+    for one in judged:
+        latency = of(one)
+        if latency is None:
+            continue
+        count, needed = latency.summary.count, latency.threshold.samples_needed
+        words = f"{one.load}: {number(count)} samples"
+        if latency.threshold.value is None:
+            words += f", and a 99.999 % threshold rests on {number(needed)} or more"
+        if latency.bins is not None and latency.bins.past:
+            past, end = latency.bins.past, format_us(latency.bins.end_ns)
+            words += f"; {number(past)} of them past the last bin of the paper ({end} us)"
+        notes.append(f"{words}.")
+    return tuple(dict.fromkeys(notes))
+
+
+def _switch(judged: Sequence[InterruptRun], labels: Sequence[str]) -> Grid:
+    rows = []
+    for one, label in zip(judged, labels, strict=True):
+        earlier, later, own = (_majority(held) for held in (one.interrupt, one.preemption, one.switch))
+        between = difference(later, earlier) if earlier and later else None
+        largest = format_us(one.switch.summary.maximum) if one.switch else _NA
+        ranges = [
+            _NA if held is None else _range(held.low_ns, held.high_ns) for held in (earlier, later, own)
+        ]
+        rows.append(
+            (label or one.load, *ranges[:2], _range(*between) if between else _NA, ranges[2], largest)
+        )
+    columns = ("", "t1", "t2", "context switch, from the ranges", "of each sample", "maximum")
+    return Grid("Context switch in us, as Table 5", columns, tuple(rows), _SWITCH_NOTES)
+
+
+def _majority(latency: Latency | None) -> Range | None:
+    return narrowest_range(latency.bins, _MAJORITY) if latency and latency.bins else None
+
+
+def _range(low_ns: int, high_ns: int) -> str:
+    return f"{low_ns / 1e3:,.1f} to {high_ns / 1e3:,.1f}"
+
+
+def _requirement(judged: Sequence[InterruptRun], labels: Sequence[str]) -> Grid:
+    rows, notes = [], []
+    for one, label in zip(judged, labels, strict=True):
+        held = one.requirement
+        largest = _NA if held.largest_ns is None else format_us(held.largest_ns)
+        rows.append(
+            (
+                label or one.load,
+                format_us(held.limit_ns),
+                largest,
+                number(held.samples),
+                number(held.late),
+                number(held.missed),
+                held.standing,
+            )
+        )
+        notes.append(f"{label or one.load}: {held.sentence}")
+        notes += [f"N/A, {name}: {why}." for name, why in one.absent.items()]
+    columns = ("", "less than", "largest", "samples", "too late", "missed", "requirement")
+    return Grid("Requirement for t2, in us", columns, tuple(rows), tuple(dict.fromkeys(notes)))
+
+
+def _lines(run: Run, label: str) -> list[Line]:
+    from tautochrone.answer.charts.requirement import Line
+    from tautochrone.statistics import shape
+
+    found = []
+    for measure, name in _CURVES:
+        if measure not in run.measures or run.count(measure) == 0:
+            continue
+        if run.is_histogram:
+            value, share = shape.ecdf_of_counts(*run.histogram())
+            maximum = max(one.maximum_ns for one in run.manifest.extremes if one.measure == measure)
+        else:
+            values = run.values(measure)
+            values.sort()
+            value, share = shape.ecdf(values)
+            maximum = int(values[-1])
+        found.append(Line(label, name, value, share, run.count(measure), maximum))
+    return found

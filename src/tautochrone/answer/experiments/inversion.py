@@ -1,0 +1,190 @@
+"""Priority inversion: which locks are open to it, and what the threads did (garre2014, 3.2 and Figure 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.typeset import number
+from tautochrone.base.units import format_duration
+from tautochrone.judge.inversion import LockVerdict, headline, judge_run, repetitions
+
+if TYPE_CHECKING:
+    from tautochrone.answer.composition import Figure, Panel
+    from tautochrone.run.folder import Run
+
+_COLUMNS = ("lock", "open to inversion?", "times", "median (ms)", "worst (ms)", "bounded by")
+_ANSWERS = {"open": "yes", "safe": "no", "not shown": "inconclusive"}
+_TITLES = {
+    "inverted": "open: the middle task works while high waits",
+    "endless": "open: high spins on the CPU that low needs",
+    "inherited": "safe: low goes before the middle task while high waits",
+    "ceiling": "safe: low goes before both until it gives the lock back",
+}
+_MEASURED = (
+    "Yes: the middle task did all of its work while the high thread was kept waiting, or low never came to "
+    "run. That is read from the order of instants, not from a length. Times: in how many repetitions."
+)
+
+
+@dataclass(frozen=True)
+class InversionPresentation:
+    """Presentation of the experiment `inversion`."""
+
+    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+        """One table per run; its title says which locks are safe."""
+        return [_grid(run, label) for run, label in zip(runs, labels, strict=True)]
+
+    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+        """What the threads did, one panel for each way in which it went; and every blocking time."""
+        judged = [(run, label, judge_run(run)) for run, label in zip(runs, labels, strict=True)]
+        judged = [one for one in judged if any(len(lock.blocking_ns) for lock in one[2])]
+        if not judged:
+            return []
+        names = [f"threads-{index}" if len(judged) > 1 else "threads" for index in range(len(judged))]
+        drawn = [_scenario(*one, f"{prefix}-{name}") for one, name in zip(judged, names, strict=True)]
+        return [*(figure for figure in drawn if figure is not None), _waits(judged, f"{prefix}-waits")]
+
+
+def _grid(run: Run, label: str) -> Grid:
+    absent = [(str(one.get("name")), str(one.get("why"))) for one in run.manifest.header.get("absent", ())]
+    notes = [f"{name}: N/A, {why}." for name, why in absent]
+    if run.is_histogram:
+        note = "Nothing is judged: the run kept a histogram, and the order of instants is lost. Record raw."
+        return Grid(_titled("Priority inversion", label), _COLUMNS, (), (note, *notes))
+    verdicts = judge_run(run)
+    places = {one.where for one in verdicts}
+    rows = [_line(one, several_places=len(places) > 1) for one in verdicts]
+    rows += [(name, *["N/A"] * (len(_COLUMNS) - 1)) for name, _ in absent]
+    for one in verdicts:
+        if one.why_not_shown:
+            total = len(one.stories)
+            left = f"{number(total - one.times_shown)} of {number(total)}"
+            notes.append(f"{one.lock}: {left} repetitions show nothing: {one.why_not_shown}.")
+    if any(one.gave_up for one in verdicts):
+        patience = format_duration(_parameter(run, "patience_ns"))
+        never = "; it would never have had the lock" if any(one.endless for one in verdicts) else ""
+        notes.append(f"At least: the high thread gave up after {patience}{never}.")
+    notes += [_how(run, places), _MEASURED]
+    return Grid(_titled(headline(verdicts), label), _COLUMNS, tuple(rows), tuple(notes))
+
+
+def _line(one: LockVerdict, *, several_places: bool) -> tuple[str, ...]:
+    least = "at least " if one.gave_up else ""
+    shown = number(one.times_shown)
+    return (
+        f"{one.lock}, {one.where}" if several_places else one.lock,
+        _ANSWERS[one.standing],
+        f"{number(one.times_open)} of {shown}" if one.times_shown else "N/A",
+        "N/A" if one.median_ns is None else f"{least}{one.median_ns / 1e6:,.3f}",
+        "N/A" if one.worst_ns is None else f"{least}{one.worst_ns / 1e6:,.3f}",
+        one.bound or "N/A",
+    )
+
+
+def _how(run: Run, places: set[str]) -> str:
+    lengths = (
+        f"Critical section of {format_duration(_parameter(run, 'critical_ns'))}, middle task of "
+        f"{format_duration(_parameter(run, 'middle_ns'))}."
+    )
+    if len(places) == 1 and " to " not in (place := next(iter(places))):
+        return f"{lengths} All three threads on {place}."
+    return f"{lengths} Of two CPUs, low and middle are on the first, high on the second."
+
+
+def _scenario(run: Run, label: str, verdicts: Sequence[LockVerdict], prefix: str) -> Figure | None:
+    """One panel for each story that was told, by its first lock; the others are named in the caption."""
+    from tautochrone.answer.composition import Figure
+
+    told: dict[tuple[str, str], list[tuple[int, LockVerdict]]] = {}
+    for source, one in zip(run.sources, verdicts, strict=True):
+        if len(one.blocking_ns) and (story := _usual_story(one)) in _TITLES:
+            told.setdefault((story, one.where), []).append((source, one))
+    panels = tuple(_panels(run, told, prefix))
+    if not panels:
+        return None
+    several_places = len({where for _, where in told}) > 1
+    alike = [
+        f"As with the {members[0][1].lock}{f', {where}' if several_places else ''}, so with: "
+        f"{', '.join(one.lock for _, one in members[1:])}."
+        for (_, where), members in told.items()
+        if len(members) > 1
+    ]
+    caption = (
+        "The repetition with the median blocking time. The black line: low has the lock. It is taken to work "
+        "when nobody else has its CPU.",
+        *alike,
+    )
+    return Figure(_titled("What the three threads did", label), panels, caption)
+
+
+def _panels(
+    run: Run, told: dict[tuple[str, str], list[tuple[int, LockVerdict]]], prefix: str
+) -> Iterator[Panel]:
+    from tautochrone.answer.charts import scenario
+    from tautochrone.answer.composition import Panel
+    from tautochrone.answer.theme import PAGE
+    from tautochrone.judge.inversion_scene import scene, typical
+
+    several_places = len({where for _, where in told}) > 1
+    scenes = {}
+    for (story, where), members in told.items():
+        source, _ = members[0]
+        seen = repetitions(run, source)
+        drawn = scene(seen, typical(seen))
+        if drawn.spans:  # on a clock too coarse to tell its instants apart nothing lasts
+            scenes[story, where] = drawn
+    ends = {key: max(span.end_ns for span in one.spans) for key, one in scenes.items()}
+    bounded = max((end for (story, _), end in ends.items() if story != "endless"), default=0)
+    for index, (key, one) in enumerate(scenes.items()):
+        story, where = key
+        lock = told[key][0][1].lock
+        name = f"{lock}, {where}" if several_places else lock
+        until_ns = ends[key] if story == "endless" else bounded
+        yield Panel(
+            f"{prefix}-{index}",
+            f"{name}: {_TITLES[story]}",
+            scenario.chart(one, PAGE, until_ns=round(until_ns * 1.02)),
+        )
+
+
+def _usual_story(one: LockVerdict) -> str:
+    return max(one.stories, key=one.stories.count)
+
+
+def _waits(judged: Sequence[tuple[Run, str, Sequence[LockVerdict]]], prefix: str) -> Figure:
+    from tautochrone.answer.charts import blocking
+    from tautochrone.answer.composition import Figure, Panel, Sign
+    from tautochrone.answer.theme import PAGE
+
+    several_places = len({one.where for _, _, verdicts in judged for one in verdicts}) > 1
+    rows = [
+        blocking.Row(label, f"{one.lock}, {one.where}" if several_places else one.lock, one)
+        for _, label, verdicts in judged
+        for one in verdicts
+        if len(one.blocking_ns)
+    ]
+    lengths = {(_parameter(run, "critical_ns"), _parameter(run, "middle_ns")) for run, _, _ in judged}
+    limits: list[tuple[str, int]] = []
+    caption = ["Every repetition, from when the high thread is ready until it has the lock."]
+    if len(lengths) == 1:
+        critical_ns, middle_ns = lengths.pop()
+        limits = [("critical section", critical_ns), ("with the middle task", critical_ns + middle_ns)]
+    else:
+        caption.append("The runs differ in the critical section or the middle task, so neither is drawn.")
+    key: tuple[Sign, ...] = ()
+    if any(row.verdict.gave_up for row in rows):
+        key = tuple(Sign(label, path=path) for label, path in blocking.GLYPHS.items())
+        caption.append("Gave up: what it waited, not what it would take.")
+    panel = Panel(prefix, "", blocking.chart(rows, limits, PAGE))
+    return Figure("How long the high thread was kept waiting", (panel,), tuple(caption), key)
+
+
+def _parameter(run: Run, name: str) -> int:
+    return int(run.manifest.header.get("parameters", {}).get(name, 0))
+
+
+def _titled(words: str, label: str) -> str:
+    return f"{label}: {words}" if label else words

@@ -1,0 +1,89 @@
+"""What is measured in kernel space, shown as the experiment in user space that measures the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tautochrone.answer.experiments.interrupt import InterruptPresentation
+from tautochrone.answer.experiments.period import PeriodPresentation
+from tautochrone.answer.experiments.response import ResponsePresentation
+from tautochrone.judge.circumstances import remote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tautochrone.answer.composition import Figure
+    from tautochrone.answer.experiments.presentation import Grid, Presentation
+    from tautochrone.run.folder import Run
+
+_IN_KERNEL_SPACE = (
+    "The paper's FIFO is RTAI's, or a message pipe of Xenomai; here it is a kfifo with a wait queue. Its "
+    "mailbox is an rt_mutex with wait queues. `user` goes from a thread of the kernel to one in user space, "
+    "and back."
+)
+_AS: dict[str, Presentation] = {
+    "interrupt": InterruptPresentation(),
+    "period": PeriodPresentation(),
+    "response": ResponsePresentation(_IN_KERNEL_SPACE),
+}
+_COUNTERPARTS = {
+    "interrupt": "tauto probe interrupt --period {first}",
+    "period": "tauto probe period --periods {periods}",
+    "response": "tauto probe response --mechanisms semaphore,fifo,message-queue --period {first}",
+}
+
+
+@dataclass(frozen=True)
+class KernelPresentation:
+    """Presentation of the experiment `kernel`, whose runs are each about one of three others."""
+
+    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+        """The tables of `interrupt`, `period` and `response`, and how to get the same from user space."""
+        grids = []
+        for measure, own, said in _by_measure(runs, labels):
+            tables = [
+                replace(one, title=f"In kernel space: {one.title[:1].lower()}{one.title[1:]}")
+                for one in _AS[measure].grids(own, said)
+            ]
+            if tables:
+                last = tables[-1]
+                grids += [*tables[:-1], replace(last, notes=(*last.notes, _note(measure, own)))]
+        return grids
+
+    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+        """The figures of `interrupt`, `period` and `response`."""
+        return [
+            replace(one, title=f"In kernel space: {one.title[:1].lower()}{one.title[1:]}")
+            for measure, own, said in _by_measure(runs, labels)
+            for one in _AS[measure].figures(own, said, f"{prefix}-{measure}")
+        ]
+
+
+def _by_measure(runs: Sequence[Run], labels: Sequence[str]) -> Iterator[tuple[str, list[Run], list[str]]]:
+    for measure in _AS:
+        held = [
+            (run, label)
+            for run, label in zip(runs, labels, strict=True)
+            if _parameter(run, "measure") == measure
+        ]
+        if held:
+            yield measure, [run for run, _ in held], [label for _, label in held]
+
+
+def _note(measure: str, runs: Sequence[Run]) -> str:
+    commands = dict.fromkeys(_counterpart(measure, run) for run in runs)
+    return f"The same in user space: {'; '.join(commands)}. tauto report puts both on one page."
+
+
+def _counterpart(measure: str, run: Run) -> str:
+    periods = _parameter(run, "periods")
+    first, *others = periods.split(",")
+    command = _COUNTERPARTS[measure].format(periods=periods, first=first)
+    target = remote(run.manifest.conditions)
+    said = f"{command} --on {target}" if target else command
+    return f"{said}, likewise with {', '.join(others)}" if others and periods not in command else said
+
+
+def _parameter(run: Run, name: str) -> str:
+    return str((run.manifest.header.get("parameters") or {}).get(name) or "")

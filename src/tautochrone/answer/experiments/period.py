@@ -1,0 +1,96 @@
+"""The error of the period: the table of koh2013 (4.1), and every error as it came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.typeset import number
+from tautochrone.base.units import format_us
+from tautochrone.statistics.periodicity import periodicity
+
+if TYPE_CHECKING:
+    from tautochrone.answer.composition import Figure, Panel
+    from tautochrone.run.folder import Run
+
+ERROR = "period_error_ns"
+_COLUMNS = (
+    "period",
+    "samples",
+    "mean error (us)",
+    "std dev (us)",
+    "too short by (us)",
+    "too long by (us)",
+    "missed",
+)
+_MOST_POINTS = 1_000
+_NOTE = (
+    "Mean error: the mean of the errors' sizes, as koh2013 has it. The standard deviation is of the signed "
+    "errors. Too short and too long: by how much the shortest and the longest period were off."
+)
+
+
+@dataclass(frozen=True)
+class PeriodPresentation:
+    """Presentation of the experiment `period`."""
+
+    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+        """One table per run, one line per period."""
+        return [
+            Grid(
+                f"Error of the period, {label}" if label else "Error of the period",
+                _COLUMNS,
+                tuple(self._lines(run)),
+                (_NOTE,),
+            )
+            for run, label in zip(runs, labels, strict=True)
+        ]
+
+    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+        """Every error over time, one panel per run and period, all on one scale."""
+        from tautochrone.answer.composition import Figure
+
+        panels = tuple(self._panels(runs, labels, prefix))
+        if not panels:
+            return []
+        caption = (
+            "Above 0 the period was too long, below it was too short. A late start shows as one error upward "
+            "and the next one downward. The grey band is the mean error to either side."
+        )
+        return [Figure("How even the periods were", panels, (caption,))]
+
+    def _lines(self, run: Run) -> Iterator[tuple[str, ...]]:
+        books = {book.source: book for book in run.manifest.books}
+        for source, name in run.sources.items():
+            seen = None if run.is_histogram else periodicity(run.values(ERROR, source))
+            missed = number(books[source].missed) if source in books else "N/A"
+            if seen is None:
+                yield (name, "0", "N/A", "N/A", "N/A", "N/A", missed)
+                continue
+            yield (
+                name,
+                number(seen.count),
+                format_us(seen.mean_size_ns),
+                "N/A" if seen.deviation_ns is None else format_us(seen.deviation_ns),
+                format_us(-seen.earliest_ns),
+                format_us(seen.latest_ns),
+                missed,
+            )
+
+    def _panels(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> Iterator[Panel]:
+        from tautochrone.answer.charts import errors
+        from tautochrone.answer.composition import Panel
+        from tautochrone.answer.theme import PAGE
+
+        drawn = [
+            (f"{name}, {label}" if label else name, points, rank)
+            for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
+            for source, name in run.sources.items()
+            if (points := errors.thin(run.values(ERROR, source), _MOST_POINTS)) is not None
+        ]
+        reach_ns = max((points.reach_ns for _, points, _ in drawn), default=0)
+        for index, (title, points, rank) in enumerate(drawn):
+            chart = errors.chart(points, PAGE, reach_ns=reach_ns, rank=rank)
+            yield Panel(f"{prefix}-errors-{index}", title, chart)

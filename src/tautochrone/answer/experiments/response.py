@@ -1,0 +1,281 @@
+"""Response times: which mechanism to choose, the spread between repetitions, tables 1 and 2 of koh2013."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.typeset import number
+from tautochrone.base.units import format_duration, format_us
+from tautochrone.judge.rows import absent_rows, rows_of
+from tautochrone.statistics.repetitions import Repetitions, repetitions
+
+if TYPE_CHECKING:
+    from tautochrone.answer.charts.mechanisms import Lane
+    from tautochrone.answer.composition import Figure
+    from tautochrone.run.folder import Run
+
+ONE_WAY, ROUND_TRIP = "one_way_ns", "round_trip_ns"
+KOH_SEMAPHORE, KOH_ROUND_TRIP = "koh_semaphore_ns", "koh_round_trip_ns"
+_KOH = (
+    (("semaphore",), KOH_SEMAPHORE),
+    (("fifo",), KOH_ROUND_TRIP),
+    (("message-queue", "message"), KOH_ROUND_TRIP),
+)
+"""The columns of the paper's tables: what stands there, of user space or of the kernel, and its measure."""
+
+_REPETITION = "repetition"
+_NA = "N/A"
+_PLACES = {False: "one CPU", True: "two CPUs"}
+_WORDS = {ONE_WAY: "One way", ROUND_TRIP: "Round trip"}
+
+_SPREAD_COLUMNS = (
+    "", "on", "one way", "95 % interval", "between", "within", "worst", "round trip", "its worst", "missed",
+)  # fmt: skip
+_SPREAD = (
+    "Each repetition has channels of its own. The interval is of the mean, at 95 %, by the means of the "
+    "repetitions (Student). Between: standard deviation of these means. Within: of the samples around the "
+    "mean of their repetition."
+)
+_CELLS = (
+    "Mean, plus or minus the standard deviation between repetitions, and in parentheses the worst; in us."
+)
+_KOH_NOTE = (
+    "In ns, means, as the paper prints them: its time starts after the send has returned. A semaphore's ends "
+    "at the receiver, the others' when the answer is there. A receiver that is more urgent and on the same "
+    "CPU runs before the send returns: then the time to it is negative."
+)
+_IN_USER_SPACE = "The paper's FIFO is RTAI's, or a message pipe of Xenomai; here it is a named FIFO."
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """One mechanism in one placement of one run, with its period; None: that of the whole run.
+
+    ``name``: the mechanism, and the period where the run has several.
+    """
+
+    mechanism: str
+    across: bool
+    source: int
+    name: str
+    period_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class ResponsePresentation:
+    """Presentation of the experiment `response`.
+
+    Attributes:
+        mechanisms: which of the paper's mechanisms ours stand for.
+    """
+
+    mechanisms: str = _IN_USER_SPACE
+
+    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+        """The spread of each run; where there are several, mechanism by run; the paper's tables."""
+        told = [(run, label) for run, label in zip(runs, labels, strict=True) if not run.is_histogram]
+        grids = [_spread(run, label) for run, label in told]
+        if len(told) > 1:
+            grids += [
+                grid
+                for across in _PLACES
+                for measure in _WORDS
+                if (grid := _side_by_side(told, measure, across=across)) is not None
+            ]
+        return [*grids, *_as_koh(told, self.mechanisms)]
+
+    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+        """One way, and round trip: a panel for each run, all on one scale."""
+        figures = []
+        for measure in _WORDS:
+            figure = _figure(
+                runs, labels, f"{prefix}-{measure.removesuffix('_ns').replace('_', '-')}", measure
+            )
+            if figure is not None:
+                figures.append(figure)
+        return figures
+
+
+def _cells(run: Run) -> list[_Cell]:
+    """By the header; by the sources' names where a header does not say."""
+    stated = (run.manifest.header.get("parameters") or {}).get("rows") or []
+    if len(stated) == len(run.sources):
+        several = len({one.get("period_ns") for one in stated}) > 1
+        return [
+            _stated(one, source, several=several) for one, source in zip(stated, run.sources, strict=True)
+        ]
+    return [_Cell(row.name, row.across, row.source, row.name) for row in rows_of(run, ONE_WAY)]
+
+
+def _stated(row: Mapping[str, Any], source: int, *, several: bool) -> _Cell:
+    mechanism, period_ns = str(row.get("mechanism")), row.get("period_ns")
+    name = f"{mechanism}, {format_duration(period_ns)}" if several and period_ns else mechanism
+    return _Cell(mechanism, row.get("place") == "different", source, name, period_ns)
+
+
+def _repeated(run: Run, cell: _Cell, measure: str) -> Repetitions | None:
+    if run.count(measure, cell.source) == 0:
+        return None
+    return repetitions(run.values(measure, cell.source), run.column(_REPETITION, cell.source))
+
+
+def _spread(run: Run, label: str) -> Grid:
+    books = {book.source: book for book in run.manifest.books}
+    rows: list[tuple[str, ...]] = []
+    for cell in _cells(run):
+        one_way, there_and_back = (_repeated(run, cell, measure) for measure in _WORDS)
+        missed = books[cell.source].missed if cell.source in books else None
+        rows.append(
+            (
+                cell.name,
+                _PLACES[cell.across],
+                *_spread_of(one_way),
+                _NA if there_and_back is None else format_us(there_and_back.mean),
+                _NA if there_and_back is None else format_us(there_and_back.worst),
+                number(missed),
+            )
+        )
+    rows += [(name, *(_NA,) * (len(_SPREAD_COLUMNS) - 1)) for name in absent_rows(run)]
+    return Grid(
+        f"Response time in us: {label}" if label else "Response time in us",
+        _SPREAD_COLUMNS,
+        tuple(rows),
+        (_SPREAD, *_absences([run])),
+    )
+
+
+def _spread_of(seen: Repetitions | None) -> tuple[str, str, str, str, str]:
+    if seen is None:
+        return (_NA,) * 5
+    within = seen.variance_within
+    return (
+        format_us(seen.mean),
+        _NA if seen.low is None or seen.high is None else f"{format_us(seen.low)} to {format_us(seen.high)}",
+        _NA if seen.deviation is None else format_us(seen.deviation),
+        _NA if within is None else format_us(within**0.5),
+        format_us(seen.worst),
+    )
+
+
+def _side_by_side(told: Sequence[tuple[Run, str]], measure: str, *, across: bool) -> Grid | None:
+    """A line for each mechanism, a column for each run."""
+    cells = [{one.name: one for one in _cells(run) if one.across is across} for run, _ in told]
+    mechanisms = list(dict.fromkeys(name for held in cells for name in held))
+    if not mechanisms:
+        return None
+    rows = tuple(
+        (
+            name,
+            *(
+                _mean_and_spread(_repeated(run, held[name], measure) if name in held else None)
+                for (run, _), held in zip(told, cells, strict=True)
+            ),
+        )
+        for name in mechanisms
+    )
+    return Grid(
+        f"{_WORDS[measure]}, {_PLACES[across]}",
+        ("", *(label for _, label in told)),
+        rows,
+        (_CELLS, *_absences([run for run, _ in told])),
+    )
+
+
+def _mean_and_spread(seen: Repetitions | None) -> str:
+    if seen is None:
+        return _NA
+    spread = "" if seen.deviation is None else f" ± {format_us(seen.deviation)}"
+    return f"{format_us(seen.mean)}{spread} ({format_us(seen.worst)})"
+
+
+def _as_koh(told: Sequence[tuple[Run, str]], mechanisms: str) -> list[Grid]:
+    """Tables 1 and 2: a line for each run, with its period and load."""
+    columns = ("", "period", "load", "semaphore", "FIFO", "message queue or mailbox")
+    tables = {across: tuple(_koh_lines(told, across=across)) for across in _PLACES}
+    grids = [
+        Grid(f"As in tables 1 and 2 of koh2013, {_PLACES[across]}", columns, rows)
+        for across, rows in tables.items()
+        if rows
+    ]
+    return [*grids[:-1], replace(grids[-1], notes=(_KOH_NOTE, mechanisms))] if grids else []
+
+
+def _koh_lines(told: Sequence[tuple[Run, str]], *, across: bool) -> Iterator[tuple[str, ...]]:
+    for run, label in told:
+        own = [one for one in _cells(run) if one.across is across]
+        for period_ns in dict.fromkeys(one.period_ns for one in own):
+            held = {one.mechanism: one for one in own if one.period_ns == period_ns}
+            cells = [next((held[name] for name in names if name in held), None) for names, _ in _KOH]
+            if not any(cells):
+                continue
+            means = [
+                _repeated(run, cell, measure) if cell else None
+                for cell, (_, measure) in zip(cells, _KOH, strict=True)
+            ]
+            yield (
+                label or "this run",
+                _period(run, period_ns),
+                str(run.manifest.conditions.get("load") or _NA),
+                *(_NA if seen is None else f"{seen.mean:,.0f}" for seen in means),
+            )
+
+
+def _period(run: Run, own_ns: int | None) -> str:
+    period_ns = own_ns or (run.manifest.header.get("parameters") or {}).get("period_ns")
+    if not isinstance(period_ns, int):
+        return _NA
+    return format_duration(period_ns) if period_ns else "none"
+
+
+def _absences(runs: Sequence[Run]) -> Iterator[str]:
+    said = {f"N/A, {name}: {why}." for run in runs for name, why in absent_rows(run).items()}
+    yield from sorted(said)
+
+
+def _figure(runs: Sequence[Run], labels: Sequence[str], prefix: str, measure: str) -> Figure | None:
+    from tautochrone.answer.charts import mechanisms
+    from tautochrone.answer.composition import Figure, Panel
+    from tautochrone.answer.theme import PAGE
+
+    lanes = {rank: held for rank, run in enumerate(runs) if (held := list(_lanes(run, measure)))}
+    if not lanes:
+        return None
+    span_ns = mechanisms.extent([lane for held in lanes.values() for lane in held])
+    panels = tuple(
+        Panel(
+            f"{prefix}-{rank}",
+            labels[rank],
+            mechanisms.chart(
+                held,
+                PAGE,
+                span_ns=span_ns,
+                title=_WORDS[measure].lower(),
+                rank=rank,
+                legend=rank == min(lanes),
+            ),
+        )
+        for rank, held in lanes.items()
+    )
+    caption = (
+        "From before the send to the receiver."
+        if measure == ONE_WAY
+        else "From before the send to the answer, which comes back by the same mechanism.",
+        "Filled marks: both tasks on one CPU. Hollow marks: on two CPUs."
+        if len({lane.placement for held in lanes.values() for lane in held}) > 1
+        else f"Both tasks on {next(iter(lanes.values()))[0].placement}.",
+        "A quantile for which there are too few samples has no mark.",
+    )
+    return Figure(f"{_WORDS[measure]} by each mechanism", panels, caption)
+
+
+def _lanes(run: Run, measure: str) -> Iterator[Lane]:
+    from tautochrone.answer.charts.mechanisms import Lane
+
+    summaries = {row.source: row.summary for row in rows_of(run, measure)}
+    for cell in _cells(run):
+        summary = summaries[cell.source]
+        if summary is not None:
+            yield Lane(cell.name, _PLACES[cell.across], summary)

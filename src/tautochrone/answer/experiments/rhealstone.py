@@ -1,0 +1,185 @@
+"""Rhealstone: Table 1 of garre2014, the six components, the figure, and every row beside the published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.typeset import number
+from tautochrone.base.units import format_us
+from tautochrone.judge.rhealstone import (
+    COMPONENTS,
+    PREEMPTION,
+    PUBLISHED,
+    SHUFFLE,
+    TASK_SWITCH,
+    Component,
+    Rating,
+    Rhealstone,
+    judge_rhealstone,
+)
+from tautochrone.judge.rows import rows_of
+
+if TYPE_CHECKING:
+    from tautochrone.answer.charts.rows import Line
+    from tautochrone.answer.composition import Figure
+    from tautochrone.run.folder import Run
+    from tautochrone.statistics.summary import Summary
+
+_NA = "N/A"
+_NUMBERS = ("none", "one", "two", "three", "four", "five", "six")
+_GARRE = {TASK_SWITCH: "task switch", PREEMPTION: "preemption", SHUFFLE: "IPC (semaphore shuffle)"}
+_WORST_IS_NO_BOUND = "The worst of the samples that were taken is no bound for the next."
+
+
+@dataclass(frozen=True)
+class RhealstonePresentation:
+    """Presentation of the experiment `rhealstone`."""
+
+    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+        """Table 1 with two lines for each run; then each run's components and figure."""
+        judged = [judge_rhealstone(run) for run in runs]
+        said = [_table_1(judged, labels)]
+        for one, label in zip(judged, labels, strict=True):
+            said += [_components(one, label), _figure(one, label)]
+        return said
+
+    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+        """Every row, with what the paper printed for other systems."""
+        from tautochrone.answer.charts import rows
+        from tautochrone.answer.composition import Figure, Panel, Sign
+        from tautochrone.answer.theme import PAGE
+
+        named = [
+            one
+            for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
+            for one in _lines(run, label, rank)
+        ]
+        if not named:
+            return []
+        groups: dict[str, list[Line]] = {}
+        for row, line in named:
+            groups.setdefault(row if row in _GARRE else "the others", []).append(line)
+        panels = {name: [*held, *_printed(name)] for name, held in groups.items()}
+        span = [value for held in panels.values() for value in rows.extent(held)]
+        drawn = tuple(
+            Panel(
+                f"{prefix}-rows-{at}",
+                _GARRE.get(name, name),
+                rows.chart(held, PAGE, span_ns=span, title="duration"),
+            )
+            for at, (name, held) in enumerate(panels.items())
+        )
+        key = tuple(Sign(name, path=path) for name, (_, path) in rows.GLYPHS.items())
+        caption = (
+            "Grey ticks: the worst cases that garre2014 printed in its Table 1, for an i7-3930K of 3.2 GHz "
+            "in 2014; for the preemption of Linux it says more than 1 ms. They are of another machine.",
+        )
+        return [Figure("How long each operation takes", drawn, caption, key)]
+
+
+def _table_1(judged: Sequence[Rhealstone], labels: Sequence[str]) -> Grid:
+    rows = []
+    for one, label in zip(judged, labels, strict=True):
+        held = {component.name: component.summary for component in one.components}
+        before = f"{label}, " if label else ""
+        rows.append((f"{before}worst", *(_ns(held[name], "worst") for name in _GARRE)))
+        rows.append((f"{before}average", *(_ns(held[name], "average") for name in _GARRE)))
+    return Grid(
+        "Worst case and average in ns, as in Table 1 of garre2014",
+        ("", *_GARRE.values()),
+        tuple(rows),
+        (_WORST_IS_NO_BOUND,),
+    )
+
+
+def _ns(summary: Summary | None, which: str) -> str:
+    if summary is None:
+        return _NA
+    return number(summary.maximum if which == "worst" else round(summary.mean))
+
+
+def _components(one: Rhealstone, label: str) -> Grid:
+    title = "The Rhealstone components in us"
+    rows = [_row(component.name, component.summary) for component in one.components]
+    rows.append(_row("datagram: one message keeps its sender", one.datagram))
+    rows += [_row(f"{name}, across CPUs", summary) for name, summary in one.across.items()]
+    notes = [f"N/A, {component.name}: {component.why}." for component in one.components if component.why]
+    if one.across:
+        notes.append("Rows across two CPUs are wake-ups there; the figure is of one CPU, as it was defined.")
+    return Grid(
+        f"{title}, {label}" if label else title,
+        ("", "average", "worst", "samples"),
+        tuple(rows),
+        tuple(notes),
+    )
+
+
+def _row(name: str, summary: Summary | None) -> tuple[str, ...]:
+    if summary is None:
+        return (name, _NA, _NA, "0")
+    return (name, format_us(summary.mean), format_us(summary.maximum), number(summary.count))
+
+
+def _figure(one: Rhealstone, label: str) -> Grid:
+    rows = [*_rates("objective", one.objective)]
+    if one.weighted is not None:
+        weights = ", ".join(f"{weight:g}" for weight in one.weighted.weights)
+        rows += _rates(f"application-specific, weights {weights}", one.weighted)
+    size = f", messages of {number(one.message_bytes)} bytes" if one.message_bytes is not None else ""
+    rows.append(
+        (
+            f"datagram throughput{size}",
+            _NA if one.throughput_kb_s is None else f"{number(round(one.throughput_kb_s))} kB/s",
+        )
+    )
+    notes = [
+        "Rhealstones per second: one over the average time of the components; with weights, the sum of the "
+        "weights over the sum of weight x time."
+    ]
+    if one.objective.missing:
+        notes.append(
+            f"N/A without {' and '.join(one.objective.missing)}. A figure of fewer components can't be set "
+            "beside one of six."
+        )
+    if one.weighted is not None:
+        notes.append(f"Weights in this order: {', '.join(COMPONENTS)}.")
+    title = "Rhealstone"
+    return Grid(f"{title}, {label}" if label else title, ("", "value"), tuple(rows), tuple(notes))
+
+
+def _rates(name: str, rating: Rating) -> Iterator[tuple[str, str]]:
+    yield (name, _NA if rating.per_second is None else f"{number(round(rating.per_second))} per s")
+    if rating.partial_per_second is not None:
+        of = _NUMBERS[len(rating.measured)]
+        plural = "component" if len(rating.measured) == 1 else "components"
+        yield (f"{name}, of {of} {plural} only", f"{number(round(rating.partial_per_second))} per s")
+
+
+def _lines(run: Run, label: str, rank: int) -> Iterator[tuple[str, Line]]:
+    """With the name of the row, to group by."""
+    from tautochrone.answer.charts.rows import Line
+
+    component: Component | None = next(
+        (one for one in judge_rhealstone(run).components if one.name == "interrupt latency"), None
+    )
+    for row in rows_of(run):
+        if row.summary is not None:
+            yield row.name, Line(row.beside(label), row.summary, rank=rank)
+    if component is not None and component.summary is not None:
+        name = f"{component.name}\n{label}" if label else component.name
+        yield component.name, Line(name, component.summary, rank=rank)
+
+
+def _printed(row: str) -> list[Line]:
+    from tautochrone.answer.charts.rows import Line
+
+    return [
+        Line(
+            f"{one.system} ({one.year})", None, one.values_ns[row], f"{one.paper}, {one.machine}, {one.year}"
+        )
+        for one in PUBLISHED
+        if row in one.values_ns
+    ]

@@ -1,0 +1,176 @@
+"""Context switches: Table 1 of schmidt2002, how its third column comes about, rows beside the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.base.units import format_us
+from tautochrone.judge.rows import rows_of
+from tautochrone.judge.switching import (
+    HANDOVER,
+    PUBLISHED,
+    SUSPEND,
+    YIELD,
+    Switching,
+    Synchronized,
+    judge_switching,
+)
+
+if TYPE_CHECKING:
+    from tautochrone.answer.charts.rows import Line
+    from tautochrone.answer.composition import Figure
+    from tautochrone.run.folder import Run
+    from tautochrone.statistics.summary import Summary
+
+_NA = "N/A"
+_JITTER = (
+    "Average, and in parentheses jitter: the standard deviation. (The paper prints this jitter in us and "
+    "says what jitter is only for its other tests: the variance.) Synchronized: the average is that of the "
+    "hand-over less that of the mutex alone, the jitter is the hand-over's."
+)
+_ACROSS = (
+    "Across CPUs nothing is switched away from: it is a wake-up on another CPU, and no context switch in the "
+    "paper's sense."
+)
+
+
+@dataclass(frozen=True)
+class SwitchPresentation:
+    """Presentation of the experiment `switch`."""
+
+    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+        """Table 1 with a line for each run; then each run's synchronized test."""
+        judged = [judge_switching(run) for run in runs]
+        said = [_table_1(judged, labels)]
+        for one, label in zip(judged, labels, strict=True):
+            if one.synchronized or one.across:
+                said.append(_how_it_comes_about(one, label))
+        return said
+
+    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+        """Every row, with what the paper printed for other systems."""
+        from tautochrone.answer.charts import rows
+        from tautochrone.answer.composition import Figure, Panel, Sign
+        from tautochrone.answer.theme import PAGE
+
+        lines = [
+            line
+            for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
+            for line in _lines(run, label, rank)
+        ]
+        if not lines:
+            return []
+        groups = {
+            YIELD: [line for line in lines if line.name.startswith(YIELD)],
+            HANDOVER: [line for line in lines if line.name.startswith(HANDOVER)],
+            "what the intervals contain besides": [
+                line for line in lines if not line.name.startswith((YIELD, HANDOVER))
+            ],
+        }
+        panels = {name: [*held, *_printed(name)] for name, held in groups.items() if held}
+        span = [value for held in panels.values() for value in rows.extent(held)]
+        drawn = tuple(
+            Panel(f"{prefix}-rows-{at}", name, rows.chart(held, PAGE, span_ns=span, title="duration"))
+            for at, (name, held) in enumerate(panels.items())
+        )
+        key = tuple(Sign(name, path=path) for name, (_, path) in rows.GLYPHS.items())
+        caption = (
+            "Grey ticks: the averages that schmidt2002 printed in its Table 1, for a Pentium III of 866 MHz "
+            "in 2002. They are of another machine, and the hand-over's have the mutex alone subtracted.",
+        )
+        return [Figure("How long a context switch takes", drawn, caption, key)]
+
+
+def _table_1(judged: Sequence[Switching], labels: Sequence[str]) -> Grid:
+    protocols = list(dict.fromkeys(held.protocol for one in judged for held in one.synchronized))
+    columns = ("", SUSPEND, YIELD, *(f"synchronized, mutex {name}" for name in protocols))
+    rows = [
+        (
+            label or "this run",
+            _NA,
+            _NA if one.yielding is None else _with_jitter(one.yielding.mean, one.yielding),
+            *(_synchronized_cell(one, name) for name in protocols),
+        )
+        for one, label in zip(judged, labels, strict=True)
+    ]
+    absent = {f"{name}: {why}." for one in judged for name, why in one.absent.items()}
+    return Grid(
+        "Context switch in us: average (jitter), as in Table 1 of schmidt2002",
+        columns,
+        tuple(rows),
+        (_JITTER, *(f"N/A, {sentence}" for sentence in sorted(absent))),
+    )
+
+
+def _synchronized_cell(one: Switching, protocol: str) -> str:
+    found = next((held for held in one.synchronized if held.protocol == protocol), None)
+    return _NA if found is None else _with_jitter(found.switch.value, found.handover)
+
+
+def _with_jitter(average_ns: float, summary: Summary) -> str:
+    return f"{format_us(average_ns)} ({format_us(summary.standard_deviation)})"
+
+
+def _how_it_comes_about(one: Switching, label: str) -> Grid:
+    title = "The synchronized suspend-resume test in us"
+    rows = [*map(_synchronized_row, one.synchronized)]
+    rows += [
+        (row.label, format_us(row.summary.mean), _NA, _NA, _NA, format_us(row.summary.maximum))
+        for row in one.across
+        if row.summary is not None
+    ]
+    notes = [
+        "Every interval, also that of the mutex alone, contains one reading of the clock: the difference has "
+        "none."
+    ]
+    if one.clock is not None:
+        notes.append(f"Two readings with nothing between them: {format_us(one.clock.mean)} us on average.")
+    if any(held.switch.low is None for held in one.synchronized):
+        notes.append("No interval: too few samples, or a histogram, which does not keep their order.")
+    if one.across:
+        notes.append(_ACROSS)
+    return Grid(
+        f"{title}, {label}" if label else title,
+        ("", "hand-over", "mutex alone", "context switch", "95 % interval", "worst hand-over"),
+        tuple(rows),
+        tuple(notes),
+    )
+
+
+def _synchronized_row(held: Synchronized) -> tuple[str, ...]:
+    between = (
+        _NA
+        if held.switch.low is None or held.switch.high is None
+        else f"{format_us(held.switch.low)} to {format_us(held.switch.high)}"
+    )
+    return (
+        f"mutex {held.protocol}",
+        format_us(held.handover.mean),
+        format_us(held.alone.mean),
+        format_us(held.switch.value),
+        between,
+        format_us(held.handover.maximum),
+    )
+
+
+def _lines(run: Run, label: str, rank: int) -> Iterator[Line]:
+    from tautochrone.answer.charts.rows import Line
+
+    for row in rows_of(run):
+        if row.summary is not None:
+            yield Line(row.beside(label), row.summary, rank=rank)
+
+
+def _printed(row: str) -> list[Line]:
+    from tautochrone.answer.charts.rows import Line
+
+    return [
+        Line(
+            f"{one.system} ({one.year})", None, one.values_ns[row], f"{one.paper}, {one.machine}, {one.year}"
+        )
+        for one in PUBLISHED
+        if row in one.values_ns
+    ]

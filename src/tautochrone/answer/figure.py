@@ -1,0 +1,348 @@
+"""One chart as a file for a paper or a slide: SVG, PNG or PDF."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+
+from tautochrone.answer import composition
+from tautochrone.answer.charts import axes, cpus, cumulative, histogram, timeline
+from tautochrone.answer.charts.key import specification
+from tautochrone.answer.composition import Figure, Panel, Sign
+from tautochrone.answer.evidence import Evidence, Measured, Presented
+from tautochrone.answer.series import Series, merge
+from tautochrone.answer.theme import PAGE, PAPER
+from tautochrone.base.errors import UsageError
+from tautochrone.run.output import output
+
+GENERAL = ("histogram", "cumulative", "time", "cpus")
+"""The kinds of figure that every measure has."""
+
+_GENERALLY = {
+    "histogram": "how often each time was measured",
+    "cumulative": "the share of times that are longer",
+    "time": "times over the course of the run",
+    "cpus": "the spread of times on each CPU",
+}
+
+FORMATS = ("svg", "png", "pdf")
+_PNG_SCALE = 3.0  # 640 px wide at 3: 300 dots per inch at 6.4 inches
+_PREFIX = "f"
+_SPACING = 24
+_APART = {"scale": dict.fromkeys(("x", "y", "color", "shape", "strokeDash"), "independent")}
+Specification = dict[str, Any]
+"""A Vega-Lite chart as JSON."""
+
+_Drawn = tuple[list[Panel], tuple[Sign, ...]]
+"""Panels and their key."""
+
+
+def kinds(seen: Evidence) -> list[str]:
+    """Every kind of figure that these runs have: the general ones, then those of what presents them."""
+    of_experiments = [kind for one in seen.presented.values() for kind in _presented_kinds(one)]
+    return list(dict.fromkeys([*GENERAL, *of_experiments]))
+
+
+def kinds_in_words(seen: Evidence) -> dict[str, str]:
+    """The same, each with what it shows."""
+    titles = {
+        name: words
+        for one in seen.presented.values()
+        for name, words in _titles(one.figures(_PREFIX)).items()
+    }
+    return {kind: _GENERALLY.get(kind) or titles.get(kind, "") for kind in kinds(seen)}
+
+
+def kinds_of_in_words(figures: Callable[[str], Sequence[Figure]]) -> dict[str, str]:
+    """`kinds_of`, each with what it shows."""
+    made = figures(_PREFIX)
+    titles = _titles(made)
+    return {kind: titles.get(kind, "") for kind in _kinds(made)}
+
+
+def _titles(figures: Sequence[Figure]) -> dict[str, str]:
+    """What each figure is called; a panel by itself with its own title, too."""
+    alone, panels_of, together = dict[str, str](), dict[str, int](), dict[str, str]()
+    for figure in figures:
+        for panel in figure.panels:
+            name = panel.id.removeprefix(f"{_PREFIX}-")
+            common = _without_number(name)
+            together.setdefault(common, figure.title)
+            panels_of[common] = panels_of.get(common, 0) + 1
+            alone[name] = ": ".join(filter(None, (figure.title, panel.title)))
+    several = {name: title for name, title in together.items() if panels_of[name] > 1}
+    single = {
+        _without_number(name): words for name, words in alone.items() if _without_number(name) not in several
+    }
+    return {**alone, **single, **several}
+
+
+def _without_number(name: str) -> str:
+    return name.rstrip("0123456789").rstrip("-") or name
+
+
+def choose(seen: Evidence, measure: str | None = None) -> Measured:
+    """The measure to draw: the one of this name, or else the first; of a loop, if there is one.
+
+    Raises:
+        UsageError: there is no such measure, or no sample at all.
+    """
+    if not seen.measured:
+        raise UsageError("There is no sample to draw", "Look at the run with `tauto show`.")
+    if measure is None:
+        return seen.measured[0]
+    for one in seen.measured:
+        if one.measure == measure:
+            return one
+    names = ", ".join(dict.fromkeys(one.measure for one in seen.measured))
+    raise UsageError(f"No run here has a measure '{measure}'", f"There is: {names}.")
+
+
+def draw_kind(
+    seen: Evidence, kind: str, measure: str | None = None, *, others: Sequence[str] = ()
+) -> tuple[Specification, Measured]:
+    """The figure of this kind at publication size, and what it is about.
+
+    Args:
+        kind: one of `kinds`.
+        measure: which measure a general kind shows; None for the first.
+        others: kinds that are drawn elsewhere, for the advice.
+
+    Raises:
+        UsageError: there is no such kind, no such measure, or no sample.
+    """
+    if kind in GENERAL:
+        measured = choose(seen, measure)
+        return draw(measured, kind).to_dict(), measured
+    for experiment, presented in seen.presented.items():
+        found = _presented_kinds(presented).get(kind)
+        if found is not None:
+            return _stacked(*found), seen.of(experiment)[0]
+    known = ", ".join([*kinds(seen), *others])
+    raise UsageError(f"There is no figure '{kind}' of this", f"Choose from {known}.")
+
+
+def draw(measured: Measured, kind: str) -> alt.TopLevelMixin:
+    """The chart of a general kind, at publication size."""
+    series = composition.few(measured.series)
+    title = measured.title
+    drawers: dict[str, Callable[[], alt.TopLevelMixin]] = {
+        "histogram": lambda: histogram.chart(_per_run(series), PAPER, title=title, height=300),
+        "cumulative": lambda: cumulative.both(series, PAPER, title=title, counted=_counted(measured)),
+        "time": lambda: _time(measured),
+        "cpus": lambda: cpus.chart(measured.series, PAPER, title=title),
+    }
+    return drawers[kind]()
+
+
+def _counted(measured: Measured) -> str:
+    return cumulative.LATE if measured.loop else cumulative.LARGE
+
+
+def draw_of(figures: Callable[[str], Sequence[Figure]], kind: str | None) -> Specification:
+    """One kind of the figures of a campaign, at publication size.
+
+    Args:
+        figures: makes them, their panels' ids beginning with a prefix.
+        kind: one of `kinds_of`; None: the first.
+
+    Raises:
+        UsageError: there is no such kind, or no figure at all.
+    """
+    there = _kinds(figures(_PREFIX))
+    if not there:
+        raise UsageError("There is nothing to draw", "Measure at least one cell to its end.")
+    if kind is not None and kind not in there:
+        raise UsageError(f"There is no figure '{kind}' of this", f"Choose from {', '.join(there)}.")
+    return _stacked(*there[next(iter(there)) if kind is None else kind])
+
+
+def kinds_of(figures: Callable[[str], Sequence[Figure]]) -> list[str]:
+    """Every kind of figure that these are."""
+    return list(_kinds(figures(_PREFIX)))
+
+
+def _presented_kinds(presented: Presented) -> dict[str, _Drawn]:
+    return _kinds(presented.figures(_PREFIX))
+
+
+def _kinds(figures: Sequence[Figure]) -> dict[str, _Drawn]:
+    """What can be asked for: each panel, and all whose names differ in a number only."""
+    groups: dict[str, _Drawn] = {}
+    alone: dict[str, _Drawn] = {}
+    for figure in figures:
+        for panel in figure.panels:
+            name = panel.id.removeprefix(f"{_PREFIX}-")
+            together = _without_number(name)
+            groups.setdefault(together, ([], figure.key))[0].append(panel)
+            alone[name] = [panel], figure.key
+    single = {panels[0].id for panels, _ in groups.values() if len(panels) == 1}
+    return {**groups, **{name: drawn for name, drawn in alone.items() if drawn[0][0].id not in single}}
+
+
+def _stacked(panels: Sequence[Panel], signs: Sequence[Sign]) -> Specification:
+    """Panels of a page below each other and below their key, in the colours and the size of paper."""
+    return stacked([(panels, signs)], int(PAPER.width))
+
+
+def stacked(
+    groups: Sequence[tuple[Sequence[Panel], Sequence[Sign]]],
+    width: int,
+    *,
+    columns: int = 1,
+    spacing: int = _SPACING,
+    title_of_one: bool = False,
+) -> Specification:
+    """Figures of a page below each other, each below its key, in the colours of paper.
+
+    Args:
+        groups: of each figure its panels and its key.
+        width: of a panel without its axes, in px.
+        columns: how many panels stand side by side.
+        spacing: between rows of them.
+        title_of_one: whether a panel that is the only one has its title, too.
+    """
+    several = sum(len(panels) for panels, _ in groups) > 1
+    common: Specification = {}
+    rows: list[Specification] = []
+    for panels, signs in groups:
+        if signs:
+            rows.append(specification(signs, PAPER, columns * width + (columns - 1) * _SPACING))
+        charts = []
+        for panel in panels:
+            chart = _for_paper(panel.chart.to_dict(), width)
+            if not several and not signs and not (title_of_one and panel.title):
+                return chart
+            for key in ("$schema", "config", "padding"):
+                if key in chart:
+                    common.setdefault(key, chart.pop(key))
+                    chart.pop(key, None)
+            chart.pop("autosize", None)
+            common["datasets"] = {**common.get("datasets", {}), **chart.pop("datasets", {})}
+            if panel.title and (several or title_of_one):
+                chart["title"] = {"text": panel.title, "frame": "group"}
+            charts.append(chart)
+        if columns == 1:
+            rows += charts
+        else:
+            beside = [charts[at : at + columns] for at in range(0, len(charts), columns)]
+            rows += [{"hconcat": row, "spacing": _SPACING, "resolve": _APART} for row in beside]
+    return {**common, "vconcat": rows, "spacing": spacing, "resolve": _APART}
+
+
+def _for_paper(chart: Specification, width: int) -> Specification:
+    """The same chart with the page's colours, which are CSS variables, replaced, and a width of its own."""
+    text = json.dumps(chart)
+    for name in ("ink", "muted", "line", "grid", "paper"):
+        text = text.replace(getattr(PAGE, name), getattr(PAPER, name))
+    for on_page, on_paper in zip(PAGE.series + PAGE.heat, PAPER.series + PAPER.heat, strict=True):
+        text = text.replace(on_page, on_paper)
+    drawn: Specification = json.loads(text)
+    drawn["config"] = {**drawn.get("config", {}), "background": PAPER.background}
+    if drawn.get("width") == PAGE.width:
+        drawn["width"] = width
+    if isinstance(drawn.get("autosize"), dict):
+        drawn["autosize"] = "pad"
+    drawn.pop("params", None)  # paper can't be zoomed
+    for layer in drawn.get("layer", ()):
+        layer.pop("name", None)  # by which they were found, the same in every panel
+    return drawn
+
+
+def left_out(seen: Evidence, measured: Measured, kind: str) -> list[str]:
+    """One sentence for each run that is not in the figure, and why."""
+    sentences = []
+    with_time = [one for one in measured.series if one.envelope is not None]
+    shown = with_time if kind == "time" and with_time else measured.series
+    drawn = {one.run for one in shown}
+    for manifest, label in zip(seen.manifests, seen.labels, strict=True):
+        if label in drawn:
+            continue
+        if manifest.experiment != measured.experiment:
+            why = (
+                f"it ran the experiment {manifest.experiment}, and this figure is about {measured.experiment}"
+            )
+        elif any(one.run == label for one in measured.series):
+            why = "it kept a histogram, so it has no latencies over time"
+        else:
+            why = "it has no sample"
+        sentences.append(f"Not in the figure: {label} ({manifest.id}); {why}.")
+    return sentences
+
+
+def save(chart: alt.TopLevelMixin | Specification, out: Path) -> Path:
+    """Write the chart in the format that the name of ``out`` ends with.
+
+    Raises:
+        UsageError: another ending.
+        StoreError: the file can't be written.
+    """
+    content = encode(chart, format_of(out))
+    with output(out, "the figure") as file:
+        file.write(content)
+    return out
+
+
+def format_of(out: Path) -> str:
+    """The format by the name's ending.
+
+    Raises:
+        UsageError: it is none of `FORMATS`.
+    """
+    ending = out.suffix.lower().removeprefix(".")
+    if ending not in FORMATS:
+        raise UsageError(
+            f"A figure can't be written as '{out.name}'", "End the name with .svg, .png or .pdf."
+        )
+    return ending
+
+
+def encode(chart: alt.TopLevelMixin | Specification, format: str) -> bytes:  # noqa: A002 - the word people know it by
+    """The chart's bytes as svg, png or pdf. Nothing is fetched from anywhere."""
+    import vl_convert
+
+    content = chart if isinstance(chart, dict) else chart.to_dict()
+    if format == "svg":
+        text = vl_convert.vegalite_to_svg(content, allowed_base_urls=[])
+        return text.encode()
+    if format == "png":
+        return bytes(vl_convert.vegalite_to_png(content, scale=_PNG_SCALE, ppi=72, allowed_base_urls=[]))
+    return bytes(vl_convert.vegalite_to_pdf(content, allowed_base_urls=[]))
+
+
+def _per_run(series: Sequence[Series]) -> Sequence[Series]:
+    return merge(series, composition.TOGETHER)
+
+
+def _time(measured: Measured) -> alt.TopLevelMixin:
+    series = [one for one in measured.series if one.envelope is not None]
+    kept = [one for one in measured.series if one.maxima is not None]
+    if not series and kept:
+        return timeline.worst_so_far(kept, PAPER, title=measured.meaning, height=240)
+    if not series:
+        raise UsageError(
+            "When these values occurred is not known: the experiment has no common start",
+            "Draw another kind of figure.",
+        )
+    together = merge(series, composition.TOGETHER)
+    if len(together) == 1:
+        return timeline.chart(together, PAPER, title=measured.meaning, height=240)
+    ranges = timeline.ranges(together)
+    panels = [
+        (
+            one.run,
+            timeline.layers_of(
+                [one],
+                PAPER,
+                within=together,
+                range_of=ranges[one.run],
+                title=measured.meaning,
+                legend=False,
+            ),
+            150,
+        )
+        for one in together
+    ]
+    return axes.stack(panels, PAPER, timeline.describe(together))

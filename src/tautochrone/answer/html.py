@@ -1,0 +1,164 @@
+"""What every page consists of besides its own words: style, scripts, the charts' specifications."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined, nodes
+from jinja2.ext import Extension
+from jinja2.parser import Parser
+from jinja2.runtime import Context
+from markupsafe import Markup
+
+from tautochrone.answer.bundle import bundle
+from tautochrone.answer.views import conditions
+from tautochrone.base.faults import Fault, attempt, now
+from tautochrone.base.version import own_version
+from tautochrone.run.manifest import Manifest
+from tautochrone.run.output import output
+
+if TYPE_CHECKING:
+    from tautochrone.answer.composition import Panel
+
+
+def render(template: str, **words: Any) -> str:
+    """The text of a page: one file that holds everything it needs and asks no network for anything.
+
+    Words that come `Later` are made where the template first uses them. Between ``{% part TITLE %}`` and
+    ``{% endpart %}`` what fails unexpectedly costs no more than what stands there.
+
+    Args:
+        template: its name.
+        words: what it shows; `band`, where it has runs of the virtual lab.
+    """
+    return (
+        templates()
+        .get_template(template)
+        .render(
+            **{"band": None, **words},
+            version=own_version() or "(not installed)",
+            style=Markup(style()),
+            script=Markup(_asset("script.js")),
+        )
+    )
+
+
+def part(template: str, **words: Any) -> Markup:
+    """A part of a page as finished HTML, of a template of its own."""
+    return Markup(templates().get_template(template).render(**words))
+
+
+def style() -> str:
+    """The style sheet of all pages, with the colours of `theme.PAGE`."""
+    return _asset("style.css")
+
+
+def title(make: Callable[[], str]) -> str:
+    """The title of a page; where it can't be made, what every page is."""
+    return attempt("Title", make, lambda _: "Report of Tautochrone")
+
+
+def write(text: str, out: Path) -> Path:
+    """Write a page.
+
+    Raises:
+        StoreError: that is not possible.
+    """
+    with output(out, "the report") as file:
+        file.write(text.encode(errors="replace"))  # what was typed may be any bytes
+    return out
+
+
+def masthead(*manifests: Manifest) -> str:
+    """The machine, its kernel and the day of the first run; of several machines, how many they are."""
+    first = manifests[0]
+    machines = {conditions.where(manifest) for manifest in manifests}
+    if len(machines) > 1:
+        return f"{len(machines)} machines · {first.created[:10]}"
+    machine = first.facts.get("machine") or {}
+    kernel = first.header.get("system") or first.facts.get("kernel") or {}
+    cpu = (first.facts.get("cpu") or {}).get("model")
+    parts = [
+        conditions.where(first),
+        machine.get("product"),
+        cpu,
+        " ".join(str(kernel[key]) for key in ("name", "release") if kernel.get(key)),
+        first.created[:10],
+    ]
+    return " · ".join(str(part) for part in parts if part)
+
+
+class _Context(Context):
+    """Makes what comes later when it is asked for."""
+
+    def resolve_or_missing(self, key: str) -> Any:
+        """The value of a name in a template."""
+        return now(super().resolve_or_missing(key))
+
+
+class _Part(Extension):
+    """``{% part TITLE %}``: where what follows fails unexpectedly, a notice stands in its place."""
+
+    tags = {"part"}  # noqa: RUF012 - as jinja2 has it
+
+    def parse(self, parser: Parser) -> nodes.Node:
+        """The call of `_made` with what stands until ``endpart``."""
+        line = next(parser.stream).lineno
+        title = parser.parse_expression()
+        body = parser.parse_statements(("name:endpart",), drop_needle=True)
+        return nodes.CallBlock(self.call_method("_made", [title]), [], [], body).set_lineno(line)
+
+    def _made(self, title: str, caller: Callable[[], str]) -> str:
+        charts: dict[str, Any] = self.environment.globals["charts"]  # type: ignore[assignment]
+        before = dict(charts)
+
+        def notice(fault: Fault) -> str:
+            charts.clear()
+            charts.update(before)  # what lost its place can't be drawn
+            return Markup('<div class="ending" role="alert"><p>{}</p></div>').format(fault.notice)
+
+        return attempt(title, caller, notice)
+
+
+def _place(charts: dict[str, Any], panel: Panel) -> str:
+    """The id of the element that a panel's chart is drawn in; the chart is kept for the end of the page."""
+    charts[panel.id] = panel.chart.to_dict()
+    return panel.id
+
+
+def templates(*more: BaseLoader) -> Environment:
+    """Make the templates of pages; ``more`` are found before those of the report."""
+    made = Environment(
+        loader=ChoiceLoader([*more, PackageLoader("tautochrone.answer")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=[_Part],
+    )
+    made.context_class = _Context
+    charts: dict[str, Any] = {}
+
+    made.globals |= {
+        "charts": charts,
+        "place": partial(_place, charts),
+        "bundle": lambda: Markup(bundle()),
+        "specifications": lambda: Markup(_embedded(charts)),
+        "now": now,
+    }
+    return made
+
+
+def _asset(name: str) -> str:
+    return (files("tautochrone.answer") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _embedded(content: dict[str, Any]) -> str:
+    """JSON that can't end the script element it stands in, whatever words a run carries."""
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

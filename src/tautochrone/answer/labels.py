@@ -1,0 +1,143 @@
+"""Short names for runs that stand side by side: what differs between them, in as few words as will do."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from tautochrone.answer.views.conditions import deployment_name
+from tautochrone.answer.views.environment import show, words
+from tautochrone.base.units import format_rate
+from tautochrone.judge.middleware_setting import as_obtained
+from tautochrone.measure.virtual import BUSY
+from tautochrone.run.manifest import Manifest
+from tautochrone.run.store import ANSWER
+
+LONGEST = 40
+"""Characters of a label: what a key or a panel's title has room for on a phone."""
+
+_SHORTEST_ID = 16  # the instant; the rest only where it takes more to be the only one
+_NOT_CONDITIONS = {
+    ANSWER,
+    "command",
+    "load_reports",
+    "deployment",
+    BUSY,
+}  # how it was typed, and what came of it
+_IMPLIED = {"period_ns", "count", "warmup", "ring_rows"}  # by the rate, or they tell nothing of the machine
+_ALWAYS = (
+    "rate",
+    "load",
+    "deployment",
+    "target",
+)  # these are said wherever they differ; the rest only where it takes more
+
+
+def label_runs(manifests: Sequence[Manifest]) -> list[str]:
+    """One label per run, all different.
+
+    A title that a person typed is the label. Other runs of one experiment are told apart by rate and load,
+    and, where these do not suffice, by the fewest other conditions and parameters that do. The only run of
+    its experiment has its load or, among others, its title.
+    """
+    labels = [""] * len(manifests)
+    for experiment in dict.fromkeys(one.experiment for one in manifests):
+        where = [index for index, one in enumerate(manifests) if one.experiment == experiment]
+        own = [manifests[index] for index in where]
+        said = _tell_apart(own) if len(own) > 1 else [_alone(own[0], is_only=len(manifests) == 1)]
+        for index, label in zip(where, said, strict=True):
+            labels[index] = label
+    often = Counter(labels)
+    return [
+        label if often[label] == 1 else f"{label} ({labels[: index + 1].count(label)})"
+        for index, label in enumerate(labels)
+    ]
+
+
+def typed_title(manifest: Manifest) -> str:
+    """The title if a person chose it on the command line, otherwise nothing."""
+    chosen = manifest.asked("--title") is not None
+    return " ".join(manifest.title.split()) if chosen else ""
+
+
+def shortest_ids(ids: Sequence[str], at_least: int = _SHORTEST_ID) -> list[str]:
+    """The shortest beginning of each id that no other id has."""
+    return [
+        next(
+            (one[:size] for size in range(at_least, len(one)) if not _shared(one[:size], one, ids)),
+            one,
+        )
+        for one in ids
+    ]
+
+
+def _shared(beginning: str, own: str, ids: Sequence[str]) -> bool:
+    return any(other.startswith(beginning) for other in ids if other != own)
+
+
+def _alone(manifest: Manifest, *, is_only: bool) -> str:
+    load = _traits(manifest)["load"] if is_only else ""
+    return _cut(typed_title(manifest) or load or manifest.title or manifest.experiment)
+
+
+def _tell_apart(manifests: Sequence[Manifest]) -> list[str]:
+    traits = [_traits(manifest) for manifest in manifests]
+    titles = [_cut(typed_title(manifest)) for manifest in manifests]
+    untitled = [one for one, title in zip(traits, titles, strict=True) if not title]
+    chosen = _chosen(untitled)
+    said = [_say(one, chosen) for one in traits]
+    ids = shortest_ids([manifest.id for manifest in manifests])
+    return [
+        title or (words if 0 < len(words) <= LONGEST else "") or _fallback(manifest, short, words)
+        for title, words, manifest, short in zip(titles, said, manifests, ids, strict=True)
+    ]
+
+
+def _fallback(manifest: Manifest, short_id: str, said: str) -> str:
+    """For a run whose traits are too many to say, or which has none that the others have not."""
+    return short_id if said else _cut(manifest.title)
+
+
+def _chosen(traits: Sequence[Mapping[str, str]]) -> list[str]:
+    """The names of the traits to say: at each step the one that splits most of the runs still alike."""
+    names = dict.fromkeys(name for one in traits for name in one)
+    differing = [name for name in names if len({one.get(name, "") for one in traits}) > 1]
+    chosen = [name for name in _ALWAYS if name in differing]
+    while True:
+        apart = {name: len({_key(one, [*chosen, name]) for one in traits}) for name in differing}
+        best = max(apart, key=lambda name: apart[name], default="")
+        if not best or apart[best] == len({_key(one, chosen) for one in traits}):
+            return chosen
+        chosen.append(best)
+
+
+def _key(traits: Mapping[str, str], names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(traits.get(name, "") for name in names)
+
+
+def _say(traits: Mapping[str, str], names: Sequence[str]) -> str:
+    return ", ".join(traits[name] for name in names if traits.get(name))
+
+
+def _traits(manifest: Manifest) -> dict[str, str]:
+    """What a run may be known by, in words, the most telling first; what is not known is left out."""
+    traits = {}
+    period_ns = (manifest.header.get("schedule") or {}).get("period_ns")
+    if period_ns:
+        traits["rate"] = format_rate(1e9 / period_ns)
+    conditions = {name: value for name, value in manifest.conditions.items() if name not in _NOT_CONDITIONS}
+    load = conditions.pop("load", None)
+    traits["load"] = " + ".join(map(str, load)) if isinstance(load, (list, tuple)) else str(load or "")
+    if under := deployment_name(manifest):
+        traits["deployment"] = under
+    if target := conditions.pop("target", None):
+        traits["target"] = str(target)
+    parameters = as_obtained(manifest)
+    traits |= {
+        name: f"{words(name)} {show(name, value)}"
+        for name, value in {**conditions, **parameters}.items()
+        if value is not None and name not in _IMPLIED and not isinstance(value, Mapping)
+    }
+    return traits
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rstrip()}…"

@@ -1,0 +1,253 @@
+"""The report: one HTML file that holds everything it needs and asks no network for anything."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from markupsafe import Markup
+
+from tautochrone.answer import evidence, html
+from tautochrone.answer.evidence import Evidence, rank_runs
+from tautochrone.answer.labels import label_runs
+from tautochrone.answer.next_steps import Step
+from tautochrone.answer.sections import sections
+from tautochrone.answer.tail import section as tail
+from tautochrone.answer.typeset import duration, micro, number, plural
+from tautochrone.answer.views import (
+    books,
+    conditions,
+    confidence,
+    environment,
+    grids,
+    loops,
+    virtual,
+    warnings,
+)
+from tautochrone.base.errors import UsageError
+from tautochrone.base.faults import Later, attempt, now
+from tautochrone.judge.loops import is_about_a_loop
+from tautochrone.judge.mechanisms import Mechanism
+from tautochrone.judge.reduced import Reduced
+from tautochrone.judge.tail.tails import tails_of
+from tautochrone.judge.verdict import Verdict
+from tautochrone.machine.audit import Finding
+from tautochrone.run.folder import Run
+from tautochrone.run.layout import periods_ns
+from tautochrone.run.manifest import Manifest
+
+_MOST_PERIODS = 4
+Findings = Sequence[Finding] | Mapping[str, Sequence[Finding]]
+
+
+@dataclass(frozen=True)
+class _RunLine:
+    label: str
+    rank: int | None
+    experiment: str
+    conditions: str
+    when: str
+    samples: str
+    state: str
+    id: str
+
+
+def render(
+    runs: Sequence[Run],
+    verdict: Verdict | Later[Verdict | None] | None,
+    findings: Findings | Later[Findings] = (),
+    mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
+    lacking: Sequence[tuple[str, str]] = (),
+    steps: Sequence[Step] | Later[Sequence[Step]] = (),
+    *,
+    top: Markup | Later[Markup] | None = None,
+    out: Path,
+) -> Path:
+    """Write one report about ``runs`` to ``out``. Of what comes `Later`, what can't be made costs its part.
+
+    Args:
+        runs: sealed or recovered runs, in the order in which they shall stand.
+        verdict: what was judged from them, or None.
+        findings: the audit of the machine they ran on, or of each machine by its name.
+        mechanisms: what mechanisms cost, one line each.
+        lacking: what was to be measured and was not, each with the reason.
+        steps: what to ask next.
+        top: what stands above the verdict: the answer to a question that was asked, as finished HTML.
+        out: the HTML file; its folder must exist.
+
+    Returns:
+        ``out``.
+
+    Raises:
+        UsageError: no run was given.
+        StoreError: the file can't be written.
+    """
+    if not runs:
+        raise UsageError("There is no run to report on", "Name a run; `tauto list` shows them.")
+    rare, labels = tail.Section(), dict(zip(runs, label_runs([run.manifest for run in runs]), strict=True))
+
+    def tell_tails(run: Run, measure: str, reduced: Sequence[Reduced]) -> None:
+        if is_about_a_loop(run.manifest.header) and measure == run.measures[0]:
+            attempt(
+                f"How rare a late cycle is, {labels[run]}",
+                lambda: rare.take(labels[run], tails_of(run, measure, reduced=reduced)),
+                rare.lose,
+            )
+
+    seen = evidence.gather(runs, tell_tails)
+    text = page(seen, verdict, findings, mechanisms, lacking, steps, top=top, rare=Later(rare.view))
+    return html.write(text, out)
+
+
+def page(
+    seen: Evidence,
+    verdict: Verdict | Later[Verdict | None] | None,
+    findings: Findings | Later[Findings] = (),
+    mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
+    lacking: Sequence[tuple[str, str]] = (),
+    steps: Sequence[Step] | Later[Sequence[Step]] = (),
+    *,
+    top: Markup | Later[Markup] | None = None,
+    rare: tail.View | Later[tail.View | None] | None = None,
+) -> str:
+    """The HTML text of a report; ``rare``: the section on rare late cycles."""
+    manifests, labels = seen.manifests, seen.labels
+    audits = Later(_by_machine, findings)
+    laid_out = Later(lambda: _loops(now(verdict)))
+    headline = Later(lambda: laid.headline if (laid := laid_out.get()) else _headline(manifests))
+    incomplete = Later(warnings.incomplete, manifests)
+    latencies = [one for group in seen.measured[:1] for one in group.series if group.loop]
+
+    def noticed() -> list[warnings.Notice]:
+        return warnings.warnings(manifests, labels) + warnings.findings(audits.get(), "warning")
+
+    def beside() -> list[grids.Laid]:
+        found = [*conditions.deployments(manifests, labels), *conditions.loads(manifests, labels)]
+        return [grids.view(grid) for grid in found]
+
+    return html.render(
+        "report.html.j2",
+        written=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        title=html.title(lambda: ": ".join(filter(None, (incomplete.get(), headline.get())))),
+        masthead=Later(html.masthead, *manifests),
+        band=Later(virtual.band, manifests),
+        top=top,
+        headline=headline,
+        loops=laid_out,
+        no_verdict="No loop was judged here. The numbers below stand for themselves.",
+        confidence=Later(confidence.view, latencies),
+        mechanisms=Later(lambda: [_mechanism_line(one) for one in now(mechanisms)]),
+        lacking=lacking,
+        steps=steps,
+        endings=Later(warnings.endings, manifests, labels),
+        incomplete=incomplete,
+        machines=Later(lambda: len(audits.get())),
+        warnings=Later(noticed),
+        unseen=Later(lambda: warnings.findings(audits.get(), "unknown")),
+        findings=Later(lambda: warnings.findings(audits.get(), "note")),
+        good=Later(lambda: warnings.findings(audits.get(), "good")),
+        runs=Later(_run_lines, manifests, labels),
+        several=len(manifests) > 1,
+        groups=list(sections(seen)),
+        lost=seen.lost,
+        rare=rare,
+        beside=Later(beside),
+        books=Later(books.view, manifests, labels),
+        clocks=Later(environment.clocks, manifests, labels),
+        settings=Later(environment.settings, manifests, labels),
+        facts=Later(environment.facts, manifests),
+        parameters=Later(environment.parameters, manifests),
+        commands=Later(_commands, manifests),
+        schemas=Later(_schemas, manifests),
+    )
+
+
+def _by_machine(findings: Findings | Later[Findings]) -> Mapping[str, Sequence[Finding]]:
+    found: Findings = findings.get() if isinstance(findings, Later) else findings
+    return found if isinstance(found, Mapping) else {"": found}
+
+
+def _loops(verdict: Verdict | None) -> loops.Loops | None:
+    return loops.view(verdict) if verdict is not None else None
+
+
+@dataclass(frozen=True)
+class _MechanismLine:
+    what: str
+    typical: str
+    worst: str
+    meaning: str
+    mark: str
+
+
+def _mechanism_line(one: Mechanism) -> _MechanismLine:
+    mark = "not-shown" if one.why_not else "tight" if one.warns else ""
+    words = micro(one.why_not or one.meaning)
+    return _MechanismLine(one.what, duration(one.typical_ns), duration(one.worst_ns), words, mark)
+
+
+def _headline(manifests: Sequence[Manifest]) -> str:
+    titles = dict.fromkeys(manifest.title for manifest in manifests)
+    text = "; ".join(titles) if len(titles) <= 3 else plural(len(manifests), "run")
+    return text[:1].upper() + text[1:]
+
+
+def _run_lines(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[_RunLine]:
+    """A line per run; a rank, and so a swatch, only where several runs share a chart."""
+    often = Counter(manifest.experiment for manifest in manifests)
+    return [
+        _RunLine(
+            label=label,
+            rank=rank if often[manifest.experiment] > 1 else None,
+            experiment=_experiment(manifest),
+            conditions=_conditions(manifest),
+            when=manifest.created[:19].replace("T", " "),
+            samples=number(sum(book.recorded for book in manifest.books)),
+            state=f"{manifest.state}, {manifest.ended}" if manifest.ended else manifest.state,
+            id=manifest.id,
+        )
+        for manifest, label, rank in zip(manifests, labels, rank_runs(manifests), strict=True)
+    ]
+
+
+def _experiment(manifest: Manifest) -> str:
+    periods = sorted(set(periods_ns(manifest.header).values()))
+    if not periods:
+        return manifest.experiment
+    if len(periods) > _MOST_PERIODS:
+        return f"{manifest.experiment}, each {duration(periods[0])} to {duration(periods[-1])}"
+    return f"{manifest.experiment}, each {', '.join(duration(one) for one in periods)}"
+
+
+def _conditions(manifest: Manifest) -> str:
+    """The conditions in words, without how it was typed, what came of the load, and that it ran here."""
+    shown = [
+        f"{environment.words(name)} {environment.show(name, value)}"
+        for name, value in manifest.conditions.items()
+        if name != "command" and not isinstance(value, (dict, list)) and (name, value) != ("target", "local")
+    ]
+    if under := conditions.deployment_name(manifest):
+        shown.append(f"deployment {under}")
+    return ", ".join(shown) or "none stored"
+
+
+def _commands(manifests: Sequence[Manifest]) -> list[str]:
+    ids = " ".join(manifest.id for manifest in manifests)
+    return [
+        *dict.fromkeys(one.typed for one in manifests if one.typed),
+        f"tauto show {manifests[0].id}",
+        f"tauto report {ids}",
+        f"tauto export {manifests[0].id} --parquet --out samples.parquet",
+    ]
+
+
+def _schemas(manifests: Sequence[Manifest]) -> str:
+    runs = ", ".join(dict.fromkeys(str(manifest.schema) for manifest in manifests))
+    streams = ", ".join(dict.fromkeys(str(manifest.header.get("stream", "N/A")) for manifest in manifests))
+    probes = ", ".join(
+        dict.fromkeys(
+            f"{m.header.get('program', 'N/A')} {m.header.get('version', '')}".strip() for m in manifests
+        )
+    )
+    return f"Run schema {runs}; sample stream version {streams}; probe {probes}."

@@ -1,0 +1,139 @@
+"""The figures about tails: of a page, and at publication size as `tail` and `tail-fit`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tautochrone.answer.labels import label_runs
+from tautochrone.answer.typeset import duration
+from tautochrone.base.errors import UsageError
+from tautochrone.judge.tail.curve import Curve, curve_of
+from tautochrone.judge.tail.tails import tails_of
+
+if TYPE_CHECKING:
+    from tautochrone.answer.composition import Figure, Panel
+    from tautochrone.judge.tail.source import SourceTail
+    from tautochrone.run.folder import Run
+
+IN_WORDS = {"tail": "what is exceeded how often", "tail-fit": "how well that is fitted"}
+KINDS = tuple(IN_WORDS)
+"""What is exceeded how often, and how well that is fitted."""
+
+CAPTION = (
+    "Points: the largest samples, each at how often as large a one came. Line and band: the fitted tail and "
+    "its interval. Right of the dashed line nothing was measured; the line ends where it should not be "
+    "relied on any more, at a hundred times the measuring."
+)
+FIT_CAPTION = (
+    "First: the share of all cycles above each value; the line begins at the threshold. Second: each excess "
+    "over the threshold against the one that the fit has in its place; a good fit lies along the line."
+)
+_MOST = 4
+
+
+def is_fitted(one: SourceTail) -> bool:
+    """Whether there is something to draw."""
+    return one.refusal is None and one.tail.peaks is not None
+
+
+def of_source(one: SourceTail, prefix: str, meaning: str) -> tuple[Figure, ...]:
+    """The figures of a page about one source; none where nothing is fitted."""
+    if not is_fitted(one):
+        return ()
+    from tautochrone.answer.charts import return_level, tail_fit
+    from tautochrone.answer.composition import Figure
+
+    curve = curve_of(one)
+    levels, fits = (
+        _levels(one, curve, f"{prefix}-levels", "", meaning),
+        _fits(curve, f"{prefix}-fit", "", meaning),
+    )
+    return (
+        Figure("What is exceeded how often", (levels,), (CAPTION,), return_level.KEY),
+        Figure("How well the tail is fitted", fits, (FIT_CAPTION,), tail_fit.KEY),
+    )
+
+
+def draw(runs: Sequence[Run], kind: str, measure: str | None = None) -> tuple[dict[str, Any], list[str]]:
+    """The figure at publication size, and a sentence for each source that is not in it.
+
+    Args:
+        runs: at least one.
+        kind: one of `KINDS`.
+        measure: which; None: the first of each run.
+
+    Raises:
+        UsageError: there is no such measure or no sample; or nothing could be fitted to any source.
+    """
+    from tautochrone.answer.charts import return_level, tail_fit
+    from tautochrone.answer.composition import Figure
+    from tautochrone.answer.figure import draw_of
+
+    labels = label_runs([run.manifest for run in runs])
+    every = [
+        (f"{label}, {one.name}" if len(runs) > 1 else one.name, tails.meaning, one)
+        for label, tails in zip(labels, [tails_of(run, measure) for run in runs], strict=True)
+        for one in tails.sources
+    ]
+    drawn = sorted((part for part in every if is_fitted(part[2])), key=lambda part: -part[2].worst_ns)[:_MOST]
+    if not drawn:
+        refusal = every[0][2].refusal
+        reason, advice = (
+            (refusal.reason, refusal.advice) if refusal is not None else ("nothing is fitted", "")
+        )
+        raise UsageError(f"There is no tail to draw of {every[0][0]}: {reason}", advice)
+
+    def figures(prefix: str) -> list[Figure]:
+        panels: list[Panel] = []
+        for at, (name, meaning, one) in enumerate(drawn):
+            curve = curve_of(one)
+            if kind == "tail":
+                panels.append(_levels(one, curve, f"{prefix}-tail-{at}", name, meaning))
+            else:
+                panels += _fits(curve, f"{prefix}-tail-fit-{2 * at}", name, meaning)
+        key = return_level.KEY if kind == "tail" else tail_fit.KEY
+        return [Figure("", tuple(panels), (), key)]
+
+    left = [
+        f"Not in the figure: {name}; {_why(one)}" for name, _, one in every if (name, _, one) not in drawn
+    ]
+    return draw_of(figures, kind), left
+
+
+def _levels(one: SourceTail, curve: Curve, panel_id: str, name: str, meaning: str) -> Panel:
+    from tautochrone.answer.charts import return_level
+    from tautochrone.answer.composition import Panel
+    from tautochrone.answer.theme import PAGE
+
+    limits = (
+        {}
+        if one.period_ns is None
+        else {
+            one.period_ns // 2: f"half of the period, {duration(one.period_ns // 2)}",
+            one.period_ns: f"the period, {duration(one.period_ns)}",
+        }
+    )
+    return Panel(panel_id, name, return_level.chart(curve, PAGE, limits=limits, title=meaning))
+
+
+def _fits(curve: Curve, panel_id: str, name: str, meaning: str) -> tuple[Panel, ...]:
+    from tautochrone.answer.charts import tail_fit
+    from tautochrone.answer.composition import Panel
+    from tautochrone.answer.theme import PAGE
+
+    begin, _, number = panel_id.rpartition("-")
+    ids = (
+        (f"{begin}-{number}", f"{begin}-{int(number) + 1}")
+        if number.isdecimal()
+        else (f"{panel_id}-0", f"{panel_id}-1")
+    )
+    title, of = meaning[:1].upper() + meaning[1:], f"{name}: " if name else ""
+    return (
+        Panel(ids[0], f"{of}all samples, and the fit", tail_fit.survival(curve, PAGE, title=title)),
+        Panel(ids[1], f"{of}excesses over the threshold", tail_fit.quantiles(curve, PAGE)),
+    )
+
+
+def _why(one: SourceTail) -> str:
+    return one.refusal.reason if one.refusal is not None else f"{_MOST} others have larger samples."

@@ -1,0 +1,123 @@
+"""How long to measure, in the terminal, and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.terminal import show_grid
+from tautochrone.base.units import format_percent, format_rate, format_span
+from tautochrone.judge.tail.sample_plan import PRECISION
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tautochrone.judge.tail.sample_plan import Need, SamplePlan
+
+SCHEMA = 1
+
+
+def question(q: float | None, misses: str | None) -> str:
+    """What is to be shown, in words, of a quantile or else of how often something may be late."""
+    if q is not None:
+        return f"{format_percent(q)} of all cycles are not later than a limit"
+    return f"no more cycles are late than {(misses or '').strip()}"
+
+
+def headline(plan: SamplePlan, asked: str) -> str:
+    """Above the table."""
+    return f"To show, at {format_percent(plan.confidence)} confidence, that {asked}"
+
+
+def show(console: Console, plan: SamplePlan, asked: str) -> None:
+    """Print the table; ``asked``: what is to be shown, in words."""
+    wrap = not console.is_terminal
+    console.print(Text(headline(plan, asked), style="bold"), soft_wrap=wrap)
+    for part in show_grid(console, grid(plan)):
+        console.print(part, soft_wrap=wrap and isinstance(part, Text))
+
+
+def grid(plan: SamplePlan) -> Grid:
+    """A row for each way of showing it."""
+    alike = len(set(plan.shares)) == 1
+    rates = [format_rate(rate) for rate in plan.rates_hz]
+    rows = []
+    for need in plan.needs:
+        times = [format_span(seconds, up=True) for seconds in plan.seconds(need)]
+        cells = (
+            [f"{need.samples[0]:,}", *times]
+            if alike
+            else [f"{time}: {count:,}" for time, count in zip(times, need.samples, strict=True)]
+        )
+        rows.append((_way(need), *cells))
+    head = ("by", *(("samples",) if alike else ()), *(f"at {rate}" for rate in rates))
+    return Grid("", head, tuple(rows), tuple(_notes(plan, alike=alike)))
+
+
+def as_table(plan: SamplePlan, asked: str) -> dict[str, Any]:
+    """The same as JSON has it."""
+    return {
+        "schema": SCHEMA,
+        "asked": asked,
+        "confidence": plan.confidence,
+        "like": plan.like or None,
+        "design_effect": plan.effect,
+        "needs": [
+            {
+                "kind": need.kind,
+                "exceeding": need.exceeding if need.kind in ("largest", "exceeding") else None,
+                "relative_precision": PRECISION if need.kind == "precision" else None,
+                "at": [
+                    {
+                        "rate_hz": rate,
+                        "share_above": share,
+                        "samples": count,
+                        "independent_samples": independent,
+                        "seconds": seconds,
+                    }
+                    for rate, share, count, independent, seconds in zip(
+                        plan.rates_hz,
+                        plan.shares,
+                        need.samples,
+                        need.independent,
+                        plan.seconds(need),
+                        strict=True,
+                    )
+                ],
+            }
+            for need in plan.needs
+        ],
+    }
+
+
+def _way(need: Need) -> str:
+    if need.kind == "largest":
+        return "none later: by the largest"
+    if need.kind == "exceeding":
+        return f"{need.exceeding:,} later allowed"
+    if need.kind == "interval":
+        return "an interval on both sides"
+    return f"their share, within {format_percent(PRECISION)}"
+
+
+def _notes(plan: SamplePlan, *, alike: bool) -> list[str]:
+    said = []
+    if not alike:
+        said.append("How long, and how many samples.")
+    if plan.like:
+        said.append(
+            f"In {plan.like} late samples came together, {plan.effect:.3g} count as one: reckoned in."
+            if plan.effect >= 1.05
+            else f"In {plan.like} late samples came no more together than chance brings about."
+        )
+    else:
+        said.append(
+            "For samples that are independent; --like RUN reckons in how alike neighbours were in a run."
+        )
+    said.append(
+        "Each CPU, load, kernel and machine needs so many for itself. A release that is missed is a later "
+        "one. None later: Wilks (1941); some later: Clopper and Pearson (1934)."
+    )
+    return said

@@ -1,0 +1,48 @@
+"""Numbers and times as they are set on a page or in a chart."""
+
+import re
+
+from tautochrone.base.units import format_duration
+
+_PLAIN_MICRO = re.compile(r"(?<=\d)[ \u00a0]us\b")
+_NO_BREAK = "\u00a0"
+_HEAD_MICRO = re.compile(r"(?<=\()us(?=\))|(?<=\bin )us\b")
+POWER = re.compile(r"10\^([0-9]+)")
+"""A power of ten as a paper's file has it; its group is the exponent."""
+
+
+def micro(text: str) -> str:
+    """Set ``12.5 us`` as ``12.5 µs``, with a space that does not break."""
+    return _PLAIN_MICRO.sub(f"{_NO_BREAK}µs", text)
+
+
+def head_micro(text: str) -> str:
+    """The unit of a head or a title: ``Latency (us)``, ``Latency, in us``."""
+    return _HEAD_MICRO.sub("µs", text)
+
+
+def duration(ns: float | None) -> str:
+    """A time in the unit of its size, such as ``83.2 µs``; ``N/A`` for None."""
+    return "N/A" if ns is None else micro(format_duration(ns)).replace(" ", _NO_BREAK)
+
+
+def number(value: float | None) -> str:
+    """A count with its thousands set apart; ``N/A`` for None."""
+    if value is None:
+        return "N/A"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+
+
+def percent(fraction: float) -> str:
+    """A share as people say it: ``0.99999`` is ``99.999 %``."""
+    return f"{fraction * 100:.10g}{_NO_BREAK}%"
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 run``, ``2 runs``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def plain(text: str) -> str:
+    """For terminals, which need neither no-break spaces nor typeset units."""
+    return text.replace(_NO_BREAK, " ").replace("µs", "us")

@@ -1,0 +1,160 @@
+"""What settings were worth on one machine, from the runs of a store.
+
+Quick enough for `tauto doctor` with a thousand runs: of each its manifest alone is looked at, equal facts are
+audited once, and samples are read only of the few pairs that were chosen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tautochrone.base.errors import DamagedError, StoreError
+from tautochrone.base.reading import json_of, read_text
+from tautochrone.judge.worth import Answers, Conditions, Pair, find_pairs
+from tautochrone.machine.audit import Finding, audit_facts
+from tautochrone.machine.facts import Facts
+from tautochrone.run import files
+from tautochrone.run.manifest import MOST_BYTES, RECOVERED, SCHEMA, SEALED
+
+if TYPE_CHECKING:
+    from tautochrone.judge.worth_measured import Worth
+
+MOST_WEIGHED = 6
+"""Pairs whose samples are read; of further findings nothing is said."""
+
+# Of the parameters: how much was measured, and where, which the comparison of common sources sees to.
+_NOT_ALIKE = {"count", "warmup", "ring_rows", "drain", "cpus", "cpu"}
+# Of the facts: what grows while a machine runs.
+_GROWING = {
+    "confinement": {"stolen_seconds", "cpu_seconds"},
+    "power": {"thermal_throttles"},
+    "firmware": {"uptime_s", "smi_count"},
+}
+
+
+def worth_here(
+    folders: Sequence[Path], facts: Facts, findings: Sequence[Finding], most: int = MOST_WEIGHED
+) -> dict[str, Worth]:
+    """What the settings behind these findings were worth on this machine.
+
+    Args:
+        folders: of the runs, as `Store.folders` lists them. Runs that can't be read, lost samples or were
+            measured on another machine are left out.
+        facts: about the machine.
+        findings: of its audit, the most urgent first: the first `most` of them with a pair are weighed.
+
+    Returns:
+        By code of a finding; empty where no two runs are alike but for something.
+    """
+    machine = _identity(facts.to_table())
+    if not any(machine):
+        return {}
+    now = _answers_of(findings)
+    known = dict(_described(folders, machine))
+    pairs = find_pairs(known.values(), now)
+    if not pairs:
+        return {}
+    from tautochrone.judge.worth_measured import not_attributable  # from here on samples are read
+
+    found: dict[str, Worth] = {}
+    places = {folder.name: folder for folder in folders}
+    weighed: dict[int, Worth | None] = {}
+    for finding in findings:
+        pair = pairs.get(finding.code)
+        if pair is None:
+            continue
+        if len(pair.things) > 1:
+            found[finding.code] = not_attributable(pair)
+            continue
+        if id(pair) not in weighed and len(weighed) < most:
+            weighed[id(pair)] = _weigh(pair, places)
+        if (worth := weighed.get(id(pair))) is not None:
+            found[finding.code] = worth
+    return found
+
+
+def _weigh(pair: Pair, places: Mapping[str, Path]) -> Worth | None:
+    from tautochrone.judge.worth_measured import MOST_RUNS, weigh
+    from tautochrone.run.folder import Run
+
+    try:
+        before, after = (
+            [Run.read(places[one.run]) for one in side[:MOST_RUNS]] for side in (pair.before, pair.after)
+        )
+        return weigh(pair, before, after)
+    except (StoreError, DamagedError):
+        return None
+
+
+def _described(folders: Iterable[Path], machine: Sequence[Any]) -> Iterable[tuple[str, Conditions]]:
+    audited: dict[str, Answers] = {}
+    for folder in folders:
+        try:
+            manifest = json_of(read_text(folder / files.MANIFEST, MOST_BYTES))
+            if _is_whole(manifest) and _identity(manifest["facts"]) == tuple(machine):
+                yield folder.name, _conditions(folder.name, manifest, audited)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, DamagedError):
+            continue  # a run that can't be read says nothing; `tauto list` tells of it
+
+
+def _is_whole(manifest: Mapping[str, Any]) -> bool:
+    return (
+        manifest["schema"] == SCHEMA
+        and manifest["state"] in (SEALED, RECOVERED)
+        and manifest.get("damage") is None
+        and not any(book.get("dropped") for book in manifest["books"])
+    )
+
+
+def _conditions(name: str, manifest: Mapping[str, Any], audited: dict[str, Answers]) -> Conditions:
+    conditions, header = manifest["conditions"], manifest["header"]
+    deployment = conditions.get("deployment") or {}
+    parameters = {key: value for key, value in manifest["parameters"].items() if key not in _NOT_ALIKE}
+    load, facts = str(conditions.get("load", "")), manifest["facts"]
+    steady = {
+        group: {key: value for key, value in values.items() if key not in _GROWING.get(group, ())}
+        for group, values in facts.items()
+    }
+    text = json.dumps(steady, sort_keys=True)
+    if text not in audited:
+        audited[text] = _answers_of(audit_facts(Facts.from_table(facts)))
+    kernel = facts.get("kernel") or {}
+    return Conditions(
+        run=name,
+        created=str(manifest["created"]),
+        alike=json.dumps(
+            [manifest["experiment"], parameters, load, header.get("version"), conditions.get("target")],
+            sort_keys=True,
+        ),
+        load=load,
+        kernel=str(kernel.get("release") or "unknown"),
+        answers=audited[text],
+        settings={
+            one["knob"]: (one["before"], one["obtained"])
+            for one in deployment.get("settings", ())
+            if one["before"] is not None  # not known of a deployment that was in force before
+        },
+        load_cpus=deployment.get("load"),
+        booted=str(kernel.get("command_line") or ""),
+        about_a_loop=_is_about_a_loop(header),
+    )
+
+
+def _is_about_a_loop(header: Mapping[str, Any]) -> bool:
+    """As `judgement.loops` has it, without loading all that it needs."""
+    first = (header.get("measures") or [{}])[0]
+    return first.get("name") == "latency_ns" and bool(header.get("schedule"))
+
+
+def _identity(facts: Mapping[str, Mapping[str, Any]]) -> tuple[Any, ...]:
+    """What tells machines apart: the firmware's names for it, the processor's."""
+    machine, cpu = facts.get("machine") or {}, facts.get("cpu") or {}
+    names = ("vendor", "product", "board")
+    return (*(machine.get(name) for name in names), cpu.get("model"))
+
+
+def _answers_of(findings: Iterable[Finding]) -> Answers:
+    return {finding.code: (finding.level, finding.title) for finding in findings}

@@ -1,0 +1,148 @@
+"""Faults in tauto: a part of an answer that can't be made costs that part only, and the fault is kept."""
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from traceback import extract_tb, format_exception
+from typing import Generic, ParamSpec, TypeVar
+
+from tautochrone.base.errors import TautoError
+
+_Made_co = TypeVar("_Made_co", covariant=True)
+_Part = TypeVar("_Part")
+_Otherwise = TypeVar("_Otherwise")
+_Arguments = ParamSpec("_Arguments")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """An error that nobody expected, and where its traceback is kept.
+
+    Attributes:
+        part: what could not be made; empty: the whole answer.
+        error: its kind and message.
+        file: None if none could be written, for the reason ``why_not``.
+    """
+
+    part: str
+    error: str
+    file: Path | None
+    why_not: str = ""
+
+    @property
+    def notice(self) -> str:
+        """What stands in the place of the part."""
+        where = f"is kept in {self.file}" if self.file else f"could not be saved: {self.why_not}"
+        return f"This part could not be made: {self.part} ({self.error}). The fault is tauto's; it {where}."
+
+    @property
+    def request(self) -> str:
+        """What a person is asked to do about it."""
+        what = f", so this part was not made: {self.part}" if self.part else ""
+        where = (
+            f"with the file {self.file}"
+            if self.file
+            else f"with what it shows under TAUTO_DEBUG=1 (no file could be saved: {self.why_not})"
+        )
+        return f"tauto: unexpected {self.error}{what}. This is a fault in tauto; please report it {where}"
+
+
+_kept: list[Fault] = []
+_files: dict[tuple[object, ...], Path] = {}
+"""Of this command, by what failed and where: the same fault of 300 sources has one file."""
+
+
+class Later(Generic[_Made_co]):
+    """A part that is made when it is first asked for, once. What goes wrong goes wrong for all who ask."""
+
+    def __init__(
+        self, make: Callable[_Arguments, _Made_co], *given: _Arguments.args, **named: _Arguments.kwargs
+    ) -> None:
+        """``make`` is called with these arguments."""
+        self._make: Callable[[], _Made_co] | None = lambda: make(*given, **named)
+        self._made: _Made_co
+        self._error: Exception | None = None
+
+    def get(self) -> _Made_co:
+        """The part."""
+        if self._make is not None:
+            make, self._make = self._make, None
+            try:
+                self._made = make()
+            except Exception as error:
+                self._error = error
+        if self._error is not None:
+            raise self._error
+        return self._made
+
+
+def now(part: _Part | Later[_Part]) -> _Part:
+    """The part itself, made if it was not yet."""
+    return part.get() if isinstance(part, Later) else part
+
+
+def attempt(
+    part: str, make: Callable[[], _Part], otherwise: Callable[[Fault], _Otherwise]
+) -> _Part | _Otherwise:
+    """Make a part; where that fails unexpectedly keep the fault, and take something else instead.
+
+    Args:
+        part: what it is, as its heading names it.
+        otherwise: what stands in its place, by the fault.
+
+    Raises:
+        TautoError: the part is refused, which is no fault.
+    """
+    try:
+        return make()
+    except TautoError:
+        raise
+    except Exception as error:
+        return otherwise(keep(error, part))
+
+
+def keep(error: Exception, part: str = "") -> Fault:
+    """Keep a fault: its traceback in a file, and itself for the end of the command."""
+    if os.environ.get("TAUTO_DEBUG", "0") not in ("", "0"):
+        with suppress(OSError):  # nobody may be there to be told
+            print("".join(format_exception(error)), file=sys.stderr, flush=True)
+    said = f"{type(error).__name__}: {error}".rstrip(": ")
+    where = extract_tb(error.__traceback__)[-1:]
+    alike = (said, *((one.filename, one.lineno) for one in where))
+    why_not = ""
+    if alike not in _files:
+        try:
+            _files[alike] = _save(error)
+        except OSError as failure:
+            why_not = str(failure)
+    fault = Fault(part, said, _files.get(alike), why_not)
+    if fault not in _kept:
+        _kept.append(fault)
+    return fault
+
+
+def kept() -> tuple[Fault, ...]:
+    """The faults of this command so far."""
+    return tuple(_kept)
+
+
+def forget() -> None:
+    """Begin anew, before a command begins."""
+    _kept.clear()
+    _files.clear()
+
+
+def _save(error: Exception) -> Path:
+    from datetime import UTC, datetime
+
+    from platformdirs import user_state_path
+
+    folder = user_state_path("tautochrone", ensure_exists=True)
+    number = f"-{len(_files) + 1}" if _files else ""
+    path = folder / f"fault-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}{number}.txt"
+    text = f"{' '.join(sys.argv)}\nPython {sys.version}\n\n{''.join(format_exception(error))}"
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")  # an argument may be any bytes
+    return path

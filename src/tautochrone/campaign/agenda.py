@@ -1,0 +1,239 @@
+"""What is to be measured for a plan, before it is: the cells in their order, and the time they take."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tautochrone.answer.typeset import plural
+from tautochrone.campaign import planned
+from tautochrone.experiments import EXPERIMENTS
+from tautochrone.measure.campaign.agenda import Agenda
+from tautochrone.measure.campaign.estimate import Estimate, Forecast, estimate, long_duration, point_s
+from tautochrone.measure.campaign.order import Slot
+from tautochrone.measure.campaign.outlook import forecast_of
+from tautochrone.measure.document.expand import AS_IS
+from tautochrone.measure.lab.matrix import MATRIX
+
+_GAP = 2
+
+
+def show_agenda(console: Console, agenda: Agenda, at_once: int = 1) -> None:
+    """Print all slots, what is finished, and the time that the rest takes."""
+    console.print(Text(agenda.document.title, style="bold"))
+    console.print(_families(agenda) if agenda.document.grid and _size(agenda) else _cells(agenda))
+    for sentence in _sentences(agenda, at_once):
+        console.print(Text(sentence), soft_wrap=True)
+    _show_required(console, agenda)
+
+
+def _show_required(console: Console, agenda: Agenda) -> None:
+    if not agenda.required:
+        return
+    console.print(Text("Required:"))
+    repetitions = agenda.document.repetitions
+    for sentence, can_show in planned.sentences(agenda.required, agenda.points, repetitions):
+        style = "yellow" if can_show is False else ""
+        console.print(Text(f"  {sentence}", style=style), soft_wrap=True)
+
+
+def introduce_agenda(console: Console, agenda: Agenda, at_once: int = 1) -> None:
+    """Before measuring: how much there is to do, how long that takes, and in which campaign.
+
+    Args:
+        at_once: how many cells are measured at the same time.
+    """
+    finished = len(agenda.finished)
+    if not agenda.left:
+        console.print(
+            f"{agenda.document.title}: "
+            + (
+                f"the only cell of {agenda.campaign.id} is finished. Measure it anew with --again."
+                if len(agenda.slots) == 1
+                else f"all {len(agenda.slots):,} cells of {agenda.campaign.id} are finished. "
+                "Measure them anew with --again."
+            ),
+            soft_wrap=True,
+        )
+        return
+    rest = _rest(agenda, at_once)
+    if not agenda.ahead:
+        console.print(
+            f"{agenda.document.title}: all that can be measured of {agenda.campaign.id} is finished, "
+            f"{finished:,} of {plural(len(agenda.slots), 'cell')}; {_refused(agenda)}.",
+            soft_wrap=True,
+        )
+        return
+    done = f", {finished} finished before" if finished else ""
+    done += f", {_refused(agenda)}" if len(agenda.ahead) < len(agenda.left) else ""
+    seed = "" if agenda.document.order == "listed" else f"Seed {agenda.campaign.seed}, "
+    together = f", {at_once} at once" if at_once > 1 else ""
+    console.print(
+        f"{agenda.document.title}: {plural(len(agenda.slots), 'cell')}{done}{together}; {_takes(rest)}, "
+        f"until {_clock(rest)}. {seed}{agenda.campaign.id}.",
+        style="dim",
+        soft_wrap=True,
+    )
+
+
+def as_table(agenda: Agenda, at_once: int = 1) -> dict[str, Any]:
+    """The same as JSON has it; times in seconds."""
+    rest = _rest(agenda, at_once)
+    finished, refused = agenda.finished, agenda.campaign.refused
+    return {
+        "title": agenda.document.title,
+        "plan": str(agenda.document.path),
+        "campaign": agenda.campaign.id if agenda.continues else None,
+        "key": agenda.campaign.key,
+        "seed": agenda.campaign.seed,
+        "order": agenda.document.order,
+        "repetitions": agenda.document.repetitions,
+        "expected_s": round(rest.seconds, 1),
+        "at_most": rest.at_most,
+        **({"required": _required(agenda)} if agenda.required else {}),
+        "ends": rest.ends.isoformat(timespec="seconds"),
+        "cells": [
+            {
+                "position": slot.position,
+                "block": slot.block,
+                "cell": slot.key,
+                "name": point.name,
+                "system": point.system,
+                "deployment": point.deployment.name,
+                "load": point.load.name,
+                "experiment": point.experiment,
+                "options": dict(point.options),
+                "arguments": list(point.prepared.arguments),
+                "expected_s": round(point_s(point), 1),
+                "run": finished[slot.key, slot.block].id if (slot.key, slot.block) in finished else None,
+                **({"refused": refused[slot.key]} if slot.key in refused else {}),
+            }
+            for slot in agenda.slots
+            for point in (agenda.points[slot.key],)
+        ],
+    }
+
+
+def _required(agenda: Agenda) -> list[dict[str, Any]]:
+    return planned.as_table(agenda.required, agenda.points, agenda.document.repetitions)
+
+
+def _cells(agenda: Agenda) -> Table:
+    points = agenda.points.values()
+    several = {
+        "system": len({point.system for point in points}) > 1 or any(p.system != "local" for p in points),
+        "deployment": any(point.deployment.name != AS_IS for point in points),
+        "block": agenda.document.repetitions > 1,
+    }
+    finished, refused = agenda.finished, agenda.campaign.refused
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    table.add_column("", justify="right")
+    if several["block"]:
+        table.add_column("block", justify="right")
+    table.add_column("what", overflow="fold")
+    table.add_column("load", overflow="fold")
+    for name in ("deployment", "system"):
+        if several[name]:
+            table.add_column(name, overflow="fold")
+    table.add_column("takes", justify="right", no_wrap=True)
+    for slot in agenda.slots:
+        point = agenda.points[slot.key]
+        done = (slot.key, slot.block) in finished
+        words = [str(slot.position)]
+        words += [str(slot.block)] if several["block"] else []
+        words += [", ".join(filter(None, (point.heading, point.varied))), point.load.name]
+        words += [point.deployment.short] if several["deployment"] else []
+        words += [point.system] if several["system"] else []
+        takes = "refused before" if slot.key in refused else long_duration(point_s(point))
+        words += ["finished" if done else takes]
+        table.add_row(*(Text(word) for word in words), style="dim" if done else "")
+    return table
+
+
+def _size(agenda: Agenda) -> str:
+    """The option of a grid's experiment that says how much is measured; empty: it has none."""
+    return EXPERIMENTS[next(iter(agenda.points.values())).experiment].size
+
+
+def _families(agenda: Agenda) -> Table:
+    """The cells of a grid, of which there may be thousands: a line for all that differ in size alone."""
+    first = next(iter(agenda.points.values()))
+    size = _size(agenda)
+    heads = [name for name in first.varying if name != size]
+    place = {key: at for at, key in enumerate(agenda.points)}
+    families: dict[tuple[str, ...], list[Slot]] = {}
+    for slot in sorted(agenda.slots, key=lambda slot: place[slot.key]):
+        options = agenda.points[slot.key].options
+        families.setdefault(tuple(str(options[name]) for name in heads), []).append(slot)
+    finished, forecast = agenda.finished, _forecast(agenda)
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    for head in (*heads, size, "cells", "finished", "the rest takes"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for values, slots in families.items():
+        sizes = sorted({int(str(agenda.points[slot.key].options[size])) for slot in slots})
+        left = [slot for slot in slots if (slot.key, slot.block) not in finished]
+        rest = estimate(left, agenda.points, datetime.now().astimezone(), forecast)
+        table.add_row(
+            *values,
+            f"{sizes[0]:,} to {sizes[-1]:,}" if len(sizes) > 1 else f"{sizes[0]:,}",
+            f"{len(slots):,}",
+            f"{len(slots) - len(left):,}",
+            _takes(rest) if left else "",
+        )
+    return table
+
+
+def _sentences(agenda: Agenda, at_once: int) -> Iterator[str]:
+    rest = _rest(agenda, at_once)
+    blocks = plural(agenda.document.repetitions, "repetition")
+    done = f"{len(agenda.finished)} of {len(agenda.slots)} finished"
+    yield f"{plural(len(agenda.points), 'cell')} in {blocks}; {done}."
+    if len(agenda.ahead) < len(agenda.left):
+        yield f"{_refused(agenda)[:1].upper()}{_refused(agenda)[1:]}."
+    if agenda.left and not agenda.ahead:
+        yield "All that can be measured is finished."
+    if agenda.ahead:
+        yield f"The rest takes {_takes(rest)}; begun now, it ends at {_clock(rest)}."
+        if rest.at_most:
+            yield "It is less where cells miss a deadline: such a cell ends there."
+    if agenda.document.grid == MATRIX:
+        yield "They are measured in any order: what comes of one depends on no other."
+    elif agenda.document.order == "listed":
+        yield "The order is that of the plan: what drifts meanwhile falls on some cells more than on others."
+    elif agenda.continues or agenda.document.seed is not None:
+        yield f"The order is that of seed {agenda.campaign.seed}."
+    else:
+        yield (
+            f"The order was drawn with seed {agenda.campaign.seed}; another is drawn when it is measured, "
+            f"unless you give --seed {agenda.campaign.seed}."
+        )
+    if agenda.continues and agenda.left:
+        yield f"It continues {agenda.campaign.id}; --again begins a new one."
+
+
+def _rest(agenda: Agenda, at_once: int = 1) -> Estimate:
+    return estimate(agenda.ahead, agenda.points, datetime.now().astimezone(), _forecast(agenda), at_once)
+
+
+def _forecast(agenda: Agenda) -> Forecast | None:
+    """What is known from the cells that are finished; None: none is."""
+    return forecast_of(agenda) if agenda.finished else None
+
+
+def _refused(agenda: Agenda) -> str:
+    """The cells that were refused the last time, and take no time if they are again."""
+    count = len(agenda.left) - len(agenda.ahead)
+    return f"{count:,} refused before {'is' if count == 1 else 'are'} tried again"
+
+
+def _takes(rest: Estimate) -> str:
+    return f"{'at most' if rest.at_most else 'about'} {long_duration(rest.seconds)}"
+
+
+def _clock(rest: Estimate) -> str:
+    """The hour, with the day where it is another one."""
+    same_day = rest.ends.date() == datetime.now().astimezone().date()
+    return f"{rest.ends:%H:%M}" if same_day else f"{rest.ends:%A %d %B, %H:%M}"

@@ -1,0 +1,117 @@
+"""Under what a campaign's cells were really measured: what was asked for and not obtained, what loads did."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tautochrone.answer.experiments import Grid
+from tautochrone.answer.typeset import micro, number, plural
+from tautochrone.answer.views.environment import show
+from tautochrone.answer.views.virtual import is_said_here
+from tautochrone.answer.views.warnings import Notice, said_once
+from tautochrone.campaign.results import Results
+from tautochrone.judge.circumstances import was_not_obtained
+from tautochrone.machine.cpulist import parse_cpu_list
+from tautochrone.measure.campaign.campaign import CONDITION, FINISHED
+from tautochrone.measure.cautions import CUT_SHORT
+from tautochrone.run.manifest import Manifest
+
+_MOST_NAMED = 3
+_VALUES = ("before", "requested", "obtained")
+
+
+def deviations(results: Results) -> list[Notice]:
+    """The runs' warnings but those that a band above all says, each once, with the cells that it is about.
+
+    A cell that was to end at its first miss tells nothing by having ended.
+    """
+    found = [
+        (warning.text, warning.advice, manifest)
+        for manifest in results.manifests
+        for warning in manifest.warnings
+        if not (warning.code == CUT_SHORT and manifest.ended in FINISHED) and not is_said_here(warning.code)
+    ]
+    return [
+        Notice("", micro(f"{text[:1].upper()}{text[1:]}"), micro(advice), _about(own, results))
+        for text, advice, own in said_once(found)
+    ]
+
+
+def _about(own: Sequence[Manifest], results: Results) -> str:
+    if len(own) == len(results.manifests):
+        return ""
+    names = list(dict.fromkeys(manifest.title for manifest in own))
+    named = "; ".join(names[:_MOST_NAMED])
+    more = f" and {plural(len(names) - _MOST_NAMED, 'more cell')}" if len(names) > _MOST_NAMED else ""
+    return f"{plural(len(own), 'run')}: {named}{more}"
+
+
+def deployments(results: Results) -> Grid | None:
+    """Each setting of each deployment: what it was, was asked for, and became; None without any."""
+    rows: dict[tuple[str, ...], None] = {}
+    for manifest in results.manifests:
+        deployed = manifest.conditions.get("deployment")
+        if not isinstance(deployed, Mapping):
+            continue
+        system = str(manifest.conditions[CONDITION].get("system"))
+        for one in deployed.get("settings", ()):
+            rows.setdefault((str(deployed.get("name")), system, *_setting(one)))
+    if not rows:
+        return None
+    several = len({row[1] for row in rows}) > 1
+    heads = ("deployment", "system", "setting", "before", "asked for", "obtained")
+    kept = [at for at in range(len(heads)) if at != 1 or several]
+    return Grid(
+        "Deployments",
+        tuple(heads[at] for at in kept),
+        tuple(tuple(row[at] for at in kept) for row in rows),
+        words=heads,
+    )
+
+
+def _setting(one: Mapping[str, Any]) -> tuple[str, ...]:
+    before, asked, got = ("" if one.get(name) is None else str(one[name]) for name in _VALUES)
+    differs = " (not as asked for)" if was_not_obtained(one) else ""
+    return str(one.get("knob")), before, asked or "not asked for", f"{got or 'N/A'}{differs}"
+
+
+def loads(results: Results) -> Grid | None:
+    """What each load really did, by the run in which it did least; None without any."""
+    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for manifest in results.manifests:
+        for report in manifest.conditions.get("load_reports", ()):
+            key = (str(manifest.conditions.get("load")), str(report.get("load")))
+            found.setdefault(key, []).append(report)
+    if not found:
+        return None
+    rows = tuple((load, part, str(len(reports)), *_did(reports)) for (load, part), reports in found.items())
+    heads = ("load", "part", "runs", "CPU share", "operations a second", "bytes a second")
+    return Grid(
+        "What the loads did",
+        heads,
+        rows,
+        ("Least and most of all runs. The CPU share is that of the time that its CPUs had.",),
+    )
+
+
+def _did(reports: Sequence[Mapping[str, Any]]) -> tuple[str, str, str]:
+    def span(values: Sequence[float], words: Any) -> str:
+        least, most = words(min(values)), words(max(values))
+        return least if least == most else f"{least} to {most}"
+
+    seconds = [max(1, int(one.get("elapsed_ns") or 0)) / 1e9 for one in reports]
+    shares = [
+        float(one.get("cpu_time_ns") or 0) / 1e9 / (second * _cpus(one))
+        for one, second in zip(reports, seconds, strict=True)
+    ]
+    rates = [float(one.get("operations") or 0) / second for one, second in zip(reports, seconds, strict=True)]
+    moved = [float(one.get("bytes") or 0) / second for one, second in zip(reports, seconds, strict=True)]
+    return (
+        span(shares, lambda value: f"{value:.0%}"),
+        span(rates, lambda value: number(round(value))),
+        span(moved, lambda value: show("x_bytes", round(value)) if value else "N/A"),
+    )
+
+
+def _cpus(report: Mapping[str, Any]) -> int:
+    """How many CPUs a load had; where it does not say, one for each thread."""
+    return len(parse_cpu_list(str(report.get("cpus") or "")) or ()) or max(1, int(report.get("threads") or 1))

@@ -1,0 +1,204 @@
+"""Which cells of a plan did best and worst, and how sure that is: what a reader wants before any table.
+
+Two cells are told apart only where every repetition of one lies below every repetition of the other. Among
+r repetitions of each of two cells that do not differ, chance alone brings that about, in one direction or
+the other, in 2 of C(2r, r) cases: the exact two-sample rank test of Wilcoxon (1945), at its extreme.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import comb
+
+from tautochrone.answer.typeset import plain, plural
+from tautochrone.answer.views.summary import quantile_name
+from tautochrone.base.units import format_duration
+from tautochrone.campaign.results import Results, Row, Table
+from tautochrone.campaign.tables import SHOWN, differing, missed, name_of, value_of
+from tautochrone.statistics.spread import Spread, spread
+
+_MOST_NAMED, _MOST_SOURCES = 3, 6
+_ASKED = ("period", "rate", "tasks")  # options that say what a machine has to do, not how it does it
+_CHOICES = ("deployment", "system")  # what `tauto select` selects among
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """The best and the worst cell of those that can be compared.
+
+    Attributes:
+        title: what was measured.
+        sentences: in plain text, times with their unit.
+    """
+
+    title: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    name: str
+    values: tuple[float, ...]
+
+    @property
+    def spread(self) -> Spread:
+        return spread(self.values)
+
+
+def extremes(results: Results) -> tuple[Extremes, ...]:
+    """One of each table that has several cells to compare."""
+    return tuple(one for table in results.tables for one in _of_table(table, _other_order(results)))
+
+
+def _other_order(results: Results) -> str:
+    """What may order the cells otherwise, where there is a choice to make; empty: there is none."""
+    told = [one.conditions.get("plan") or {} for one in results.manifests]
+    if results.grid is not None or all(len({one.get(axis) for one in told}) < 2 for axis in _CHOICES):
+        return ""
+    return (
+        f"tauto select {results.campaign.id} counts a missed release as later than every sample, and may "
+        "therefore order them otherwise."
+    )
+
+
+def how_sure(results: Results) -> str:
+    """What ``apart`` is worth with as many repetitions; empty where nothing was compared."""
+    if not extremes(results):
+        return ""
+    if results.wanted < 2:
+        return "Each cell was measured once, so a difference may be chance: --repetitions 3 tells more."
+    chance = comb(2 * results.wanted, results.wanted) // 2
+    return (
+        f"Apart: all {results.wanted} repetitions of one cell lie below all of the other. Two cells that do "
+        f"not differ come out so in 1 of {chance:,} cases by chance; the two ends of many cells, more often."
+    )
+
+
+def _of_table(table: Table, other_order: str) -> Iterator[Extremes]:
+    sources: dict[str, list[Row]] = {}
+    for row in table.rows:
+        sources.setdefault(row.source, []).append(row)
+    compared = {source: rows for source, rows in sources.items() if len(rows) > 1}
+    if len(sources) > 1 and compared:
+        yield Extremes(table.title, tuple(_by_source(compared)))
+    elif compared:
+        for task, rows in _by_task(table.rows).items():
+            title = ", ".join(filter(None, [table.title, task]))
+            yield Extremes(title, (*_quantile(rows), *_largest(rows), *_lost(rows, other_order)))
+
+
+def _by_task(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """The rows by what is asked of the machine, such as a period: only conditions of the same are compared.
+
+    Where nothing but that differs, all rows together.
+    """
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        asked = ", ".join(f"{name} {row.varied[name]}" for name in _ASKED if name in row.varied)
+        several = len({row.what for row in rows}) > 1
+        found.setdefault(", ".join(filter(None, [row.what if several else "", asked])), []).append(row)
+    enough = {task: own for task, own in found.items() if len(own) > 1}
+    return enough if len(found) > 1 and enough else {"": list(rows)}
+
+
+def _by_source(compared: dict[str, list[Row]]) -> Iterator[str]:
+    """Sources of different kinds are never compared; those without a difference are counted."""
+    ends = {source: _ends(ranked) for source, rows in compared.items() if (ranked := _ranked(rows, 0.5))}
+    apart = [(source, *pair) for source, pair in ends.items() if _are_apart(*pair)]
+    for source, low, high in apart[:_MOST_SOURCES]:
+        yield (
+            f"{source}: median lowest in {low.name}, {_said(low)}; "
+            f"highest in {high.name}, {_said(high)}. Apart."
+        )
+    if len(apart) > _MOST_SOURCES:
+        yield f"{len(apart) - _MOST_SOURCES} more differ between their cells."
+    alike = len(compared) - len(apart)
+    if alike:
+        yield f"{plural(alike, 'source')}: by their medians, no difference between cells is shown."
+
+
+def _quantile(rows: Sequence[Row]) -> Iterator[str]:
+    """The rarest quantile that every repetition has enough samples for."""
+    q = next((q for q in reversed(SHOWN) if _has_all(rows, q)), None)
+    if q is None:
+        yield "Too few samples to compare any quantile."
+        return
+    ranked = _ranked(rows, q)
+    low, high = _ends(ranked)
+    word = "median" if q == SHOWN[0] else plain(quantile_name(q))
+    times = f", {high.spread.middle / low.spread.middle:.2g} times as much" if low.spread.middle > 0 else ""
+    apart = _are_apart(low, high)
+    verdict = " Apart." if apart else " Not apart: no difference is shown."
+    yield (
+        f"Lowest {word}: {low.name}, {_said(low)}. Highest: {high.name}, {_said(high)}{times}."
+        f"{verdict if min(len(low.values), len(high.values)) > 1 else ''}"
+    )
+    if apart:
+        yield from _beside(ranked, low, "lowest")
+        yield from _beside(ranked, high, "highest")
+
+
+def _beside(ranked: Sequence[_Ranked], end: _Ranked, word: str) -> Iterator[str]:
+    """Which others might as well be this end."""
+    others = [one.name for one in ranked if one is not end and not _are_apart(*_ends([one, end]))]
+    if others:
+        more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+        named = "; ".join(others[:_MOST_NAMED])
+        yield f"Not told apart from the {word}: {named}{more}."
+
+
+def _largest(rows: Sequence[Row]) -> Iterator[str]:
+    names = _names(rows)
+    at = max(range(len(rows)), key=lambda index: max(one.summary.maximum for one in rows[index].repetitions))
+    worst = max(one.summary.maximum for one in rows[at].repetitions)
+    yield f"Largest of all samples: {format_duration(worst)}, in {names[at]}."
+
+
+def _lost(rows: Sequence[Row], other_order: str) -> Iterator[str]:
+    lost = {name: found for name, row in zip(_names(rows), rows, strict=True) if (found := missed(row))}
+    short = {name: found for name, found in lost.items() if found[0]}
+    if short:
+        name, (count, released) = max(short.items(), key=lambda one: one[1][0] / max(1, one[1][1]))
+        yield (
+            f"Releases were missed in {len(short)} of {plural(len(lost), 'cell')}, most in {name}: "
+            f"{count:,} of {released:,}. They have no sample, so quantiles there flatter."
+        )
+        if other_order:
+            yield other_order
+    elif lost:
+        yield "No release was missed."
+
+
+def _has_all(rows: Sequence[Row], q: float) -> bool:
+    return all(value_of(one, q).value is not None for row in rows for one in row.repetitions)
+
+
+def _ranked(rows: Sequence[Row], q: float) -> list[_Ranked]:
+    """The cells with their repetitions' quantiles; those that have not enough samples are left out."""
+    return [
+        _Ranked(name, tuple(float(value_of(one, q).value or 0) for one in row.repetitions))
+        for name, row in zip(_names(rows), rows, strict=True)
+        if all(value_of(one, q).value is not None for one in row.repetitions)
+    ]
+
+
+def _names(rows: Sequence[Row]) -> list[str]:
+    axes = [axis for axis in differing(rows) if axis != "source"]
+    return [name_of(row, axes) or row.load for row in rows]
+
+
+def _ends(ranked: Sequence[_Ranked]) -> tuple[_Ranked, _Ranked]:
+    ordered = sorted(ranked, key=lambda one: one.spread.middle)
+    return ordered[0], ordered[-1]
+
+
+def _are_apart(low: _Ranked, high: _Ranked) -> bool:
+    """Whether all repetitions of one lie below all of the other; of single ones that says nothing."""
+    return min(len(low.values), len(high.values)) > 1 and max(low.values) < min(high.values)
+
+
+def _said(one: _Ranked) -> str:
+    found = one.spread
+    if len(one.values) == 1:
+        return format_duration(found.middle)
+    ends = f"{format_duration(found.least)} to {format_duration(found.largest)}"
+    return f"{format_duration(found.middle)} ({ends})"

@@ -1,0 +1,69 @@
+"""The figures of a campaign: of a measure a row for each cell, a panel for each source where they differ in
+kind; of a grid its own."""
+
+from collections.abc import Sequence
+
+from tautochrone.answer.charts import cells
+from tautochrone.answer.composition import Figure, Panel, Sign
+from tautochrone.answer.theme import PAGE
+from tautochrone.campaign.grid_views import view_of
+from tautochrone.campaign.results import Results, Row, Table
+from tautochrone.campaign.tables import differing, name_of
+
+_MOST_PANELS, _MOST_ROWS = 12, 60
+_CAPTION = (
+    "Each line is one repetition, from its median to its maximum; all stand on one logarithmic scale. A "
+    "quantile for which a repetition has too few samples has no mark."
+)
+
+
+def figures(results: Results, prefix: str) -> list[Figure]:
+    """Those of a whole campaign: of its grid, or of each measure."""
+    if results.grid is not None:
+        return view_of(results.grid).figures(results.grid, prefix)
+    drawn = [figure(table, f"{prefix}-{table.experiment}-{table.measure}") for table in results.tables]
+    return [one for one in drawn if one is not None]
+
+
+def figure(table: Table, prefix: str) -> Figure | None:
+    """The figure; None where the table has too many kinds of rows to draw.
+
+    Args:
+        prefix: what the panels' ids begin with.
+    """
+    sources = list(dict.fromkeys(row.source for row in table.rows))
+    if len(sources) > _MOST_PANELS or len(table.rows) > _MOST_ROWS:
+        return None
+    loads = list(dict.fromkeys(row.load for row in table.rows))
+    if len(table.rows) == len(sources):  # one cell: its sources are the rows
+        of_source = {"": _lines(table.rows, ["source"], loads)}
+    else:
+        axes = [axis for axis in differing(table.rows) if axis != "source"]
+        of_source = {
+            source: _lines([row for row in table.rows if row.source == source], axes, loads)
+            for source in sources
+        }
+    span_ns = [value for lines in of_source.values() for value in cells.extent(lines)]
+    panels = tuple(
+        Panel(
+            f"{prefix}-{index}",
+            source,
+            cells.chart(lines, PAGE, span_ns=span_ns, title=table.meaning[:1].upper() + table.meaning[1:]),
+        )
+        for index, (source, lines) in enumerate(of_source.items())
+    )
+    colours = " Colours tell the loads apart, which the rows name." if len(loads) > 1 else ""
+    shown = {what for row in table.rows for one in row.repetitions for what, _ in cells.marks(one.summary)}
+    key = tuple(Sign(what, path=path) for what, (_, path) in cells.GLYPHS.items() if what in shown)
+    return Figure("Cell by cell", panels, (f"{_CAPTION}{colours}",), key)
+
+
+def _lines(rows: Sequence[Row], axes: Sequence[str], loads: Sequence[str]) -> list[cells.Line]:
+    return [
+        cells.Line(
+            name_of(row, axes) or row.load,
+            loads.index(row.load),
+            tuple((one.number, one.summary) for one in row.repetitions),
+        )
+        for row in rows
+    ]

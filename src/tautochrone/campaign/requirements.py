@@ -1,0 +1,268 @@
+"""Whether each cell of a campaign is as its plan requires, and what programs that build and test are told."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tautochrone.answer.ci.outcome import Case, Outcome
+from tautochrone.answer.ci.outcome import Standing as CaseStanding
+from tautochrone.answer.typeset import plural
+from tautochrone.base.errors import UsageError
+from tautochrone.experiments.requirement import Requirement, parse
+from tautochrone.judge.requirement.in_short import in_short
+from tautochrone.judge.requirement.judge import Judgement, judge_all
+from tautochrone.run.folder import Run
+from tautochrone.run.layout import periods_ns
+
+NOT_MEASURED = "not shown"
+TITLE = "What the plan requires"
+MEASURED = "is measured"
+"""What a cell is judged by of which nothing is required, for programs that run tests."""
+
+_STANDINGS: dict[str, CaseStanding] = {
+    "holds": "passed",
+    "does not hold": "failed",
+    "not shown": "not shown",
+}
+_MARKS = {"holds": "holds", "does not hold": "missed", "not shown": "not-shown"}
+_ORDER = ("does not hold", "not shown", "holds")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One requirement of one cell.
+
+    Attributes:
+        cell: key of the cell.
+        name: of the cell, for people.
+        text: the requirement as it is written.
+        judgement: None: no run of the cell came to its end, or the text can't be read.
+        why: that, where there is no judgement; else why there are not all repetitions, or nothing.
+        wrong: whether the measuring went wrong, and was not refused.
+        runs: ids of what it is judged by.
+        seconds: how long that was measured; None: not known.
+    """
+
+    cell: str
+    name: str
+    text: str
+    judgement: Judgement | None
+    why: str = ""
+    wrong: bool = False
+    runs: tuple[str, ...] = ()
+    seconds: float | None = None
+
+    @property
+    def standing(self) -> str:
+        """In words: "holds", "does not hold" or "not shown"."""
+        return self.judgement.standing if self.judgement is not None else NOT_MEASURED
+
+    @property
+    def reason(self) -> str:
+        """Why it stands so, and what is lacking."""
+        said = self.judgement.why if self.judgement is not None else ""
+        return " ".join(filter(None, (said, self.why)))
+
+    @property
+    def to_settle(self) -> str:
+        """How long a run would settle it; empty where it is settled or nobody can tell."""
+        return self.judgement.to_settle if self.judgement is not None else ""
+
+
+def judge_cells(
+    required: Mapping[str, Sequence[str]],
+    cells: Mapping[str, str],
+    runs: Mapping[str, Sequence[Run]],
+    wanted: int,
+    why: Mapping[str, str],
+    wrong: Collection[str] = (),
+) -> tuple[Judged, ...]:
+    """Judge every cell by what is required of it, in the order of the plan's cells.
+
+    Args:
+        required: the texts, by the key of the cell.
+        cells: names by key.
+        runs: the finished ones by key.
+        wanted: repetitions of each cell.
+        why: of cells without all of them, the reason.
+        wrong: cells whose measuring went wrong.
+
+    Raises:
+        StoreError, DamagedError: a run can't be read.
+    """
+    found = []
+    for key, name in cells.items():
+        own = runs.get(key, ())
+        lacking = ""
+        if not own:
+            lacking = f"Not measured: {why.get(key, 'there is no finished run of it.')}"
+        elif len(own) < wanted:
+            lacking = f"Judged by {len(own)} of {plural(wanted, 'repetition')}."
+        texts = required.get(key, ())
+        for text, (judgement, unread) in zip(texts, _judge(texts, own), strict=True):
+            ids = tuple(run.id for run in own)
+            reason = unread or lacking
+            found.append(Judged(key, name, text, judgement, reason, key in wrong, ids, _seconds(own)))
+    return tuple(found)
+
+
+def _judge(texts: Sequence[str], runs: Sequence[Run]) -> list[tuple[Judgement | None, str]]:
+    """What is said about each text, and why nothing is: it was kept by another version of tauto."""
+    read: list[Requirement | str] = []
+    for text in texts:
+        try:
+            read.append(parse(text))
+        except UsageError as error:
+            read.append(f"{error}.")
+    known = [one for one in read if isinstance(one, Requirement)]
+    judged = iter(judge_all(known, runs) if runs else [None] * len(known))
+    return [(None, one) if isinstance(one, str) else (next(judged), "") for one in read]
+
+
+def _seconds(runs: Sequence[Run]) -> float | None:
+    """How long the releases of the busiest source took, in all runs."""
+    total = 0.0
+    for run in runs:
+        periods = periods_ns(run.manifest.header)
+        spans = [
+            (book.released or book.completed) * periods[book.source] / 1e9
+            for book in run.manifest.books
+            if book.source in periods
+        ]
+        if not spans:
+            return None
+        total += max(spans)
+    return total if runs else None
+
+
+def outcome(
+    title: str,
+    judged: Sequence[Judged],
+    cells: Mapping[str, str],
+    finished: Mapping[str, int],
+    wanted: int,
+    why: Mapping[str, str],
+    wrong: Collection[str] = (),
+) -> Outcome:
+    """What programs that run tests are told: a case for each requirement and cell.
+
+    A cell of which nothing is required is a case by itself, whether it was measured: if it was not, or if the
+    plan requires nothing at all.
+
+    Args:
+        finished: how many repetitions of each cell there are, by key.
+    """
+    cases = [_case(one) for one in judged]
+    with_requirement = {one.cell for one in judged}
+    for key, name in cells.items():
+        if key in with_requirement:
+            continue
+        there = finished.get(key, 0)
+        words = f"{there} of {plural(wanted, 'repetition')}"
+        standing: CaseStanding = "passed"
+        if there >= wanted and judged:
+            continue
+        if there < wanted:
+            standing = "error" if key in wrong else "skipped"
+            words = " ".join(filter(None, (f"{words}." if there else "", why.get(key, ""))))
+        cases.append(Case(name, MEASURED, standing, words))
+    return Outcome(title, tuple(cases))
+
+
+def unmeasured(
+    title: str,
+    required: Mapping[str, Sequence[str]],
+    cells: Mapping[str, str],
+    wanted: int,
+    why: Mapping[str, str],
+    wrong: Collection[str],
+) -> Outcome:
+    """The outcome of a plan of which nothing was measured."""
+    judged = judge_cells(required, cells, {}, wanted, why, wrong)
+    return outcome(title, judged, cells, {}, wanted, why, wrong)
+
+
+def exit_code(judged: Sequence[Judged]) -> int:
+    """0: every requirement holds, or there is none; 6: one does not; 7: none does not, one is not shown."""
+    return Outcome("", tuple(_case(one) for one in judged)).exit_code
+
+
+def _case(one: Judged) -> Case:
+    if one.judgement is None:
+        standing: CaseStanding = "error" if one.wrong else "skipped"
+        return Case(one.name, one.text, standing, one.reason)
+    detail = [line for line in (one.reason, one.to_settle, *one.judgement.notes) if line]
+    detail.append(f"Runs: {', '.join(one.runs)}")
+    return Case(
+        one.name,
+        one.text,
+        _STANDINGS[one.standing],
+        in_short(one.judgement),
+        "\n".join(detail),
+        seconds=one.seconds,
+    )
+
+
+def worst_first(judged: Sequence[Judged]) -> list[Judged]:
+    """Those that do not hold first; otherwise as the plan lists them."""
+    return sorted(judged, key=lambda one: _ORDER.index(one.standing))
+
+
+def counted(judged: Sequence[Judged]) -> str:
+    """``2 of 3 hold, 1 is not shown.``; empty of none."""
+    if not judged:
+        return ""
+    said = []
+    for standing, one, many in (
+        ("does not hold", "does not hold", "do not hold"),
+        ("not shown", "is not shown", "are not shown"),
+        ("holds", "holds", "hold"),
+    ):
+        count = sum(each.standing == standing for each in judged)
+        if count:
+            said.append(f"{count} {one if count == 1 else many}")
+    return f"Of {plural(len(judged), 'requirement')} {', '.join(said)}."
+
+
+def notes(judged: Sequence[Judged]) -> list[str]:
+    """What must be said with them, each once."""
+    said = [note for one in judged if one.judgement is not None for note in one.judgement.notes]
+    return list(dict.fromkeys(said))
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of the page's table; ``mark`` is the sign that stands with the words."""
+
+    mark: str
+    standing: str
+    text: str
+    name: str
+    why: str
+    to_settle: str
+
+
+def lines(judged: Sequence[Judged]) -> list[Line]:
+    """The rows of the page's table, the worst first."""
+    return [
+        Line(_MARKS[one.standing], one.standing, one.text, one.name, one.reason, one.to_settle)
+        for one in worst_first(judged)
+    ]
+
+
+def as_table(judged: Sequence[Judged]) -> list[dict[str, Any]]:
+    """The same as JSON has it."""
+    return [
+        {
+            "cell": one.cell,
+            "name": one.name,
+            "requirement": one.text,
+            "standing": one.standing,
+            "why": one.reason,
+            "basis": one.judgement.basis if one.judgement is not None else "",
+            "to_settle_s": one.judgement.to_settle_s if one.judgement is not None else None,
+            "to_settle": one.to_settle,
+            "runs": list(one.runs),
+        }
+        for one in judged
+    ]

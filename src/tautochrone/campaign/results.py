@@ -1,0 +1,328 @@
+"""What came of a campaign, from the store alone: every cell with its repetitions, and what is lacking."""
+
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+from tautochrone.answer.ci.outcome import Outcome
+from tautochrone.answer.experiments import beginning_of
+from tautochrone.answer.typeset import plural
+from tautochrone.campaign.requirements import Judged, exit_code, judge_cells, outcome
+from tautochrone.judge.loops import is_a_loop_with_work, is_about_a_loop
+from tautochrone.judge.reduced import all_counts, reduce_run
+from tautochrone.measure.campaign.campaign import CONDITION, GRID, PAPER, Campaign
+from tautochrone.measure.campaign.reasons import all_reasons, early_ends, joined
+from tautochrone.measure.document.expand import Point
+from tautochrone.measure.document.require import read_stored
+from tautochrone.middleware.results import MiddlewareResults, gather_middleware, is_middleware
+from tautochrone.run.catalogue import Entry
+from tautochrone.run.folder import Run
+from tautochrone.run.manifest import Manifest, sum_of_known
+from tautochrone.run.several import read_runs
+from tautochrone.statistics.summary import Summary, summarise, summarise_counts
+from tautochrone.tire.grid_results import NOT_YET, GridResults, gather_grid, points_of
+from tautochrone.virtual_lab.matrix_results import MatrixResults, gather_matrix, is_matrix
+
+_MOST_AT_ONCE = 16_000_000
+"""Samples that are read and sorted; of more, how often each value came is counted in one pass, which then
+is quicker and needs no memory for them."""
+
+WITHOUT_REASON = "There is no finished run of it."
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """One run's part of a row; nothing in it is of another run.
+
+    Attributes:
+        missed: releases without a sample, of those released; None where nothing is released.
+    """
+
+    number: int
+    run: str
+    summary: Summary
+    missed: int | None = None
+    released: int | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cell, or one source of it where sources are of different kinds.
+
+    Attributes:
+        what: the experiment's heading.
+        varied: the options that the plan varies, by name, as texts.
+    """
+
+    cell: str
+    what: str
+    varied: Mapping[str, str]
+    load: str
+    deployment: str
+    system: str
+    source: str
+    repetitions: tuple[Repetition, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One measure of one experiment, over all cells that have it."""
+
+    experiment: str
+    measure: str
+    meaning: str
+    rows: tuple[Row, ...]
+
+    @property
+    def title(self) -> str:
+        """The meaning as a title, with the experiment's name where the meaning alone does not tell it."""
+        words = f"{self.meaning[:1].upper()}{self.meaning[1:]}"
+        return words if self.experiment == "cyclic" else f"{beginning_of(self.experiment)}: {self.meaning}"
+
+
+@dataclass(frozen=True)
+class Results:
+    """A campaign's results.
+
+    Attributes:
+        cells: the name of every cell by its key, as the plan lists them.
+        wanted: repetitions of each cell.
+        manifests: of all finished runs, in the order in which they were measured.
+        lacking: cells without all of their repetitions: name, how many there are, and why.
+        grid: of a plan that is one; then there are no tables, one for each measure of thousands of cells.
+        judged: what the plan requires, of each cell that it is required of.
+        outcome: the same for programs that run tests, with the cells of which nothing is required.
+        paper: the study that it measures anew; empty: none.
+    """
+
+    campaign: Campaign
+    order: str
+    wanted: int
+    cells: Mapping[str, str]
+    tables: tuple[Table, ...]
+    manifests: tuple[Manifest, ...]
+    lacking: tuple[tuple[str, str], ...] = ()
+    failed: tuple[Entry, ...] = field(default=())
+    grid: GridResults | MatrixResults | MiddlewareResults | None = None
+    judged: tuple[Judged, ...] = ()
+    outcome: Outcome = field(default_factory=lambda: Outcome("", ()))
+    paper: str = ""
+
+    @property
+    def slots(self) -> int:
+        """Cells times repetitions."""
+        return len(self.cells) * self.wanted
+
+    @property
+    def exit_code(self) -> int:
+        """What scripts are told of the requirements: 0 all hold, 6 one does not, 7 one is not shown."""
+        return exit_code(self.judged)
+
+
+def gather_results(
+    campaign: Campaign,
+    reasons: Sequence[tuple[str, str]] = (),
+    required: Mapping[str, Sequence[str]] | None = None,
+    wrong: Collection[str] = (),
+) -> Results:
+    """Read a campaign's finished runs, one after the other.
+
+    Args:
+        required: what is required of the cells, by key, from who has just read the plan; None: what the
+            latest run kept of it.
+        wrong: keys of cells that went wrong while measuring, from who has just tried.
+        reasons: why a cell was not measured, by its key, from who has just tried. Where it says nothing,
+            what the latest run says of the cells that were refused before it, or how their own runs ended.
+
+    Raises:
+        StoreError, DamagedError: a run can't be read.
+    """
+    told = [entry.conditions[CONDITION] for entry in campaign.entries]
+    points = points_of(told[-1]) if told else ()
+    cells = {point.key: point.name for point in points}
+    for one in told:
+        cells |= {str(key): str(name) for key, name in (one.get("cells") or {}).items()}
+    finished = campaign.finished()
+    runs = _opened(finished.values())
+    ids = {run.id for run in runs}
+    wanted = max((int(one.get("repetitions") or 1) for one in told), default=1)
+    done = set(finished)
+    early = early_ends(campaign, done)
+    why = all_reasons(campaign, reasons, early)
+    if required is None:
+        required = read_stored(told[-1]) if told else {}
+    failed = {*wrong, *early.failed}
+    grid = _grid(told[-1], points, runs, dict(why)) if points else None
+    told_why = joined(why)
+    judged = judge_cells(required, cells, _by_cell(runs, required), wanted, told_why, failed)
+    there = Counter(key for key, number in done if number <= wanted)
+    return Results(
+        campaign=campaign,
+        order=str(told[-1].get("order")) if told else "",
+        wanted=wanted,
+        cells=cells,
+        tables=() if grid is not None else tuple(_tables(runs, cells)),
+        manifests=tuple(run.manifest for run in runs),
+        lacking=tuple(
+            _lacking_of_grid(points, wanted, done, told_why)
+            if points
+            else _lacking(cells, wanted, done, told_why)
+        ),
+        failed=tuple(one for one in campaign.entries if one.id not in ids),
+        grid=grid,
+        judged=judged,
+        outcome=outcome(campaign.title, judged, cells, there, wanted, told_why, failed),
+        paper=str(told[-1].get(PAPER) or "") if told else "",
+    )
+
+
+def _grid(
+    told: Mapping[str, Any], points: Sequence[Point], runs: Sequence[Run], why: Mapping[str, str]
+) -> GridResults | MatrixResults | MiddlewareResults | None:
+    """By its kind; None: this version knows no such grid."""
+    if is_middleware(told[GRID]):
+        return gather_middleware(told[GRID], runs)
+    gather = gather_matrix if is_matrix(told) else gather_grid
+    return gather(told, points, runs, why)
+
+
+def _by_cell(runs: Iterable[Run], wanted: Container[str]) -> dict[str, list[Run]]:
+    found: dict[str, list[Run]] = {}
+    for run in runs:
+        key = str(_told(run)["cell"])
+        if key in wanted:
+            found.setdefault(key, []).append(run)
+    return found
+
+
+def _opened(entries: Iterable[Entry]) -> list[Run]:
+    """The runs, oldest first."""
+    return sorted(read_runs(one.path for one in entries), key=lambda run: run.manifest.created)
+
+
+def _lacking(
+    cells: Mapping[str, str], wanted: int, done: set[tuple[str, int]], why: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    for key, name in cells.items():
+        there = sum((key, number) in done for number in range(1, wanted + 1))
+        if there < wanted:
+            words = why.get(key, WITHOUT_REASON)
+            share = f"{there} of {wanted} repetitions are finished. " if there else ""
+            yield name, f"{share}{words}"
+
+
+def _lacking_of_grid(
+    points: Sequence[Point], wanted: int, done: set[tuple[str, int]], why: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """By the reason: there may be thousands of cells."""
+    found: dict[str, list[Point]] = {}
+    for point in points:
+        if any((point.key, number) not in done for number in range(1, wanted + 1)):
+            found.setdefault(why.get(point.key, NOT_YET), []).append(point)
+    for words, own in found.items():
+        count = f"{plural(len(own), 'cell')} of {len(points):,}"
+        yield own[0].name if len(own) == 1 else ", ".join([count, *_in_common(own, points)]), words
+
+
+def _in_common(own: Sequence[Point], points: Sequence[Point]) -> Iterator[str]:
+    """What these have in common and not all points have: ``policy fifo``, ``lab:debian-rt``."""
+    for axis in ("system", "load"):
+        there = {point.value(axis) for point in own}
+        if len(there) == 1 and any(point.value(axis) not in there for point in points):
+            yield next(iter(there))
+    for name in points[0].varying:
+        values = {point.options[name] for point in own}
+        if len(values) == 1 and any(point.options[name] not in values for point in points):
+            yield f"{name.replace('-', ' ')} {next(iter(values))}"
+
+
+def _tables(runs: Sequence[Run], cells: Iterable[str]) -> Iterator[Table]:
+    """In the order of the plan's cells; a table's rows of one source lie together, so that cells compare."""
+    found: dict[tuple[str, str], dict[tuple[str, str], list[tuple[Run, Repetition]]]] = {}
+    meanings: dict[tuple[str, str], str] = {}
+    place = {cell: at for at, cell in enumerate(cells)}
+    for run in sorted(runs, key=lambda one: place[str(_told(one)["cell"])]):
+        for measure in run.manifest.header.get("measures", []):
+            name = str(measure["name"])
+            table = (run.manifest.experiment, name)
+            meanings.setdefault(table, str(measure.get("meaning") or name))
+            for source, repetition in _repetitions(run, name):
+                rows = found.setdefault(table, {})
+                rows.setdefault((source, str(_told(run)["cell"])), []).append((run, repetition))
+    names = _deployment_names(runs)
+    for table, rows in found.items():
+        first = {source: at for at, source in enumerate(dict.fromkeys(source for source, _ in rows))}
+        ordered = sorted(rows.items(), key=lambda row: (first[row[0][0]], place[row[0][1]]))
+        yield Table(*table, meanings[table], tuple(_row(source, own, names) for (source, _), own in ordered))
+
+
+def _deployment_names(runs: Sequence[Run]) -> Mapping[str, str]:
+    """Of deployments in files the files' names alone, unless two are alike."""
+    written = {str(_told(run).get("deployment") or "") for run in runs}
+    stems = {one: PurePath(one).stem if one.endswith(".toml") else one for one in written}
+    often = Counter(stems.values())
+    return {one: stem if often[stem] == 1 else one for one, stem in stems.items()}
+
+
+def _row(source: str, own: Sequence[tuple[Run, Repetition]], deployments: Mapping[str, str]) -> Row:
+    run = own[0][0]
+    told = _told(run)
+    return Row(
+        cell=str(told["cell"]),
+        what=str(told.get("heading") or run.manifest.experiment),
+        varied={str(name): _text(told["options"].get(name)) for name in told.get("varied") or ()},
+        load=str(run.manifest.conditions.get("load") or ""),
+        deployment=deployments[str(told.get("deployment") or "")],
+        system=str(told.get("system") or ""),
+        source=source,
+        repetitions=tuple(sorted((one for _, one in own), key=lambda one: one.number)),
+    )
+
+
+def _text(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _repetitions(run: Run, measure: str) -> Iterator[tuple[str, Repetition]]:
+    """One of all sources where these are the threads of one loop; otherwise one of each."""
+    manifest = run.manifest
+    number = int(_told(run).get("repetition") or 1)
+    if is_about_a_loop(manifest.header):
+        summary = _summary(run, measure, None)
+        if summary is not None:
+            missed = sum_of_known([book.missed for book in manifest.books])
+            released = sum_of_known([book.released for book in manifest.books])
+            yield "", Repetition(number, run.id, summary, missed, released)
+        return
+    # The threads of one loop meet after each step: what that took as a whole is the same for all of them.
+    threads = is_a_loop_with_work(manifest.header)
+    common = threads and measure == run.measures[0]
+    books = manifest.books[:1] if common else manifest.books
+    for book in books:
+        summary = _summary(run, measure, book.source)
+        if summary is not None:
+            name = book.name if len(books) > 1 or (threads and not common) else ""
+            yield name, Repetition(number, run.id, summary, book.missed, book.released)
+
+
+def _summary(run: Run, measure: str, source: int | None) -> Summary | None:
+    if not run.count(measure, source):
+        return None
+    if not run.is_histogram:
+        if run.count(measure, source) <= _MOST_AT_ONCE:
+            return summarise(run.values(measure, source, narrow=True), in_place=True)
+        counts = all_counts(tuple(one for one in reduce_run(run, measure) if source in (None, one.source)))
+        return summarise_counts(counts.value, counts.value, counts.count)
+    largest = max(
+        one.maximum_ns
+        for one in run.manifest.extremes
+        if one.measure == measure and source in (None, one.source)
+    )
+    return summarise_counts(*run.histogram(source), largest)
+
+
+def _told(run: Run) -> Mapping[str, Any]:
+    told: Mapping[str, Any] = run.manifest.conditions[CONDITION]
+    return told

@@ -1,0 +1,176 @@
+"""A campaign's cells in numbers: one row for each, its repetitions beside each other and never pooled."""
+
+from collections.abc import Callable, Sequence
+
+from tautochrone.answer.experiments import Grid
+from tautochrone.answer.typeset import number, plain, plural
+from tautochrone.answer.views.summary import quantile_name
+from tautochrone.base.units import format_us
+from tautochrone.campaign.results import Repetition, Results, Row, Table
+from tautochrone.statistics.spread import spread
+from tautochrone.statistics.summary import Quantile, samples_needed
+
+SHOWN = (0.5, 0.999, 0.99999)
+_TOO_FEW, _UNKNOWN, _TIMES = "too few", "N/A", "\u00d7"
+_SPREADS = ("medians from", "to", "maxima from", "to")
+_BEFORE: dict[str, Callable[[Row], str]] = {"what": lambda row: row.what, "source": lambda row: row.source}
+_AFTER: dict[str, Callable[[Row], str]] = {
+    "load": lambda row: row.load,
+    "deployment": lambda row: row.deployment,
+    "system": lambda row: row.system,
+}
+
+
+def grid(table: Table, results: Results, *, apart: bool) -> Grid:
+    """The table of one measure; times in us.
+
+    Args:
+        apart: a column for each thing in which cells differ; otherwise one for all of them, for narrow
+            terminals.
+    """
+    axes = differing(table.rows)
+    heads = tuple(axes) if apart else ("",)
+    several = results.wanted > 1
+    spreads = _SPREADS if several else ()
+    quantiles = _had(table.rows)
+    rows = tuple(
+        (
+            *(tuple(trait(row, axis) for axis in axes) if apart else (name_of(row, axes),)),
+            *_numbers(row, quantiles, several=several),
+        )
+        for row in table.rows
+    )
+    return Grid(
+        "",
+        (*heads, "n", *(plain(quantile_name(q)) for q in quantiles), "max", "missed", *spreads),
+        rows,
+        tuple(_notes(table, results)),
+    )
+
+
+def in_two(grid: Grid) -> tuple[Grid, Grid]:
+    """The grid of several repetitions as two, for a narrow terminal: the spreads apart."""
+    spreads = len(_SPREADS)
+    notes, rows = grid.notes, grid.rows
+    return (
+        Grid(grid.title, grid.columns[:-spreads], tuple(row[:-spreads] for row in rows), notes),
+        Grid(
+            "Over the repetitions",
+            (grid.columns[0], *grid.columns[-spreads:]),
+            tuple((row[0], *row[-spreads:]) for row in rows),
+        ),
+    )
+
+
+def heading(table: Table) -> str:
+    """What stands above the table."""
+    return f"{table.title} in us"
+
+
+def differing(rows: Sequence[Row]) -> list[str]:
+    """In what the rows of a table differ; the load, if they differ in nothing."""
+    options = dict.fromkeys(name for row in rows for name in row.varied)
+    names = [*_BEFORE, *options, *_AFTER]
+    return [name for name in names if len({trait(row, name) for row in rows}) > 1] or ["load"]
+
+
+def trait(row: Row, name: str) -> str:
+    """One of the things in which rows may differ; empty if it has none of that name."""
+    of = _BEFORE.get(name) or _AFTER.get(name)
+    return of(row) if of is not None else row.varied.get(name, "")
+
+
+def name_of(row: Row, axes: Sequence[str]) -> str:
+    """What tells a row from the others: ``period 1ms, idle``."""
+    words = []
+    for axis in axes:
+        own = trait(row, axis)
+        option = axis not in _BEFORE and axis not in _AFTER
+        words += [f"{axis.replace('-', ' ')} {own}" if option else own] if own else []
+    return ", ".join(words)
+
+
+def value_of(one: Repetition, q: float) -> Quantile:
+    """One quantile of one repetition."""
+    return next(quantile for quantile in one.summary.quantiles if quantile.q == q)
+
+
+def missed(row: Row) -> tuple[int, int] | None:
+    """Missed of released, over all repetitions; None where nothing is released."""
+    known = [(one.missed, one.released) for one in row.repetitions if one.missed is not None]
+    if not known:
+        return None
+    return sum(lost or 0 for lost, _ in known), sum(released or 0 for _, released in known)
+
+
+def _had(rows: Sequence[Row]) -> tuple[float, ...]:
+    """The quantiles that at least one row has; the median in any case."""
+    return tuple(q for q in SHOWN if q == SHOWN[0] or any(_middle(row, q) != _TOO_FEW for row in rows))
+
+
+def _numbers(row: Row, quantiles: Sequence[float], *, several: bool) -> tuple[str, ...]:
+    maxima = [one.summary.maximum for one in row.repetitions]
+    lost = missed(row)
+    spreads = (*_ends([value_of(one, 0.5).value for one in row.repetitions]), *_ends(maxima))
+    return (
+        _count(row),
+        *(_middle(row, q) for q in quantiles),
+        format_us(max(maxima)),
+        _UNKNOWN if lost is None else number(lost[0]),
+        *(spreads if several else ()),
+    )
+
+
+def _ends(values: Sequence[int | None]) -> tuple[str, str]:
+    """The least and the largest of several; of one there is no spread."""
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return _TOO_FEW, _TOO_FEW
+    if len(known) < 2:
+        return _UNKNOWN, _UNKNOWN
+    return format_us(spread(known).least), format_us(spread(known).largest)
+
+
+def _count(row: Row) -> str:
+    """``3\u00d760,000`` where all repetitions have as many samples; otherwise how many there are in all."""
+    counts = [one.summary.count for one in row.repetitions]
+    if len(counts) == 1:
+        return number(counts[0])
+    if len(set(counts)) == 1:
+        return f"{len(counts)}{_TIMES}{number(counts[0])}"
+    return number(sum(counts))
+
+
+def _middle(row: Row, q: float) -> str:
+    """The median of the repetitions' quantiles; none of one that has too few samples for it."""
+    values = [value_of(one, q).value for one in row.repetitions]
+    known = [value for value in values if value is not None]
+    return _TOO_FEW if len(known) < len(values) else format_us(spread(known).middle)
+
+
+def _notes(table: Table, results: Results) -> list[str]:
+    notes = []
+    if results.wanted > 1 and table is results.tables[0]:
+        notes.append(
+            "Each quantile is taken within every repetition, and the median of these is shown; samples of "
+            "different repetitions are never put together. n is of each, or of all where they differ; max is "
+            "the largest of all; missed is the sum."
+        )
+    scarce = [
+        f"{plain(quantile_name(q))} needs {samples_needed(q):,}"
+        for q in SHOWN
+        if any(value_of(one, q).value is None for row in table.rows for one in row.repetitions)
+    ]
+    if scarce:
+        notes.append(f"Too few samples in one repetition: {', '.join(scarce)}.")
+    lost = [(row, found) for row in table.rows if (found := missed(row)) and found[0]]
+    if lost:
+        releases = plural(sum(found[0] for _, found in lost), "release")
+        notes.append(
+            f"{releases} in {plural(len(lost), 'row')} were missed and have no sample: the quantiles there "
+            "flatter."
+        )
+    short = [row for row in table.rows if len(row.repetitions) < results.wanted]
+    if short:
+        notes.append(f"{plural(len(short), 'row')} with fewer than {results.wanted} repetitions.")
+    return notes

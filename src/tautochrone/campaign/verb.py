@@ -1,0 +1,262 @@
+"""Carries a plan out, whoever made it: measures what is left with one bar, then one report from the store."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import typer
+
+from tautochrone.base.errors import UsageError
+from tautochrone.command.ending import INTERRUPTED
+from tautochrone.command.told import tell_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from tautochrone.answer.ci.outcome import Outcome as Told
+    from tautochrone.command.live import Watch
+    from tautochrone.measure.campaign.agenda import Agenda
+    from tautochrone.measure.campaign.carry_out import Outcome
+    from tautochrone.measure.campaign.order import Slot
+    from tautochrone.measure.campaign.outlook import Outlook
+    from tautochrone.measure.campaign.sites import Sites
+    from tautochrone.measure.cell import Cell
+    from tautochrone.measure.document.document import Document
+    from tautochrone.run.store import Store
+
+    Reporter = Callable[[Agenda, Outcome, Store, Console, "Wanted"], int]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a person wants of a campaign beside its cells.
+
+    Attributes:
+        again: measure all of it anew.
+        dry_run: show what would be measured, and measure nothing.
+        out: where the report goes; None: into the store.
+        open_it: in the browser.
+        at_once: how many cells are measured at the same time, where all systems are virtual machines; None:
+            one after the other, on whatever system.
+        junit, markdown: where programs that run tests find what came of it; None: nowhere.
+    """
+
+    again: bool = False
+    dry_run: bool = False
+    as_json: bool = False
+    out: Path | None = None
+    open_it: bool = False
+    at_once: int | None = None
+    junit: Path | None = None
+    markdown: Path | None = None
+
+
+def carry_through(
+    document: Document, store: Path | None, wanted: Wanted, report: Reporter | None = None
+) -> None:
+    """Measure what is left of a plan, and report on all of it.
+
+    Args:
+        report: tells what came of it, and returns the exit code of what was found; None: the report that
+            every plan has. It is asked also when a person stopped the measuring.
+
+    Raises:
+        typer.Exit: stopped, a cell went wrong, or a requirement does not hold or is not shown.
+        TautoError: nothing could be measured, or a setting could not be put back.
+    """
+    from tautochrone.answer.console import make_console
+    from tautochrone.campaign.agenda import introduce_agenda
+    from tautochrone.command.introduction import see_that_it_can_be_written
+    from tautochrone.command.options import open_store
+    from tautochrone.command.told import see_told
+    from tautochrone.measure.campaign.agenda import make_agenda
+
+    if wanted.out is not None:
+        see_that_it_can_be_written(wanted.out)
+    see_told(wanted.junit, wanted.markdown)
+    place = open_store(store, mend=not wanted.dry_run)
+    agenda = make_agenda(document, place, again=wanted.again)
+    console = make_console()
+    if wanted.dry_run:
+        _show_agenda(console, agenda, wanted.as_json, wanted.at_once or 1)
+        return
+    told = make_console(stderr=True) if wanted.as_json else console
+    with ExitStack() as stack:
+        if wanted.at_once is not None:
+            from tautochrone.virtual_lab.at_once import measure_at_once
+
+            agenda, outlook, outcome = measure_at_once(agenda, wanted.at_once, place, told, stack)
+        else:
+            agenda, sites = _open(agenda, place, stack)
+            introduce_agenda(told, agenda)
+            outlook = _outlook(agenda, sites)
+            outcome = _measure(agenda, sites, outlook, place)
+    code = (report or _report)(agenda, outcome, place, console, wanted)
+    _end(agenda, outcome, outlook)
+    if code:
+        raise typer.Exit(code)
+
+
+def hands(jobs: int | None) -> int | None:
+    """How many cells are measured at once.
+
+    Raises:
+        UsageError: none would be.
+    """
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"--jobs {jobs}: nothing would be measured", "Give 1 or more.")
+    return jobs
+
+
+def _show_agenda(console: Console, agenda: Agenda, as_json: bool, at_once: int) -> None:
+    from tautochrone.campaign.agenda import as_table, show_agenda
+
+    if as_json:
+        typer.echo(json.dumps(as_table(agenda, at_once), indent=2, ensure_ascii=False))
+    else:
+        show_agenda(console, agenda, at_once)
+
+
+def _open(agenda: Agenda, store: Store, stack: ExitStack) -> tuple[Agenda, Sites]:
+    """The systems that the slots that are left need; a campaign of another kernel is not continued."""
+    from tautochrone.measure.campaign.agenda import other_system
+    from tautochrone.measure.campaign.sites import Sites, open_sites
+
+    if not agenda.left:
+        return agenda, Sites()
+    keys = {slot.key for slot in agenda.left}
+    points = [point for key, point in agenda.points.items() if key in keys]
+    sites = open_sites(agenda.document, points, stack)
+    other = other_system(agenda, store, {name: site.facts for name, site in sites.open.items()})
+    if other is None:
+        return agenda, sites
+    typer.echo(
+        f"{agenda.campaign.id} was measured with another kernel or machine as '{other}': beginning anew.",
+        err=True,
+    )
+    anew = agenda.anew()
+    missing = [point for key, point in anew.points.items() if key not in keys]
+    if missing:
+        stack.close()
+        sites = open_sites(agenda.document, list(anew.points.values()), stack)
+    return anew, sites
+
+
+def _outlook(agenda: Agenda, sites: Sites) -> Outlook:
+    from tautochrone.measure.campaign.outlook import Outlook
+
+    return Outlook(agenda, [slot for slot in agenda.left if slot.key not in sites.refused])
+
+
+def _measure(agenda: Agenda, sites: Sites, outlook: Outlook, store: Store) -> Outcome:
+    from tautochrone.command.live import watching_campaign
+    from tautochrone.measure.campaign.carry_out import Outcome, carry_out
+
+    slots = agenda.left
+    if not slots:
+        return Outcome()
+    command = ("tauto", *sys.argv[1:])
+    with watching_campaign(outlook) as begin:
+
+        def begin_slot(slot: Slot, cell: Cell) -> Watch:
+            outlook.begin(slot)
+            return begin(replace(cell, title=_title(agenda, slot)))
+
+        return carry_out(
+            slots,
+            lambda slot: (agenda.points[slot.key], agenda.cell(slot, command)),
+            sites.open,
+            store,
+            begin_slot,
+            sites.refused,
+            outlook.end,
+        )
+
+
+def _title(agenda: Agenda, slot: Slot) -> str:
+    return f"{slot.position} of {len(agenda.slots)}: {agenda.points[slot.key].name}"
+
+
+def _report(agenda: Agenda, outcome: Outcome, store: Store, console: Console, wanted: Wanted) -> int:
+    """Tables, the page, and what programs that run tests read; returns the exit code of the requirements."""
+    from tautochrone.answer.console import make_console
+    from tautochrone.campaign import page, terminal
+    from tautochrone.campaign.results import gather_results
+    from tautochrone.command.told import tell
+    from tautochrone.measure.campaign.campaign import open_campaign
+    from tautochrone.measure.campaign.reasons import just_tried, went_wrong
+    from tautochrone.measure.document.require import stored
+
+    if not agenda.continues and not outcome.runs:
+        tell(_nothing_measured(agenda, outcome), wanted.junit, wanted.markdown)
+        return 0
+    campaign = open_campaign(store, agenda.campaign.id)
+    results = gather_results(
+        campaign, just_tried(outcome), stored(agenda.required), [one.point.key for one in went_wrong(outcome)]
+    )
+    path = wanted.out if wanted.out is not None else store.path / f"report-{campaign.id}.html"
+    if wanted.as_json:
+        tell_json(lambda: terminal.as_table(results))
+    else:
+        terminal.show_results(console, results)
+    page.render(results, out=path)
+    tell(results.outcome, wanted.junit, wanted.markdown)
+    (make_console(stderr=True) if wanted.as_json else console).print(
+        f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False
+    )
+    if wanted.open_it and not outcome.stopped:
+        import webbrowser
+
+        webbrowser.open(path.resolve().as_uri())
+    return results.exit_code
+
+
+def _nothing_measured(agenda: Agenda, outcome: Outcome) -> Told:
+    """Every cell with the reason why it was not measured."""
+    from tautochrone.campaign.requirements import unmeasured
+    from tautochrone.measure.campaign.reasons import just_tried, went_wrong
+    from tautochrone.measure.document.require import stored
+
+    cells = {key: point.name for key, point in agenda.points.items()}
+    wrong = [one.point.key for one in went_wrong(outcome)]
+    return unmeasured(
+        agenda.document.title, stored(agenda.required), cells, agenda.document.repetitions,
+        dict(just_tried(outcome)), wrong,
+    )  # fmt: skip
+
+
+def _end(agenda: Agenda, outcome: Outcome, outlook: Outlook) -> None:
+    """How to go on, and the exit code.
+
+    Raises:
+        typer.Exit: stopped, or a cell went wrong.
+        TautoError: nothing was measured, and what stood in the way of the first cell; or a setting could not
+            be put back.
+    """
+    from tautochrone.measure.campaign.reasons import went_wrong
+
+    if outcome.stopped:
+        from tautochrone.measure.campaign.estimate import long_duration
+
+        typer.echo(
+            f"Stopped. {len(outcome.left)} of {len(agenda.slots)} cells are left, "
+            f"about {long_duration(outlook.seconds(outcome.left))}. "
+            f"To go on, type the same again: tauto {shlex.join(sys.argv[1:])}",
+            err=True,
+        )
+        raise typer.Exit(INTERRUPTED)
+    if outcome.not_put_back is not None:
+        raise outcome.not_put_back
+    failed = went_wrong(outcome)
+    if not outcome.runs and not agenda.finished and outcome.unmeasured:
+        raise (failed or outcome.unmeasured)[0].error
+    if failed:
+        raise typer.Exit(failed[0].error.exit_code)

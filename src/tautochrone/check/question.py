@@ -1,0 +1,260 @@
+"""The question of a check, as a person writes it: rate, work, deadline, misses, confidence, how long."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import (
+    format_duration,
+    format_rate,
+    format_span,
+    parse_confidence,
+    parse_duration_ns,
+    parse_frequency,
+    parse_rate_hz,
+)
+from tautochrone.experiments.requirement import Requirement
+from tautochrone.judge.requirement.of_share import length_to_show
+from tautochrone.judge.verdict import FEWEST_CYCLES
+from tautochrone.measure.cautions import REAL_TIME
+
+CONDITION = "check"
+"""Under this name a run says what it was measured for."""
+
+SHORT_S, USUAL_S = 60.0, 30.0
+"""Of a check that says no length: twice as long as needed up to the first, or else the second."""
+
+NONE = "0"
+CROWDED = 0.95
+"""Of a CPU: what real-time threads get at most, unless the system was told otherwise."""
+
+_MARGIN = 2.0  # neighbours that are alike count for less
+_SHORTEST_S = 10.0
+_SHORTEST_PERIOD_NS = 10_000
+_NS_PER_S = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a loop.
+
+    Attributes:
+        period_ns: between two releases.
+        work_ns: of each; None: only its start is looked at.
+        deadline_ns: after the release; of the end of the work, or of the start.
+        of_its_own: whether the deadline was given; otherwise it is the period.
+        requirement: that its misses must meet.
+        duration_ns: of the measuring.
+        why_so_long: how that came about, in words; empty if it was given.
+        policy, priority: of the loop's threads; None: the usual ones.
+        cpus: where they run, as it was given; None: not said.
+        memory_lock: False where it is not permitted.
+        counted: whether only what is counted may decide, and no extrapolated tail.
+    """
+
+    period_ns: int
+    work_ns: int | None
+    deadline_ns: int
+    of_its_own: bool
+    requirement: Requirement
+    duration_ns: int
+    why_so_long: str = ""
+    policy: str | None = None
+    priority: int | None = None
+    cpus: str | None = None
+    memory_lock: bool = True
+    counted: bool = False
+
+    @property
+    def rate_hz(self) -> float:
+        """Releases in a second."""
+        return _NS_PER_S / self.period_ns
+
+    @property
+    def share(self) -> float:
+        """Of a CPU, what the work alone needs."""
+        return (self.work_ns or 0) / self.period_ns
+
+    @property
+    def words(self) -> str:
+        """The question without its requirement: ``a 1 kHz loop with 300 us of work, done at most …``."""
+        loop = f"a {format_rate(self.rate_hz)} loop"
+        by = format_duration(self.deadline_ns)
+        if self.work_ns is None:
+            return f"{loop} that begins at most {by} after each release"
+        return f"{loop} with {format_duration(self.work_ns)} of work, done at most {by} after each release"
+
+    @property
+    def demand(self) -> str:
+        """The requirement in words."""
+        often = self.requirement.frequency
+        sure = f"{self.requirement.confidence * 100:.7g} % confidence"
+        if often is None or not often.count:
+            return "no miss in what is measured"
+        return f"at most {often.text.strip()} missed, at {sure}"
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What to say before it is measured."""
+        found = []
+        if self.policy in REAL_TIME and self.share > CROWDED:
+            found.append(
+                f"The work alone is {self.share:.0%} of a CPU. Linux stops real-time threads beyond 95 % of "
+                "it, unless kernel.sched_rt_runtime_us is -1: that shows as misses."
+            )
+        return tuple(found)
+
+    @property
+    def as_condition(self) -> dict[str, Any]:
+        """What to keep with a run, as JSON has it."""
+        return {
+            "period_ns": self.period_ns,
+            "work_ns": self.work_ns,
+            "deadline_ns": self.deadline_ns,
+            "requirement": self.requirement.text,
+            "confidence": self.requirement.confidence,
+        }
+
+    def at(self, *, period_ns: int | None = None, work_ns: int | None = None) -> "Question":
+        """The same question of another rate, or of other work; a deadline of its own stays."""
+        period = period_ns or self.period_ns
+        deadline = self.deadline_ns if self.of_its_own else period
+        return replace(
+            self,
+            period_ns=period,
+            work_ns=self.work_ns if work_ns is None else work_ns,
+            deadline_ns=deadline,
+            requirement=replace(self.requirement, text=_text(deadline, self.requirement), limit_ns=deadline),
+        )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a person typed; None: nothing.
+
+    Attributes:
+        counted: whether only what is counted may decide.
+    """
+
+    rate: str
+    work: str | None = None
+    deadline: str | None = None
+    misses: str | None = None
+    confidence: str = "95%"
+    duration: str | None = None
+    cpus: str | None = None
+    policy: str | None = None
+    priority: int | None = None
+    counted: bool = False
+
+
+def question_of(asked: Asked) -> Question:
+    """Read the question.
+
+    Raises:
+        UsageError: a part can't be read, or does not fit the others.
+    """
+    period_ns = round(_NS_PER_S / parse_rate_hz(asked.rate))
+    if period_ns < _SHORTEST_PERIOD_NS:
+        raise UsageError(
+            f"--rate {asked.rate}: a period of {format_duration(period_ns)} is too short for a thread that "
+            "sleeps",
+            f"Ask for at most {format_rate(_NS_PER_S / _SHORTEST_PERIOD_NS)}.",
+        )
+    work_ns = None if asked.work is None else parse_duration_ns(asked.work)
+    deadline_ns = period_ns if asked.deadline is None else parse_duration_ns(asked.deadline)
+    _see_that_it_fits(period_ns, work_ns, deadline_ns)
+    often = parse_frequency(asked.misses or NONE)
+    share = often.share(_NS_PER_S / period_ns)
+    if share is not None and share >= 1:
+        raise UsageError(f"--misses '{asked.misses}': that is every release, or more", "Allow fewer.")
+    requirement = Requirement(
+        text="",
+        kind="misses",
+        strict=False,
+        confidence=parse_confidence(asked.confidence),
+        limit_ns=deadline_ns,
+        frequency=often,
+    )
+    requirement = replace(requirement, text=_text(deadline_ns, requirement))
+    duration_ns, why = _duration(asked, requirement, period_ns)
+    return Question(
+        period_ns=period_ns,
+        work_ns=work_ns,
+        deadline_ns=deadline_ns,
+        of_its_own=asked.deadline is not None,
+        requirement=requirement,
+        duration_ns=duration_ns,
+        why_so_long=why,
+        policy=asked.policy,
+        priority=asked.priority,
+        cpus=asked.cpus,
+        counted=asked.counted,
+    )
+
+
+def _text(deadline_ns: int, requirement: Requirement) -> str:
+    often = requirement.frequency
+    beyond = f"misses beyond {format_duration(deadline_ns).replace(' ', '')}"
+    return f"{beyond} <= {often.text.strip()}" if often is not None and often.count else f"{beyond} = 0"
+
+
+def _see_that_it_fits(period_ns: int, work_ns: int | None, deadline_ns: int) -> None:
+    if deadline_ns == 0:
+        raise UsageError("--deadline: nothing is done in no time", "Give a time, such as 800us.")
+    if work_ns is None:
+        return
+    if work_ns == 0:
+        raise UsageError("--work: no work is no work", "Leave it out to look at the start alone.")
+    if work_ns >= deadline_ns:
+        raise UsageError(
+            f"The work alone takes {format_duration(work_ns)}, and the deadline is "
+            f"{format_duration(deadline_ns)}: that can't hold",
+            "Give it less --work or a later --deadline.",
+        )
+    if work_ns >= period_ns:
+        raise UsageError(
+            f"The work alone takes {format_duration(work_ns)} of each {format_duration(period_ns)}: that is "
+            "all of a CPU, or more",
+            "Give it less --work or a lower --rate.",
+        )
+
+
+def _duration(asked: Asked, requirement: Requirement, period_ns: int) -> tuple[int, str]:
+    if asked.duration is not None:
+        duration_ns = parse_duration_ns(asked.duration)
+        if duration_ns < period_ns:
+            raise UsageError(
+                f"--duration {asked.duration} is shorter than one period of {format_duration(period_ns)}",
+                "Lengthen it.",
+            )
+        return duration_ns, ""
+    rate_hz = _NS_PER_S / period_ns
+    shortest_s = max(_SHORTEST_S, FEWEST_CYCLES / rate_hz)
+    often = requirement.frequency
+    if often is not None and not often.count:
+        return round(max(shortest_s, USUAL_S) * _NS_PER_S), f"{format_span(USUAL_S)}, as no length was given"
+    needed = {"if none is missed": length_to_show(requirement, rate_hz, counted=True)}
+    if not asked.counted:
+        needed["with its tail"] = length_to_show(requirement, rate_hz, counted=False)
+    for how, seconds in needed.items():
+        if seconds <= SHORT_S:
+            chosen_s = max(shortest_s, min(SHORT_S, seconds * _MARGIN))
+            return _whole(chosen_s), f"{format_span(chosen_s)}, which can show it {how}"
+    counted_s = needed["if none is missed"]
+    chosen_s = max(shortest_s, USUAL_S)
+    return (
+        _whole(chosen_s),
+        f"{format_span(chosen_s)}; to show it takes {format_span(counted_s)} without a miss (--duration)",
+    )
+
+
+def _whole(seconds: float) -> int:
+    """In whole milliseconds."""
+    return -int(-seconds * 1000 // 1) * 1_000_000
+
+
+def conditions_of_check(question: Question, **more: Any) -> Mapping[str, Any]:
+    """What is kept with a run of a check."""
+    return {CONDITION: {**question.as_condition, **more}}

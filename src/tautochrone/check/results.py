@@ -1,0 +1,188 @@
+"""What a check came to, for all who show it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tautochrone.answer.ci.outcome import Case, Outcome
+from tautochrone.answer.ci.outcome import Standing as CaseStanding
+from tautochrone.base.units import format_duration, format_rate
+from tautochrone.base.words import capital
+from tautochrone.check.advice import Advice
+from tautochrone.check.question import Question
+from tautochrone.check.search import Search, Trial
+from tautochrone.judge.requirement.in_short import in_short
+from tautochrone.judge.requirement.judge import WORST_FIRST, Judgement, Line, Standing
+from tautochrone.judge.requirement.limiting import Limiting
+from tautochrone.run.folder import Run
+
+_CASES: dict[Standing, CaseStanding] = {
+    "holds": "passed",
+    "does not hold": "failed",
+    "not shown": "not shown",
+}
+
+
+@dataclass(frozen=True)
+class Results:
+    """A check, measured and judged.
+
+    Attributes:
+        judgement: over all loads; of a search, of its longest trial at the best rung.
+        not_measured: loads that were to be measured, and were not, since somebody stopped it.
+        stopped: whether somebody did.
+        course: what stands out over time in the runs, in sentences.
+        search: None where nothing was searched for.
+    """
+
+    question: Question
+    judgement: Judgement
+    runs: tuple[Run, ...]
+    limiting: Limiting
+    advice: tuple[Advice, ...]
+    course: tuple[str, ...] = ()
+    not_measured: tuple[str, ...] = ()
+    stopped: bool = False
+    search: Search | None = None
+
+    @property
+    def standing(self) -> Standing:
+        """The answer. What was not measured is not shown to hold.
+
+        Of a search it is that of the longer trial that was met; where there is none, nothing holds if the
+        lowest rung did not.
+        """
+        if self.search is not None and self.search.best is None:
+            return "does not hold" if self.search.end == "none" else "not shown"
+        if self.judgement.standing == "holds" and self.not_measured:
+            return "not shown"
+        return self.judgement.standing
+
+    @property
+    def remarks(self) -> list[str]:
+        """What lacks, since somebody stopped it."""
+        if self.search is not None:
+            return ["The search was stopped before its end."] if self.stopped else []
+        partly = [
+            str(run.manifest.conditions.get("load"))
+            for run in self.runs
+            if run.manifest.ended == "interrupted"
+        ]
+        return [
+            *(f"Stopped early: beside {load} a part was measured, which is judged." for load in partly),
+            *(
+                f"Stopped before it was measured beside {load}: nothing is said about that."
+                for load in self.not_measured
+            ),
+        ]
+
+    @property
+    def headline(self) -> str:
+        """The answer in a sentence."""
+        if self.search is not None:
+            return search_headline(self.search)
+        basis = " (extrapolated)" if self.judgement.basis == "extrapolated" else ""
+        return f"{capital(self.standing)}{basis}: {self.question.words}, {self.question.demand}"
+
+    @property
+    def why(self) -> str:
+        """Its numbers; of a search those of the trial that was judged."""
+        if self.search is None:
+            return self.judgement.why
+        value = self.question.rate_hz if self.search.kind == "rate" else float(self.question.work_ns or 0)
+        return f"At {self.search.shown(value)}: {self.judgement.why}"
+
+    @property
+    def places(self) -> list[tuple[str, Standing, list[Line]]]:
+        """Each set of conditions with its own answer, the worst first."""
+        found: dict[str, list[Line]] = {}
+        for line in self.judgement.lines:
+            found.setdefault(line.where, []).append(line)
+        return [(where, _worst(lines), lines) for where, lines in found.items()]
+
+    def outcome(self) -> Outcome:
+        """For programs that build and test: one case for each set of conditions."""
+        title = f"tauto check: {self.question.words}"
+        if self.search is not None:
+            name = f"--search {self.search.kind}, {self.search.question.demand}"
+            detail = f"{capital(_loop(self.search))}.\n{self.why}"
+            case = Case("search", name, _CASES[self.standing], _found(self.search), detail)
+            return Outcome(title, (case,))
+        name = self.question.requirement.text
+        cases = [
+            Case(
+                group=f"check, {where}" if where else "check",
+                name=name,
+                standing=_CASES[standing],
+                message=in_short(self.judgement, where),
+                detail="\n".join(f"{line.source}: {line.standing}. {line.why}" for line in lines),
+                seconds=sum(_seconds(run) for run in self.runs if _is_of(run, lines)),
+            )
+            for where, standing, lines in self.places
+        ]
+        if not cases:
+            said = in_short(self.judgement)
+            cases = [Case("check", name, _CASES[self.standing], said, self.judgement.why)]
+        cases += [
+            Case(f"check, {load}", name, "skipped", "Stopped before it was measured.")
+            for load in self.not_measured
+        ]
+        return Outcome(title, tuple(cases))
+
+
+def search_headline(search: Search) -> str:
+    """What was found, what the next rung showed, and of which loop."""
+    return f"{_found(search)} {capital(_loop(search))}."
+
+
+def _found(search: Search) -> str:
+    best, above = search.best, search.above
+    failed = f"not at {search.shown(above.value)}: {_misses(above)}" if above is not None else ""
+    if best is None:
+        if search.end == "none":
+            return f"Does not hold, as far down as was tried; {failed}."
+        met = search.course.met
+        longer = "no longer trial was met"
+        if met is not None:
+            longer = f"met in short trials up to {search.shown(search.rungs[met])}, by no longer one"
+        return f"{'; '.join(filter(None, (f'Not shown: {longer}', failed)))}."
+    standing = "Holds" if best.judgement.standing == "holds" else "Not shown, but no more missed than allowed"
+    found = f"{standing} at {search.shown(best.value)}"
+    if above is not None:
+        return f"{found}; {failed}.{_gap(search, best.rung, above.rung)}"
+    if search.end == "top":
+        return f"{found}, the most to be tried."
+    return f"{found}; there was no time to look further up."
+
+
+def _gap(search: Search, low: int, high: int) -> str:
+    """What is known of the rungs between two."""
+    if high - low < 2:
+        return ""
+    tried = any(low < trial.rung < high for trial in search.trials)
+    return " Between them there were short trials only." if tried else " Between them nothing was tried."
+
+
+def _loop(search: Search) -> str:
+    question = search.question
+    if search.kind == "rate":
+        work = f" with {format_duration(question.work_ns)} of work" if question.work_ns else ""
+        return f"a loop{work}, {question.demand}"
+    return f"the work of a {format_rate(question.rate_hz)} loop, {question.demand}"
+
+
+def _misses(trial: Trial) -> str:
+    return f"{trial.missed:,} of {trial.releases:,} releases missed"
+
+
+def _worst(lines: Sequence[Line]) -> Standing:
+    return min((line.standing for line in lines), key=WORST_FIRST.index)
+
+
+def _is_of(run: Run, lines: Sequence[Line]) -> bool:
+    return any(run.id in line.runs for line in lines)
+
+
+def _seconds(run: Run) -> float:
+    told = run.manifest.conditions.get("check") or {}
+    book = run.manifest.books[0] if run.manifest.books else None
+    return (book.released or book.completed) * told.get("period_ns", 0) / 1e9 if book else 0.0

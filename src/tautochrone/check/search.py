@@ -1,0 +1,292 @@
+"""The search of `tauto check`: trials of rates, or of work, and what each shows.
+
+A trial is met if no more of its releases missed their deadline than the requirement allows in that time, on
+every CPU: for `1 per hour` and a trial of some seconds that is none. The longer trial at the end is judged by
+the requirement itself. Where it is not met, further ones follow, and the first that is met is the answer: so
+that they err together no more often than the confidence allows, the first may err half as often as that, and
+each further one half as often as the one before.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import format_duration, format_rate
+from tautochrone.check.cells import cell_of
+from tautochrone.check.ladder import CONFIRM, Course, End, Purpose, Tried, Try
+from tautochrone.check.question import Question
+from tautochrone.judge.requirement.judge import Judgement, judge
+from tautochrone.measure.cell import Load
+from tautochrone.measure.trials import Begin, Site, make_trial
+from tautochrone.run.folder import Run
+
+Kind = Literal["rate", "work"]
+KINDS: tuple[Kind, ...] = ("rate", "work")
+
+_STEPS = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
+_SLOWEST_HZ, _FASTEST_HZ = 1.0, 50_000.0
+_PARTS = 20  # of the deadline: the resolution of work
+_CROWDED = 1.0  # of a CPU, by the work alone
+_NS_PER_S = 1_000_000_000
+_TRIALS = 30  # a short trial is so small a part of the whole time
+_SHORTEST_S = 1.0
+_FEWEST = 20  # releases of a trial
+_LONGEST_PART = 10  # of the time, that a trial of so few takes at most
+_CONFIRM_SHARE = 5
+_CONFIRMATIONS = 3  # that are made, whatever time is left
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What one run of the search showed.
+
+    Attributes:
+        rung: of the ladder.
+        value: Hz, or ns of work.
+        releases: of all CPUs.
+        missed: deadlines, of all CPUs.
+        met: whether no more were missed than allowed, on each CPU.
+        judgement: of the requirement, by this run alone.
+        question: that it asked.
+    """
+
+    rung: int
+    value: float
+    purpose: Purpose
+    run: Run
+    releases: int
+    missed: int
+    worst_ns: int | None
+    met: bool
+    judgement: Judgement
+    question: Question
+
+    @property
+    def tried(self) -> Tried:
+        """As the course sees it."""
+        return Tried(self.rung, self.purpose, self.met)
+
+
+@dataclass
+class Search:
+    """One search; its trials grow while it goes on.
+
+    Attributes:
+        rungs: the ladder, ascending, in Hz or in ns of work.
+        start: the rung to begin with.
+        seconds: all trials take about so long at most.
+        trial_s: how long a short one takes; more, where that is too few releases.
+        confirm_s: how long the one at the end takes.
+    """
+
+    kind: Kind
+    question: Question
+    rungs: tuple[float, ...]
+    start: int
+    seconds: float
+    trial_s: float
+    confirm_s: float
+    trials: list[Trial] = field(default_factory=list)
+    stopped: bool = False
+
+    @property
+    def course(self) -> Course:
+        """Where it stands."""
+        return Course(len(self.rungs), self.start, [one.tried for one in self.trials])
+
+    @property
+    def end(self) -> End:
+        """How it ended."""
+        found = self.course.next()
+        return "unfinished" if isinstance(found, Try) else found
+
+    @property
+    def best(self) -> Trial | None:
+        """The longer trial that was met, of the highest rung; None: there is none."""
+        met = [one for one in self.trials if one.purpose == CONFIRM and one.met]
+        return max(met, key=lambda one: one.rung, default=None)
+
+    @property
+    def above(self) -> Trial | None:
+        """The trial that shows the lowest rung that is too high: of several the one with most misses."""
+        too_high = self.course.too_high
+        failed = [one for one in self.trials if one.rung == too_high and not one.met]
+        return max(failed, key=lambda one: one.missed, default=None)
+
+    def question_at(self, wanted: Try) -> Question:
+        """What a trial asks."""
+        value = self.rungs[wanted.rung]
+        asked = (
+            self.question.at(period_ns=round(_NS_PER_S / value))
+            if self.kind == "rate"
+            else self.question.at(work_ns=round(value))
+        )
+        seconds = self.trial_s
+        if wanted.purpose == CONFIRM:
+            seconds, requirement = self.confirm_s, asked.requirement
+            asked = replace(asked, requirement=replace(requirement, confidence=self._surer()))
+        seconds = max(seconds, _FEWEST / asked.rate_hz)
+        return replace(asked, duration_ns=max(round(seconds * 1000), 1) * 1_000_000)
+
+    def shown(self, value: float) -> str:
+        """A rung in words."""
+        return format_rate(value) if self.kind == "rate" else format_duration(value)
+
+    def next(self, spent_s: float) -> Try | None:
+        """The next trial; None: it ended, or there is no time for more."""
+        wanted = self.course.next()
+        if not isinstance(wanted, Try):
+            return None
+        left_s = self.seconds - spent_s
+        if wanted.purpose == CONFIRM:
+            return wanted if left_s > 0 or self._confirmations() < _CONFIRMATIONS else None
+        if left_s - self.confirm_s < self.question_at(wanted).duration_ns / _NS_PER_S and self.trials:
+            met = self.course.met
+            return None if met is None or self._confirmations() else Try(met, CONFIRM)
+        return wanted
+
+    def _surer(self) -> float:
+        """The confidence of the next longer trial."""
+        may_err: float = (1 - self.question.requirement.confidence) / 2 ** (1 + self._confirmations())
+        return 1 - may_err
+
+    def _confirmations(self) -> int:
+        return sum(one.purpose == CONFIRM for one in self.trials)
+
+
+def search_of(kind: Kind, question: Question, seconds: float, *, duration_given: bool) -> Search:
+    """A search that has not begun.
+
+    Args:
+        question: where it begins, and what it keeps.
+        seconds: for all trials, about.
+        duration_given: whether the question's duration is that of the longer trial; otherwise that is a
+            fifth of the time.
+
+    Raises:
+        UsageError: there is not the time for it, or no rung to try.
+    """
+    confirm_s = question.duration_ns / _NS_PER_S if duration_given else seconds / _CONFIRM_SHARE
+    if 2 * confirm_s > seconds:
+        raise UsageError(
+            f"--seconds {seconds:g}: the longer trial takes {confirm_s:g} s, and may have to be made again",
+            "Give more --seconds, or a shorter --duration.",
+        )
+    slowest_hz = _FEWEST * _LONGEST_PART / seconds
+    if question.rate_hz < slowest_hz:
+        raise UsageError(
+            f"--seconds {seconds:g}: trials of {format_rate(question.rate_hz)} would have too few releases",
+            f"Give at least {slowest_hz * seconds / question.rate_hz:.0f} seconds.",
+        )
+    rungs = works(question)
+    if kind == "rate":
+        rungs = tuple(one for one in rates(question) if one >= slowest_hz)
+    if not rungs:
+        raise UsageError(*_no_rung(kind, question, slowest_hz, seconds))
+    wanted = question.rate_hz if kind == "rate" else float(question.work_ns or 0)
+    start = max((at for at, value in enumerate(rungs) if value <= wanted * (1 + 1e-9)), default=0)
+    return Search(kind, question, rungs, start, seconds, max(_SHORTEST_S, seconds / _TRIALS), confirm_s)
+
+
+def _no_rung(kind: Kind, question: Question, slowest_hz: float, seconds: float) -> tuple[str, str]:
+    """What is wrong where nothing can be tried, and what to do."""
+    work = format_duration(question.work_ns or 0)
+    if kind == "work":
+        return (
+            f"--search work: the deadline, {format_duration(question.deadline_ns)}, leaves no work to try",
+            "Give it a later deadline.",
+        )
+    slowest = max(slowest_hz, _SLOWEST_HZ)
+    return (
+        f"--search rate: no rate of at least {format_rate(slowest)} leaves a CPU time for {work} of work",
+        f"Give it less work, or more than --seconds {seconds:g}.",
+    )
+
+
+def rates(question: Question) -> tuple[float, ...]:
+    """The rates to choose from, in Hz: preferred numbers, as far as the work leaves a CPU for them."""
+    decades = (10.0**power for power in range(5))
+    found = [
+        round(step * decade, 6)
+        for decade in decades
+        for step in _STEPS
+        if _SLOWEST_HZ <= step * decade <= _FASTEST_HZ
+    ]
+    work_s = (question.work_ns or 0) / _NS_PER_S
+    return tuple(
+        one for one in found if one * work_s < _CROWDED and (question.of_its_own or work_s < 1 / one)
+    )
+
+
+def works(question: Question) -> tuple[float, ...]:
+    """The work to choose from, in ns: twentieths of the deadline, as far as there is a CPU for them."""
+    part = question.deadline_ns / _PARTS
+    return tuple(
+        part * at for at in range(1, _PARTS) if part * at < min(question.period_ns, question.deadline_ns)
+    )
+
+
+def make_search(
+    search: Search,
+    load: Load,
+    cpu: int,
+    site: Site,
+    begin: Begin,
+    clock: Callable[[], float] = time.monotonic,
+) -> None:
+    """Make the trials, until the search ended, the time is over, or somebody stopped it.
+
+    Args:
+        cpu: where a loop with work runs, unless the question says so.
+
+    Raises:
+        TautoError: a trial was refused or failed, or the store can't be written.
+    """
+    began_s = clock()
+    try:
+        while (wanted := search.next(clock() - began_s)) is not None:
+            asked = search.question_at(wanted)
+            cell = cell_of(
+                asked,
+                load,
+                cpu,
+                site.command,
+                search=search.kind,
+                purpose=wanted.purpose,
+                trial=len(search.trials) + 1,
+            )
+            run, goes_on = make_trial(cell, site, begin(cell))
+            if run is not None:
+                search.trials.append(trial_of(search, wanted, asked, run))
+            if not goes_on:
+                search.stopped = True
+                return
+    except KeyboardInterrupt:  # before a first sample; afterwards it ends the probe
+        search.stopped = True
+
+
+def trial_of(search: Search, wanted: Try, asked: Question, run: Run) -> Trial:
+    """What a run shows.
+
+    Raises:
+        DamagedError: its samples can't be read.
+    """
+    judgement = judge(asked.requirement, [run], counted=True)
+    lines = judgement.lines
+    met = bool(lines) and all(
+        line.samples > 0 and line.later <= (line.allowed or 0.0) * line.samples for line in lines
+    )
+    return Trial(
+        rung=wanted.rung,
+        value=search.rungs[wanted.rung],
+        purpose=wanted.purpose,
+        run=run,
+        releases=sum(line.samples for line in lines),
+        missed=sum(line.later for line in lines),
+        worst_ns=max((line.worst_ns for line in lines if line.worst_ns is not None), default=None),
+        met=met and judgement.standing != "does not hold",
+        judgement=judgement,
+        question=asked,
+    )

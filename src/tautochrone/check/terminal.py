@@ -1,0 +1,167 @@
+"""A check in the terminal, and as JSON."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from tautochrone.answer.console import show_part
+from tautochrone.answer.terminal import band_lines, show_grid
+from tautochrone.answer.views import virtual
+from tautochrone.answer.views.conditions import sentence
+from tautochrone.check import tables
+from tautochrone.check.advice import MOST
+from tautochrone.check.results import Results
+from tautochrone.run.manifest import Warning as RunWarning
+
+_SCHEMA = 1
+_STYLES = {"holds": "bold green", "does not hold": "bold red", "not shown": "bold yellow"}
+
+
+def show_results(console: Console, results: Results) -> None:
+    """Print the answer, why, what limits it, what would help, and how long would settle it."""
+    wrap = not console.is_terminal
+
+    def say(text: str, style: str = "", *, gap: bool = False) -> None:
+        console.print(Text(("\n" if gap else "") + text, style=style), soft_wrap=wrap)
+
+    def show_place() -> None:
+        manifests = [run.manifest for run in results.runs]
+        if around := sentence(manifests):
+            say(around, "dim", gap=True)
+        for part in band_lines(manifests):
+            console.print(part)
+
+    def show_answer() -> None:
+        say(results.headline, _STYLES[results.standing], gap=True)
+        for remark in results.remarks:
+            say(remark, "bold yellow")
+
+    def show_numbers() -> None:
+        if results.judgement.lines:
+            for grid in show_grid(console, tables.answers(results)):
+                console.print(grid)
+
+    def show_why() -> None:
+        say(results.why, gap=True)
+        if results.search is not None:
+            for grid in show_grid(console, tables.trials(results.search)):
+                console.print(grid)
+
+    def show_sections() -> None:
+        for title, sentences in sections(results):
+            say(title, "bold", gap=True)
+            for one in sentences:
+                say(one)
+
+    def show_notes() -> None:
+        for note in results.judgement.notes:
+            say(note, "dim", gap=note == results.judgement.notes[0])
+        for warning in _warnings(results):
+            console.print(Text.assemble(("warning: ", "bold yellow"), warning.text), soft_wrap=wrap)
+            if warning.advice:
+                say(f"  {warning.advice}", "dim")
+
+    show_part(console, "Where it was measured", show_place)
+    show_part(console, "The answer", show_answer)
+    show_part(console, "The answer in numbers", show_numbers)
+    show_part(console, "Why", show_why)
+    show_part(console, "What limits it", show_sections)
+    show_part(console, "What would help", _show_advice, console, results)
+    show_part(console, "Notes and warnings", show_notes)
+
+
+def sections(results: Results) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What is said besides the answer: titles and sentences."""
+    if results.limiting.sentences:
+        above = results.search.above if results.search is not None else None
+        at = f" at {results.search.shown(above.value)}" if results.search is not None and above else ""
+        on = f"{',' if at else ''} on {results.limiting.source}" if results.limiting.source else ""
+        yield f"What limits it{at}{on}", results.limiting.sentences
+    if results.course:
+        yield "What stands out over time", results.course
+    if results.judgement.to_settle:
+        yield "What would settle it", (results.judgement.to_settle,)
+
+
+def as_table(results: Results) -> dict[str, Any]:
+    """The same as JSON has it; times in nanoseconds unless the name says otherwise."""
+    judgement, search = results.judgement, results.search
+    return {
+        "schema": _SCHEMA,
+        "standing": results.standing,
+        "headline": results.headline,
+        "question": results.question.as_condition,
+        "requirement": judgement.requirement.text,
+        "confidence": judgement.requirement.confidence,
+        "basis": judgement.basis,
+        "why": results.why,
+        "to_settle_s": judgement.to_settle_s,
+        "to_settle": judgement.to_settle,
+        "notes": list(judgement.notes),
+        "lines": [asdict(line) for line in judgement.lines],
+        "limits": {
+            "side": results.limiting.side,
+            "source": results.limiting.source,
+            "sentences": list(results.limiting.sentences),
+        },
+        "course": list(results.course),
+        "advice": [asdict(one) for one in results.advice],
+        "not_measured": list(results.not_measured),
+        "stopped": results.stopped,
+        "runs": [run.id for run in results.runs],
+        "search": None
+        if search is None
+        else {
+            "kind": search.kind,
+            "end": search.end,
+            "holds_at": search.best.value if search.best is not None else None,
+            "fails_at": search.above.value if search.above is not None else None,
+            "unit": "Hz" if search.kind == "rate" else "ns",
+            "trials": [
+                {
+                    "value": one.value,
+                    "purpose": one.purpose,
+                    "run": one.run.id,
+                    "releases": one.releases,
+                    "missed": one.missed,
+                    "worst_ns": one.worst_ns,
+                    "met": one.met,
+                }
+                for one in search.trials
+            ],
+        },
+    }
+
+
+def _show_advice(console: Console, results: Results) -> None:
+    wrap = not console.is_terminal
+    if not results.advice:
+        console.print(Text("\nThe audit has no warning that says what to do.", style="dim"), soft_wrap=wrap)
+        return
+    console.print(Text("\nWhat would help, by the audit", style="bold"), soft_wrap=wrap)
+    for one in results.advice[:MOST]:
+        console.print(Text.assemble(("- ", ""), (one.title, "bold"), f": {one.do}"), soft_wrap=wrap)
+        if one.worth:
+            console.print(Text(f"  Here: {one.worth}", style="dim"), soft_wrap=wrap)
+    more = len(results.advice) - MOST
+    tail = f"{more} more: " if more > 0 else ""
+    console.print(
+        Text(f"{tail}tauto doctor says why, and tauto deploy show what a deployment sets.", style="dim")
+    )
+
+
+def _warnings(results: Results) -> list[RunWarning]:
+    """Of the runs, each once; those of searches are of trials that were to fail."""
+    if results.search is not None:
+        return []
+    return list(
+        dict.fromkeys(
+            warning
+            for run in results.runs
+            for warning in run.manifest.warnings
+            if not virtual.is_said_here(warning.code)
+        )
+    )

@@ -1,0 +1,374 @@
+"""`tauto check`: does this control loop hold here, how sure is that, and what would help?"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.faults import Fault, attempt
+from tautochrone.command.beside import Beside, DeploymentName, On
+from tautochrone.command.ending import INTERRUPTED
+from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption, open_store
+from tautochrone.command.told import JunitOption, MarkdownOption, see_told, tell, tell_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from rich.console import Console
+
+    from tautochrone.check.question import Question
+    from tautochrone.check.results import Results
+    from tautochrone.check.search import Search
+    from tautochrone.judge.requirement.judge import Judgement
+    from tautochrone.machine.audit import Finding
+    from tautochrone.machine.deployment.deployment import Deployment
+    from tautochrone.measure.cell import Load
+    from tautochrone.measure.conditions import NotPutBackError
+    from tautochrone.run.folder import Run
+    from tautochrone.run.store import Store
+    from tautochrone.target.target import Target
+
+    _Found = tuple[Results, Sequence[Finding], NotPutBackError | None]
+
+_SECONDS, _FEWEST_S, _MOST_S = 60.0, 5.0, 86_400.0
+
+
+class Kind(StrEnum):
+    """What is searched for."""
+
+    rate = "rate"
+    work = "work"
+
+
+def check(
+    rate: Annotated[
+        str | None, typer.Option(metavar="RATE", help="Of the loop: 1kHz, or its period: 1ms. [required]")
+    ] = None,
+    work: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Of CPU that each cycle needs. [none: its start is looked at]"),
+    ] = None,
+    deadline: Annotated[
+        str | None, typer.Option(metavar="TIME", help="After the release: of the end, or start. [the period]")
+    ] = None,
+    misses: Annotated[
+        str | None,
+        typer.Option(metavar="HOW-OFTEN", help="At most: '1 per hour', '1 in 1e6', 0. [0 while measured]"),
+    ] = None,
+    confidence: Annotated[str, typer.Option(metavar="PERCENT", help="Of the answer.")] = "95%",
+    load: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--load",
+            metavar="SPEC",
+            help="Beside which it must hold; given again, each by itself. `tauto load list` [idle]",
+        ),
+    ] = None,
+    deployment: DeploymentName = None,
+    on: On = None,
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Beside each load. [as needed up to 1min, or else 30s]")
+    ] = None,
+    cpus: Annotated[
+        str | None, typer.Option(help="0 or 0,2-3: a loop on each. [all; with --work the first]")
+    ] = None,
+    policy: Annotated[str | None, typer.Option(metavar="fifo|rr|other|deadline", help="[fifo]")] = None,
+    priority: Annotated[int | None, typer.Option(help="The system's own number. [90]")] = None,
+    counted: Annotated[
+        bool, typer.Option("--counted", help="Let only what was counted decide, and no extrapolated tail.")
+    ] = False,
+    search: Annotated[
+        str | None,
+        typer.Option("--search", metavar="rate|work", help="Find the largest that holds, beginning here."),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help=f"About, of all trials of a search. [{_SECONDS:g}]"),
+    ] = None,
+    as_json: JsonOption = False,
+    junit: JunitOption = None,
+    markdown: MarkdownOption = None,
+    out: ReportOption = None,
+    open_it: OpenReportOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Tell whether a control loop holds: its rate, its work, its deadline, and how often it may miss.
+
+    It is measured, and the answer is one of holds, does not hold, not shown, with its numbers, what limits
+    it, what would help, and how long a run would settle it. Exit code 0: it holds; 6: it does not; 7: not
+    shown.
+    """
+    from tautochrone.answer.console import make_console
+    from tautochrone.check.question import Asked, question_of
+
+    if rate is None:
+        raise UsageError("--rate is missing: of which loop?", "Say its rate, or its period: --rate 1kHz.")
+    kind = _kind(search)
+    question = question_of(
+        Asked(rate, work, deadline, misses, confidence, duration, cpus, policy, priority, counted)
+    )
+    loads = _loads(load)
+    _see_that_they_fit(question, loads, kind, seconds)
+    see_told(junit, markdown)
+    if out is not None:
+        from tautochrone.command.introduction import see_that_it_can_be_written
+
+        see_that_it_can_be_written(out)
+    place = open_store(store)
+    console = make_console()
+    check = _Check(
+        question,
+        loads,
+        Beside(None, on, deployment),
+        place,
+        make_console(stderr=True) if as_json else console,
+    )
+    if kind is None:
+        found = check.answer()
+    else:
+        lasts = seconds if seconds is not None else _SECONDS
+        found = check.find(kind, lasts, duration_given=duration is not None)
+    if found is None:
+        raise typer.Exit(INTERRUPTED)
+    results, findings, not_put_back = found
+    path = _tell(console, check, results, findings, as_json=as_json, out=out)
+    tell(results.outcome(), junit, markdown)
+    if not_put_back is not None:
+        raise not_put_back
+    if open_it and not results.stopped:
+        import webbrowser
+
+        webbrowser.open(path.resolve().as_uri())
+    raise typer.Exit(INTERRUPTED if results.stopped else results.outcome().exit_code)
+
+
+@dataclass(frozen=True)
+class _Check:
+    """What is asked, and where it is measured; `console` is where the course of it is told."""
+
+    question: Question
+    loads: Sequence[Load]
+    beside: Beside
+    store: Store
+    console: Console
+
+    def answer(self) -> _Found | None:
+        """Measure beside each load, and judge; None: it was stopped before anything was measured."""
+        from tautochrone.check.cells import cells
+        from tautochrone.command.batch import run_batch
+        from tautochrone.judge.requirement.judge import judge
+
+        with self.beside.target() as target:
+            site = self._site(target)
+            if site.question.why_so_long:
+                self.console.print(
+                    f"Measuring for {site.question.why_so_long}.", style="dim", highlight=False
+                )
+            own = cells(site.question, self.loads, site.cpu, _command(), deployment=site.deployment)
+            batch = run_batch(own, self.store, target, site.facts, lambda _: False)
+        if not batch.runs:
+            if batch.not_put_back is not None:
+                raise batch.not_put_back
+            return None
+        judgement = judge(site.question.requirement, batch.runs, counted=site.question.counted)
+        lacking = tuple(cell.load.name for cell in own[len(batch.runs) :])
+        results = self._results(site, judgement, batch.runs, not_measured=lacking, stopped=batch.stopped)
+        return *results, batch.not_put_back
+
+    def find(self, kind: Kind, seconds: float, *, duration_given: bool) -> _Found | None:
+        """Search for the largest that holds; None: it was stopped before anything was measured."""
+        from tautochrone.check.outlook import Outlook
+        from tautochrone.check.search import make_search, search_of
+        from tautochrone.command.live import watching_campaign
+        from tautochrone.judge.requirement.judge import judge
+        from tautochrone.measure.conditions import NotPutBackError, conditions_of
+        from tautochrone.measure.trials import Site
+
+        with self.beside.target() as target:
+            site = self._site(target)
+            not_put_back: NotPutBackError | None = None
+            search = search_of(kind.value, site.question, seconds, duration_given=duration_given)
+            try:
+                with (
+                    conditions_of(site.deployment, target, site.facts) as under,
+                    watching_campaign(Outlook(seconds), "at most") as begin,
+                ):
+                    where = Site(self.store, target, under, _command())
+                    make_search(search, self.loads[0], site.cpu, where, begin)
+            except NotPutBackError as error:
+                not_put_back = error
+        if not search.trials:
+            if not_put_back is not None:
+                raise not_put_back
+            return None
+        best = search.best or search.trials[-1]
+        judgement = judge(best.question.requirement, [best.run], counted=site.question.counted)
+        runs = [best.run, *([search.above.run] if search.above is not None else [])]
+        site = replace(site, question=best.question)
+        return *self._results(site, judgement, runs, search=search, stopped=search.stopped), not_put_back
+
+    def _site(self, target: Target) -> _Site:
+        """Where it is measured, found out before: facts, permissions, the CPU."""
+        from tautochrone.check.cells import first_cpu
+        from tautochrone.command.introduction import introduce
+        from tautochrone.command.permission import find_permission
+        from tautochrone.machine.facts import Facts, gather
+        from tautochrone.machine.tree import Tree
+
+        facts = gather(target.files())
+        introduce(self.console, facts)
+        deployment = self.beside.chosen_deployment(target)
+        question = self.question
+        if question.policy is None:
+            permission, refusal = find_permission(target)
+            if refusal:
+                self.console.print(refusal, style="yellow", highlight=False, markup=False, soft_wrap=True)
+            question = replace(
+                question,
+                policy="fifo" if permission.priority else "other",
+                memory_lock=permission.memory_lock,
+            )
+        for words in question.cautions:
+            self.console.print(words, style="yellow", highlight=False, markup=False, soft_wrap=True)
+        cpu = first_cpu(Facts.from_table(facts), deployment, Tree(target.files()))
+        return _Site(question, facts, deployment, cpu)
+
+    def _results(
+        self,
+        site: _Site,
+        judgement: Judgement,
+        runs: Sequence[Run],
+        *,
+        not_measured: tuple[str, ...] = (),
+        stopped: bool = False,
+        search: Search | None = None,
+    ) -> tuple[Results, Sequence[Finding]]:
+        from tautochrone.answer.worth_here import worth_here
+        from tautochrone.check.advice import advice
+        from tautochrone.check.results import Results
+        from tautochrone.judge.requirement.limiting import Limiting, limiting
+        from tautochrone.machine.audit import audit_facts
+        from tautochrone.machine.facts import Facts
+
+        facts = Facts.from_table(runs[0].manifest.facts)
+        # What fails here costs its own part, and never the answer.
+        noticed: list[str] = []
+
+        def lose(fault: Fault) -> None:
+            noticed.append(fault.notice)
+
+        findings = attempt("The audit", lambda: audit_facts(facts), lose) or ()
+        # Of a search, on the rung that is too high: that is what keeps it from going further.
+        above = search.above if search is not None else None
+        about, of = (judgement, runs) if above is None else (above.judgement, [above.run])
+        limits = attempt(
+            "What limits it", lambda: limiting(about, of), lambda one: Limiting("", (one.notice,))
+        )
+        helpful = attempt(
+            "What would help",
+            lambda: advice(findings, worth_here(self.store.folders(), facts, findings), limits.side),
+            lose,
+        )
+        course = attempt("What stands out over time", lambda: _course(limits.run), lose) or ()
+        results = Results(
+            question=site.question,
+            judgement=judgement,
+            runs=tuple(runs),
+            limiting=limits,
+            advice=tuple(helpful or ()),
+            course=(*course, *noticed),
+            not_measured=not_measured,
+            stopped=stopped,
+            search=search,
+        )
+        return results, findings
+
+
+@dataclass(frozen=True)
+class _Site:
+    """Where a check is measured, and the question as it can be asked there."""
+
+    question: Question
+    facts: Mapping[str, Any]
+    deployment: Deployment | None
+    cpu: int
+
+
+def _command() -> tuple[str, ...]:
+    return ("tauto", *sys.argv[1:])
+
+
+def _kind(search: str | None) -> Kind | None:
+    """What is searched for; None: nothing."""
+    if search is None:
+        return None
+    try:
+        return Kind(search)
+    except ValueError as error:
+        raise UsageError(
+            f"--search {search}: what is searched for is a rate or work",
+            "Say --search rate or --search work.",
+        ) from error
+
+
+def _loads(specs: Sequence[str] | None) -> list[Load]:
+    """Each load once, in the order given; without any, nothing runs beside it."""
+    from tautochrone.measure.cell import IDLE
+    from tautochrone.measure.loads.spec import parse_load
+
+    found = [parse_load([spec]) for spec in specs or ()]
+    return list({one.name: one for one in found}.values()) or [IDLE]
+
+
+def _see_that_they_fit(
+    question: Question, loads: Sequence[Load], search: Kind | None, seconds: float | None
+) -> None:
+    if search is None:
+        if seconds is not None:
+            raise UsageError("--seconds is about a search", "Say --duration, or --search rate.")
+        return
+    if len(loads) > 1:
+        raise UsageError("a search is about one load", "Make one search for each.")
+    if search is Kind.work and question.work_ns is None:
+        raise UsageError("--search work: there is no work to begin with", "Give it some: --work 100us.")
+    if seconds is not None and not _FEWEST_S <= seconds <= _MOST_S:
+        raise UsageError(
+            f"--seconds {seconds:g}: a search lasts from {_FEWEST_S:g} to {_MOST_S:g} seconds",
+            f"Leave it out for {_SECONDS:g} seconds.",
+        )
+
+
+def _course(run: Run | None) -> tuple[str, ...]:
+    """What stands out over time in the run that decides."""
+    from tautochrone.judge.course.course import course_of
+
+    return () if run is None else tuple(course_of(run).sentences())
+
+
+def _tell(
+    console: Console,
+    check: _Check,
+    results: Results,
+    findings: Sequence[Finding],
+    *,
+    as_json: bool,
+    out: Path | None,
+) -> Path:
+    """The answer in the terminal, or as JSON, and as a page."""
+    from tautochrone.check import page, terminal
+
+    if as_json:
+        tell_json(lambda: terminal.as_table(results))
+    else:
+        terminal.show_results(console, results)
+    instant = results.runs[0].manifest.id.partition("-")[0]
+    path = page.render(results, findings, out=out or check.store.path / f"report-{instant}.html")
+    check.console.print(f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False)
+    return path

@@ -1,0 +1,172 @@
+"""`tauto` alone: the first answer about this machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tautochrone.base.errors import NotPermittedError, UsageError
+from tautochrone.base.faults import Later
+from tautochrone.command.beside import Beside, DeploymentName, Loads, On
+from tautochrone.command.ending import INTERRUPTED
+from tautochrone.command.introduction import introduce, see_that_it_can_be_written
+from tautochrone.command.options import OpenReportOption, ReportOption, StoreOption, open_store
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tautochrone.command.batch import Batch
+    from tautochrone.machine.deployment.deployment import Deployment
+    from tautochrone.measure.cell import Cell, Load
+    from tautochrone.run.folder import Run
+    from tautochrone.target.target import Target
+
+_FEWEST_S, _MOST_S = 2.0, 3600.0
+
+
+def answer(
+    seconds: Annotated[
+        float, typer.Option(metavar="SECONDS", help="For all the measuring, from 2 to 3600.")
+    ] = 50.0,
+    load: Loads = None,
+    on: On = None,
+    deployment: DeploymentName = None,
+    out: ReportOption = None,
+    open_it: OpenReportOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Measure this machine for about a minute: latency idle and under load, mechanisms, a verdict."""
+    _check_before_measuring(seconds, out)
+
+    from tautochrone.answer import page
+    from tautochrone.answer.conclusion import show_conclusion
+    from tautochrone.answer.console import make_console
+    from tautochrone.answer.next_steps import next_steps
+    from tautochrone.command.batch import run_batch
+    from tautochrone.judge.loops import judge_runs
+    from tautochrone.judge.mechanisms import EXPERIMENTS, mechanisms
+    from tautochrone.machine.audit import audit_facts
+    from tautochrone.machine.facts import Facts, gather
+
+    beside = Beside(load, on, deployment)
+    loaded = beside.chosen_load() if load else None
+    place = open_store(store)
+    console = make_console()
+    with beside.target() as target:
+        facts = gather(target.files())
+        introduce(console, facts)
+        # The verdict is about the loops: a mechanism that can't be measured must not stand in its way.
+        cells = _permitted_cells(console, seconds, target, loaded, beside.chosen_deployment(target))
+        batch = run_batch(cells, place, target, facts, lambda cell: cell.experiment in EXPERIMENTS)
+    runs = batch.runs
+    if batch.not_put_back is not None and not runs:
+        raise batch.not_put_back
+    if batch.stopped:
+        console.print(_what_is_missing(batch), highlight=False, style="bold yellow")
+    if not runs:
+        raise typer.Exit(INTERRUPTED)
+    # Each costs no more than its own part, should it fail.
+    verdict = Later(judge_runs, runs)
+    findings = Later(lambda: audit_facts(Facts.from_table(facts)))
+    costs = Later(lambda: mechanisms(runs, _why_lacking(batch)))
+    steps = Later(lambda: next_steps(verdict.get(), facts, target.name, _longest_loop(runs)))
+    show_conclusion(console, runs, verdict, findings, costs, steps)
+    # Last, so that a page that can't be made costs nothing else.
+    path = out if out is not None else place.path / f"report-{runs[0].manifest.id.partition('-')[0]}.html"
+    page.render(runs, verdict, findings, costs, steps=steps, out=path)
+    console.print(f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False)
+    if batch.not_put_back is not None:
+        raise batch.not_put_back
+    if batch.stopped:
+        raise typer.Exit(INTERRUPTED)
+    if open_it:
+        import webbrowser
+
+        webbrowser.open(path.resolve().as_uri())
+
+
+def show_again(console: Console, runs: Sequence[Run]) -> None:
+    """What an answer said, from its runs, and which they are."""
+    from tautochrone.answer.conclusion import show_conclusion
+    from tautochrone.answer.next_steps import next_steps
+    from tautochrone.judge.circumstances import LOCAL
+    from tautochrone.judge.loops import judge_runs
+    from tautochrone.judge.mechanisms import mechanisms
+    from tautochrone.machine.audit import audit_facts
+    from tautochrone.machine.facts import Facts
+
+    verdict, first = judge_runs(runs), runs[0].manifest
+    steps = next_steps(
+        verdict, first.facts, str(first.conditions.get("target") or LOCAL), _longest_loop(runs)
+    )
+    findings = audit_facts(Facts.from_table(first.facts))
+    show_conclusion(console, runs, verdict, findings, mechanisms(runs, {}), steps)
+    console.print("\nIts runs, each shown by: tauto show RUN")
+    for run in runs:
+        console.print(f"  {run.id}  {run.manifest.title}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _check_before_measuring(seconds: float, out: Path | None) -> None:
+    if not _FEWEST_S <= seconds <= _MOST_S:
+        raise UsageError(
+            f"--seconds {seconds:g}: the measuring must last from {_FEWEST_S:g} to {_MOST_S:g} seconds",
+            "Leave it out for 50 seconds.",
+        )
+    if out is not None:
+        see_that_it_can_be_written(out)
+
+
+def _longest_loop(runs: Sequence[Run]) -> str | None:
+    """The run of a loop with the most cycles, idle or not: it says most about rare ones."""
+    from tautochrone.judge.loops import is_about_a_loop
+
+    loops = [run for run in runs if is_about_a_loop(run.manifest.header)]
+    longest = max(loops, key=lambda run: sum(book.recorded for book in run.manifest.books), default=None)
+    return None if longest is None else longest.id
+
+
+def _why_lacking(batch: Batch) -> dict[str, str]:
+    """Why an experiment was not measured, by its name; how to be permitted was told at the beginning."""
+    told = {
+        one.cell.experiment: one.what
+        if isinstance(one.error, NotPermittedError)
+        else f"{one.what} {one.error.advice}".rstrip()
+        for one in batch.lacking
+    }
+    stopped = {cell.experiment: "It was stopped before this." for cell in batch.not_begun}
+    return {**stopped, **told}
+
+
+def _permitted_cells(
+    console: Console, seconds: float, target: Target, load: Load | None, deployment: Deployment | None
+) -> tuple[Cell, ...]:
+    """What to measure: with ordinary priority, or with pageable memory, where more is not permitted."""
+    from tautochrone.command.permission import find_permission
+    from tautochrone.measure.first_answer import first_answer
+
+    permission, refusal = find_permission(target)
+    if refusal:
+        console.print(refusal, style="yellow", highlight=False, markup=False, soft_wrap=True)
+    return first_answer(
+        seconds,
+        "fifo" if permission.priority else "other",
+        ("tauto", *sys.argv[1:]),
+        memory_lock=permission.memory_lock,
+        load=load,
+        deployment=deployment,
+    )
+
+
+def _what_is_missing(batch: Batch) -> str:
+    missing = "; ".join(cell.title for cell in batch.not_begun)
+    partly = "; ".join(run.manifest.title for run in batch.runs if run.manifest.ended == "interrupted")
+    words = ["\nStopped early."]
+    if partly:
+        words.append(f"Measured in part only: {partly}.")
+    if missing:
+        words.append(f"Not measured: {missing}.")
+    return " ".join([*words, "What follows says nothing about these." if missing else ""]).rstrip()

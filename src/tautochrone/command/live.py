@@ -1,0 +1,119 @@
+"""What is seen while measuring: a bar, current and worst latency, misses. Quiet when not a terminal."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from tautochrone.base.units import format_duration
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+    from rich.progress import ProgressColumn
+
+    from tautochrone.measure.cell import Cell
+    from tautochrone.measure.execute import Progress
+
+_SHOWN_FROM_S = 2.0
+
+Watch = Callable[["Progress"], None]
+"""Called with the progress of a cell."""
+
+
+class Ahead(Protocol):
+    """What is still to come of something that is under way."""
+
+    @property
+    def left_s(self) -> float:
+        """Seconds."""
+        ...
+
+    @property
+    def share(self) -> float:
+        """How much of the time has passed, from 0 to 1."""
+        ...
+
+
+@contextmanager
+def watching(cells: "tuple[Cell, ...]") -> "Iterator[Callable[[Cell], Watch]]":
+    """Show a bar over several cells, on standard error.
+
+    Yields:
+        A function that gives, for each cell as it begins, the watcher to pass to `run_cell`.
+    """
+    from rich.progress import TimeRemainingColumn
+
+    whole_s = sum(cell.expected_s or 0.0 for cell in cells)
+    before_s = 0.0
+    with _bars(TimeRemainingColumn(compact=True), whole_s) as bars:
+        task = bars.add_task("", total=whole_s or None, numbers="")
+
+        def begin(cell: "Cell") -> Watch:
+            nonlocal before_s
+            start_s = before_s
+            before_s += cell.expected_s or 0.0
+            bars.update(task, description=cell.title, completed=start_s, numbers="")
+
+            def watch(progress: "Progress") -> None:
+                done_s = start_s + min(progress.elapsed_s, cell.expected_s or progress.elapsed_s)
+                bars.update(task, completed=done_s, numbers=_numbers(progress))
+
+            return watch
+
+        yield begin
+        bars.update(task, completed=whole_s)
+
+
+@contextmanager
+def watching_campaign(outlook: Ahead, how: str = "about") -> "Iterator[Callable[[Cell], Watch]]":
+    """The same over a campaign, whose cells take as long as it turns out: the time left is the outlook's.
+
+    Args:
+        outlook: of the campaign.
+        how: what it tells: "about", or "at most".
+    """
+    from rich.progress import TextColumn
+
+    from tautochrone.measure.campaign.estimate import long_duration
+
+    with _bars(TextColumn("{task.fields[left]}"), outlook.left_s) as bars:
+        task = bars.add_task("", total=1.0, numbers="", left="")
+
+        def show(title: str, numbers: str) -> None:
+            left = f"{how} {long_duration(outlook.left_s)} left"
+            bars.update(task, description=title, completed=outlook.share, left=left, numbers=numbers)
+
+        def begin(cell: "Cell") -> Watch:
+            show(cell.title, "")
+            return lambda progress: show(cell.title, _numbers(progress))
+
+        yield begin
+
+
+def _bars(left: "ProgressColumn", whole_s: float) -> "RichProgress":
+    """A bar, the time left, numbers and a title, in one line."""
+    from rich import progress as rich_progress
+    from rich.table import Column
+
+    from tautochrone.answer.console import make_console
+
+    console = make_console(stderr=True)
+    # The title takes what the numbers leave; a narrow terminal cuts it first.
+    rest_of_line = Column(ratio=1, no_wrap=True, overflow="ellipsis")
+    return rich_progress.Progress(
+        rich_progress.BarColumn(bar_width=12),
+        rich_progress.TextColumn("{task.percentage:>3.0f} %"),
+        left,
+        rich_progress.TextColumn("{task.fields[numbers]}"),
+        rich_progress.TextColumn("{task.description}", table_column=rest_of_line),
+        console=console,
+        transient=True,
+        expand=True,
+        disable=not console.is_terminal or whole_s < _SHOWN_FROM_S,
+    )
+
+
+def _numbers(progress: "Progress") -> str:
+    if progress.worst_ns is None or progress.last_ns is None:
+        return progress.waiting
+    missed = f", missed {progress.missed:,}" if progress.missed else ""
+    return f"now {format_duration(progress.last_ns)}, worst {format_duration(progress.worst_ns)}{missed}"

@@ -1,0 +1,102 @@
+"""Options and arguments that several verbs share, and the store they mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tautochrone.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tautochrone.run.folder import Run
+    from tautochrone.run.store import Store
+
+StoreOption = Annotated[
+    Path | None,
+    typer.Option("--store", help="Folder of the runs; otherwise TAUTO_STORE, otherwise your data folder."),
+]
+RunArgument = Annotated[
+    str, typer.Argument(metavar="RUN", help="A run's id, the beginning of it, 'latest', or a path.")
+]
+RunsArgument = Annotated[
+    list[str],
+    typer.Argument(metavar="RUN...", help="Ids, beginnings of ids, 'latest', 'latest~1', or paths."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ReportOption = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Where the report goes; otherwise the store.")
+]
+OpenReportOption = Annotated[bool, typer.Option("--open", help="Open the report in the browser.")]
+PageOption = Annotated[Path | None, typer.Option("--out", "-o", help="Write a page, too: an HTML file.")]
+OpenPageOption = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]
+RepetitionsOption = Annotated[
+    int | None, typer.Option("--repetitions", help="How often each cell is measured. [as the plan says]")
+]
+JobsOption = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", help="Cells measured at once, on virtual machines that repeat. [1]"),
+]
+AgainOption = Annotated[bool, typer.Option("--again", help="Measure all of it anew, also what is finished.")]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Show the cells, their order and their time; measure nothing.")
+]
+
+_CAMPAIGNS, _SEARCHES = ("plan-", "matrix-"), ("limit-",)
+"""What their names begin with, and that of no run."""
+
+
+def open_store(store: Path | None, *, mend: bool = True) -> Store:
+    """The store that the user means; runs that a kill left behind are sealed first, and that is told."""
+    from tautochrone.run.store import Store, default_store
+
+    place = Store(store if store is not None else default_store())
+    if mend and place.has_raw_streams():
+        from tautochrone.run.recover import REFUSED, recover
+
+        for outcome in recover(place, again=False):
+            if outcome.state != REFUSED:  # those are told by `tauto recover` and marked in the list
+                typer.echo(f"{outcome.id}: {outcome.text}", err=True)
+    return place
+
+
+def open_runs(store: Path | None, names: Sequence[str]) -> list[Run]:
+    """The runs of these names, in this order.
+
+    Raises:
+        UsageError: a run is named twice.
+        StoreError: there is no such run.
+    """
+    place = open_store(store)
+    runs = [place.open(name) for name in names]
+    ids = [run.manifest.id for run in runs]
+    for index, one in enumerate(ids):
+        if one in ids[:index]:
+            raise UsageError(f"The run {one} is named twice", "Name each run once.")
+    return runs
+
+
+def names_campaign(names: Sequence[str]) -> bool:
+    """Whether one of these is a campaign, which then is named alone.
+
+    Raises:
+        UsageError: it is not alone.
+    """
+    return _is_alone(names, _CAMPAIGNS, "campaign")
+
+
+def names_search(names: Sequence[str]) -> bool:
+    """The same of a search."""
+    return _is_alone(names, _SEARCHES, "search")
+
+
+def _is_alone(names: Sequence[str], prefixes: tuple[str, ...], kind: str) -> bool:
+    named = next((name for name in names if name.startswith(prefixes)), None)
+    if named is not None and len(names) > 1:
+        raise UsageError(
+            f"'{named}' is a {kind}, which is shown by itself", "Name it alone, or name its runs."
+        )
+    return named is not None

@@ -1,0 +1,169 @@
+"""What this user may do here, found out by trying: real-time priority, locked memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tautochrone.experiments import Experiment, Options, Prepared
+    from tautochrone.measure.cell import Cell
+    from tautochrone.run.manifest import Warning as RunWarning
+    from tautochrone.target.target import Target
+
+NOT_PERMITTED = "not-permitted"
+"""Code of the warning of a run that was measured with less than it is by default."""
+
+
+@dataclass(frozen=True)
+class Permission:
+    """What is permitted for a set of measurements."""
+
+    priority: bool
+    memory_lock: bool
+
+    @property
+    def lacking(self) -> str:
+        """What is not permitted; empty: nothing."""
+        missing = (
+            "" if self.priority else "real-time priority",
+            "" if self.memory_lock else "locked memory",
+        )
+        return " and ".join(filter(None, missing))
+
+    @property
+    def instead(self) -> str:
+        """How it is measured for want of it, and what that means for the numbers."""
+        priority, memory = "ordinary priority", "pageable memory"
+        if self.priority:
+            return f"with {memory}: a page that is not in memory shows as latency"
+        how = priority if self.memory_lock else f"{priority} and {memory}"
+        return f"with {how}: the numbers are those of an ordinary program, not of a real-time one"
+
+    def refusal(self, target: Target) -> str:
+        """What is missing, how to get it, and how the measuring goes on without it; for people."""
+        lines = "\n".join(f"  {line}" for line in self._limits)
+        return (
+            f"Not permitted to this user: {self.lacking}. To grant it, {_where(target)}"
+            "write into /etc/security/limits.d/realtime.conf, for a group you are in, and log in again:\n"
+            f"{lines}\n"
+            f"Going on {self.instead}."
+        )
+
+    def caution(self) -> RunWarning:
+        """The same as a warning of the run that was measured without it."""
+        from tautochrone.run.manifest import Warning as RunWarning
+
+        return RunWarning(
+            NOT_PERMITTED,
+            f"{self.lacking} was not permitted to this user. It was measured {self.instead}",
+            f"As root it is; or write into /etc/security/limits.d/realtime.conf: {', '.join(self._limits)}.",
+        )
+
+    @property
+    def _limits(self) -> list[str]:
+        lines = (
+            "" if self.priority else "@realtime - rtprio 99",
+            "" if self.memory_lock else "@realtime - memlock unlimited",
+        )
+        return [line for line in lines if line]
+
+
+def _where(target: Target) -> str:
+    """What the probe itself may be given, where it stays; on another machine it is gone after each use.
+
+    Both capabilities, whichever is missing: setcap(8) takes away what it does not name.
+    """
+    from tautochrone.target.local import LocalTarget, find_probe
+
+    if not isinstance(target, LocalTarget):
+        return f"on {target.name} "
+    return f"type\n  sudo setcap cap_sys_nice,cap_ipc_lock+ep {find_probe().resolve()}\nor "
+
+
+def find_permission(target: Target) -> tuple[Permission, str]:
+    """What is permitted, and, where that is not all, words about what is missing and what happens instead.
+
+    Where each alone is permitted and both together are not, all is taken as permitted: the probe says in its
+    own words what stands against it.
+    """
+    if is_permitted(target, _trial("fifo", memory_lock=True)):
+        return Permission(True, True), ""
+    permission = Permission(
+        priority=is_permitted(target, _trial("fifo", memory_lock=False)),
+        memory_lock=is_permitted(target, _trial("other", memory_lock=True)),
+    )
+    return permission, permission.refusal(target) if permission.lacking else ""
+
+
+def permitted_instead(
+    experiment: Experiment, options: Options, target: Target, refused: NotPermittedError
+) -> tuple[Prepared, Permission]:
+    """What can be measured where real-time priority or locked memory, which nobody asked for, is refused.
+
+    Args:
+        options: as a person gave them: a policy or a priority among them is a request, and is not replaced.
+        refused: why it could not be measured as it is by default.
+
+    Raises:
+        NotPermittedError: it can't be measured with less either; why.
+    """
+    from tautochrone.measure.trial import refusal_of
+
+    def why_not(less: Options) -> TautoError | None:
+        prepared = experiment.prepare({**options, **less}, Path())
+        return refusal_of(target, (experiment.name, *prepared.arguments), prepared.conditions)
+
+    if not isinstance(why_not({}), NotPermittedError):
+        raise refused  # it is not the probe that may not
+    for permission in (Permission(True, False), Permission(False, True), Permission(False, False)):
+        less: Options = {
+            **({} if permission.priority else {"policy": "other"}),
+            **({} if permission.memory_lock else {"no-memory-lock": True}),
+        }
+        if not set(experiment.options).issuperset(less) or (not permission.priority and _is_urgent(options)):
+            continue
+        why = why_not(less)
+        if why is None:
+            return experiment.prepare({**options, **less}, Path()), permission
+        if isinstance(why, NotPermittedError):
+            refused = why  # what is lacking besides
+    raise refused
+
+
+def _is_urgent(options: Options) -> bool:
+    return not {"policy", "priority"}.isdisjoint(options)
+
+
+def _trial(policy: str, *, memory_lock: bool) -> tuple[Cell, ...]:
+    """What both the first answer and all experiments begin with."""
+    from tautochrone.measure.first_answer import first_answer
+
+    return tuple(
+        cell
+        for cell in first_answer(2, policy, memory_lock=memory_lock)
+        if cell.experiment in ("clock", "cyclic")
+    )
+
+
+def is_permitted(target: Target, cells: Iterable[Cell]) -> bool:
+    """Whether the probe may do what these cells ask for. It starts its threads and ends before it measures.
+
+    What else may go wrong is not told here, but when it is measured.
+    """
+    trials = dict.fromkeys((cell.experiment, *cell.arguments) for cell in cells)
+    return not any(_is_refused(target, arguments) for arguments in trials)
+
+
+def _is_refused(target: Target, arguments: tuple[str, ...]) -> bool:
+    from tautochrone.measure.trial import refusal_of
+
+    try:
+        return isinstance(refusal_of(target, arguments), NotPermittedError)
+    except (OSError, MeasuringError):
+        return False

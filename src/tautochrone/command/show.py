@@ -1,0 +1,110 @@
+"""``tauto show``: one run in the terminal."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
+
+
+def show(
+    run: RunArgument = "latest",
+    intervals: Annotated[
+        bool, typer.Option("--intervals", "-i", help="Show the confidence interval of each quantile.")
+    ] = False,
+    as_json: JsonOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Show one run: latencies per source, what stands out over time, conditions, the books, warnings.
+
+    RUN may also be latest~1, the run before the latest, latest~2, and so on. After `tauto` alone, latest is
+    its whole answer: the verdict, and the runs that it consists of. Times are in microseconds. A
+    quantile for which there are too few samples is not shown, but how many it would need.
+    """
+    from tautochrone.answer import evidence, terminal
+    from tautochrone.answer.console import make_console
+
+    place = open_store(store)
+    opened = place.open(run)
+    if run == "latest" and not as_json and not intervals and (answered := place.answered_with(opened)):
+        from tautochrone.command.answer import show_again
+
+        show_again(make_console(), answered)
+        return
+    seen = evidence.gather([opened])
+    if as_json:
+        typer.echo(json.dumps(_as_json(seen), indent=2, ensure_ascii=False))
+        return
+    terminal.show_run(make_console(), opened.manifest, seen, intervals=intervals)
+
+
+def _as_json(seen: Any) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    manifest = seen.manifests[0]
+    return {
+        "schema": manifest.schema,
+        "id": manifest.id,
+        "title": manifest.title,
+        "experiment": manifest.experiment,
+        "state": manifest.state,
+        "ended": manifest.ended,
+        "created": manifest.created,
+        "conditions": manifest.conditions,
+        "parameters": manifest.header.get("parameters") or manifest.parameters,
+        "books": [asdict(book) | {"problems": book.problems()} for book in manifest.books],
+        "measures": [
+            {
+                "name": measured.measure,
+                "meaning": measured.meaning,
+                "unit": "ns",
+                "sources": [
+                    {
+                        "name": one.source,
+                        **({"what": one.what} if one.what else {}),
+                        "summary": asdict(one.summary),
+                        "worst_at_s": one.worst_at_s,
+                    }
+                    for one in measured.series
+                    if one.summary is not None
+                ],
+                "over_time": [_over_time(found) for _, found in measured.courses],
+            }
+            for measured in seen.measured
+        ],
+        "absent": manifest.header.get("absent", []),
+        "tables": [asdict(grid) for presented in seen.presented.values() for grid in presented.grids()],
+        "events": list(manifest.events),
+        "warnings": [asdict(warning) for warning in manifest.warnings],
+        "damage": manifest.damage,
+    }
+
+
+def _over_time(found: Any) -> dict[str, Any]:
+    """What stands out in the course of a run; instants are nanoseconds since its start."""
+    from dataclasses import asdict
+
+    def since(at_ns: float) -> float:
+        return float(at_ns - found.start_ns)
+
+    return {
+        "sentences": found.sentences(),
+        "sources": [
+            {
+                "name": one.name,
+                "searched": one.searched,
+                "least_change_of_median": one.least_change,
+                "changes": [asdict(change) | {"at_ns": since(change.at_ns)} for change in one.changes],
+                "periods": [asdict(period) | {"first_ns": since(period.first_ns)} for period in one.periods],
+                "apart": None if one.apart is None else asdict(one.apart),
+            }
+            for one in found.sources
+        ],
+        "together": [
+            asdict(pair)
+            | {"first": found.sources[pair.first].name, "second": found.sources[pair.second].name}
+            for pair in found.pairs
+            if pair.shown
+        ],
+    }

@@ -1,0 +1,1 @@
+"""`tauto compare`: runs against runs, in words, tables and figures."""

@@ -1,0 +1,138 @@
+"""What the names of a comparison's sides mean: runs, repetitions, a cell of a campaign, or all its cells."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tautochrone.base.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from tautochrone.judge.comparison.cells import Cell
+    from tautochrone.judge.comparison.side import Side
+    from tautochrone.run.folder import Run
+    from tautochrone.run.store import Store
+
+_CAMPAIGNS = ("plan-", "matrix-")
+_MOST_NAMED = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Named:
+    """A side as it was named: runs, or a campaign with its cells."""
+
+    text: str
+    runs: tuple[Run, ...] = ()
+    campaign: str = ""
+    cells: tuple[Cell, ...] = ()
+
+
+def resolve(place: Store, names: Sequence[str]) -> list[Named]:
+    """What each name means.
+
+    Raises:
+        UsageError: fewer than two; campaigns beside runs; a run on two sides.
+        StoreError: there is no such run, campaign or cell.
+        DamagedError: a manifest can't be read.
+    """
+    if len(names) < 2:
+        raise UsageError(
+            "One side can't be compared with anything", "Name two: tauto compare A B; A is the baseline."
+        )
+    found = [_one(place, name) for name in names]
+    whole = [one for one in found if one.campaign]
+    if whole and len(whole) < len(found):
+        single = next(one.text for one in found if not one.campaign)
+        raise UsageError(
+            f"'{whole[0].text}' is a campaign, and '{single}' is not",
+            f"Name a cell of it: {whole[0].text}/CELL",
+        )
+    if len(whole) > 2:
+        raise UsageError(f"{len(whole)} campaigns can't be compared at once", "Compare two at a time.")
+    _see_apart(found)
+    return found
+
+
+def _one(place: Store, name: str) -> Named:
+    if name.startswith(_CAMPAIGNS):
+        campaign, _, cell = name.partition("/")
+        label, cells = _cells(place, campaign)
+        if not cell:
+            return Named(name, campaign=label, cells=tuple(cells))
+        return Named(name, runs=_cell(cells, cell, label).runs)
+    parts = [name] if Path(name).is_dir() else [part.strip() for part in name.split(",")]
+    if not all(parts):
+        raise UsageError(f"'{name}' names an empty run", "Separate repetitions by one comma: RUN,RUN,RUN")
+    return Named(name, runs=tuple(place.open(part) for part in parts))
+
+
+def _cells(place: Store, name: str) -> tuple[str, list[Cell]]:
+    """A campaign's id, and its cells with at least one finished run, as the plan lists them."""
+    from tautochrone.judge.comparison.cells import Cell
+    from tautochrone.measure.campaign.campaign import CONDITION, open_campaign
+    from tautochrone.run.folder import Run
+
+    campaign = open_campaign(place, name)
+    runs: dict[str, list[Run]] = {}
+    names: dict[str, str] = {}
+    for entry in campaign.entries:
+        names |= {str(key): str(one) for key, one in (entry.conditions[CONDITION].get("cells") or {}).items()}
+    for (key, _), entry in sorted(campaign.finished().items(), key=lambda one: one[0][1]):
+        runs.setdefault(key, []).append(Run.read(entry.path))
+    if not runs:
+        raise UsageError(f"No cell of {campaign.id} is finished", "Run the plan to its end first.")
+    order = [*(key for key in names if key in runs), *(key for key in runs if key not in names)]
+    return campaign.id, [Cell(key, names.get(key, key), tuple(runs[key])) for key in order]
+
+
+def _cell(cells: Sequence[Cell], name: str, campaign: str) -> Cell:
+    """By its key or the beginning of it, its name or the last parts of it, or any part that no other has."""
+    for way in (
+        lambda cell: name in (cell.key, cell.name),
+        lambda cell: len(name) >= 4 and cell.key.startswith(name),
+        lambda cell: f", {cell.name}".lower().endswith(f", {name}".lower()),
+        lambda cell: name.lower() in cell.name.lower(),
+    ):
+        found = [cell for cell in cells if way(cell)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise StoreError(
+                f"{len(found)} cells of {campaign} are meant by '{name}': {_some(found)}",
+                "Write more of the name, or the key of one.",
+            )
+    near = difflib.get_close_matches(name, [cell.name for cell in cells], n=1, cutoff=0.3)
+    meant = f"Did you mean '{near[0]}'? " if near else ""
+    raise StoreError(f"There is no cell '{name}' in {campaign}", f"{meant}There are: {_some(cells)}.")
+
+
+def _some(cells: Sequence[Cell]) -> str:
+    named = "; ".join(f"{cell.key} {cell.name}" for cell in cells[:_MOST_NAMED])
+    more = f"; and {len(cells) - _MOST_NAMED} more" if len(cells) > _MOST_NAMED else ""
+    return f"{named}{more}"
+
+
+def _see_apart(found: Sequence[Named]) -> None:
+    """See that no run stands against itself."""
+    seen: dict[str, str] = {}
+    for one in found:
+        if one.campaign:
+            if one.campaign in seen:
+                raise UsageError(f"The campaign {one.campaign} is named twice", "Name two that differ.")
+            seen[one.campaign] = one.text
+        for run in one.runs:
+            if run.id in seen:
+                raise UsageError(f"The run {run.id} is named twice", "Name each run once.")
+            seen[run.id] = one.text
+
+
+def sides_of(found: Sequence[Named]) -> list[Side]:
+    """Sides of runs, called by letters."""
+    from tautochrone.compare.labels import labels, letter
+    from tautochrone.judge.comparison.side import Side
+
+    sides = [Side(letter(at), one.runs, one.text) for at, one in enumerate(found)]
+    return [replace(side, label=label) for side, label in zip(sides, labels(sides), strict=True)]

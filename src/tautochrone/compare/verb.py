@@ -1,0 +1,197 @@
+"""``tauto compare``: what changed in the conditions, what in the numbers, and whether a gate is broken."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tautochrone.base.errors import UsageError
+from tautochrone.command.options import JsonOption, OpenPageOption, PageOption, StoreOption, open_store
+from tautochrone.command.told import JunitOption, MarkdownOption, tell_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tautochrone.compare.sides import Named
+    from tautochrone.judge.comparison.compare import Comparison
+    from tautochrone.judge.comparison.gate import Gate
+    from tautochrone.run.store import Store
+
+
+def compare(
+    side: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="A B...",
+            help="Runs; repetitions as RUN,RUN,RUN; a cell as CAMPAIGN/CELL; or two campaigns. A is the "
+            "baseline.",
+            show_default=False,
+        ),
+    ],
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-on",
+            metavar="GATE",
+            help="Exit with code 6 if it is shown that this became worse by more: 'p99.9 +10%', 'latency p99 "
+            "+5us', 'max +50%', 'misses +0.1%'. Repeatable.",
+        ),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with code 7 if a gate can't be shown either way.")
+    ] = False,
+    measure: Annotated[
+        str | None, typer.Option("--measure", "-m", help="Only this measure. [all that they have in common]")
+    ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option("--source", metavar="NAME", help="Only this source, as cpu0; repeatable."),
+    ] = None,
+    confidence: Annotated[str, typer.Option(metavar="PERCENT", help="Of intervals and verdicts.")] = "95%",
+    no_history: Annotated[
+        bool,
+        typer.Option(
+            "--no-history", help="Do not look in the store for runs alike, which tell how much runs differ."
+        ),
+    ] = False,
+    as_json: JsonOption = False,
+    out: PageOption = None,
+    open_it: OpenPageOption = False,
+    junit: JunitOption = None,
+    markdown: MarkdownOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Compare runs, cells or campaigns with the first one named.
+
+    First what differs in the conditions, then in the numbers, with intervals, and what that is worth. A run
+    is named by its id, the beginning of it, 'latest', 'latest~1' or a path; a campaign's name begins with
+    plan- (plan-latest), its cells are named by key, name, or a part of it. Exit code 6: a gate is broken; 7:
+    the sides can't be compared, or (--strict) a gate can't be shown either way.
+    """
+    from tautochrone.base.units import parse_confidence
+    from tautochrone.command.told import see_told
+    from tautochrone.compare.sides import resolve
+    from tautochrone.judge.comparison.gate import parse
+
+    gates = [parse(one) for one in fail_on or ()]
+    sure = parse_confidence(confidence)
+    if (junit is not None or markdown is not None) and not gates:
+        raise UsageError(
+            "--junit and --markdown tell what came of gates, and there is none", "Add --fail-on 'p99.9 +10%'."
+        )
+    if out is not None:
+        from tautochrone.command.introduction import see_that_it_can_be_written
+
+        see_that_it_can_be_written(out)
+    see_told(junit, markdown)
+    place = open_store(store)
+    asked = _Asked(gates, sure, measure, tuple(source or ()), history=not no_history)
+    comparison, lacking = _compare(place, resolve(place, side), asked)
+    _show(comparison, lacking, as_json=as_json)
+    if out is not None or open_it:
+        _write(comparison, lacking, out, as_json=as_json, open_it=open_it)
+    if gates:
+        from tautochrone.command.told import tell
+        from tautochrone.compare.outcome import exit_code, outcome
+
+        tell(outcome(comparison, strict=strict), junit, markdown)
+        if code := exit_code(comparison, strict=strict):
+            raise typer.Exit(code)
+
+
+class _Asked:
+    """What is asked of the sides."""
+
+    def __init__(
+        self,
+        gates: Sequence[Gate],
+        confidence: float,
+        measure: str | None,
+        sources: tuple[str, ...],
+        *,
+        history: bool,
+    ) -> None:
+        self.gates = gates
+        self.confidence = confidence
+        self.measure = measure
+        self.sources = sources
+        self.history = history
+
+
+def _compare(place: Store, named: Sequence[Named], asked: _Asked) -> tuple[Comparison, list[str]]:
+    """The comparison, and what of campaigns is only on one side."""
+    from tautochrone.compare.sides import sides_of
+    from tautochrone.judge.comparison.cells import match
+    from tautochrone.judge.comparison.compare import compare as compare_sides
+    from tautochrone.judge.comparison.compare import compare_pairs
+    from tautochrone.judge.comparison.earlier import with_earlier
+    from tautochrone.judge.comparison.side import Side
+    from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+
+    if not named[0].campaign:
+        sides = sides_of(named)
+        if asked.history and any(len(one.runs) < FEWEST_RUNS for one in sides):
+            sides = with_earlier(sides, place)
+        found = compare_sides(
+            sides,
+            confidence=asked.confidence,
+            gates=asked.gates,
+            measure=asked.measure,
+            sources=asked.sources,
+        )
+        return found, []
+    first, second = named
+    matched = match(first.cells, second.cells)
+    lacking = [
+        f"Only in {one.campaign}: {'; '.join(cell.name for cell in cells)}."
+        for one, cells in ((first, matched.first), (second, matched.second))
+        if cells
+    ]
+    pairs = [
+        (a.name, Side("A", a.runs, first.campaign), Side("B", b.runs, second.campaign))
+        for a, b in matched.pairs
+    ]
+    if not pairs:
+        raise UsageError(
+            f"{first.campaign} and {second.campaign} have no cell in common",
+            "Compare single cells: CAMPAIGN/CELL.",
+        )
+    found = compare_pairs(
+        pairs,
+        confidence=asked.confidence,
+        gates=asked.gates,
+        measure=asked.measure,
+        sources=asked.sources,
+    )
+    return found, lacking
+
+
+def _show(comparison: Comparison, lacking: Sequence[str], *, as_json: bool) -> None:
+    if as_json:
+        from tautochrone.compare.as_json import as_table
+
+        tell_json(lambda: as_table(comparison, lacking))
+        return
+    from tautochrone.answer.console import make_console
+    from tautochrone.compare import terminal
+
+    terminal.show(make_console(), comparison, lacking)
+
+
+def _write(
+    comparison: Comparison, lacking: Sequence[str], out: Path | None, *, as_json: bool, open_it: bool
+) -> None:
+    from tautochrone.answer.console import make_console
+    from tautochrone.compare import page
+
+    ids = [side.runs[0].id for side in comparison.sides[:2]]
+    path = out if out is not None else Path(f"compare-{'-'.join(ids)}.html")
+    page.render(comparison, lacking, command=("tauto", *sys.argv[1:]), out=path)
+    make_console(stderr=as_json).print(f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False)
+    if open_it:
+        import webbrowser
+
+        webbrowser.open(path.resolve().as_uri())

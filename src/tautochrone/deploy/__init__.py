@@ -1,0 +1,1 @@
+"""`tauto deploy`: how a machine's CPUs are used, shown, applied and put back."""

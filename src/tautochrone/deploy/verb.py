@@ -1,0 +1,224 @@
+"""``tauto deploy``: how a machine's CPUs are used: what it can have, apply it, put it back."""
+
+from __future__ import annotations
+
+import json
+import signal
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tautochrone.base.errors import UsageError
+from tautochrone.command.beside import On
+from tautochrone.command.options import JsonOption
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tautochrone.machine.deployment.apply import Application, Deployed
+    from tautochrone.machine.settings import InForce
+    from tautochrone.target.target import Target
+
+NameArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME|FILE", help="A deployment of `tauto deploy list`, or the path of a TOML file."
+    ),
+]
+_SCHEMA = 1
+
+deploy = typer.Typer(
+    help="Show, apply and put back deployments: how a machine's CPUs are used.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@deploy.command("list")
+def list_deployments(on: On = None, as_json: JsonOption = False) -> None:
+    """List the deployments, and which of them this machine can have."""
+    from tautochrone.deploy.view import deployment_list
+    from tautochrone.machine.deployment.survey import survey
+    from tautochrone.machine.tree import Tree
+
+    with _target(on) as target:
+        prospects = survey(Tree(target.files()))
+        force, unseen = _in_force(target)
+    if as_json:
+        content = {
+            "schema": _SCHEMA,
+            "in_force": None if force is None else asdict(force),
+            "deployments": [asdict(one) for one in prospects],
+        }
+        _print_json(content)
+        return
+    _show(deployment_list(prospects), force, unseen)
+
+
+@deploy.command("show")
+def show(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME|FILE", help="As in `tauto deploy list`.")
+    ] = None,
+    on: On = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show every setting as it is now; with a name, also what that deployment asks for and how to get it."""
+    from tautochrone.deploy.view import settings_table
+    from tautochrone.machine.deployment.choose import choose
+    from tautochrone.machine.deployment.survey import settings_of
+    from tautochrone.machine.tree import Tree
+
+    with _target(on) as target:
+        tree = Tree(target.files())
+        deployment = choose(name, target.files()) if name is not None else None
+        rows = settings_of(deployment, tree)
+        force, unseen = _in_force(target)
+    if as_json:
+        content = {
+            "schema": _SCHEMA,
+            "in_force": None if force is None else asdict(force),
+            "deployment": None if deployment is None else asdict(deployment),
+            "settings": [asdict(row) for row in rows],
+        }
+        _print_json(content)
+        return
+    _show(settings_table(deployment, rows, on), force, unseen)
+
+
+@deploy.command("apply")
+def apply(name: NameArgument, on: On = None, as_json: JsonOption = False) -> None:
+    """Apply a deployment and leave it in force, until `tauto deploy restore`. Needs root.
+
+    To measure under a deployment, name it there: `tauto --deployment MI` puts everything back by itself.
+    """
+    from tautochrone.deploy.view import outcome_table
+    from tautochrone.machine.deployment.apply import Application
+    from tautochrone.machine.deployment.choose import choose
+    from tautochrone.machine.deployment.deployment import as_condition
+
+    with _target(on) as target:
+        _refuse_virtual(target, name)
+        _refuse_second(target)
+        deployment = choose(name, target.files())
+        done = apply_and_leave(Application(deployment, target.files(), target.change_settings), on)
+    if as_json:
+        _print_json({"schema": _SCHEMA, **as_condition(deployment, done.obtained)})
+        return
+    _show(outcome_table(deployment, done.obtained, on), None, "")
+
+
+@deploy.command("restore")
+def restore(on: On = None, as_json: JsonOption = False) -> None:
+    """Put back what `tauto deploy apply`, or a tauto that was killed, has left in force."""
+    from tautochrone.machine.settings import SettingError
+
+    with _target(on) as target:
+        force = target.in_force()
+        left = () if force is None else target.restore()
+    if as_json:
+        restored = None if force is None else asdict(force)
+        _print_json({"schema": _SCHEMA, "restored": restored, "not_put_back": list(left)})
+    elif force is None:
+        typer.echo("No deployment is in force; there is nothing to put back.")
+    if left:
+        raise SettingError(
+            f"this could not be put back: {'; '.join(left)}", "Put it back by hand, or reboot."
+        )
+    if force is not None and not as_json:
+        typer.echo(f"The deployment {force.name}, in force since {force.since}, was put back.")
+
+
+@contextmanager
+def _target(on: str | None) -> Iterator[Target]:
+    from tautochrone.target.open import open_target
+
+    with open_target(on) as target:
+        yield target
+
+
+def apply_and_leave(application: Application, on: str | None) -> Deployed:
+    """Apply and leave; whatever goes wrong, Ctrl-C too, undoes what was done so far."""
+    from tautochrone.machine.deployment.apply import is_not_permitted, not_permitted
+
+    left = False
+    try:
+        done = application.apply()
+        with _undisturbed():
+            application.leave()
+            left = True
+    except BaseException as error:
+        if left:
+            raise  # it is in force, and nobody is there any more who could undo it at once
+        with _undisturbed():
+            application.undo()
+        if is_not_permitted(error):
+            again = f'Type sudo "$(command -v tauto)" deploy apply {application.deployment.name}'
+            raise not_permitted(application.deployment, again if on in (None, "local") else "") from error
+        raise
+    return done
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """A second Ctrl-C does not keep anything from being put back."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _refuse_virtual(target: Target, name: str) -> None:
+    if target.virtual() is not None:
+        raise UsageError(
+            f"{target.name} is gone when this command ends, and what was applied with it",
+            f"Measure under the deployment: tauto probe cyclic --on … --deployment {name}",
+        )
+
+
+def _refuse_second(target: Target) -> None:
+    from tautochrone.machine.settings import SettingError
+
+    force, _ = _in_force(target)
+    if force is None:
+        return
+    if force.keeper is not None:
+        raise SettingError(
+            f"a measurement that runs now (process {force.keeper}) has applied the deployment {force.name}",
+            "Wait until it ends, or stop it.",
+        )
+    raise SettingError(
+        f"the deployment {force.name} is in force since {force.since}",
+        "`tauto deploy restore` puts it back; then apply the other.",
+    )
+
+
+def _in_force(target: Target) -> tuple[InForce | None, str]:
+    """What is in force; or, where that can't be seen, why."""
+    from tautochrone.machine.settings import SettingError
+
+    try:
+        return target.in_force(), ""
+    except SettingError as error:
+        return None, str(error)
+
+
+def _show(parts: Sequence[Any], force: InForce | None, unseen: str) -> None:
+    from tautochrone.answer.console import make_console
+    from tautochrone.command.forgotten import in_force_line
+
+    console = make_console()
+    for part in parts:
+        console.print(part)
+    if force is not None:
+        console.print(f"\n{in_force_line(force)}")
+    if unseen:
+        console.print(f"\nWhether a deployment is in force can't be seen: {unseen}")
+
+
+def _print_json(content: dict[str, Any]) -> None:
+    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))

@@ -1,0 +1,201 @@
+"""``tauto doctor``: which settings of a machine can cost deadlines, what to do, what it was worth here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tautochrone.base.errors import UsageError
+from tautochrone.command.beside import On
+from tautochrone.command.options import StoreOption
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import Console
+
+    from tautochrone.judge.worth_measured import Worth
+    from tautochrone.machine.audit import Finding
+    from tautochrone.machine.facts import Facts
+
+EXIT_FINDINGS = 6
+"""Exit code of ``--fail-on`` when there is such a finding."""
+
+_SCHEMA = 1
+_WIDEST = 110  # longer lines are hard to read
+_WITHHELD = "not attributable"  # such a worth has no numbers; it is told to who asks for everything
+
+
+class FailOn(StrEnum):
+    """From which level on a finding makes the exit code 6."""
+
+    never = "never"
+    warning = "warning"
+    unknown = "unknown"
+
+
+_FAILING: dict[FailOn, set[str]] = {
+    FailOn.never: set(),
+    FailOn.warning: {"warning"},
+    FailOn.unknown: {"warning", "unknown"},
+}
+
+
+def doctor(
+    on: On = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print findings, what they were worth, and facts as JSON.")
+    ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", "-e", help="Say all of every finding: why it matters, and who says so."),
+    ] = False,
+    fail_on: Annotated[
+        FailOn,
+        typer.Option(
+            help="Exit with code 6 if there is a warning (or, with 'unknown', a warning or an unknown)."
+        ),
+    ] = FailOn.never,
+    root: Annotated[
+        Path | None,
+        typer.Option(
+            help="Read copies of /proc, /sys and /boot below this folder instead.", show_default=False
+        ),
+    ] = None,
+    store: StoreOption = None,
+) -> None:
+    """Check a machine for settings that cost deadlines.
+
+    Reads only, changes nothing, needs no root. What only root may read is listed as unknown, with the
+    command that shows it. Where the store has runs of this machine that differ in one setting, it says what
+    that was worth. Exit code: 0, or 6 if --fail-on finds something.
+    """
+    from tautochrone.machine.audit import audit_facts
+
+    facts = _facts(on, root)
+    findings = audit_facts(facts)
+    worths = _worths(store, facts, findings)
+    if as_json:
+        typer.echo(json.dumps(_as_json(facts, findings, worths), indent=2, ensure_ascii=False))
+    else:
+        _show(facts, findings, worths, on, explain=explain)
+    if any(finding.level in _FAILING[fail_on] for finding in findings):
+        raise typer.Exit(EXIT_FINDINGS)
+
+
+def _facts(on: str | None, root: Path | None) -> Facts:
+    from tautochrone.machine.facts import observe
+
+    if root is not None and on is not None:
+        raise UsageError("--root and --on name two different machines", "Leave one of them out.")
+    if root is not None:
+        if not (root / "proc").is_dir():
+            raise UsageError(
+                f"There is no folder 'proc' in '{root}'", "Name a folder with copies of /proc and /sys."
+            )
+        return observe(root)
+    if on is None:
+        return observe()  # this machine needs no probe for that
+    from tautochrone.target.open import open_target
+
+    with open_target(on) as target:
+        return observe(target.files())
+
+
+def _worths(store: Path | None, facts: Facts, findings: Sequence[Finding]) -> dict[str, Worth]:
+    """What the findings were worth here; nothing without a store, or with too few runs for a comparison."""
+    from tautochrone.base.errors import StoreError
+    from tautochrone.run.place import default_store, run_folders
+
+    try:
+        folders = run_folders(store if store is not None else default_store())
+    except StoreError:
+        if store is not None:
+            raise
+        return {}
+    if len(folders) < 2:
+        return {}
+    from tautochrone.answer.worth_here import worth_here
+
+    return worth_here(folders, facts, findings)
+
+
+def _show(
+    facts: Facts,
+    findings: Sequence[Finding],
+    worths: Mapping[str, Worth],
+    on: str | None,
+    *,
+    explain: bool,
+) -> None:
+    from tautochrone.answer.console import make_console
+    from tautochrone.doctor.findings import KNOBS_EXPLAINED, counted, findings_view, has_knobs, plain_lines
+
+    console = make_console()
+    console.width = min(console.width, _WIDEST)
+    said = {code: one.sentence for code, one in worths.items() if explain or one.shown != _WITHHELD}
+    where = f" --on {on}" if on else ""
+    closing = [f"{KNOBS_EXPLAINED}{where}"] if has_knobs(findings) else []
+    closing += _closing(facts, on, explain=explain)
+    if not console.is_terminal:
+        lines = (_headline(facts), counted(findings), "", *plain_lines(findings, said, explain=explain))
+        for line in (*lines, *closing):
+            typer.echo(line)
+        return
+    console.print(_headline(facts), style="bold", highlight=False)
+    console.print(counted(findings), highlight=False)
+    console.print()
+    for part in findings_view(findings, said, explain=explain):
+        console.print(part)
+    _print_closing(console, closing)
+
+
+def _print_closing(console: Console, lines: Sequence[str]) -> None:
+    if lines:
+        console.print()
+    for line in lines:
+        console.print(line, highlight=False)
+
+
+def _headline(facts: Facts) -> str:
+    machine = " ".join(part for part in (facts.machine.vendor, facts.machine.product) if part)
+    count = facts.cpu.online_count
+    cpus = None if count is None else f"{count} CPU" if count == 1 else f"{count} CPUs"
+    kernel = " ".join(part for part in (facts.kernel.name, facts.kernel.release) if part)
+    return ", ".join(part for part in (machine, facts.cpu.model, cpus, kernel) if part) or "Unknown machine"
+
+
+def _closing(facts: Facts, on: str | None, *, explain: bool) -> list[str]:
+    lines = []
+    if refused := facts.reading.refused:
+        lines.append(f"Not readable by this user: {', '.join(refused)}.")
+        lines.append(
+            'To see them: sudo "$(command -v tauto)" doctor'
+            if on is None
+            else "To see them, log in there as root."
+        )
+    if not explain:
+        lines.append(
+            "Everything about each of them, with its sources: tauto doctor --explain"
+            + (f" --on {on}" if on else "")
+        )
+    return lines
+
+
+def _as_json(facts: Facts, findings: Sequence[Finding], worths: Mapping[str, Worth]) -> dict[str, object]:
+    return {
+        "schema": _SCHEMA,
+        "findings": [
+            {
+                **asdict(finding),
+                "worth": asdict(worths[finding.code]) if finding.code in worths else None,
+            }
+            for finding in findings
+        ],
+        "facts": facts.to_table(),
+    }

@@ -1,0 +1,229 @@
+"""The experiments about middleware: what they are called, how long they take, where their server runs."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import parse_rate_hz
+from tautochrone.experiments.experiment import Options, Value, count, rate_hz, seconds, shown
+from tautochrone.machine.cpulist import parse_cpu_list
+from tautochrone.target.address import read_address
+from tautochrone.target.middleware_names import (
+    DIRECTIONS,
+    SCALARS,
+    SEQUENCES,
+    TOGETHER,
+    TRANSPORT,
+    TRANSPORTS,
+    TYPES,
+)
+
+BOTH = "both"
+
+PHASE = "phase"
+PLACE, FREE = "place", "free"
+PLACES = ("same", "different", FREE)
+_WORDS_OF_PLACE = {"same": "on one CPU", "different": "on two CPUs", FREE: "unpinned"}
+
+SERVER, SERVER_ON, SERVER_ADDRESS, SERVER_CPUS = "server", "server-on", "server-address", "server-cpus"
+OF_SERVER = (SERVER_ON, SERVER_ADDRESS, SERVER_CPUS)
+"""Options of the lab's own: it starts a server on another machine."""
+
+CLIENTS = 9
+CALLS, CALLS_QUICK = 4_000, 100
+RATE_HIGH_HZ, RATE_LOW_HZ = 20, 10
+"""Of schmidt2002, 3.3."""
+
+RATES = ("rate-high", "rate-low")
+_ROUNDING = 1e-9  # of a period that is no whole number of ns, as of 3 kHz
+_URGENT, _LEVELS = ("fifo", "rr"), 99
+
+HIGH = "C0"
+"""The source that is the most urgent client."""
+
+COUNT, COUNT_QUICK = 10_000, 4_000
+SERVANTS, CALLS_FOOTPRINT = 50, 10
+_WARMUP, _WARMUP_CALLS = 100, 10
+_LENGTHS = 8  # 1, 4, 16, …, 16384
+_START_S, _MEET_S = 0.5, 0.005  # the server, and a connection to each servant
+
+_CALL_S = {"tcp": 8e-6, "udp": 6e-6, "unix": 6e-6, "zeromq": 22e-6, "cyclonedds": 16e-6, "omniorb": 10e-6}
+_USUAL_CALL_S, _APART_S, _BYTE_S = 20e-6, 20e-6, 0.4e-9
+"""About, of a call on one CPU, with an answer and without on the average, what it takes more on two, and each
+byte: only for how long a run is expected to take."""
+
+
+def throughput_title(options: Options) -> str:
+    """What is measured, and behind the first comma of which transport."""
+    return _title("middleware throughput", options)
+
+
+def latency_title(options: Options) -> str:
+    """What is measured, and behind the first comma of which transport, and with how many clients."""
+    low = f"{count(options, 'clients', CLIENTS)} lower clients" if "clients" in options else ""
+    phase = str(options.get(PHASE, TOGETHER))
+    return _title("middleware latency", options, low, f"phase {phase}" if phase != TOGETHER else "")
+
+
+def footprint_title(options: Options) -> str:
+    """What is measured, and behind the first comma of which transport."""
+    return _title("middleware footprint", options)
+
+
+def _title(what: str, options: Options, *more: str) -> str:
+    return ", ".join(filter(None, (what, str(options.get(TRANSPORT, "")), *_where(options), *more)))
+
+
+def _where(options: Options) -> tuple[str, ...]:
+    """On how many CPUs both ends are; of a server that is apart, which one it is."""
+    place = options.get(PLACE)
+    apart = options.get(SERVER_ON, options.get(SERVER))
+    if apart is None:
+        return (_WORDS_OF_PLACE.get(str(place), ""),)
+    server = f"server on {apart}" if SERVER_ON in options else f"server {apart}"
+    return (server, _WORDS_OF_PLACE[FREE] if place == FREE else "")
+
+
+def throughput_s(options: Options) -> float:
+    """How long it takes, roughly: row after row, each as many calls."""
+    types = _names(options, "types", TYPES)
+    lengths = _lengths(options)
+    bytes_of_rows = [8.0 for one in types if one in SCALARS]
+    for one in types:
+        if one in SEQUENCES:
+            bytes_of_rows += [length * (4.0 if one == "longs" else 1.0) for length in lengths]
+    call_s = _call_s(options)
+    calls = count(options, "count", COUNT) + count(options, "warmup", _WARMUP)
+    longest_s = seconds(options, "row-limit", "5s")
+    one_direction_s = sum(min(longest_s, calls * (call_s + _BYTE_S * size)) for size in bytes_of_rows)
+    return _START_S + len(_names(options, "directions", DIRECTIONS)) * one_direction_s
+
+
+def latency_s(options: Options) -> float:
+    """How long it takes: the calls of a lower client at their rate; C0 calls for as long."""
+    low_hz = max(1.0, rate_hz(options, "rate-low", RATE_LOW_HZ))
+    return _START_S + (count(options, "calls", CALLS) + count(options, "warmup", _WARMUP_CALLS)) / low_hz
+
+
+def footprint_s(options: Options) -> float:
+    """How long it takes: a server is started, each servant is met, and called a few times."""
+    servants = count(options, "servants", SERVANTS)
+    return _START_S + servants * (_MEET_S + count(options, "calls", CALLS_FOOTPRINT) * _call_s(options))
+
+
+def _call_s(options: Options) -> float:
+    apart_s = 0.0 if options.get(PLACE, "same") == "same" else _APART_S
+    own_s = _CALL_S.get(str(options.get(TRANSPORT)), _USUAL_CALL_S)
+    return own_s + apart_s + seconds(options, "service-time", "0s")
+
+
+def _names(options: Options, name: str, every: tuple[str, ...]) -> tuple[str, ...]:
+    """A list with commas, or all of them; what is not known counts nothing: the probe refuses it."""
+    given = str(options.get(name, BOTH))
+    if given in (BOTH, "all"):
+        return every
+    return tuple(one for one in every if one in [part.strip() for part in given.split(",")])
+
+
+def _lengths(options: Options) -> list[int]:
+    given = str(options.get("lengths", ""))
+    found = [int(part) for part in given.split(",") if part.strip().isdecimal()]
+    return found or [4**power for power in range(_LENGTHS)]
+
+
+def prepare_middleware(
+    options: Options, _folder: Path, *, title: Callable[[Options], str]
+) -> tuple[Options, Mapping[str, Any], str]:
+    """Where the server runs is kept with the run, for whoever starts it; the rest is the probe's.
+
+    Args:
+        title: what is measured, of all options.
+
+    Raises:
+        UsageError: there is no transport, or none of this name; the server's machine can't be, or there are
+            two servers; or the priorities don't go so far down.
+    """
+    see_transport(options.get(TRANSPORT))
+    options = {name: _whole_hz(name, value) if name in RATES else value for name, value in options.items()}
+    _see_priorities(options)
+    where = options.get(SERVER_ON)
+    if where is None:
+        for name in (SERVER_ADDRESS, SERVER_CPUS):
+            if name in options:
+                raise UsageError(
+                    f"--{name} is about a server that --{SERVER_ON} starts",
+                    f"Add --{SERVER_ON}, or leave it out.",
+                )
+        return options, {}, ""
+    if SERVER in options:
+        raise UsageError(
+            f"--{SERVER_ON} {where} starts a server, and --{SERVER} {options[SERVER]} names one that runs",
+            "Leave one of them out.",
+        )
+    see_server(str(where), options.get(SERVER_CPUS))
+    rest = {name: value for name, value in options.items() if name not in OF_SERVER}
+    kept = {name.replace("-", "_"): str(options[name]) for name in OF_SERVER if name in options}
+    return rest, kept, title(options)
+
+
+def see_transport(name: object) -> None:
+    """Refuse what is no transport.
+
+    Raises:
+        UsageError: there is none, or none of this name.
+    """
+    there = f"There are: {', '.join(TRANSPORTS)}."
+    if name is None:
+        raise UsageError("there is no transport", f'Write transport = "tcp", or a list. {there}')
+    if name not in TRANSPORTS:
+        raise UsageError(f"--{TRANSPORT} {shown(name)} is not known", there)
+
+
+def _whole_hz(name: str, value: Value) -> Value:
+    """A rate as the probe has it: a whole number of Hz, of ``1kHz`` or ``1ms``.
+
+    Raises:
+        UsageError: it is no rate, or no whole number of Hz.
+    """
+    if not isinstance(value, str) or (value.isascii() and value.isdecimal()):
+        return value
+    try:
+        hz = parse_rate_hz(value)
+    except UsageError as error:
+        raise UsageError(f"--{name}: {error}", error.advice) from error
+    if hz < 1 or abs(hz - round(hz)) > _ROUNDING * hz:
+        raise UsageError(f"--{name} {value}: that is no whole number of Hz", "Write one, as in 20Hz or 1kHz.")
+    return round(hz)
+
+
+def _see_priorities(options: Options) -> None:
+    """Each client is less urgent than the one before, and the last one still has a priority."""
+    clients, priority = count(options, "clients", 0), count(options, "priority", 0)
+    policy = options.get("policy")
+    if policy in _URGENT and clients + 1 > _LEVELS:
+        raise UsageError(
+            f"--clients {clients}: C0 and so many below it need {clients + 1} priorities, and policy "
+            f"{policy} has {_LEVELS}",
+            f"At most {_LEVELS - 1} low ones, or --policy other, which has none.",
+        )
+    if priority and priority <= clients and options.get("policy") != "other":
+        raise UsageError(
+            f"--priority {priority} leaves none for {clients} clients, each less urgent than the one before",
+            f"Give --priority {clients + 1} or more, or fewer --clients.",
+        )
+
+
+def see_server(where: str, cpus: object = None) -> None:
+    """Refuse what is no machine, or no list of CPUs.
+
+    Raises:
+        UsageError: it is none.
+    """
+    try:
+        read_address(where)
+    except UsageError as error:
+        own = f"--{SERVER_ON}"
+        raise UsageError(str(error).replace("--on", own), error.advice.replace("--on", own)) from error
+    if cpus is not None and not parse_cpu_list(str(cpus)):
+        raise UsageError(f"--{SERVER_CPUS} {shown(cpus)} is not a list of CPUs", "Write it as 0 or 0-1.")

@@ -1,0 +1,181 @@
+"""Between a task set with its analysis and the run that measured it.
+
+The set goes into the run's conditions, so that a run says later what it was measured against. A run that the
+probe made by itself has no set there; then it is put together from the header, which knows less: no critical
+sections, no jitter, no blocking.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from tautochrone.base.errors import TautoError
+from tautochrone.experiments.taskset_outcome import Jobs, Outcome, assess
+from tautochrone.run.folder import Run
+from tautochrone.schedulability.analysis import Analysis
+from tautochrone.schedulability.measured import MeasuredJob
+from tautochrone.schedulability.response_time import response_times
+from tautochrone.schedulability.taskset import CriticalSection, Task, TaskSet
+
+CONDITION = "task_set"
+"""Where a run keeps its task set."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a run was measured against.
+
+    Attributes:
+        task_set: as it was analysed.
+        responses_ns: worst response by task; None where it is not bounded or was not found out; without an
+            entry where nothing was analysed.
+        schedulable: None: not found out, or not analysed.
+        why_not: why nothing was analysed; empty if it was.
+    """
+
+    task_set: TaskSet
+    responses_ns: Mapping[str, int | None]
+    schedulable: bool | None
+    why_not: str = ""
+
+
+def as_condition(analysis: Analysis) -> dict[str, Any]:
+    """What to keep with a run, as JSON has it."""
+    task_set = analysis.task_set
+    return {
+        "title": task_set.title,
+        "policy": task_set.policy,
+        "protocol": task_set.protocol,
+        "tasks": [asdict(task) for task in task_set.tasks],
+        "sections": [asdict(section) for section in task_set.sections],
+        "schedulable": analysis.schedulable,
+        "responses_ns": {one.task.name: one.response_ns for one in analysis.responses},
+    }
+
+
+def expected_of(run: Run) -> Expected:
+    """The task set of a run and what its analysis said."""
+    kept = run.manifest.conditions.get(CONDITION)
+    found = _from_condition(kept) if isinstance(kept, dict) else None
+    return found if found is not None else _from_header(run.manifest.header)
+
+
+def outcomes_of(run: Run) -> list[Outcome]:
+    """Every task of a run, in the order of its sources. A histogram has none."""
+    if run.is_histogram:
+        return []
+    expected = expected_of(run)
+    sources = {one["source"]: one for one in run.manifest.header.get("sources", ())}
+    found = []
+    for book in run.manifest.books:
+        task = _ran_as(expected.task_set, book.name, sources[book.source])
+        jobs = Jobs(
+            run.column("scheduled_ns", book.source),
+            run.column("start_ns", book.source),
+            run.column("end_ns", book.source),
+            run.column("executed_ns", book.source),
+            int(sources[book.source].get("start_ns", 0)),
+            # Without a footer only misses between jobs are known, and a task may have starved after its last.
+            book.missed if run.manifest.footer is not None else book.missed or None,
+            book.dropped or 0,
+            run.manifest.ended != "complete",
+        )
+        found.append(assess(task, jobs, expected.responses_ns.get(book.name)))
+    return found
+
+
+def start_ns(run: Run) -> int:
+    """The common start: offsets and releases count from it."""
+    sources = run.manifest.header.get("sources", ())
+    return min((int(one["start_ns"]) - int(one.get("offset_ns", 0)) for one in sources), default=0)
+
+
+def measured_jobs(run: Run, from_ns: int, until_ns: int) -> list[MeasuredJob]:
+    """The jobs that touch a window, which counts from the common start; theirs count from its beginning."""
+    zero_ns = start_ns(run) + from_ns
+    jobs = []
+    for source, name in run.sources.items():
+        columns = [run.column(column, source) - zero_ns for column in ("scheduled_ns", "start_ns", "end_ns")]
+        inside = (columns[0] < until_ns - from_ns) & (columns[2] > 0)
+        jobs += [
+            MeasuredJob(name, *row)
+            for row in zip(*(column[inside].tolist() for column in columns), strict=True)
+        ]
+    return jobs
+
+
+def _ran_as(task_set: TaskSet, name: str, source: Mapping[str, Any]) -> Task:
+    """The task with the budget that it really had."""
+    task = next((one for one in task_set.tasks if one.name == name), None)
+    if task is None:
+        task = _task(source)
+    return replace(task, runtime_ns=source.get("requested", {}).get("runtime_ns"))
+
+
+def _from_condition(kept: Mapping[str, Any]) -> Expected | None:
+    """None if it is not what this version keeps."""
+    try:
+        task_set = TaskSet(
+            tuple(Task(**one) for one in kept["tasks"]),
+            kept["policy"],
+            tuple(CriticalSection(**one) for one in kept["sections"]),
+            kept["protocol"],
+            kept["title"],
+        )
+        return Expected(task_set, dict(kept["responses_ns"]), kept["schedulable"])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _from_header(header: Mapping[str, Any]) -> Expected:
+    sources = header.get("sources", ())
+    edf = any(one.get("requested", {}).get("policy") == "deadline" for one in sources)
+    task_set = TaskSet(tuple(_task(one) for one in sources), "edf" if edf else "fixed")
+    if edf or any(one.get("cpu") is None for one in sources):
+        return Expected(
+            task_set, {}, None, "the tasks were free to run on any CPU, and the analysis is of one"
+        )
+    if any(task.priority is None for task in task_set.tasks):
+        return Expected(task_set, {}, None, "the tasks had no priorities")
+    try:
+        responses = response_times(task_set)
+    except TautoError as error:
+        return Expected(task_set, {}, None, str(error))
+    answers = [one.schedulable for one in responses]
+    schedulable = False if False in answers else None if None in answers else True
+    return Expected(task_set, {one.task.name: one.response_ns for one in responses}, schedulable)
+
+
+def _task(source: Mapping[str, Any]) -> Task:
+    period = int(source.get("period_ns", 1))
+    return Task(
+        name=str(source.get("name", source.get("source"))),
+        period_ns=period,
+        deadline_ns=int(source.get("deadline_ns", period)),
+        execution_ns=int(source.get("execution_ns", 0)),
+        priority=source.get("priority"),
+        cpu=source.get("cpu") or 0,
+        offset_ns=int(source.get("offset_ns", 0)),
+    )
+
+
+def is_pinned(run: Run) -> bool:
+    """Whether each task was kept to one CPU; on a machine of one CPU all are."""
+    sources = run.manifest.header.get("sources", ())
+    return all(source.get("obtained", {}).get("cpu") is not None for source in sources)
+
+
+def tightest_release_ns(run: Run) -> int | None:
+    """The release of the job with the least room in its deadline, counted from the common start; None without
+    jobs."""
+    least: tuple[float, int] | None = None
+    for source in run.manifest.header.get("sources", ()):
+        number = source["source"]
+        values = run.values("response_ns", number)
+        if not len(values):
+            continue
+        worst = int(values.argmax())
+        room = 1 - int(values[worst]) / _task(source).deadline_ns
+        if least is None or room < least[0]:
+            least = room, int(run.instants(number, "response_ns")[worst]) - start_ns(run)
+    return None if least is None else least[1]

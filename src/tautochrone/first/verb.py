@@ -1,0 +1,62 @@
+"""`tauto run`: carry out a plan."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tautochrone.command.options import (
+    AgainOption,
+    DryRunOption,
+    JobsOption,
+    JsonOption,
+    OpenReportOption,
+    RepetitionsOption,
+    ReportOption,
+    StoreOption,
+)
+from tautochrone.command.told import JunitOption, MarkdownOption
+
+
+def run(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN.toml", help="The plan.", show_default=False)],
+    on: Annotated[
+        list[str] | None,
+        typer.Option("--on", metavar="SYSTEM", help="In place of the plan's systems; may be repeated."),
+    ] = None,
+    deployment: Annotated[
+        list[str] | None,
+        typer.Option("--deployment", metavar="NAME", help="In place of the plan's; may be repeated."),
+    ] = None,
+    load: Annotated[
+        list[str] | None,
+        typer.Option("--load", metavar="SPEC", help="In place of the plan's; may be repeated."),
+    ] = None,
+    repetitions: RepetitionsOption = None,
+    seed: Annotated[int | None, typer.Option(help="Of the order, to have an order again.")] = None,
+    jobs: JobsOption = None,
+    again: AgainOption = False,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+    out: ReportOption = None,
+    open_it: OpenReportOption = False,
+    junit: JunitOption = None,
+    markdown: MarkdownOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Carry out a plan: every cell in every repetition, then one report with the cells side by side.
+
+    What was finished before is not measured again: after Ctrl-C or a crash, type the same once more. What is
+    not permitted or not to be had here is skipped, and why is told. Exit code 0: all that could be measured
+    was, and holds what the plan requires; 1: a cell went wrong while measuring; 3: nothing at all was
+    permitted; 6: a requirement of the plan does not hold; 7: one is not shown.
+    """
+    from tautochrone.campaign.verb import Wanted, carry_through, hands
+    from tautochrone.measure.campaign.agenda import with_options
+    from tautochrone.measure.document.document import read
+    from tautochrone.measure.document.expand import override
+
+    document = with_options(read(plan), repetitions, seed)
+    document = override(document, on or (), deployment or (), load or ())
+    wanted = Wanted(again, dry_run, as_json, out, open_it, hands(jobs), junit, markdown)
+    carry_through(document, store, wanted)

@@ -1,0 +1,86 @@
+"""Cells of two campaigns, matched by what they mean."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tautochrone.judge.circumstances import LOCAL, deployment_of
+from tautochrone.run.folder import Run
+
+_AS_IS = "as-is"
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One cell of a campaign.
+
+    Attributes:
+        key: of what it means; the same in every campaign.
+        name: for people.
+        runs: its finished repetitions, at least one.
+    """
+
+    key: str
+    name: str
+    runs: tuple[Run, ...]
+
+    def meaning(self, *, system: bool = True, deployment: bool = True) -> str:
+        """What is measured under what, with or without where and how the machine is set."""
+        manifest = self.runs[0].manifest
+        told: Mapping[str, Any] = manifest.conditions.get("plan") or {}
+        under = told.get("deployment") or deployment_of(manifest.conditions).get("name") or _AS_IS
+        return json.dumps(
+            [
+                manifest.experiment,
+                told.get("options"),
+                manifest.conditions.get("load"),
+                (told.get("system") or manifest.conditions.get("target") or LOCAL) if system else None,
+                under if deployment else None,
+            ],
+            sort_keys=True,
+            default=str,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """Cells of two campaigns.
+
+    Attributes:
+        pairs: in the order of the first campaign.
+        first, second: cells that only one of them has.
+    """
+
+    pairs: tuple[tuple[Cell, Cell], ...]
+    first: tuple[Cell, ...]
+    second: tuple[Cell, ...]
+
+
+def match(first: Sequence[Cell], second: Sequence[Cell]) -> Matched:
+    """Pair the cells: by key, then by what is left when the system is not looked at, then without the
+    deployment, too; never where several could be meant.
+
+    So the same plan on two systems, or under two deployments, is compared cell by cell.
+    """
+    ways: tuple[Callable[[Cell], str], ...] = (
+        lambda cell: cell.key,
+        lambda cell: cell.meaning(),
+        lambda cell: cell.meaning(system=False),
+        lambda cell: cell.meaning(system=False, deployment=False),
+    )
+    left, right = list(first), list(second)
+    found: list[tuple[Cell, Cell]] = []
+    for way in ways:
+        by_meaning = [_only_ones(side, way) for side in (left, right)]
+        own = [(one, by_meaning[1][name]) for name, one in by_meaning[0].items() if name in by_meaning[1]]
+        found += own
+        left = [one for one in left if not any(one is pair[0] for pair in own)]
+        right = [one for one in right if not any(one is pair[1] for pair in own)]
+    place = {id(one): at for at, one in enumerate(first)}
+    return Matched(tuple(sorted(found, key=lambda pair: place[id(pair[0])])), tuple(left), tuple(right))
+
+
+def _only_ones(cells: Sequence[Cell], way: Callable[[Cell], str]) -> dict[str, Cell]:
+    names = [way(cell) for cell in cells]
+    return {name: cell for name, cell in zip(names, cells, strict=True) if names.count(name) == 1}

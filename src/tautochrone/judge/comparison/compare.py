@@ -1,0 +1,298 @@
+"""Two or more sides: what changed in the conditions, what in the numbers, and which gate is broken."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tautochrone.base.errors import UsageError
+from tautochrone.judge.comparison import passing, samples, words
+from tautochrone.judge.comparison.conditions import Changes, changes, common_changes
+from tautochrone.judge.comparison.gate import Gate
+from tautochrone.judge.comparison.gate import parse as parse_gate
+from tautochrone.judge.comparison.metric import Metric, Part, Verdict, judged
+from tautochrone.judge.comparison.numbers import Question, compare_part
+from tautochrone.judge.comparison.passing import Judged
+from tautochrone.judge.comparison.samples import Measured
+from tautochrone.judge.comparison.side import Side
+from tautochrone.judge.comparison.standing import Standing, standing
+from tautochrone.judge.naming import meaning_of, measure_named
+
+__all__ = ["Comparison", "MeasureCompared", "Pair", "Side", "compare", "compare_pairs"]
+
+
+@dataclass(frozen=True)
+class MeasureCompared:
+    """One measure of two sides.
+
+    Attributes:
+        name: in the stream: ``latency_ns``.
+        meaning: in words.
+        left_out: sources that only one of the sides has.
+    """
+
+    name: str
+    meaning: str
+    parts: tuple[Part, ...]
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A side beside the first one.
+
+    Attributes:
+        cell: of a campaign; empty otherwise.
+    """
+
+    first: Side
+    second: Side
+    standing: Standing
+    measures: tuple[MeasureCompared, ...]
+    changes: Changes
+    cell: str = ""
+
+    def metrics(self) -> Iterable[tuple[MeasureCompared, Part, Metric]]:
+        """All of its numbers."""
+        return (
+            (measure, part, metric)
+            for measure in self.measures
+            for part in measure.parts
+            for metric in part.metrics
+        )
+
+    def found(self, *verdicts: Verdict) -> list[tuple[MeasureCompared, Part, Metric]]:
+        """The numbers with one of these verdicts."""
+        return [one for one in self.metrics() if one[2].verdict in verdicts]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The answer.
+
+    Attributes:
+        sides: the first is the one that the others are compared with.
+        changes: what differs in the conditions.
+        pairs: each other side beside the first.
+        gates: what came of each, for each pair and source that it is about.
+        compared: numbers whose p-values were adjusted together.
+    """
+
+    sides: tuple[Side, ...]
+    changes: Changes
+    pairs: tuple[Pair, ...]
+    gates: tuple[Judged, ...]
+    confidence: float
+    compared: int
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        return words.headline(self)
+
+    def sentences(self) -> list[str]:
+        """Of what it is a comparison, and what it rests on."""
+        return words.sentences(self)
+
+
+def compare(
+    sides: Sequence[Side],
+    *,
+    confidence: float = 0.95,
+    gates: Sequence[Gate | str] = (),
+    measure: str | None = None,
+    sources: Sequence[str] = (),
+    tests: bool = True,
+) -> Comparison:
+    """Compare each side with the first.
+
+    Args:
+        sides: at least two; `earlier.with_earlier` adds runs of a store that tell the spread from run to run.
+        confidence: of the intervals; all verdicts together are right with it.
+        gates: what may not become worse by more than so much.
+        measure: only this one, with or without its ``_ns``; None: all that the sides have in common.
+        sources: only these; empty: all that both sides have.
+        tests: whether the distributions are tested as a whole, too.
+
+    Returns:
+        Times in ns, rates as shares of the releases.
+
+    Raises:
+        UsageError: there are fewer than two sides, one without a sample, or no such measure
+            or source on both.
+        DamagedError: samples can't be read.
+    """
+    if len(sides) < 2:
+        raise UsageError("One side can't be compared with anything", "Name two: tauto compare A B")
+    asked = tuple(parse_gate(one) if isinstance(one, str) else one for one in gates)
+    whole = tuple(sides)
+    found = changes(whole)
+    question = _question(asked, confidence, tests=tests, charts=True)
+    pairs = _with_verdicts(_pairs(whole, found, question, measure, sources), confidence)
+    judged_gates = tuple(_judge_gates(pairs, asked, confidence))
+    return Comparison(whole, found, tuple(pairs), judged_gates, confidence, _compared(pairs))
+
+
+def compare_pairs(
+    named: Sequence[tuple[str, Side, Side]],
+    *,
+    confidence: float = 0.95,
+    gates: Sequence[Gate | str] = (),
+    measure: str | None = None,
+    sources: Sequence[str] = (),
+    tests: bool = False,
+) -> Comparison:
+    """Compare cell by cell: pairs that each have a name of their own, judged together.
+
+    Args:
+        named: the name of each cell, and its two sides. They are read and let go one after the other.
+        confidence, gates, measure, sources, tests: as of `compare`.
+
+    Raises:
+        UsageError, DamagedError: as of `compare`.
+    """
+    if not named:
+        raise UsageError("The two have no cell in common", "Compare single cells: CAMPAIGN/CELL")
+    asked = tuple(parse_gate(one) if isinstance(one, str) else one for one in gates)
+    question = _question(asked, confidence, tests=tests, charts=False)
+    pairs: list[Pair] = []
+    for name, first, second in named:
+        own = changes((first, second))
+        (pair,) = _pairs((first, second), own, question, measure, sources)
+        pairs.append(replace(pair, cell=name))
+    pairs = _with_verdicts(pairs, confidence)
+    return Comparison(
+        (named[0][1], named[0][2]),
+        common_changes([pair.changes for pair in pairs]),
+        tuple(pairs),
+        tuple(_judge_gates(pairs, asked, confidence)),
+        confidence,
+        _compared(pairs),
+    )
+
+
+def _question(gates: Sequence[Gate], confidence: float, *, tests: bool, charts: bool) -> Question:
+    return Question(confidence, tuple(gate.q for gate in gates if gate.q is not None), tests, charts)
+
+
+def _compared(pairs: Sequence[Pair]) -> int:
+    return sum(metric.adjusted is not None for pair in pairs for _, _, metric in pair.metrics())
+
+
+def _pairs(
+    sides: tuple[Side, ...],
+    found: Changes,
+    question: Question,
+    measure: str | None,
+    sources: Sequence[str],
+) -> list[Pair]:
+    """Each side beside the first, without verdicts. Of each measure all sides are read once."""
+    measures = _measures(sides, measure)
+    compared: list[list[MeasureCompared]] = [[] for _ in sides[1:]]
+    for name in measures:
+        first = samples.read(sides[0], name)
+        for at, side in enumerate(sides[1:]):
+            compared[at].append(
+                _measure((sides[0], side), name, (first, samples.read(side, name)), question, sources)
+            )
+    return [
+        Pair(sides[0], side, standing(found, sides, at), tuple(compared[at - 1]), found)
+        for at, side in enumerate(sides[1:], start=1)
+    ]
+
+
+def _measures(sides: Sequence[Side], wanted: str | None) -> list[str]:
+    for side in sides:
+        empty = [run.id for run in side.runs if not any(book.recorded for book in run.manifest.books)]
+        if empty:
+            raise UsageError(f"The run {empty[0]} has no sample", "Leave it out, or measure it again.")
+    common = samples.common_measures(sides)
+    if wanted is not None:
+        named = measure_named(wanted, common)
+        if named is None:
+            there = ", ".join(common) or "none"
+            raise UsageError(f"The sides have no measure '{wanted}' in common", f"They have: {there}.")
+        return [named]
+    if not common:
+        kinds = " and ".join(dict.fromkeys(run.manifest.experiment for side in sides for run in side.runs))
+        raise UsageError(
+            f"The sides have no measure in common: they are of {kinds}", "Compare runs of one experiment."
+        )
+    return common
+
+
+def _measure(
+    sides: tuple[Side, Side],
+    name: str,
+    measured: tuple[Measured, Measured],
+    question: Question,
+    wanted: Sequence[str],
+) -> MeasureCompared:
+    first, second = measured
+    loop = all(samples.is_loop(side) for side in sides)
+    chosen = samples.parts(first, second, loop=loop, wanted=wanted)
+    if not chosen:
+        names = [", ".join(dict.fromkeys([*one.names()])) or "none" for one in measured]
+        about = f" '{', '.join(wanted)}'" if wanted else ""
+        raise UsageError(
+            f"{sides[0].name} and {sides[1].name} have no source{about} in common",
+            f"{sides[0].name} has {names[0]}; {sides[1].name} has {names[1]}.",
+        )
+    parts = [compare_part(first, second, source, _step_ns(sides), question) for source in chosen]
+    left_out = () if samples.TOGETHER in chosen or wanted else _only_one_has(measured)
+    return MeasureCompared(
+        name,
+        meaning_of(sides[0].runs[0].manifest.header, name),
+        tuple(part for part in parts if part is not None),
+        left_out,
+    )
+
+
+def _only_one_has(measured: tuple[Measured, Measured]) -> tuple[str, ...]:
+    names = [one.names() for one in measured]
+    return tuple(
+        name for name in dict.fromkeys([*names[0], *names[1]]) if not all(name in own for own in names)
+    )
+
+
+def _step_ns(sides: Sequence[Side]) -> float:
+    """The coarser clock's step."""
+    steps = [
+        float((manifest.header.get("clock") or {}).get("step_ns") or 0)
+        for side in sides
+        for manifest in side.manifests
+    ]
+    return max(steps, default=0.0)
+
+
+def _with_verdicts(pairs: Sequence[Pair], confidence: float) -> list[Pair]:
+    """All numbers of all pairs are judged together."""
+    every = [(pair, part) for pair in pairs for measure in pair.measures for part in measure.parts]
+    parts = iter(judged([part for _, part in every], confidence, [pair.standing.void for pair, _ in every]))
+    return [
+        replace(
+            pair,
+            measures=tuple(
+                replace(measure, parts=tuple(next(parts) for _ in measure.parts)) for measure in pair.measures
+            ),
+        )
+        for pair in pairs
+    ]
+
+
+def _judge_gates(pairs: Sequence[Pair], gates: Sequence[Gate], confidence: float) -> Iterator[Judged]:
+    about = [
+        (gate, pair, measure, part)
+        for gate in gates
+        for pair in pairs
+        for measure in pair.measures
+        if gate.is_of(measure.name, pair.measures[0].name)
+        for part in measure.parts
+    ]
+    for gate in gates:
+        if not any(one[0] is gate for one in about):
+            there = ", ".join(dict.fromkeys(measure.name for pair in pairs for measure in pair.measures))
+            raise UsageError(f"--fail-on '{gate.text}': no side has this measure", f"There are: {there}.")
+    for gate, pair, measure, part in about:
+        name = pair.cell or pair.second.name
+        yield passing.judge(
+            gate, name, measure.name, part, confidence, void=pair.standing.void, among=len(about)
+        )

@@ -1,0 +1,185 @@
+"""Everything that is known of a run beside its samples, as one flat list of named facts.
+
+What varies from run to run by itself (clocks, counters, calibrations, process groups) is a part of it, but
+marked, so that it is never taken for a difference of the conditions.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from tautochrone.judge.circumstances import LOCAL, deployment_name, deployment_of, server_facts, server_of
+from tautochrone.judge.middleware_setting import as_obtained
+from tautochrone.run.layout import is_histogram
+from tautochrone.run.manifest import Manifest
+from tautochrone.run.store import ANSWER
+
+Facts = dict[str, Any]
+"""By name, group first: ``kernel.release``. Values are scalars or tuples of them; None: not known."""
+
+VARIES_BY_ITSELF = (
+    "confinement.stolen_seconds",
+    "confinement.cpu_seconds",
+    "confinement.cgroup",
+    "firmware.uptime_s",
+    "firmware.smi_count",
+    "power.thermal_throttles",
+    "power.current_*",
+    "clock.step_ns",
+    "clock.cost_ns",
+    "reading.*",
+    "*.temperature*",
+    "*.load_average*",
+    "virtual_busy*",
+    "ended",
+)
+"""Patterns of facts that differ between two runs although nothing was changed: counters that only grow, what
+the clock was calibrated to, the control group of a session, shares of time."""
+
+_ORIGIN = "_found_by"
+_NO_CONDITION = (
+    ANSWER, "command", "load_reports", "plan", "title", "deployment", "load", "target", "server", "server_on",
+)  # fmt: skip
+_TOLD_OTHERWISE = ("rows", "transport_title")  # parameters of middleware: its sources, and its transport
+OF_SERVER = "server."
+"""Before the facts of a server's machine, where that is another one."""
+
+_ALMOST_ALL = 0.01  # by so much the memory that a kernel leaves over may differ, and be the same machine
+
+
+def facts_of(manifest: Manifest) -> Facts:
+    """All of them, in the order in which the manifest has them."""
+    return {name: _plain(value) for name, value in _facts(manifest)}
+
+
+def varies_by_itself(name: str) -> bool:
+    """Whether a fact says nothing about the conditions."""
+    own = name.removeprefix(OF_SERVER)
+    return any(fnmatchcase(own, pattern) for pattern in VARIES_BY_ITSELF)
+
+
+def is_same(name: str, first: Any, second: Any) -> bool:
+    """Whether two values of one fact mean the same."""
+    own = name.removeprefix(OF_SERVER)
+    if own == "memory.total_bytes" and isinstance(first, int) and isinstance(second, int):
+        return abs(first - second) <= _ALMOST_ALL * max(first, second)
+    return bool(first == second)
+
+
+def alike(first: Facts, second: Facts) -> bool:
+    """Whether two runs were measured under the same conditions, as far as is known of both."""
+    return all(
+        varies_by_itself(name) or is_same(name, first.get(name), second.get(name))
+        for name in {**first, **second}
+    )
+
+
+def _facts(manifest: Manifest) -> Iterator[tuple[str, Any]]:
+    header = manifest.header
+    yield "experiment", manifest.experiment
+    for one in header.get("measures", ()):
+        how = f"from {one.get('from')} to {one.get('to')}"
+        yield f"measure.{one.get('name')}", f"{one.get('meaning') or one.get('name')}, {how}"
+    yield "kept", "a histogram" if is_histogram(header) else "all samples"
+    yield "state", manifest.state
+    yield "ended", manifest.ended
+    yield "target", str(manifest.conditions.get("target") or LOCAL)
+    yield "load", _joined(manifest.conditions.get("load"))
+    yield from _deployment(manifest.conditions)
+    for name, value in manifest.conditions.items():
+        if name not in _NO_CONDITION:
+            yield from _nested(name, value)
+    parameters = as_obtained(manifest)
+    for name, value in parameters.items():
+        if name not in _TOLD_OTHERWISE:
+            yield from _nested(f"parameters.{name}", value)
+    period_ns = (header.get("schedule") or {}).get("period_ns")
+    if period_ns is not None and parameters.get("period_ns") != period_ns:
+        yield "schedule.period_ns", period_ns
+    yield from _obtained(header)
+    for name, value in (header.get("clock") or {}).items():
+        yield f"clock.{name}" if name != "name" else "ruler.clock", value
+    yield "lab.version", manifest.lab
+    yield "probe.version", header.get("version")
+    yield "warnings", tuple(sorted({one.code for one in manifest.warnings}))
+    if not manifest.facts.get("kernel"):
+        yield from _nested("kernel", header.get("system") or {})
+    yield from _of_machine(manifest.facts)
+    yield from _server(manifest.conditions)
+
+
+def _of_machine(groups: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+    for group, facts in groups.items():
+        for name, value in facts.items():
+            if not name.endswith(_ORIGIN):
+                yield from _nested(f"{group}.{name}", value)
+
+
+def _server(conditions: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The machine of a server that did not run beside its client: half of what was measured."""
+    if where := server_of(conditions):
+        yield "server", where
+    held = conditions.get("server")
+    if isinstance(held, Mapping) and "service_time" in held:
+        yield f"{OF_SERVER}service_time", held["service_time"]
+    for name, value in _of_machine(server_facts(conditions)):
+        yield f"{OF_SERVER}{name}", value
+
+
+def _deployment(conditions: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    held = deployment_of(conditions)
+    yield "deployment", deployment_name(conditions) or "as it is"
+    for name in ("measure", "load"):
+        if held.get(name):
+            yield f"deployment.CPUs of the {'measurement' if name == 'measure' else name}", held[name]
+    for one in held.get("settings") or ():
+        yield f"deployment.{one.get('knob')}", one.get("obtained")
+
+
+def _obtained(header: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What the system said of the threads; one value where all of them have the same."""
+    sources = header.get("sources", ())
+    yield "sources", tuple(str(source.get("name", source.get("source"))) for source in sources)
+    found: dict[str, dict[str, Any]] = {}
+    for source in sources:
+        name = str(source.get("name", source.get("source")))
+        for key, value in (source.get("obtained") or {}).items():
+            if not (key == "cpu" and name == f"cpu{value}"):
+                found.setdefault(key, {})[name] = value
+        for partner in source.get("partners") or ():
+            for key, value in (partner.get("obtained") or {}).items():
+                role = partner.get("role") or "partner"
+                found.setdefault(f"{role} {key}", {})[name] = value
+    for key, values in found.items():
+        yield f"obtained.{key}", _one_or_each(values)
+    for key, value in ((header.get("process") or {}).get("obtained") or {}).items():
+        yield f"obtained.{key}", value
+
+
+def _one_or_each(values: Mapping[str, Any]) -> Any:
+    distinct = {repr(value) for value in values.values()}
+    if len(distinct) == 1:
+        return next(iter(values.values()))
+    return tuple(f"{name}: {value}" for name, value in values.items())
+
+
+def _nested(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _nested(f"{name}.{key}", part)
+    elif isinstance(value, (list, tuple)) and value and all(isinstance(one, Mapping) for one in value):
+        for at, one in enumerate(value):
+            own = {key: part for key, part in one.items() if key != "name"}
+            yield from _nested(f"{name}.{one.get('name', at)}", own)
+    else:
+        yield name, value
+
+
+def _joined(load: Any) -> Any:
+    return " + ".join(map(str, load)) if isinstance(load, (list, tuple)) else load
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(one if isinstance(one, (str, int, float, bool)) else repr(one) for one in value)
+    return value

@@ -1,0 +1,96 @@
+"""The samples of the sides, by measure and source, as the statistics take them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tautochrone.judge.comparison.side import Side
+from tautochrone.judge.loops import is_a_loop_with_work, is_about_a_loop
+from tautochrone.judge.middleware_roles import by_role
+from tautochrone.judge.reduced import reduce_run
+from tautochrone.run.folder import Run
+from tautochrone.statistics.difference.sides import Source
+
+TOGETHER = "all sources together"
+MOST_SOURCES = 8
+"""Loops with more sources than these are compared with all of them together."""
+
+Named = dict[str, list[Source]]
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """One measure of one side.
+
+    Attributes:
+        runs: of each run, its sources by name; lower clients of middleware are one.
+        earlier: the same of the runs that only tell the spread; of these, counts alone are kept.
+    """
+
+    runs: tuple[Named, ...]
+    earlier: tuple[Named, ...] = ()
+
+    def names(self) -> list[str]:
+        """Sources that every run has, in the order of the first."""
+        return [name for name in self.runs[0] if all(name in one for one in self.runs[1:])]
+
+    def of(self, source: str) -> list[list[Source]]:
+        """Each run's part of a source, or of all."""
+        return [_chosen(one, source) for one in self.runs]
+
+    def earlier_of(self, source: str) -> list[list[Source]]:
+        """The same of the earlier runs that have it."""
+        return [chosen for one in self.earlier if (chosen := _chosen(one, source))]
+
+
+def read(side: Side, measure: str) -> Measured:
+    """Read and reduce all runs of a side.
+
+    Raises:
+        DamagedError: samples can't be read.
+    """
+    return Measured(
+        tuple(_sources(run, measure) for run in side.runs),
+        tuple(_without_order(_sources(run, measure)) for run in side.earlier if measure in run.measures),
+    )
+
+
+def common_measures(sides: Sequence[Side]) -> list[str]:
+    """Measures that every run of every side has samples of, in the order of the first run."""
+    runs = [run for side in sides for run in side.runs]
+    return [
+        name for name in runs[0].measures if all(name in run.measures and run.count(name) for run in runs)
+    ]
+
+
+def parts(first: Measured, second: Measured, *, loop: bool, wanted: Sequence[str]) -> list[str]:
+    """Sources to compare: those with the same name on both sides; of a loop, all together where there are too
+    many, or no name is on both sides."""
+    there = second.names()
+    common = [name for name in first.names() if name in there]
+    if wanted:
+        return [name for name in common if name in wanted]
+    if loop and (not common or len(common) > MOST_SOURCES):
+        return [TOGETHER]
+    return common
+
+
+def is_loop(side: Side) -> bool:
+    """Whether its sources are loops of one kind, so that they may be taken together."""
+    return all(
+        is_about_a_loop(run.manifest.header) or is_a_loop_with_work(run.manifest.header) for run in side.runs
+    )
+
+
+def _sources(run: Run, measure: str) -> Named:
+    parts = by_role(run.manifest.header, reduce_run(run, measure))
+    return {name: [one.as_source() for one in own] for name, own in parts.items()}
+
+
+def _without_order(sources: Named) -> Named:
+    return {name: [replace(one, reduction=None) for one in own] for name, own in sources.items()}
+
+
+def _chosen(sources: Named, source: str) -> list[Source]:
+    if source == TOGETHER:
+        return [one for own in sources.values() for one in own]
+    return sources.get(source, [])

@@ -1,0 +1,272 @@
+"""What a comparison says, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tautochrone.base.units import format_duration, format_percent
+from tautochrone.judge.comparison.gate import MISSES
+from tautochrone.judge.comparison.metric import Metric, Part
+from tautochrone.judge.comparison.passing import Judged
+from tautochrone.judge.comparison.spread import Spread
+from tautochrone.target.middleware_names import FOOTPRINT, INCIDENTAL
+
+if TYPE_CHECKING:
+    from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, Pair
+
+Found = tuple["MeasureCompared", Part, Metric]
+
+_MOST_NAMED = 3
+_BASES = {
+    "repetitions": "The intervals are from run to run: each side has at least three.",
+    "runs alike": (
+        "The intervals are from run to run: from runs of the same conditions as a side's, of that side and "
+        "others in the store; both sides are taken to spread alike."
+    ),
+    "stretches": (
+        "There is one run of each, or too few alike: the intervals take it that two runs differ as much as "
+        "two long stretches of one run do, and by 10 % at least (standard deviation). They may differ by "
+        "more: three runs of each would tell."
+    ),
+    "these runs": (
+        "Where no verdict is given, the interval is that within these runs: what differs from one run to the "
+        "next is not in it."
+    ),
+}
+_PASSING = {
+    "broken": "does not hold",
+    "kept": "holds",
+    "not shown": "could not be shown either way",
+    "void": "was not judged",
+}
+
+
+def headline(comparison: Comparison) -> str:
+    """The answer in one line."""
+    pairs = comparison.pairs
+    if len(pairs) == 1 and not pairs[0].cell:
+        return of_pair(pairs[0])
+    cells = bool(pairs[0].cell)
+    worse = [pair for pair in pairs if pair.found("worse", "higher")]
+    better = [pair for pair in pairs if pair.found("better", "lower") and pair not in worse]
+    void = [pair for pair in pairs if pair.standing.void]
+    kind = "cell" if cells else "side"
+    first = pairs[0].first.named if cells else pairs[0].first.title
+    parts = [
+        f"worse in {_named(worse, kind)}" if worse else "",
+        f"better in {_named(better, kind)}" if better else "",
+        f"not comparable in {_named(void, kind)}" if void else "",
+    ]
+    said = "; ".join(filter(None, parts)) or "no difference shown"
+    whole = f"{len(pairs)} {kind}s" if len(pairs) != 1 else f"1 {kind}"
+    return f"{whole} against {first}: {said}"
+
+
+def of_pair(pair: Pair) -> str:
+    """What one side is beside the first, in one line."""
+    first, second = pair.first.title, pair.second.title
+    if pair.standing.void:
+        return f"{first} and {second} can't be compared"
+    worse, better = pair.found("worse", "higher"), pair.found("better", "lower")
+    if worse and better:
+        return f"{second} is worse than {first} in {_most(worse)}, and better in {_most(better)}"
+    if worse or better:
+        found = worse or better
+        signed = found[0][2].verdict in ("higher", "lower")
+        how = found[0][2].verdict
+        return f"{second} is {how} than {first}{' in' if signed else ':'} {_most(found)}"
+    if pair.found("no difference shown"):
+        return f"No difference shown between {first} and {second}"
+    few = "runs" if pair.found("too few runs") else "samples"
+    return f"Too few {few} to tell {first} and {second} apart"
+
+
+def sentences(comparison: Comparison) -> list[str]:
+    """What must be known about the answer: of what it is a comparison, and what the intervals rest on."""
+    there = {one.experiment for side in comparison.sides for one in side.manifests}
+    return [*([INCIDENTAL] if FOOTPRINT in there else []), *worth(comparison), *how_sure(comparison)]
+
+
+def worth(comparison: Comparison) -> list[str]:
+    """What the comparison of each pair is worth; what is true of all is said once."""
+    about: dict[str, list[str]] = {}
+    for pair in comparison.pairs:
+        for sentence in dict.fromkeys(_worth(pair)):
+            about.setdefault(sentence, []).append(pair.cell or pair.second.name)
+    whole = len(comparison.pairs)
+    return [
+        sentence if len(names) == whole else f"{_few(names)}: {sentence}" for sentence, names in about.items()
+    ]
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"{'; '.join(names[:_MOST_NAMED])}{more}"
+
+
+def _worth(pair: Pair) -> Iterator[str]:
+    yield pair.standing.sentence
+    for objection in pair.standing.objections:
+        if not (objection.voids and objection.sentence[1:] in pair.standing.sentence):
+            yield objection.sentence
+    for measure in pair.measures:
+        if measure.left_out:
+            yield f"Only one of the two has {', '.join(measure.left_out[:8])}; not compared."
+
+
+def how_sure(comparison: Comparison) -> Iterator[str]:
+    """What the intervals and verdicts rest on."""
+    used = {metric.basis for pair in comparison.pairs for _, _, metric in pair.metrics() if metric.basis}
+    metrics = [metric for pair in comparison.pairs for _, _, metric in pair.metrics()]
+    for basis, sentence in _BASES.items():
+        if basis in used:
+            yield f"{sentence}{_earlier(comparison) if basis == 'runs alike' else ''}"
+    if any(metric.adjusted is not None for metric in metrics):
+        sure = format_percent(comparison.confidence)
+        yield (
+            f"Each interval holds with {sure} confidence by itself; the verdicts{_where_runs(used)} hold so "
+            f"all together: all p-values that they rest on ({comparison.compared:,}) are adjusted (Holm, "
+            "1979)."
+        )
+    yield (
+        "Lost: releases without a sample, missed or dropped; each counts as later than every sample. The "
+        "largest sample grows with the number of samples and bounds nothing, so it is told and not tested."
+    )
+    if any(not test.whole_runs and test.p is not None for part in _parts(comparison) for test in part.tests):
+        yield (
+            "Kolmogorov-Smirnov (KS) and Anderson-Darling (AD): stretches within the runs were exchanged, so "
+            "their p-values, which are not adjusted, tell these runs apart and not what they are of."
+        )
+
+
+def _where_runs(used: set[str]) -> str:
+    return ", where they rest on runs," if "stretches" in used else ""
+
+
+def _parts(comparison: Comparison) -> list[Part]:
+    return [part for pair in comparison.pairs for measure in pair.measures for part in measure.parts]
+
+
+def gate(judged: Judged, *, several: bool) -> str:
+    """What came of a gate, and why, in a sentence or two."""
+    where = ", ".join(filter(None, [judged.side if several else "", judged.source]))
+    said = f"{judged.gate.text} {_PASSING[judged.passing]} ({where})"
+    return f"{said}: {gate_why(judged)}."
+
+
+def gate_why(judged: Judged) -> str:
+    """Why a gate stands as it does."""
+    if judged.passing == "void":
+        return "the sides can't be compared"
+    if judged.least is None or judged.most is None or judged.allowed is None:
+        return judged.why
+    metric = judged.metric
+    sure = f"{judged.confidence * 100:.4g} %"
+    seen = "" if metric is None or metric.difference is None else f"{change(metric)}, "
+    allowed, least, most = (_increase(judged, one) for one in (judged.allowed, judged.least, judged.most))
+    if judged.passing == "broken":
+        return f"{seen}at least {least} at {sure} confidence; {allowed} is allowed"
+    if judged.passing == "kept":
+        return f"{seen}at most {most} at {sure} confidence; {allowed} is allowed"
+    needs = (
+        f"; about {judged.runs_needed} runs of each side would mostly show twice the allowed increase"
+        if judged.runs_needed is not None
+        else ""
+    )
+    return f"{seen}between {least} and {most} at {sure} confidence each way; {allowed} is allowed{needs}"
+
+
+def _increase(judged: Judged, value: float) -> str:
+    """In the unit in which the gate is written."""
+    if judged.gate.kind == MISSES:
+        return amount(value, MISSES)
+    sure = judged.metric.sure if judged.metric is not None else None
+    if judged.gate.share is not None and isinstance(sure, Spread) and sure.first > 0:
+        return share(value / sure.first)
+    return amount(value, "")
+
+
+def change(metric: Metric) -> str:
+    """How much the second is above the first: ``+12 %``; of misses, in percentage points."""
+    if metric.difference is None:
+        return "not known"
+    if metric.name == MISSES:
+        return amount(metric.difference, MISSES)
+    sure = metric.sure
+    if metric.name == "max" and isinstance(sure, Spread) and sure.logarithmic and sure.first > 0:
+        return f"{share(sure.second / sure.first - 1)} for the usual run"
+    if metric.ratio is not None:
+        return share(metric.ratio - 1)
+    return amount(metric.difference, "")
+
+
+def amount(value: float, unit: str) -> str:
+    """An increase with its sign: a time, or of misses a share of the releases."""
+    if unit == MISSES:
+        return f"{value * 100:+.3g} % of the releases"
+    return f"{'-' if value < 0 else '+'}{format_duration(abs(value))}"
+
+
+def share(value: float) -> str:
+    """``+12 %``, ``-3.5 %``; from ten times on ``12 times``."""
+    if value >= 9:
+        return f"{value + 1:.3g} times"
+    if abs(value) < 0.0005:
+        return "0 %"
+    return f"{value * 100:+.{0 if abs(value) >= 0.1 else 1}f} %"
+
+
+def name_of(metric: Metric) -> str:
+    """A metric as people say it."""
+    return name_of_quantile(metric.name)
+
+
+def name_of_quantile(name: str) -> str:
+    """``median`` of ``p50``."""
+    return "median" if name == "p50" else name
+
+
+def _most(found: Sequence[Found]) -> str:
+    """Those that differ most, with how much."""
+    ranked = sorted(found, key=_weight, reverse=True)
+    several = len({part.source for _, part, _ in found}) > 1
+    measures = len({measure.name for measure, _, _ in found}) > 1
+    said = [
+        " ".join(
+            filter(
+                None,
+                (
+                    measure.name.removesuffix("_ns") if measures else "",
+                    name_of(metric),
+                    change(metric),
+                    f"on {part.source}" if several else "",
+                ),
+            )
+        )
+        for measure, part, metric in ranked[:_MOST_NAMED]
+    ]
+    more = f" and {len(ranked) - _MOST_NAMED} more" if len(ranked) > _MOST_NAMED else ""
+    return f"{', '.join(said)}{more}"
+
+
+def _weight(one: Found) -> float:
+    metric = one[2]
+    if metric.name == MISSES:
+        return 1e6 + abs(metric.difference or 0.0)
+    return (
+        abs((metric.ratio or 1.0) - 1) if (metric.ratio or 1) >= 1 else 1 / max(metric.ratio or 1, 1e-9) - 1
+    )
+
+
+def _named(pairs: Sequence[Pair], kind: str) -> str:
+    names = [pair.cell or pair.second.title for pair in pairs]
+    if kind == "cell" and len(names) > 1:
+        return f"{len(names)} cells"
+    return ", ".join(names)
+
+
+def _earlier(comparison: Comparison) -> str:
+    sides = dict.fromkeys(side for pair in comparison.pairs for side in (pair.first, pair.second))
+    runs = {run.id for side in sides for run in side.earlier}
+    return f" The others are {len(runs)}." if runs else ""

@@ -1,0 +1,307 @@
+"""The course of a run in sentences: what was found, with its numbers, and what was looked for in vain."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from tautochrone.base.units import format_duration
+from tautochrone.base.words import listed
+from tautochrone.judge.course.clues import clue
+from tautochrone.judge.course.course import FEWEST, Course, Courses
+from tautochrone.statistics.course.association import Association, groups
+from tautochrone.statistics.course.change_points import Change
+from tautochrone.statistics.course.outliers import Apart
+from tautochrone.statistics.course.spikes import Period
+
+_NAMED = 4  # names that are listed
+_MOST_TIMES = 6
+_MOST_PERIODS = 5
+_MOST_APART = 3
+_STEADY = 3
+_LARGE = 0.2  # a change of the level that a reader expects to be seen
+_ORDER = ("median", "p99", "maximum")
+_WHAT = {"median": "the median", "p99": "the 99 % quantile"}
+
+_Held = tuple[Course, Change]
+
+
+def sentences(found: Courses) -> list[str]:
+    """All of it: changes, periods, sources together, samples apart, and what was not found."""
+    if found.why_not:
+        return [found.why_not]
+    searched = [one for one in found.sources if one.searched]
+    if not searched:
+        return [_too_few(found.sources)] if found.sources else []
+    return [
+        *_changes(found, searched),
+        *_periods(found, searched),
+        *_nothing(searched),
+        *_together(found),
+        *_apart(found),
+    ]
+
+
+def _too_few(sources: Sequence[Course]) -> str:
+    most = max(one.count for one in sources)
+    return (
+        f"{most:,} samples are too few to search for changes and periods over time; {FEWEST:,} of one source "
+        "are needed."
+    )
+
+
+def _changes(found: Courses, searched: Sequence[Course]) -> Iterator[str]:
+    steady, rest = [], []
+    for course in searched:
+        throughout = _throughout(course)
+        steady += [(course, throughout)] if throughout else []
+        rest += [
+            (course, change)
+            for change in course.changes
+            if not (throughout and change.of in ("median", "p99"))
+        ]
+    for course, changes in steady[:_MOST_TIMES]:
+        yield _drifts(course, changes, len(found.sources))
+    if len(steady) > _MOST_TIMES:
+        yield f"So it is with {_count(len(steady) - _MOST_TIMES, 'more source')}."
+    times = _at_once(rest)
+    shown = sorted(sorted(times, key=_size, reverse=True)[:_MOST_TIMES], key=lambda held: held[0][1].at_ns)
+    for held in shown:
+        yield _changed(found, held)
+    if len(times) > len(shown):
+        yield f"The level changed at {_count(len(times) - len(shown), 'more time')}, by less."
+
+
+def _throughout(course: Course) -> list[Change]:
+    """The changes of a median that only ever rises, or only ever falls; none if they are few or both."""
+    changes = [one for one in course.changes if one.of == "median"]
+    rises = {one.after > one.before for one in changes}
+    return changes if len(changes) >= _STEADY and len(rises) == 1 else []
+
+
+def _drifts(course: Course, changes: Sequence[Change], sources: int) -> str:
+    first, last = changes[0], changes[-1]
+    rises = "rises" if last.after > first.before else "falls"
+    return (
+        f"The median{_of(course, sources)} {rises} throughout, from {format_duration(first.before)} at "
+        f"first to {format_duration(last.after)} in the end, steadily or in {len(changes)} steps."
+    )
+
+
+def _at_once(held: Sequence[_Held]) -> list[list[_Held]]:
+    """Changes that may have come at the same time, in the order of time."""
+    times: list[list[_Held]] = []
+    for one in sorted(held, key=lambda held: held[1].at_ns):
+        near = 2 * one[1].within_ns
+        if times and one[1].at_ns - times[-1][0][1].at_ns <= near:
+            times[-1].append(one)
+        else:
+            times.append([one])
+    return times
+
+
+def _size(held: Sequence[_Held]) -> float:
+    return max(_relative(change) for _, change in held)
+
+
+def _relative(change: Change) -> float:
+    small, large = sorted((abs(change.before), abs(change.after)))
+    return math.log((large + 1) / (small + 1))
+
+
+def _changed(found: Courses, held: Sequence[_Held]) -> str:
+    courses = list({id(course): course for course, _ in held}.values())
+    chosen = max(held, key=lambda one: _relative(one[1]))[0]
+    own = {change.of: change for course, change in held if course is chosen}
+    changes = [own[of] for of in _ORDER if of in own]
+    parts = [_rose(change, changes[:k]) for k, change in enumerate(changes)]
+    most = f" (most of {chosen.name})" if len(courses) > 1 else ""
+    at = _instant(changes[0].at_ns - found.start_ns, changes[0].within_ns)
+    return f"At {at}{_who(courses, found.sources)}: {listed(parts)}{most}."
+
+
+def _rose(change: Change, said: Sequence[Change]) -> str:
+    """In which direction and how far; the verb is left out where the one before said it."""
+    up = change.after > change.before
+    rose = "" if said and (said[-1].after > said[-1].before) == up else " rises" if up else " falls"
+    share = f" ({(change.after / change.before - 1) * 100:+.0f} %)" if change.before > 0 else ""
+    what = _WHAT.get(change.of) or f"the usual worst of each {format_duration(change.within_ns)}"
+    return f"{what}{rose} from {format_duration(change.before)} to {format_duration(change.after)}{share}"
+
+
+def _instant(ns: float, within_ns: int) -> str:
+    digits = min(3, max(0, math.ceil(-math.log10(max(within_ns, 1) / 1e9))))
+    return f"{ns / 1e9:,.{digits}f} s"
+
+
+def _periods(found: Courses, searched: Sequence[Course]) -> Iterator[str]:
+    groups_: list[list[tuple[Course, Period]]] = []
+    for course in searched:
+        for period in course.periods:
+            for group in groups_:
+                if group[0][1].kind == period.kind and _alike(group[0][1], period):
+                    group.append((course, period))
+                    break
+            else:
+                groups_.append([(course, period)])
+    # The clearest of the most sources first; then they are told from the shortest on.
+    groups_.sort(
+        key=lambda group: (-len({course.source for course, _ in group}), min(one.p for _, one in group))
+    )
+    for group in sorted(groups_[:_MOST_PERIODS], key=lambda group: group[0][1].period_ns):
+        clearest = min(group, key=lambda one: (one[1].p, -one[1].spikes))
+        who = list({course.source: course for course, _ in group}.values())
+        yield _period(found, who, *clearest)
+    if len(groups_) > _MOST_PERIODS:
+        yield f"Besides, {_count(len(groups_) - _MOST_PERIODS, 'more period')}; tauto show --json has them."
+
+
+def _alike(first: Period, second: Period) -> bool:
+    close = 1e-3 * first.period_ns + 2 * (first.resolution_ns + second.resolution_ns)
+    return abs(first.period_ns - second.period_ns) <= close
+
+
+def _period(found: Courses, courses: Sequence[Course], course: Course, period: Period) -> str:
+    who = _who(courses, found.sources)
+    length = exactly(period.period_ns, period.resolution_ns)
+    typical, usual = format_duration(period.typical_ns), format_duration(period.usual_ns)
+    on = f" (of {course.name})" if len(courses) > 1 else ""
+    if period.kind == "spikes":
+        which = "all" if period.spikes == period.of else f"{period.spikes:,}"
+        said = (
+            f"A spike every {length}{who}: of the {period.of:,} largest samples{on}, {which} come with it, "
+            f"in {period.hit:,} of {period.periods:,} periods, typically {typical} where {usual} is usual"
+        )
+    elif period.kind == "pattern":
+        releases = period.period_ns / course.period_ns if course.period_ns else 0
+        every = f" ({_whole(releases)} releases)" if releases else ""
+        said = (
+            f"A pattern every {length}{every}{who}: the median{on} is up to {typical} in one part of it, and "
+            f"down to {usual} in another"
+        )
+        if releases and releases < 4:
+            said += "; something faster than the releases can look so"
+    else:
+        said = f"The level goes up and down every {length}{who}: the median{on} between {usual} and {typical}"
+    hint = clue(period.period_ns, period.resolution_ns, course.period_ns, found.tick_hz)
+    return f"{said} ({_chance(period.p)}). {hint[:1].upper()}{hint[1:]}{'.' if hint else ''}".strip()
+
+
+def _whole(value: float) -> str:
+    near = round(value)
+    return f"{near:,}" if abs(value - near) < 0.01 * max(1, near) / 10 else f"{value:,.2f}"
+
+
+def exactly(ns: float, error_ns: float) -> str:
+    """A period to as many digits as are known: four as a rule, up to seven where they say something."""
+    unit, scale = next(
+        (one for one in (("s", 1e9), ("ms", 1e6), ("us", 1e3)) if ns >= one[1] * 0.9995), ("ns", 1.0)
+    )
+    known = min(7, max(2, math.floor(math.log10(ns / max(error_ns, 1e-9 * ns)) + 0.5)))
+    for digits in range(min(4, known), known + 1):
+        decimals = max(0, digits - 1 - math.floor(math.log10(ns / scale) + 1e-4))
+        if abs(round(ns / scale, decimals) * scale - ns) <= 2 * error_ns:
+            break
+    return f"{ns / scale:.{decimals}f} {unit}"
+
+
+def _chance(p: float) -> str:
+    return "p < 0.0001" if p < 1e-4 else f"p = {p:.1g}"
+
+
+def _nothing(searched: Sequence[Course]) -> Iterator[str]:
+    changed = any(course.changes for course in searched)
+    periodic = any(course.periods for course in searched)
+    if changed and periodic:
+        return
+    count = sum(course.count for course in searched)
+    least = [course.least_change for course in searched if course.least_change is not None]
+    seen = f"; a change of the median below {_percent(max(least))} would not be seen" if least else ""
+    if max(least, default=0) > _LARGE:
+        seen = (
+            f"; the level wanders so much that only changes of the median above {_percent(max(least))} could "
+            "be told from it"
+        )
+    if max(least, default=0) >= 1:
+        seen = "; they vary so much that a median twice as large would not be seen"
+    if not changed and not periodic:
+        yield f"No change, no period found in {count:,} samples{seen}."
+    elif not changed:
+        yield f"No change of the level found in {count:,} samples{seen}."
+    else:
+        yield f"No period found in {count:,} samples."
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.0f} %"
+
+
+def _together(found: Courses) -> Iterator[str]:
+    if len([one for one in found.sources if one.searched]) < 2:
+        return
+    shown = [one for one in found.pairs if one.shown]
+    if not shown:
+        if found.pairs:
+            yield "No two sources have their largest samples at the same time more often than by chance."
+        return
+    for group in groups(shown):
+        pairs = [one for one in shown if one.first in group]
+        clearest = max(pairs, key=lambda one: one.together / max(1, one.of))
+        if len(group) == 2:
+            names = [found.sources[index].name for index in group]
+            yield f"{listed(names)} have large samples at the same time: {_share(found, clearest)}."
+        else:
+            who = _names([found.sources[index] for index in group])
+            yield (
+                f"{len(group)} of {len(found.sources)} sources ({who}) have large samples at the same time: "
+                f"{_share(found, clearest)}."
+            )
+
+
+def _share(found: Courses, pair: Association) -> str:
+    first, second = found.sources[pair.first].name, found.sources[pair.second].name
+    by_chance = "fewer than 0.1" if pair.expected < 0.1 else f"{pair.expected:.1f}"
+    return (
+        f"of the {pair.of:,} times when {second} is late most, {first} is, too, in {pair.together:,} "
+        f"(within {format_duration(pair.window_ns)}; {by_chance} by chance; {_chance(pair.p)})"
+    )
+
+
+def _apart(found: Courses) -> Iterator[str]:
+    held = [(course, course.apart) for course in found.sources if course.apart is not None]
+    held.sort(key=lambda one: -one[1].factor)
+    for course, one in held[:_MOST_APART]:
+        yield _stands_apart(course, one, len(found.sources))
+    if len(held) > _MOST_APART:
+        yield f"So it is with {_count(len(held) - _MOST_APART, 'more source')}, by less."
+
+
+def _stands_apart(course: Course, one: Apart, sources: int) -> str:
+    factor = f"{one.factor:.0f}" if one.factor >= 10 else f"{math.floor(one.factor * 10) / 10:g}"
+    rest = f"{factor} times the next, {format_duration(one.next_ns)}"
+    if one.count == 1:
+        return f"The largest sample{_of(course, sources)}, {format_duration(one.most_ns)}, is {rest}."
+    low, high = format_duration(one.least_ns), format_duration(one.most_ns)
+    return f"The {one.count} largest samples{_of(course, sources)} ({low} to {high}) are at least {rest}."
+
+
+def _of(course: Course, sources: int) -> str:
+    return f" of {course.name}" if sources > 1 else ""
+
+
+def _who(courses: Sequence[Course], every: Sequence[Course]) -> str:
+    """Whom it is about, after a comma; nothing where there is only one source."""
+    if len(every) == 1:
+        return ""
+    if len(courses) == len(every):
+        return f", all {len(every)} sources" if len(every) > 2 else ", both sources"
+    if len(courses) <= 2:
+        return f", {listed([one.name for one in courses])}"
+    return f", {len(courses)} of {len(every)} sources ({_names(courses)})"
+
+
+def _names(courses: Sequence[Course]) -> str:
+    names = [one.name for one in courses[:_NAMED]]
+    return ", ".join(names) + (", …" if len(courses) > _NAMED else "")
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

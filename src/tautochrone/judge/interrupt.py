@@ -1,0 +1,208 @@
+"""Interrupt and preemption latency of Laurich (2004), from runs of the experiment `interrupt`."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tautochrone.base.units import format_duration
+from tautochrone.judge.circumstances import deployment_words, remote
+from tautochrone.run.folder import Run
+from tautochrone.statistics.bins import INTERRUPT_BINS, PREEMPTION_BINS, FixedBins, fixed_bins
+from tautochrone.statistics.quantiles import exceedance_bound
+from tautochrone.statistics.summary import Quantile, Summary, summarise, summarise_counts
+
+PREEMPTION, INTERRUPT, SWITCH = "preemption_latency_ns", "interrupt_latency_ns", "switch_ns"
+LIMIT = "limit_ns"
+"""The condition of a run that says how late a start may be."""
+
+USUAL_LIMIT_NS = 500_000
+"""Section 8 of the paper: less than 0.5 ms of a control interval of 10 ms."""
+
+THRESHOLD = 0.99999
+IDLE = "idle"
+_CONFIDENCE, _TELLING = 0.95, 0.5
+_SWITCH_BINS = (500, 10_000)
+
+Standing = Literal["met", "not met", "not shown"]
+
+
+@dataclass(frozen=True)
+class Latency:
+    """One measure of one run. ``bins`` are as wide as the paper's; None of a run that kept a histogram."""
+
+    summary: Summary
+    bins: FixedBins | None = None
+
+    @property
+    def threshold(self) -> Quantile:
+        """The 99.999 % threshold; its value is None with too few samples."""
+        return next(one for one in self.summary.quantiles if one.q == THRESHOLD)
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """Whether every start came in time.
+
+    Attributes:
+        late: samples at or past the limit.
+        missed: releases that were passed over; None if that is not known.
+        dropped: samples that were taken and lost.
+    """
+
+    limit_ns: int
+    samples: int
+    late: int
+    missed: int | None
+    dropped: int
+    largest_ns: int | None
+
+    @property
+    def standing(self) -> Standing:
+        """What the samples show."""
+        if self.late or self.missed:
+            return "not met"
+        return "met" if self.samples and self.missed is not None else "not shown"
+
+    @property
+    def share(self) -> float | None:
+        """Of all starts, at most so many are too late, at 95 % confidence; those dropped are taken for late.
+
+        None without samples.
+        """
+        taken = self.samples + self.dropped
+        return exceedance_bound(taken, self.late + self.dropped, _CONFIDENCE) if taken else None
+
+    @property
+    def sentence(self) -> str:
+        """For people."""
+        limit = format_duration(self.limit_ns)
+        if not self.samples or self.largest_ns is None:
+            return f"Less than {limit}: not shown, there is no sample."
+        largest = format_duration(self.largest_ns)
+        if self.standing == "not met":
+            return f"Less than {limit}: not met. {self._what_was_late(largest)}"
+        if self.standing == "not shown":
+            return (
+                f"Less than {limit}: not shown. The run was cut off, and how many releases were missed is "
+                f"not known; the latest of {self.samples:,} starts was {largest} late."
+            )
+        met = f"met in all {self.samples:,} samples; the latest start was {largest} late"
+        return f"Less than {limit}: {met}. {self._bound()}"
+
+    def _what_was_late(self, largest: str) -> str:
+        parts = []
+        if self.late:
+            parts.append(f"{self.late:,} of {self.samples:,} starts came too late, the latest by {largest}")
+        if self.missed:
+            parts.append(f"{_plural(self.missed, 'release')} passed over, because the task was still late")
+        return "; ".join(parts) + "."
+
+    def _bound(self) -> str:
+        share = self.share or 1.0
+        said = (
+            f"With 95 % confidence at most 1 start in {int(1 / share):,} comes too late."
+            if share <= _TELLING
+            else "So few samples say next to nothing about other starts."
+        )
+        if self.dropped:
+            return f"{_plural(self.dropped, 'sample')} dropped, here taken for late. {said}"
+        return said
+
+
+@dataclass(frozen=True)
+class InterruptRun:
+    """One run. A latency is None where it was not measured.
+
+    Attributes:
+        load: what ran beside it.
+        way: system and loop in words: runs that differ in their load only have the same.
+        interrupt: t1, from the timer's expiry to its handler.
+        preemption: t2, from the timer's expiry to the task.
+        switch: t2 - t1 of each sample, in bins as narrow as those of t1.
+        absent: what was not measured, and why.
+    """
+
+    load: str
+    way: str
+    interrupt: Latency | None
+    preemption: Latency | None
+    switch: Latency | None
+    requirement: Requirement
+    absent: dict[str, str]
+
+    @property
+    def loaded(self) -> bool:
+        """Whether anything ran beside it."""
+        return self.load != IDLE
+
+
+def judge_interrupt(run: Run) -> InterruptRun:
+    """Reduce a run.
+
+    Raises:
+        DamagedError: the samples can't be read.
+    """
+    header, conditions = run.manifest.header, run.manifest.conditions
+    preemption = _latency(run, PREEMPTION, PREEMPTION_BINS)
+    return InterruptRun(
+        load=str(conditions.get("load", "not known")),
+        way=_way(run),
+        interrupt=_latency(run, INTERRUPT, INTERRUPT_BINS),
+        preemption=preemption,
+        switch=_latency(run, SWITCH, _SWITCH_BINS),
+        requirement=_requirement(run, int(conditions.get(LIMIT) or USUAL_LIMIT_NS), preemption),
+        absent={str(one["name"]): str(one["why"]) for one in header.get("absent", ())},
+    )
+
+
+def _latency(run: Run, measure: str, bins: tuple[int, int]) -> Latency | None:
+    if measure not in run.measures or run.count(measure) == 0:
+        return None
+    if run.is_histogram:
+        known = next(one for one in run.manifest.extremes if one.measure == measure)
+        return Latency(summarise_counts(*run.histogram(), known.maximum_ns))
+    values = run.values(measure)
+    counted = fixed_bins(values, *bins)
+    return Latency(summarise(values, in_place=True), counted)
+
+
+def _requirement(run: Run, limit_ns: int, preemption: Latency | None) -> Requirement:
+    books = run.manifest.books
+    missed = [book.missed for book in books]
+    late = 0
+    if preemption is not None and preemption.summary.maximum >= limit_ns:
+        late = _late(run, limit_ns)
+    return Requirement(
+        limit_ns=limit_ns,
+        samples=preemption.summary.count if preemption else 0,
+        late=late,
+        missed=None if run.manifest.footer is None else sum(one or 0 for one in missed),
+        dropped=sum(book.dropped or 0 for book in books),
+        largest_ns=preemption.summary.maximum if preemption else None,
+    )
+
+
+def _late(run: Run, limit_ns: int) -> int:
+    """At least one: the maximum is late. Of a histogram, the samples of all bins that reach the limit."""
+    if not run.is_histogram:
+        return int(np.count_nonzero(run.values(PREEMPTION) >= limit_ns))
+    _, high, count = run.histogram()
+    return int(count[high >= limit_ns].sum())
+
+
+def _way(run: Run) -> str:
+    header = run.manifest.header
+    system, parameters = header.get("system", {}), header.get("parameters", {})
+    named = " ".join(str(system[key]) for key in ("name", "release") if system.get(key))
+    policy, priority = (parameters.get(key) for key in ("policy", "priority"))
+    urgency = f"{policy} {priority}" if priority else str(policy)
+    periods = dict.fromkeys(one.get("period_ns") for one in (parameters, *header.get("sources", ())))
+    rhythm = " and ".join(format_duration(period_ns) for period_ns in periods if period_ns)
+    conditions = run.manifest.conditions
+    around = filter(None, (remote(conditions), deployment_words(conditions)))
+    return ", ".join((named, urgency, *([f"every {rhythm}"] if rhythm else []), *around))
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun} was" if count == 1 else f"{count:,} {noun}s were"

@@ -1,0 +1,97 @@
+"""From runs to what the verdict rests on."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tautochrone.judge import tire_run as tire
+from tautochrone.judge.circumstances import deployment_words, remote
+from tautochrone.judge.verdict import MeasuredLoop, Verdict, judge
+from tautochrone.run.folder import Run
+from tautochrone.run.layout import LATENCY, periods_ns
+from tautochrone.run.manifest import Books
+
+
+def judge_runs(runs: Iterable[Run]) -> Verdict | None:
+    """The verdict over all runs that are about a control loop, or None if there is none among them."""
+    loops = [loop for run in runs for loop in measured_loops(run)]
+    return judge(loops) if loops else None
+
+
+def is_about_a_loop(header: Mapping[str, Any]) -> bool:
+    """Whether a run tells how late the cycles of a loop begin: periodic, and that is what it is about first.
+
+    An error of the period, a response time or an interrupt latency says nothing of that kind by itself.
+    """
+    measures = header.get("measures") or [{}]
+    return bool(periods_ns(header)) and measures[0].get("name") == LATENCY
+
+
+def is_a_loop_with_work(header: Mapping[str, Any]) -> bool:
+    """Whether a run tells how long the cycles of a loop take with all of its threads' work in them."""
+    return header.get("experiment") == tire.EXPERIMENT and bool(periods_ns(header))
+
+
+def measured_loops(run: Run) -> list[MeasuredLoop]:
+    """Each source of a run that is about a control loop, or all of them as one where they are its threads;
+    empty for all others."""
+    header = run.manifest.header
+    if is_a_loop_with_work(header):
+        # They agree on every release, and so have the same books.
+        loops = [_loop(run, book, with_work=True) for book in run.manifest.books]
+        return loops[:1] and [max(loops, key=lambda loop: loop.dropped)]
+    if not is_about_a_loop(header):
+        return []
+    periods = periods_ns(header)
+    return [_loop(run, book) for book in run.manifest.books if book.source in periods]
+
+
+def _loop(run: Run, book: Books, *, with_work: bool = False) -> MeasuredLoop:
+    manifest = run.manifest
+    sources = {source["source"]: source for source in manifest.header.get("sources", ())}
+    rested = {one["source"]: one.get("rested", 0) for one in (manifest.footer or {}).get("books", ())}
+    obtained = sources.get(book.source, {}).get("obtained", {})
+    worst_ns = (
+        one.maximum_ns
+        for one in manifest.extremes
+        if one.measure == run.measures[0] and (with_work or one.source == book.source)
+    )
+    how = (_way(manifest.header, obtained), deployment_words(manifest.conditions))
+    return MeasuredLoop(
+        period_ns=periods_ns(manifest.header)[book.source],
+        source=tire.words(run) if with_work else book.name,
+        cpu=None if with_work else obtained.get("cpu"),
+        load=str(manifest.conditions.get("load", "not known")),
+        completed=book.completed,
+        missed=book.missed,
+        dropped=book.dropped or 0,
+        overruns=book.overruns,
+        worst_ns=max(worst_ns, default=None),
+        rested=rested.get(book.source, 0),
+        way=", ".join(filter(None, how)),
+        where=_where(manifest.facts, manifest.conditions),
+        with_work=with_work,
+    )
+
+
+def _way(header: Mapping[str, Any], obtained: Mapping[str, Any]) -> str:
+    """How the loop ran: policy and priority always, the rest where it is not what a loop usually does."""
+    parameters, process = header.get("parameters", {}), header.get("process", {}).get("obtained", {})
+    policy, priority = obtained.get("policy", parameters.get("policy")), obtained.get("priority")
+    words = [f"policy {policy} {priority}" if priority else f"policy {policy}"]
+    if parameters.get("wait") == "spin":
+        words.append("polling the clock")
+    if parameters.get("overrun") not in ("skip", None):
+        words.append(f"overruns: {parameters['overrun']}")
+    if process.get("memory_locked") is False:
+        words.append("memory not locked")
+    if process.get("wake_latency_limit_us") is not None:
+        words.append(f"idle CPUs held to {process['wake_latency_limit_us']} us")
+    return ", ".join(words)
+
+
+def _where(facts: Mapping[str, Any], conditions: Mapping[str, Any]) -> str:
+    """What tells machines and kernels apart."""
+    kernel, cpu = facts.get("kernel", {}), facts.get("cpu", {})
+    return ", ".join(
+        str(part) for part in (remote(conditions), cpu.get("model"), kernel.get("release")) if part
+    )

@@ -1,0 +1,187 @@
+"""What was called, through what, from where: what tells one run of middleware from another."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tautochrone.judge.circumstances import server_of
+from tautochrone.judge.reduced import reduce_run
+from tautochrone.run.folder import Run
+from tautochrone.run.manifest import Manifest
+from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
+from tautochrone.target.middleware_names import EXPERIMENTS, SERVER_ON, TRANSPORTS
+
+FREE, _PINNED, _NOT_PINNED = "free", "pinned", "not pinned"
+PLACES = {"same": "one CPU", "different": "two CPUs", FREE: _NOT_PINNED}
+CHILD = "child"
+RESULT = "result"
+
+_SERVED = ("policy", "priority", "cpu")
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How one run called.
+
+    Attributes:
+        transport: its name as a program has it: "zeromq".
+        title: the same for people.
+        version: of the middleware's library; None: it has none, it is the system's own.
+        place: "same", "different" or "free".
+        server: `CHILD`, or the target or the address of one that was started apart.
+        apart: whether that is another machine, or may be one; the place is then the client's alone.
+        clocks: "one" if client and server are known to read the same clock.
+    """
+
+    transport: str
+    title: str
+    version: str | None
+    place: str
+    server: str
+    clocks: str
+    apart: bool = False
+
+    @property
+    def where(self) -> str:
+        """On which CPUs, and against which server, in words; both ends share no CPUs of two machines."""
+        if self.apart:
+            return f"{_NOT_PINNED if self.place == FREE else _PINNED}, server {self.server}"
+        place = PLACES.get(self.place, self.place)
+        return place if self.server == CHILD else f"{place}, server {self.server}"
+
+    @property
+    def name(self) -> str:
+        """``TCP, one CPU``."""
+        return ", ".join(filter(None, [self.title, self.where]))
+
+
+def setting_of(manifest: Manifest) -> Setting:
+    """That of a run of any of these experiments."""
+    told = parameters_of(manifest)
+    transport = str(told.get("transport") or "not known")
+    version = told.get("transport_version")
+    started_on = manifest.conditions.get(SERVER_ON)
+    server = str(started_on or told.get("server") or CHILD)
+    apart = bool(server_of(manifest.conditions)) if started_on else server != CHILD
+    asked = str(told.get("place") or "")
+    return Setting(
+        transport=transport,
+        title=str(told.get("transport_title") or transport),
+        version=str(version) if version else None,
+        place=asked if apart or server == CHILD else _place_obtained(manifest) or asked,
+        server=server,
+        clocks=str(told.get("clocks") or "unknown"),
+        apart=apart,
+    )
+
+
+def _place_obtained(manifest: Manifest) -> str:
+    """Where both ends of one machine were, from the CPUs that they had; empty: it is not known of each.
+
+    A server that was started by itself has CPUs of its own, of which its client's place tells nothing.
+    """
+    sources = manifest.header.get("sources") or ()
+    ends = [
+        (_cpu_of(source), _cpu_of(partner)) for source in sources for partner in source.get("partners") or ()
+    ]
+    if not ends or any(cpu is None for end in ends for cpu in end):
+        return ""
+    return "same" if all(client == server for client, server in ends) else "different"
+
+
+def _cpu_of(thread: Mapping[str, Any]) -> object:
+    """To which it was pinned; None: to none, or to several."""
+    return (thread.get("obtained") or {}).get("cpu")
+
+
+def parameters_of(manifest: Manifest) -> Mapping[str, Any]:
+    """As the stream's header has them."""
+    told: Mapping[str, Any] = manifest.header.get("parameters") or manifest.parameters
+    return told
+
+
+def as_obtained(manifest: Manifest) -> Mapping[str, Any]:
+    """The same of a run of any experiment, with the place that both ends of middleware really had.
+
+    Where they run on two machines, the place is no more than whether they are pinned.
+    """
+    told = parameters_of(manifest)
+    if manifest.experiment not in EXPERIMENTS or not told.get("place"):
+        return told
+    setting = setting_of(manifest)
+    pinned = _NOT_PINNED if setting.place == FREE else _PINNED
+    return {**told, "place": pinned if setting.apart else setting.place}
+
+
+def place_of(transport: str) -> tuple[int, str]:
+    """By what transports are ordered."""
+    known = TRANSPORTS.index(transport) if transport in TRANSPORTS else len(TRANSPORTS)
+    return known, transport
+
+
+def result_of(manifest: Manifest) -> Mapping[str, Any]:
+    """What came of the run as its event says; empty if it was cut off before."""
+    found: Mapping[str, Any] = next((one for one in manifest.events if one.get("event") == RESULT), {})
+    return found
+
+
+def summaries(run: Run, measure: str) -> dict[int, Summary]:
+    """Of each source that has samples of a measure, in one pass; of a histogram, its bins."""
+    if measure not in run.measures:
+        return {}
+    if not run.is_histogram:
+        return {one.source: summary_of(one.counts) for one in reduce_run(run, measure)}
+    return {
+        one.source: summarise_counts(*run.histogram(one.source), one.maximum_ns)
+        for one in run.manifest.extremes
+        if one.measure == measure and run.count(measure, one.source)
+    }
+
+
+def serving_deviations(manifest: Manifest) -> Iterator[str]:
+    """What threads that served were not as they were asked to be: a sentence for each way in which."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for source in manifest.header.get("sources", ()):
+        for partner in source.get("partners") or ():
+            for name, asked, had in _differing(partner):
+                found.setdefault((name, asked, had), []).append(str(source.get("name", source["source"])))
+    for (name, asked, had), clients in found.items():
+        who = "the thread" if len(clients) == 1 else f"{len(clients)} threads"
+        yield f"{who} serving {_listed(clients)} had {name} {had}, and {asked} was asked for"
+    yield from _changed(manifest)
+
+
+def _changed(manifest: Manifest) -> Iterator[str]:
+    """Threads that were not at the end what they were at the beginning, as the run's result tells it."""
+    before = {
+        int(source["source"]): (str(source.get("name", source["source"])), partner.get("obtained") or {})
+        for source in manifest.header.get("sources", ())
+        for partner in (source.get("partners") or ())[:1]
+    }
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for after in result_of(manifest).get("servants") or ():
+        name, had = before.get(int(after.get("source", -1)), ("", {}))
+        for what in _SERVED:
+            first, last = had.get(what), after.get(what)
+            if first is not None and last is not None and first != last:
+                found.setdefault((what.replace("cpu", "CPU"), str(first), str(last)), []).append(name)
+    for (what, first, last), clients in found.items():
+        who = "the thread" if len(clients) == 1 else f"{len(clients)} threads"
+        yield f"{who} serving {_listed(clients)} had {what} {first} before the calls and {last} after them"
+
+
+def _differing(partner: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Of one thread; what was not asked for, or can't be told, is no difference."""
+    asked, had = partner.get("requested") or {}, partner.get("obtained") or {}
+    for name in _SERVED:
+        wanted, got = asked.get(name), had.get(name)
+        if wanted is not None and got is not None and wanted != got:
+            yield name.replace("cpu", "CPU"), str(wanted), str(got)
+
+
+def _listed(names: Sequence[str]) -> str:
+    named = list(dict.fromkeys(names))
+    if len(named) <= _MOST_NAMED:
+        return " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
+    return f"{named[0]} to {named[-1]}"

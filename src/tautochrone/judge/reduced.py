@@ -1,0 +1,125 @@
+"""A run's samples, reduced in one pass over its file: what everything that is judged begins with."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tautochrone.base.errors import DamagedError
+from tautochrone.run.folder import Run
+from tautochrone.run.layout import periods_ns
+from tautochrone.run.manifest import Books
+from tautochrone.statistics.counts import Counts, counts_of_bins, merge
+from tautochrone.statistics.difference.sides import Source
+from tautochrone.statistics.reduction import Reducer, Reduction
+
+Integers = npt.NDArray[np.integer[Any]]
+
+_HELD = 1 << 20
+"""Rows of all sources that are kept until a source has enough of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """One source of one run.
+
+    Attributes:
+        source: its number; ``name``: its name.
+        counts: its samples; of a run that kept a histogram, that.
+        reduction: what needs their order; None of a run that kept a histogram.
+        period_ns: between two releases; None without a schedule.
+        lost: releases that have no sample, since they were missed or their sample was dropped; whoever judges
+            takes them for later than every sample. None if that is not known.
+    """
+
+    source: int
+    name: str
+    counts: Counts
+    reduction: Reduction | None
+    period_ns: int | None
+    lost: int | None
+
+    def as_source(self) -> Source:
+        """It as the tests of difference take it."""
+        return Source(self.counts, self.reduction, self.lost, self.period_ns)
+
+
+def reduce_run(run: Run, measure: str | None = None) -> tuple[Reduced, ...]:
+    """Each source that has samples of a measure (None: of the first one), in the order of the books.
+
+    Raises:
+        UsageError: there is no such measure.
+        DamagedError: the samples can't be read.
+    """
+    reductions = {} if run.is_histogram else _reductions(run, measure)
+    periods = periods_ns(run.manifest.header)
+    found = []
+    for book in run.manifest.books:
+        if not run.count(measure, book.source):
+            continue
+        one = reductions.get(book.source)
+        counts = _histogram(run, book.source) if one is None else one.counts
+        period_ns = periods.get(book.source)
+        found.append(Reduced(book.source, book.name, counts, one, period_ns, _lost(book, period_ns)))
+    return tuple(found)
+
+
+def all_counts(parts: tuple[Reduced, ...]) -> Counts:
+    """All samples of several sources together.
+
+    Raises:
+        ValueError: there is no source.
+    """
+    return merge(one.counts for one in parts)
+
+
+def _lost(book: Books, period_ns: int | None) -> int | None:
+    if period_ns is None:
+        return book.dropped or 0
+    return None if book.missed is None or book.dropped is None else book.missed + book.dropped
+
+
+def _histogram(run: Run, source: int) -> Counts:
+    _, high, count = run.histogram(source)
+    largest = max(one.maximum_ns for one in run.manifest.extremes if one.source == source)
+    return counts_of_bins(high.clip(max=largest), count)
+
+
+def _reductions(run: Run, measure: str | None) -> dict[int, Reduction]:
+    name = measure if measure is not None else next(iter(run.measures), None)
+    reducers = {
+        one.source: Reducer(one.count, one.minimum_ns, one.maximum_ns)
+        for one in run.manifest.extremes
+        if one.measure == name and one.count
+    }
+    try:
+        for source, instants, values in _in_long_stretches(run, measure, _HELD // max(1, len(reducers))):
+            if source in reducers:
+                reducers[source].add(instants, values)
+        return {source: reducers[source].finish() for source in run.sources if source in reducers}
+    except (ValueError, IndexError) as error:
+        raise DamagedError(f"The samples of run {run.id} are not those of its manifest: {error}") from error
+
+
+def _in_long_stretches(run: Run, measure: str | None, rows: int) -> Iterator[tuple[int, Integers, Integers]]:
+    """The run's stretches, those of one source put together until they have so many rows.
+
+    Sources that take turns leave stretches as short as a frame, and to add one costs the same however short.
+    """
+    held: dict[int, list[tuple[Integers, Integers]]] = {}
+    lengths: dict[int, int] = {}
+    for source, instants, values in run.stretches(measure):
+        held.setdefault(source, []).append((instants, values))
+        lengths[source] = lengths.get(source, 0) + len(values)
+        if lengths[source] >= rows:
+            lengths[source] = 0
+            yield source, *_joined(held.pop(source))
+    for source, parts in held.items():
+        yield source, *_joined(parts)
+
+
+def _joined(parts: list[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
+    instants, values = zip(*parts, strict=True)
+    return np.concatenate(instants), np.concatenate(values)

@@ -1,0 +1,232 @@
+"""From runs to what requirements are judged by: each source under each set of conditions.
+
+Runs whose conditions are the same are repetitions of one another, and their samples are taken together.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tautochrone.base.units import format_rate
+from tautochrone.experiments.taskset_run import outcomes_of
+from tautochrone.judge.circumstances import ONLY_HOW_MUCH, deployment_name, deployment_words, remote
+from tautochrone.judge.reduced import Reduced, reduce_run
+from tautochrone.run.folder import Run
+from tautochrone.run.layout import LATENCY, periods_ns
+from tautochrone.run.manifest import Books
+
+Integers = npt.NDArray[np.integer[Any]]
+
+RESPONSE = "response_ns"
+_ENDS_OF_WORK = (RESPONSE, LATENCY, "preemption_latency_ns", "round_trip_ns")
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """One source of one run.
+
+    Attributes:
+        reduced: its samples; None without any.
+        period_ns: between two releases; None without a schedule.
+        deadline_ns: of each release, its own or else the period; None without a schedule.
+        missed: releases that were passed over; of a run that was cut off, those that are known of.
+        dropped: samples that were taken and lost.
+        known: whether all misses are known.
+        lowest: of a histogram, by bin its lower edge and count; None of samples.
+    """
+
+    run: Run
+    name: str
+    reduced: Reduced | None
+    period_ns: int | None
+    deadline_ns: int | None
+    missed: int
+    dropped: int
+    known: bool
+    lowest: tuple[Integers, Integers] | None = None
+
+    @property
+    def taken(self) -> int:
+        """Samples that there are."""
+        return 0 if self.reduced is None else self.reduced.counts.total
+
+    @property
+    def samples(self) -> int:
+        """Samples and releases without one."""
+        return self.taken + self.missed + self.dropped
+
+    @property
+    def seconds(self) -> float:
+        """How long that took."""
+        if self.period_ns is not None:
+            return self.samples * self.period_ns / 1e9
+        held = self.reduced.reduction if self.reduced is not None else None
+        return 0.0 if held is None else held.seconds
+
+    @property
+    def worst_ns(self) -> int | None:
+        """The largest; None without samples."""
+        return int(self.reduced.counts.value[-1]) if self.reduced is not None else None
+
+    def above(self, limit_ns: int) -> tuple[int, int]:
+        """How many samples are above a limit: for certain, and at most."""
+        if self.reduced is None:
+            return 0, 0
+        most = self.reduced.counts.above(limit_ns)
+        if self.lowest is None:
+            return most, most
+        low, count = self.lowest
+        return int(count[low > limit_ns].sum()), most
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """A source under one set of conditions, in all repetitions.
+
+    Attributes:
+        where: the conditions in words, as far as they tell groups apart; may be empty.
+        source: its name.
+        seen: one for each repetition, at least one.
+    """
+
+    where: str
+    source: str
+    seen: tuple[Seen, ...]
+
+
+def measure_of(run: Run, measure: str) -> str | None:
+    """The measure of a run that a requirement is about; None: it has none of that kind.
+
+    Args:
+        measure: its name; empty: the one that ends when the work of a release does.
+    """
+    if measure:
+        return measure if measure in run.measures else None
+    if not periods_ns(run.manifest.header):
+        return None
+    return next((one for one in _ENDS_OF_WORK if one in run.measures), None)
+
+
+def groups_of(runs: Sequence[Run], measure: str) -> list[Group]:
+    """Each source under each set of conditions, in the order in which they were measured.
+
+    Args:
+        measure: as of `measure_of`; runs that have none are left out.
+
+    Raises:
+        DamagedError: the samples can't be read.
+    """
+    found: dict[tuple[str, str], list[Seen]] = {}
+    traits: dict[str, dict[str, str]] = {}
+    for run in runs:
+        name = measure_of(run, measure)
+        if name is None or (run.is_histogram and name != run.measures[0]):
+            continue
+        key = _key(run)
+        traits[key] = _traits(run)
+        for seen in _sources(run, name):
+            found.setdefault((key, seen.name), []).append(seen)
+    said = _words(traits)
+    return [Group(said[key], source, tuple(seen)) for (key, source), seen in found.items()]
+
+
+def _sources(run: Run, measure: str) -> list[Seen]:
+    header = run.manifest.header
+    periods = periods_ns(header)
+    described = {one["source"]: one for one in header.get("sources", ())}
+    reduced = {one.source: one for one in reduce_run(run, measure)}
+    cut_off = _cut_off(run)
+    found = []
+    for book in run.manifest.books:
+        period_ns = periods.get(book.source)
+        if period_ns is None and book.source not in reduced:
+            continue
+        deadline = described.get(book.source, {}).get("deadline_ns", period_ns)
+        found.append(
+            Seen(
+                run=run,
+                name=book.name,
+                reduced=reduced.get(book.source),
+                period_ns=period_ns,
+                deadline_ns=deadline if isinstance(deadline, int) and deadline > 0 else period_ns,
+                missed=max(0, (book.missed or 0) - cut_off.get(book.name, 0)) if period_ns else 0,
+                dropped=book.dropped or 0,
+                known=_is_known(run, book, period_ns),
+                lowest=_bins(run, book) if run.is_histogram and book.source in reduced else None,
+            )
+        )
+    return found
+
+
+def _is_known(run: Run, book: Books, period_ns: int | None) -> bool:
+    """A run that was cut off tells only the misses that it came to tell of."""
+    if run.manifest.footer is None:
+        return False
+    return book.dropped is not None and (period_ns is None or book.missed is not None)
+
+
+def _bins(run: Run, book: Books) -> tuple[Integers, Integers]:
+    low, _, count = run.histogram(book.source)
+    return low, count
+
+
+def _cut_off(run: Run) -> Mapping[str, int]:
+    """By task, releases that an early end left unserved before their deadline: they were not missed."""
+    ended_early = run.manifest.ended not in (None, "complete")
+    if run.manifest.experiment != "taskset" or not ended_early or run.is_histogram:
+        return {}
+    return {one.task.name: one.cut_off for one in outcomes_of(run)}
+
+
+def _key(run: Run) -> str:
+    manifest = run.manifest
+    parameters = manifest.header.get("parameters") or manifest.parameters
+    facts = manifest.facts
+    return json.dumps(
+        [
+            manifest.experiment,
+            {name: value for name, value in parameters.items() if name not in ONLY_HOW_MUCH},
+            sorted(set(periods_ns(manifest.header).values())),
+            manifest.conditions.get("load"),
+            deployment_name(manifest.conditions),
+            remote(manifest.conditions),
+            (facts.get("kernel") or {}).get("release"),
+            (facts.get("cpu") or {}).get("model"),
+        ],
+        sort_keys=True,
+        default=str,
+    )
+
+
+def _traits(run: Run) -> dict[str, str]:
+    """By what a person tells conditions apart, in words; the load always."""
+    manifest = run.manifest
+    load = str(manifest.conditions.get("load", "idle"))
+    periods = sorted(set(periods_ns(manifest.header).values()))
+    return {
+        "load": "idle" if load == "idle" else f"load {load}",
+        "deployment": deployment_words(manifest.conditions),
+        "machine": remote(manifest.conditions),
+        "kernel": str((manifest.facts.get("kernel") or {}).get("release") or ""),
+        "rate": format_rate(1e9 / periods[0]) if len(periods) == 1 else "",
+        "experiment": manifest.experiment,
+    }
+
+
+def _words(traits: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    always = ("load", "deployment", "machine")
+    names = [
+        name
+        for name in ("load", "deployment", "machine", "rate", "kernel", "experiment")
+        if name in always or len({one[name] for one in traits.values()}) > 1
+    ]
+    said = {key: ", ".join(filter(None, (one[name] for name in names))) for key, one in traits.items()}
+    numbered: dict[str, int] = {}
+    for key, words in said.items():  # what differs otherwise has a number
+        numbered[words] = numbered.get(words, 0) + 1
+        said[key] = words if numbered[words] == 1 else f"{words} ({numbered[words]})"
+    return said

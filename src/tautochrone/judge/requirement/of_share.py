@@ -1,0 +1,316 @@
+"""Requirements that allow a share of the releases to pass a limit, or none: all but those on a mean."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from tautochrone.experiments.requirement import Requirement
+from tautochrone.judge.requirement import words
+from tautochrone.judge.requirement.evidence import Group, Seen
+from tautochrone.judge.requirement.line import Limits, Line
+from tautochrone.judge.requirement.share import (
+    Counted,
+    least_later,
+    most_later,
+    samples_needed,
+    samples_to_settle,
+)
+from tautochrone.judge.verdict import FEWEST_CYCLES
+from tautochrone.statistics.counts import Counts, merge
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+from tautochrone.statistics.quantiles import rank
+
+EXTRAPOLATED_MOST = 10.0
+"""Times as many releases as were measured: what is rarer than one in so many, the tail does not decide."""
+
+TAIL_SAMPLES = 10_000
+"""Of fewer, the upper end of a tail's interval is too low more often than it says."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """With what confidence each answer is given."""
+
+    holds: float
+    fails: float
+
+
+def line_of_share(requirement: Requirement, group: Group, groups: int, *, counted: bool) -> Line:
+    """Judge one source.
+
+    Args:
+        groups: how many are judged at once.
+        counted: whether no tail may decide.
+    """
+    sides = Sides(requirement.confidence, 1 - (1 - requirement.confidence) / groups)
+    found = count(requirement, group.seen)
+    allowed = allowed_share(requirement, group.seen[0])
+    line = Line(
+        where=group.where,
+        source=group.source,
+        runs=tuple(one.run.id for one in group.seen),
+        standing="not shown",
+        why="",
+        samples=found.samples,
+        later=found.later,
+        lost=sum(one.missed + one.dropped for one in group.seen),
+        allowed=allowed,
+        low=found.low(sides.fails),
+        high=found.high(sides.holds),
+        effect=found.effect,
+        worst_ns=max((one.worst_ns for one in group.seen if one.worst_ns is not None), default=None),
+        observed=_quantile(requirement, group.seen, found, sides),
+    )
+    said = words.Numbers(requirement, group, line, found)
+    if not found.samples:
+        return replace(line, why="Nothing was released or measured.", to_settle="Measure it.")
+    if allowed is None:
+        return replace(line, why=words.NO_RATE, to_settle="")
+    if not allowed:
+        return _all_or_none(line, said, found, known=_known(group.seen))
+    return _by_share(line, said, found, allowed, sides, counted=counted)
+
+
+def count(requirement: Requirement, seen: Sequence[Seen]) -> Counted:
+    """What passed the limit in all repetitions; what has no sample passed it."""
+    later = unknown = 0
+    for one in seen:
+        least, most = one.above(passed_above(requirement, one))
+        later += least + one.missed
+        unknown += most - least + one.dropped
+    samples = sum(one.samples for one in seen)
+    within = sum(_effect_within(requirement, one) * one.samples for one in seen)
+    effect = max(1.0, within / samples if samples else 1.0)
+    if not later:
+        return Counted(samples, later, unknown, effect)
+    runs = _runs(requirement, seen)
+    of_runs = _dispersion([(least, released) for least, _, released in runs])
+    return Counted(
+        samples,
+        later,
+        unknown,
+        max(effect, of_runs),
+        *_clusters(requirement, seen),
+        runs=tuple((most, released) for _, most, released in runs),
+        of_runs=of_runs,
+    )
+
+
+def passed_above(requirement: Requirement, seen: Seen) -> int:
+    """The largest value that has not passed the limit, in ns."""
+    if requirement.limit_ns is None:
+        assert seen.deadline_ns is not None
+        return seen.deadline_ns
+    # Of misses and chances the operator is about how often, and not about the time.
+    at_most = requirement.kind in ("misses", "above") or not requirement.strict
+    return requirement.limit_ns if at_most else requirement.limit_ns - 1
+
+
+def allowed_share(requirement: Requirement, seen: Seen) -> float | None:
+    """Of the releases, how many may pass the limit; 0: none; None: there is no rate to tell by."""
+    if requirement.kind == "quantile":
+        return float(1 - Fraction(repr(requirement.q)))
+    if requirement.frequency is None:
+        return 0.0
+    rate_hz = 1e9 / seen.period_ns if seen.period_ns else None
+    share = requirement.frequency.share(rate_hz)
+    return None if share is None else min(share, 1.0)
+
+
+def length_to_show(requirement: Requirement, rate_hz: float, *, counted: bool) -> float:
+    """Seconds that a run without a sample past the limit takes to show it; 0: any run does.
+
+    Args:
+        counted: whether that is to be counted; otherwise the least that a tail may be extrapolated from.
+    """
+    seen_share = (
+        float(1 - Fraction(repr(requirement.q)))
+        if requirement.kind == "quantile"
+        else requirement.frequency.share(rate_hz)
+        if requirement.frequency is not None
+        else None
+    )
+    if not seen_share or seen_share >= 1:
+        return FEWEST_CYCLES / rate_hz
+    if counted:
+        return samples_needed(seen_share, requirement.confidence) / rate_hz
+    return max(1 / (seen_share * EXTRAPOLATED_MOST), TAIL_SAMPLES) / rate_hz
+
+
+def _all_or_none(line: Line, said: words.Numbers, found: Counted, *, known: bool) -> Line:
+    """A maximum, or no miss at all: it holds in what was measured, or it does not."""
+    if found.later:
+        return replace(line, standing="does not hold", basis="counted", why=said.some_later())
+    if found.unknown or not known:
+        return replace(line, why=said.not_known(known=known), to_settle=words.MEASURE_AGAIN)
+    if found.samples < FEWEST_CYCLES:
+        needed_s = said.seconds_of(FEWEST_CYCLES)
+        return replace(
+            line,
+            why=said.too_few(FEWEST_CYCLES),
+            to_settle_s=needed_s,
+            to_settle=words.settled_by(FEWEST_CYCLES, needed_s, clean=True),
+        )
+    return replace(line, standing="holds", basis="counted", why=said.none_later())
+
+
+def _by_share(
+    line: Line, said: words.Numbers, found: Counted, allowed: float, sides: Sides, *, counted: bool
+) -> Line:
+    assert line.low is not None
+    assert line.high is not None
+    strict, known = said.requirement.strict, _known(said.group.seen)
+    if line.low > allowed or (strict and line.low == allowed):
+        return replace(line, standing="does not hold", basis="counted", why=said.too_many(allowed))
+    if line.high < allowed or (not strict and line.high == allowed):
+        if known:
+            return replace(line, standing="holds", basis="counted", why=said.few_enough(allowed))
+        return replace(line, why=said.not_known(known=known), to_settle=words.MEASURE_AGAIN)
+    samples = samples_to_settle(found, allowed, sides.holds, sides.fails)
+    seconds = None if samples is None else said.seconds_of(samples)
+    clean = not found.later + found.unknown
+    line = replace(
+        line,
+        why=said.open(allowed, samples),
+        to_settle_s=seconds,
+        to_settle=words.settled_by(
+            samples, seconds, clean=clean, holds=found.later <= allowed * found.samples
+        ),
+    )
+    return line if counted or not clean or not known else _by_tail(line, said, allowed)
+
+
+def _by_tail(line: Line, said: words.Numbers, allowed: float) -> Line:
+    """Whether the tails of all repetitions show what counting does not."""
+    from tautochrone.statistics.tails.tail import analyse, chance
+
+    requirement, seen = said.requirement, said.group.seen
+    reductions = [one.reduced.reduction if one.reduced is not None else None for one in seen]
+    if None in reductions:
+        return line
+    beyond = max(1 / (allowed * one.taken) for one in seen)
+    if beyond > EXTRAPOLATED_MOST:
+        shorter_s = said.seconds_of(max(1 / (allowed * EXTRAPOLATED_MOST), TAIL_SAMPLES))
+        return replace(line, why=f"{line.why} {words.too_far(beyond, EXTRAPOLATED_MOST, shorter_s)}")
+    if (fewest := min(one.taken for one in seen)) < TAIL_SAMPLES:
+        return replace(line, why=f"{line.why} {words.too_few_for_a_tail(fewest, TAIL_SAMPLES)}")
+    worst = None
+    for one, reduction in zip(seen, reductions, strict=True):
+        assert reduction is not None
+        # Two-sided at the confidence, since the upper end alone errs more often than half of what is left.
+        tail = analyse(reduction, requirement.confidence)
+        if tail.refusal is not None:
+            return replace(line, why=f"{line.why} {words.refused(tail.refusal)}")
+        found = chance(tail, passed_above(requirement, one))
+        if found is None:
+            return line
+        if worst is None or found.high > worst.high:
+            worst = found
+    if worst is None:
+        return line
+    if worst.high > allowed or (requirement.strict and worst.high == allowed):
+        return replace(line, why=f"{line.why} {said.tail_is_open(worst.high, allowed)}")
+    # However light the tail, nothing rarer is claimed than what it is believed for.
+    claimed = max(worst.high, 1 / (EXTRAPOLATED_MOST * line.samples))
+    return replace(
+        line,
+        standing="holds",
+        basis="extrapolated",
+        why=said.by_tail(claimed, allowed, beyond),
+        high=claimed,
+        to_settle_s=None,
+        to_settle="",
+    )
+
+
+def _known(seen: Sequence[Seen]) -> bool:
+    return all(one.known for one in seen)
+
+
+def _runs(requirement: Requirement, seen: Sequence[Seen]) -> list[tuple[int, int, int]]:
+    """Return how many passed the limit in each repetition for certain, at most, and of how many releases;
+    nothing of fewer than three repetitions that have any."""
+    some = [one for one in seen if one.samples]
+    if len(some) < FEWEST_RUNS:
+        return []
+    passed = [(*one.above(passed_above(requirement, one)), one) for one in some]
+    return [(least + one.missed, most + one.missed + one.dropped, one.samples) for least, most, one in passed]
+
+
+def _dispersion(runs: Sequence[tuple[int, int]]) -> float:
+    """Return the design effect of how repetitions differ: of each, how many passed a limit, of how many."""
+    later, samples = sum(passed for passed, _ in runs), sum(of for _, of in runs)
+    if len(runs) < FEWEST_RUNS or not 0 < later < samples:
+        return 1.0
+    share = later / samples
+    squares = ((passed - of * share) ** 2 / (of * share * (1 - share)) for passed, of in runs)
+    return max(1.0, sum(squares) / (len(runs) - 1))
+
+
+def _effect_within(requirement: Requirement, seen: Seen) -> float:
+    from tautochrone.statistics.difference.dependence import cluster_sizes, design_effect, effect_of
+
+    if seen.reduced is None or seen.reduced.reduction is None:
+        return 1.0
+    limit_ns = passed_above(requirement, seen)
+    in_clusters = effect_of(cluster_sizes(seen.reduced.reduction, limit_ns))
+    effect = max(in_clusters, design_effect(seen.reduced.reduction, limit_ns))
+    return effect * _passed_over_at_once(seen, limit_ns)
+
+
+def _clusters(requirement: Requirement, seen: Sequence[Seen]) -> tuple[int, float]:
+    """In how many groups of neighbours the limit was passed, over all repetitions, and their design effect.
+
+    Where releases were passed over, what made them so belongs to these groups, also below the limit.
+    """
+    from tautochrone.statistics.difference.dependence import cluster_sizes, effect_of
+
+    sizes = []
+    for one in seen:
+        if one.reduced is None or one.reduced.reduction is None:
+            continue
+        limit_ns = passed_above(requirement, one)
+        late_ns = min(limit_ns, one.period_ns - 1) if one.missed and one.period_ns else limit_ns
+        found = cluster_sizes(one.reduced.reduction, late_ns)
+        sizes.append(found * _passed_over_at_once(one, limit_ns))
+    together = np.concatenate(sizes) if sizes else np.zeros(0)
+    return len(together), effect_of(together)
+
+
+def _passed_over_at_once(seen: Seen, limit_ns: int) -> float:
+    """What it does that releases are passed over several at a time, behind a sample that was so late.
+
+    The design effect of clusters that are late as a whole: the mean of their squared sizes over that of their
+    sizes.
+    """
+    if seen.reduced is None or not seen.missed or seen.period_ns is None:
+        return 1.0
+    counts = seen.reduced.counts
+    late = counts.value > min(limit_ns, seen.period_ns - 1)
+    size = 1 + counts.value[late] // seen.period_ns
+    weight = float((counts.count[late] * size).sum())
+    return (
+        max(1.0, float((counts.count[late] * size * size).sum()) / weight) if weight else float(seen.missed)
+    )
+
+
+def _quantile(requirement: Requirement, seen: Sequence[Seen], found: Counted, sides: Sides) -> Limits | None:
+    """The quantile with its limits, ranks of all releases: those without a sample come last."""
+    parts = [one.reduced.counts for one in seen if one.reduced is not None]
+    if requirement.kind != "quantile" or requirement.q is None or not parts:
+        return None
+    counts, share = merge(parts), float(1 - Fraction(repr(requirement.q)))
+    at_most = most_later(found.samples, share, sides.holds, found.surely(sides.holds))
+    at_least = least_later(found.samples, share, sides.fails, found.effect_below(sides.fails))
+    return Limits(
+        value=_at(counts, rank(found.samples, requirement.q)),
+        low=None if at_least is None else _at(counts, found.samples - at_least + 1),
+        high=None if at_most is None else _at(counts, found.samples - at_most),
+    )
+
+
+def _at(counts: Counts, position: int) -> int | None:
+    """The sample with a rank; None: it is one that was lost, or there is no such rank."""
+    return counts.at_rank(position) if 1 <= position <= counts.total else None

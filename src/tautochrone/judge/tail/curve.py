@@ -1,0 +1,124 @@
+"""What the charts about a tail draw, reduced to some hundred points; times in ns."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tautochrone.judge.tail.answer import TOO_FAR
+from tautochrone.judge.tail.source import SourceTail
+from tautochrone.statistics.counts import Counts
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.integer[Any]]
+
+_POINTS, _GRID = 200, 20
+_LARGEST_SHOWN = 60
+"""So many of the largest samples have a point each; the others are thinned out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The tail of one source: measured, and fitted.
+
+    Attributes:
+        name: of the source.
+        due: samples, and releases without one.
+        rate_hz: None without a schedule.
+        at: once in so many activations, rising, shape (m,); empty where nothing is fitted.
+        value_ns, low_ns, high_ns: the fitted level there and its interval, shape (m,).
+        seen_at: the same of measured samples, by their plotting position (due + 1) / rank, shape (k,).
+        seen_ns: the samples.
+        threshold_ns: above which the tail was fitted; None where it was not.
+        fitted_ns, excess_ns: quantiles of the fit and the measured excesses over the threshold, in order.
+    """
+
+    name: str
+    due: int
+    rate_hz: float | None
+    at: Floats
+    value_ns: Floats
+    low_ns: Floats
+    high_ns: Floats
+    seen_at: Floats
+    seen_ns: Integers
+    threshold_ns: int | None
+    fitted_ns: Floats
+    excess_ns: Floats
+
+
+def curve_of(one: SourceTail) -> Curve:
+    """The curve of one source.
+
+    A sample of rank k from above was exceeded, or reached, k times: its plotting position is (n + 1) / k
+    (Weibull's; Coles, An Introduction to Statistical Modeling of Extreme Values, 2001, section 4.3.5).
+    """
+    due = one.due
+    seen_at, seen_ns = _seen(one.tail.counts, one.lost or 0)
+    peaks = one.tail.peaks if one.refusal is None else None
+    empty = np.empty(0)
+    at = value = low = high = fitted = excess = empty
+    if peaks is not None:
+        share = (one.lost or 0) / due
+        of_samples = np.geomspace(peaks.share_above, 1 / (TOO_FAR * due), _GRID)
+        # Lost releases exceed every level, so that no level is rarer than they are.
+        grid = 1 / (share + (1 - share) * of_samples)
+        levels = [
+            (samples, found)
+            for samples in grid.tolist()
+            if (found := one.activation_level(samples)) is not None
+        ]
+        at = np.array([samples for samples, _ in levels])
+        value, low, high = (
+            np.array([getattr(found, end) for _, found in levels])
+            for end in ("value_ns", "low_ns", "high_ns")
+        )
+        fitted, excess = _quantiles(peaks.excess_ns, peaks.shape, peaks.scale_ns)
+    return Curve(
+        name=one.name,
+        due=due,
+        rate_hz=one.rate_hz,
+        at=at,
+        value_ns=value,
+        low_ns=low,
+        high_ns=high,
+        seen_at=seen_at,
+        seen_ns=seen_ns,
+        threshold_ns=None if peaks is None else peaks.threshold_ns,
+        fitted_ns=fitted,
+        excess_ns=excess,
+    )
+
+
+def _seen(counts: Counts, lost: int) -> tuple[Floats, Integers]:
+    """Plotting positions, rising, and samples: every one of the largest, and of the others some."""
+    total = counts.total
+    ranks = np.unique(
+        np.concatenate(
+            [
+                np.arange(1, min(total, _LARGEST_SHOWN) + 1),
+                np.geomspace(1, total, _POINTS).round().astype(np.int64),
+            ]
+        )
+    )[::-1]
+    value = counts.value[np.searchsorted(counts.reached, total - ranks + 1)]
+    at: Floats = (total + lost + 1) / (ranks + lost)
+    return at, value
+
+
+def _quantiles(excess_ns: Floats, shape: float, scale_ns: float) -> tuple[Floats, Floats]:
+    """Quantiles of the generalised Pareto distribution beside the ordered excesses, thinned from below."""
+    count = len(excess_ns)
+    ranks = np.unique(
+        np.concatenate(
+            [
+                np.arange(1, min(count, _LARGEST_SHOWN) + 1),
+                np.geomspace(1, max(count, 1), _POINTS).round().astype(np.int64),
+            ]
+        )
+    )[::-1]
+    later = ranks / (count + 1)
+    with_shape = abs(shape) > 1e-9
+    fitted = scale_ns * ((later**-shape - 1) / shape if with_shape else -np.log(later))
+    return fitted, excess_ns[count - ranks]

@@ -1,0 +1,224 @@
+"""What one source says about rare late cycles. Each answer is computed when it is asked for."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from tautochrone.judge.reduced import Reduced
+from tautochrone.judge.tail.answer import AtLimit, AtRate, Share, reach_of
+from tautochrone.judge.tail.limits import LASTING, ladder, round_numbers
+from tautochrone.judge.tail.lost import burst_effect, lost_share, share_with_lost, with_lost
+from tautochrone.statistics.counts import Counts
+from tautochrone.statistics.difference.dependence import (
+    cluster_sizes,
+    design_effect,
+    effect_for_bound,
+    effect_of,
+    enlarged_effect,
+)
+from tautochrone.statistics.tails.tail import (
+    Level,
+    Method,
+    Refusal,
+    Tail,
+    analyse,
+    bound,
+    chance,
+    level,
+    of_histogram,
+)
+
+_NOT_KNOWN = Refusal(
+    "lost",
+    "How many releases were missed or samples dropped is not known; those may be the latest of all.",
+    "Measure again, to the end of the run.",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SourceTail:
+    """One source of one run.
+
+    Attributes:
+        reduced: its samples.
+        limits_ns: above which a value is late, ascending; empty: a ladder around the largest sample.
+        confidence: of each interval and bound, between 0 and 1.
+    """
+
+    reduced: Reduced
+    limits_ns: tuple[int, ...] = ()
+    confidence: float = 0.95
+
+    @property
+    def name(self) -> str:
+        """The source's."""
+        return self.reduced.name
+
+    @property
+    def samples(self) -> int:
+        """How many there are."""
+        return self.reduced.counts.total
+
+    @property
+    def lost(self) -> int | None:
+        """Releases without a sample; None: not known."""
+        return self.reduced.lost
+
+    @property
+    def due(self) -> int:
+        """Samples, and the releases that are known to have none."""
+        return self.samples + (self.lost or 0)
+
+    @property
+    def period_ns(self) -> int | None:
+        """Between two releases; None without a schedule."""
+        return self.reduced.period_ns
+
+    @property
+    def rate_hz(self) -> float | None:
+        """Releases in a second."""
+        return None if self.period_ns is None else 1e9 / self.period_ns
+
+    @property
+    def seconds(self) -> float | None:
+        """From the first to the last sample; None of a histogram."""
+        return None if self.reduced.reduction is None else self.reduced.reduction.seconds
+
+    @property
+    def worst_ns(self) -> int:
+        """The largest sample."""
+        return int(self.reduced.counts.value[-1])
+
+    @cached_property
+    def tail(self) -> Tail:
+        """What was checked and fitted."""
+        reduction = self.reduced.reduction
+        if reduction is None:
+            return of_histogram(self.reduced.counts, self.confidence)
+        return analyse(reduction, self.confidence)
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """Why nothing is said beyond what was measured; None if something is."""
+        return self.tail.refusal or (_NOT_KNOWN if self.lost is None else None)
+
+    @cached_property
+    def limits(self) -> tuple[AtLimit, ...]:
+        """What is said of each limit, in ascending order."""
+        return tuple(
+            self.at_limit(limit) for limit in self.limits_ns or ladder(self.worst_ns, self.period_ns)
+        )
+
+    @cached_property
+    def levels(self) -> tuple[AtRate, ...]:
+        """What is exceeded once per minute, hour, day and year, or once in so many samples."""
+        return self._levels("peaks")
+
+    @cached_property
+    def levels_by_maxima(self) -> tuple[AtRate, ...]:
+        """The same by block maxima; empty where they could not be fitted."""
+        return self._levels("maxima") if self.tail.maxima is not None else ()
+
+    def at_limit(self, limit_ns: int) -> AtLimit:
+        """What is said of a limit: counted, fitted, and bounded by counting alone."""
+        lost = self.lost or 0
+        everything = with_lost(self.reduced.counts, lost)
+        effect = self._effect(limit_ns)
+        alone, together = _bounds(everything, limit_ns, self.confidence, self._effect_for_bound(limit_ns))
+        share = self._share(limit_ns)
+        beyond = float("inf") if share is None or share.value <= 0 else 1 / share.value / self.due
+        return AtLimit(
+            limit_ns=limit_ns,
+            later=everything.above(limit_ns),
+            due=everything.total,
+            share=share,
+            reach=reach_of(beyond),
+            bound=None if self.lost is None else together,
+            bound_if_independent=None if self.lost is None else alone,
+            design_effect=effect,
+        )
+
+    def at_time(self, name: str, seconds: float) -> AtRate | None:
+        """What is exceeded once in so long; None without a schedule, or where refused."""
+        if self.refusal is not None or self.rate_hz is None:
+            return None
+        return self._at_rate(name, seconds * self.rate_hz, "peaks")
+
+    def activation_level(self, once_in: float, method: Method = "peaks") -> Level | None:
+        """What one activation in so many exceeds; None where there is no such level.
+
+        Lost releases exceed every level: what is left of one in so many is for the samples to exceed. The
+        ends of the interval take the least and the largest share of lost releases that their number allows.
+        """
+        lost = self.lost or 0
+        least, most = lost_share(self.samples, lost, self._burst, self.confidence)
+        at_least, value, at_most = (
+            self._level_of_samples((1 / once_in - share) / (1 - share), method)
+            for share in (least, lost / self.due, most)
+        )
+        if value is None or at_least is None:
+            return None
+        high_ns = math.inf if at_most is None else at_most.high_ns
+        return replace(value, samples=once_in, low_ns=at_least.low_ns, high_ns=high_ns)
+
+    def _level_of_samples(self, chance_of_one: float, method: Method) -> Level | None:
+        """What one sample exceeds with this probability; None where no probability is left."""
+        return level(self.tail, 1 / chance_of_one, method=method) if 0 < chance_of_one < 1 else None
+
+    def _share(self, limit_ns: int) -> Share | None:
+        if self.refusal is not None or (found := chance(self.tail, limit_ns)) is None:
+            return None
+        of_samples = Share(found.value, found.low, found.high)
+        return share_with_lost(of_samples, self.samples, self.lost or 0, self._burst, self.confidence)
+
+    def _effect(self, limit_ns: int) -> float | None:
+        """So many neighbouring samples count as one; None of a histogram, which has no order."""
+        reduction = self.reduced.reduction
+        if reduction is None:
+            return None
+        return design_effect(reduction, limit_ns) * (self._burst if self.lost else 1.0)
+
+    def _effect_for_bound(self, limit_ns: int) -> float | None:
+        """The same, enlarged where few clusters, or few stalls that took releases along, tell it."""
+        reduction, effect = self.reduced.reduction, self._effect(limit_ns)
+        if reduction is None or effect is None:
+            return None
+        effect = max(effect, effect_for_bound(reduction, limit_ns, self.confidence))
+        if not self.lost or self.period_ns is None:
+            return effect
+        sizes = cluster_sizes(reduction, min(limit_ns, self.period_ns - 1))
+        at_once = self._burst * effect_of(sizes)
+        return max(effect, enlarged_effect(at_once, len(sizes), self.confidence))
+
+    @cached_property
+    def _burst(self) -> float:
+        reduction = self.reduced.reduction
+        return 1.0 if reduction is None else burst_effect(reduction, self.period_ns)
+
+    def _levels(self, method: Method) -> tuple[AtRate, ...]:
+        if self.refusal is not None:
+            return ()
+        rate_hz = self.rate_hz
+        if rate_hz is None:
+            return tuple(self._at_rate("", count, method) for count in round_numbers(self.samples))
+        return tuple(self._at_rate(name, seconds * rate_hz, method) for name, seconds in LASTING.items())
+
+    def _at_rate(self, name: str, samples: float, method: Method) -> AtRate:
+        lost = self.lost or 0
+        found = self.activation_level(samples, method)
+        why = ""
+        if found is None and samples * lost >= self.due:
+            share = lost / self.due
+            why = f"releases without a sample alone are 1 in {1 / share:,.0f}"
+        elif found is None:
+            why = "that is every cycle" if samples <= 1 else "not told by this fit"
+        beyond = samples / self.due if found is None else found.beyond
+        return AtRate(name, samples, found, reach_of(beyond), why)
+
+
+def _bounds(counts: Counts, limit_ns: int, confidence: float, effect: float | None) -> tuple[float, float]:
+    """For independent samples, and for those that count as fewer."""
+    alone = bound(counts, limit_ns, confidence)
+    if effect is None or effect <= 1:
+        return alone, alone
+    return alone, max(alone, bound(counts, limit_ns, confidence, counts.total / effect))

@@ -1,0 +1,81 @@
+"""From a run to what its samples say about rare late cycles."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tautochrone.base.errors import UsageError
+from tautochrone.judge.loops import is_about_a_loop
+from tautochrone.judge.naming import meaning_of
+from tautochrone.judge.reduced import Reduced, reduce_run
+from tautochrone.judge.tail.source import SourceTail
+from tautochrone.run.folder import Run
+
+
+@dataclass(frozen=True, eq=False)
+class RunTails:
+    """All sources of one run.
+
+    Attributes:
+        run: its id.
+        measure, meaning: what was measured.
+        loop: whether it is how late a loop's cycles begin.
+        histogram: whether it kept a histogram, not samples.
+        sources: in the order of the books, at least one.
+    """
+
+    run: str
+    measure: str
+    meaning: str
+    loop: bool
+    histogram: bool
+    sources: tuple[SourceTail, ...]
+
+
+def tails_of(
+    run: Run,
+    measure: str | None = None,
+    *,
+    limits_ns: Sequence[int] = (),
+    sources: Sequence[str] = (),
+    confidence: float = 0.95,
+    reduced: Sequence[Reduced] | None = None,
+) -> RunTails:
+    """What a run says about values that are larger than most, or than all, of those measured.
+
+    Args:
+        run: sealed or recovered.
+        measure: which; None: the first one.
+        limits_ns: above which values are late; none: half the period, the period, and round values.
+        sources: names or numbers of those that are wanted; none: all.
+        confidence: of each interval and bound, between 0 and 1.
+        reduced: the run's samples, where they were reduced already.
+
+    Raises:
+        UsageError: there is no such measure, no such source, or no sample.
+        DamagedError: the samples can't be read.
+    """
+    parts = _chosen(run, reduce_run(run, measure) if reduced is None else reduced, sources)
+    name = measure if measure is not None else next(iter(run.measures), "")
+    limits = tuple(sorted(set(limits_ns)))
+    return RunTails(
+        run=run.id,
+        measure=name,
+        meaning=meaning_of(run.manifest.header, name),
+        loop=is_about_a_loop(run.manifest.header) and name == run.measures[0],
+        histogram=run.is_histogram,
+        sources=tuple(SourceTail(one, limits, confidence) for one in parts),
+    )
+
+
+def _chosen(run: Run, parts: Sequence[Reduced], sources: Sequence[str]) -> list[Reduced]:
+    if not parts:
+        raise UsageError(
+            f"Run {run.id} has no sample of this",
+            "`tauto show` tells what it has, and what became of the rest.",
+        )
+    known = {name for one in parts for name in (one.name, str(one.source))}
+    for name in sources:
+        if name not in known:
+            said = ", ".join(one.name for one in parts)
+            raise UsageError(f"Run {run.id} has no samples of a source '{name}'", f"It has: {said}.")
+    return [one for one in parts if not sources or one.name in sources or str(one.source) in sources]

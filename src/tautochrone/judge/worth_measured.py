@@ -1,0 +1,254 @@
+"""How much a thing was worth: what was measured before and after it, and whether the difference is shown."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tautochrone.base.errors import TautoError
+from tautochrone.base.units import format_duration
+from tautochrone.judge.comparison.losses import Rates, rates
+from tautochrone.judge.comparison.spread import Sources, Spread, of_runs
+from tautochrone.judge.reduced import reduce_run
+from tautochrone.judge.worth import KERNEL, Pair, Thing
+from tautochrone.run.folder import Run
+from tautochrone.statistics.counts import Counts
+from tautochrone.statistics.difference.resampling import quantile_with_lost
+from tautochrone.statistics.difference.sides import all_counts, all_lost
+from tautochrone.statistics.quantiles import Quantile, interval_ranks, samples_needed
+
+_Parts = tuple[Sequence[Sources], Sequence[Sources]]
+"""Of both states, the runs, and of each its sources."""
+
+Shown = Literal["repeated", "once", "not shown", "not attributable"]
+
+MOST_RUNS = 3
+"""Runs of each side that are read, the latest ones."""
+
+_QUANTILES = (0.999, 0.99, 0.5)  # the first for which every run has samples enough
+_MOST_NAMED = 5
+_CONFIDENCE = 0.95
+_FEWEST_TO_TELL = 4  # runs of both states, for how much runs of one state differ
+
+
+@dataclass(frozen=True)
+class Side:
+    """One run of a pair, over the sources that both of its runs have; times in ns.
+
+    Attributes:
+        quantile: of all releases; those that have no sample are later than every sample. It, or an end of its
+            interval, is None where it falls among these.
+        missed: missed releases; None if nothing was periodic or it is not known.
+    """
+
+    run: str
+    quantile: Quantile
+    maximum: int
+    samples: int
+    missed: int | None
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What a thing was worth.
+
+    Attributes:
+        things: what differed between the runs.
+        shown: "repeated" (the states differ by more than runs of one state do), "once" (runs differ by more
+            than their samples vary, but too few were made to tell how much runs of one state do), "not
+            shown", or "not attributable" (several things differed).
+        measure: what was measured, in words.
+        load: what ran beside it.
+        before: the runs of one state, the latest first; of a pair that is not attributable, none.
+        after: those of the other.
+        runs: the ids of the latest run of each.
+        sentence: all of it in words.
+    """
+
+    things: tuple[Thing, ...]
+    shown: Shown
+    runs: tuple[str, str]
+    sentence: str
+    measure: str = ""
+    load: str = ""
+    before: tuple[Side, ...] = ()
+    after: tuple[Side, ...] = ()
+
+
+def not_attributable(pair: Pair) -> Worth:
+    """What is said of a pair in which several things differ."""
+    names = [thing.name for thing in pair.things]
+    named = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
+    ids = pair.before[0].run, pair.after[0].run
+    return Worth(
+        pair.things,
+        "not attributable",
+        ids,
+        f"{len(names)} things changed at once ({named}), so what came of it is not attributable to one of "
+        "them. "
+        f"Runs {ids[0]} and {ids[1]}.",
+    )
+
+
+def weigh(pair: Pair, before: Sequence[Run], after: Sequence[Run]) -> Worth | None:
+    """Compare what the runs of both states measured.
+
+    Over the sources (mostly CPUs) that all of them have. Intervals from within runs know nothing of what
+    changes between two runs anyway, so a difference is taken for shown only where it is larger than runs of
+    one state differ by (`of_runs`, which takes four runs at least). Releases without a sample are later than
+    every sample; where the quantile falls among them, the shares of these are compared (`rates`).
+
+    Args:
+        pair: which differs in one thing.
+        before: its runs, the latest first, at least one; those beyond `MOST_RUNS` are not read.
+        after: likewise.
+
+    Returns:
+        None where nothing can be compared: no source in common, or too few samples for any quantile.
+
+    Raises:
+        DamagedError: the samples can't be read.
+    """
+    chosen = [*before[:MOST_RUNS], *after[:MOST_RUNS]]
+    common = set.intersection(*(set(run.sources.values()) for run in chosen))
+    measured = [_measured(run, common) for run in chosen]
+    if not all(measured):
+        return None
+    parts = (measured[: len(before[:MOST_RUNS])], measured[len(before[:MOST_RUNS]) :])
+    told = next((found for q in _QUANTILES if (found := _quantiles(parts, q)) is not None), None)
+    if told is None:
+        return None
+    every = [*told[0], *told[1]]
+    sides = [
+        Side(run.id, quantile, int(counts.value[-1]), counts.total, _missed(run, common))
+        for run, quantile, counts in zip(chosen, every, (all_counts([one]) for one in measured), strict=True)
+    ]
+    first, second = tuple(sides[: len(parts[0])]), tuple(sides[len(parts[0]) :])
+    shown = _shown(parts, told)
+    header = chosen[0].manifest.header
+    measure = str((header.get("measures") or [{}])[0].get("meaning") or chosen[0].measures[0])
+    everything = all(set(run.sources.values()) == common for run in chosen)
+    where = "" if everything else f" on {', '.join(sorted(common))}, which all runs have"
+    return Worth(
+        things=pair.things,
+        shown=shown,
+        runs=(first[0].run, second[0].run),
+        sentence=_sentence(pair, measure + where, first, second, shown),
+        measure=measure,
+        load=pair.before[0].load,
+        before=first,
+        after=second,
+    )
+
+
+def _measured(run: Run, names: set[str]) -> Sources:
+    """Return what was measured of these sources; nothing where it can't be read."""
+    try:
+        return [one.as_source() for one in reduce_run(run) if one.name in names]
+    except TautoError:
+        return []
+
+
+def _quantiles(parts: _Parts, q: float) -> tuple[list[Quantile], list[Quantile]] | None:
+    """Return a quantile of each run of both states; None if a run has too few releases for it, or in both
+    states a run lost so many that it falls among these."""
+    found = tuple([_quantile(run, q) for run in side] for side in parts)
+    known = tuple([one for one in side if one is not None] for side in found)
+    if any(len(one) < len(side) for one, side in zip(known, found, strict=True)):
+        return None
+    if all(any(one.value is None for one in side) for side in known):
+        return None
+    return known[0], known[1]
+
+
+def _quantile(run: Sources, q: float) -> Quantile | None:
+    counts, lost = all_counts([run]), all_lost([run])
+    ranks = interval_ranks(counts.total + lost, q, _CONFIDENCE)
+    if ranks is None:
+        return None
+    low, high = (_at(counts, position) for position in ranks)
+    value = quantile_with_lost(counts, lost, q)
+    return Quantile(q, value, low, high, _CONFIDENCE, samples_needed(q, _CONFIDENCE))
+
+
+def _at(counts: Counts, position: int) -> int | None:
+    return counts.at_rank(position) if position <= counts.total else None
+
+
+def _missed(run: Run, names: set[str]) -> int | None:
+    missed = [book.missed for book in run.manifest.books if book.name in names]
+    known = [count for count in missed if count is not None]
+    return sum(known) if known and len(known) == len(missed) else None
+
+
+def _shown(parts: _Parts, told: tuple[list[Quantile], list[Quantile]]) -> Shown:
+    values = [[float(one.value) for one in side if one.value is not None] for side in told]
+    if all(len(one) == len(side) for one, side in zip(values, told, strict=True)):
+        found: Spread | Rates | None = of_runs(values[0], values[1])
+    else:
+        found = rates(parts[0], parts[1])
+    if found is not None and found.basis != "stretches":
+        return "repeated" if found.p <= 1 - _CONFIDENCE else "not shown"
+    (low, high), (other_low, other_high) = (_ends(side) for side in told)
+    return "once" if high < other_low or other_high < low else "not shown"
+
+
+def _ends(quantiles: Sequence[Quantile]) -> tuple[float, float]:
+    """Return the lowest and the highest end of the runs' intervals."""
+    lows, highs = ([getattr(one, end) for one in quantiles] for end in ("low", "high"))
+    return (
+        min(math.inf if one is None else float(one) for one in lows),
+        max(math.inf if one is None else float(one) for one in highs),
+    )
+
+
+def _sentence(pair: Pair, measure: str, before: Sequence[Side], after: Sequence[Side], shown: Shown) -> str:
+    was, became = before[0], after[0]
+    share, confidence = f"{was.quantile.q * 100:g} %", f"{was.quantile.confidence * 100:g} %"
+    missed = ""
+    if was.missed is not None and became.missed is not None:
+        missed = f", missed {was.missed:,} → {became.missed:,}"
+    return (
+        f"{_turn(pair.things[0])}{_beside(pair.before[0].load)}: {measure} within "
+        f"{_time(was.quantile.value)} → {_time(became.quantile.value)} in {share} of releases "
+        f"({confidence} intervals {_range(was.quantile)}, {_range(became.quantile)}), "
+        f"largest {_time(was.maximum)} → {_time(became.maximum)}{missed}; of {was.samples:,} and "
+        f"{became.samples:,} samples. {_how_sure(before, after, shown)}{_caveat(pair)} "
+        f"Runs {was.run} and {became.run}."
+    )
+
+
+def _turn(thing: Thing) -> str:
+    with_it = f" (and {', '.join(thing.companions)})" if thing.companions else ""
+    if thing.by_deployment or thing.name == KERNEL:
+        return f"{thing.name} {thing.before} → {thing.after}{with_it}"
+    return f'"{thing.before}" → "{thing.after}"'
+
+
+def _how_sure(before: Sequence[Side], after: Sequence[Side], shown: Shown) -> str:
+    counts = f"{len(before)} and {len(after)} runs"
+    if shown == "repeated":
+        return f"{counts[:1].upper()}{counts[1:]}: the states differ by more than runs of one state do."
+    if shown == "once":
+        return "How much two runs of one state differ is not known: measure each state three times."
+    if len(before) + len(after) < _FEWEST_TO_TELL:
+        return "No difference is shown: the intervals overlap."
+    return f"No difference is shown: of {counts}, those of one state differ by as much."
+
+
+def _caveat(pair: Pair) -> str:
+    if any(thing.name == KERNEL for thing in pair.things):
+        return " It is another kernel in everything else as well."
+    return " The kernel's command line differs too." if pair.rebooted else ""
+
+
+def _beside(load: str) -> str:
+    return "" if not load else f", {load}" if load == "idle" else f", beside {load}"
+
+
+def _time(value_ns: int | None) -> str:
+    return "later than all (no sample)" if value_ns is None else format_duration(value_ns)
+
+
+def _range(quantile: Quantile) -> str:
+    return f"{_time(quantile.low)} to {_time(quantile.high)}"

@@ -1,1 +1,0 @@
-"""What the runs of a store say over time: one number of each, in lines of comparable runs."""

@@ -1,0 +1,1 @@
+"""`tauto lab diff`: two virtual machines under one load, where they differ, and what the kernel did."""

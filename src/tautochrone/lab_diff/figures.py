@@ -1,0 +1,37 @@
+"""The figures: both loops over time, and the calls during the worst wait."""
+
+from tautochrone.answer.composition import Figure, Panel, Sign
+from tautochrone.answer.theme import PAGE
+from tautochrone.answer.typeset import duration
+from tautochrone.lab_diff import calls_chart as lab_calls
+from tautochrone.lab_diff import latencies_chart as lab_latencies
+from tautochrone.lab_diff.measure import SIDES
+from tautochrone.lab_diff.results import NOT_THE_RESULT, Results
+
+_LATENCIES = (
+    "Each stretch of time shows its least and its largest value; no extreme is left out. Missed releases "
+    "have no value."
+)
+_CALLS = (
+    "From the release to the first time stamp of its thread. Each bar is a call, below the one that it was "
+    "called by; its shade says what share of the wait passed in all calls of this function, without what it "
+    "called."
+)
+
+
+def latencies(results: Results) -> Figure:
+    """Of the loop that was served latest, on both machines."""
+    loops = [(results.name(side), results.loop(side)) for side in SIDES]
+    drawn = lab_latencies.chart(loops, results.worst.first, PAGE)
+    key = tuple(Sign(name, dash="", color=at) for at, (name, _) in enumerate(loops))
+    return Figure("Latency of each release", (Panel("diff-latencies", "", drawn),), (_LATENCIES,), key)
+
+
+def calls(results: Results) -> Figure | None:
+    """During the worst wait of the slower machine; None: none was timed."""
+    timed = results.found.timed
+    if timed is None or not timed.nested:
+        return None
+    drawn = lab_calls.chart(timed.nested, timed.window.release_ns, timed.latency_ns, PAGE)
+    title = f"What the kernel of {results.name(results.slower)} did for {duration(timed.latency_ns)}"
+    return Figure(title, (Panel("diff-calls", "", drawn),), (_CALLS, NOT_THE_RESULT), lab_calls.key())

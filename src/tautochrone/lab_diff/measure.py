@@ -1,0 +1,227 @@
+"""Measuring two virtual machines the same way, and then again while their kernels trace themselves."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tautochrone.base.errors import MeasuringError
+from tautochrone.lab_diff.calls import Call, read_calls
+from tautochrone.lab_diff.differences import Comparison, Loop, compare, loops_of
+from tautochrone.lab_diff.events import Event, lost, read_events
+from tautochrone.lab_diff.naming import Traced, with_stacks, worst_with_calls
+from tautochrone.lab_diff.question import Question
+from tautochrone.lab_diff.tracing import MEASURING_TASK, read_trace, trace_calls, trace_stacks
+from tautochrone.lab_diff.window import Window, functions_of
+from tautochrone.machine.facts import gather
+from tautochrone.measure.cell import Cell
+from tautochrone.measure.conditions import Conditions
+from tautochrone.measure.execute import Watch, run_cell
+from tautochrone.measure.lab.crew import Crew
+from tautochrone.measure.lab.jobs import Job, Measured, Refused, measure_on
+from tautochrone.run.folder import Run
+from tautochrone.run.store import Store
+from tautochrone.target.open import open_target
+
+SIDES = ("A", "B")
+_LATE = 0.5
+"""A release at least so late, as a part of the worst one, has its functions timed."""
+_MOST_LATE = 40
+_TRACED = "traced"
+
+Begin = Callable[[Cell], Watch]
+"""Told what is measured next; what it gives is told how far that is."""
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Measure a cell as it is."""
+
+    system: str
+    cell: Cell
+    store: Path
+
+    def do(self, watch: Watch) -> Measured:
+        """Seal its run."""
+        with open_target(self.system) as target:
+            return measure_on(target, self.cell, self.store, gather(target.files()), watch)
+
+
+@dataclass(frozen=True)
+class Looked(Measured):
+    """What came of a traced run; the run itself is not kept.
+
+    Attributes:
+        functions: whose calls were timed.
+        lost: events for which the kernel had no room: the earliest ones.
+    """
+
+    loops: tuple[Loop, ...] = ()
+    events: tuple[Event, ...] = ()
+    calls: tuple[Call, ...] = ()
+    functions: tuple[str, ...] = ()
+    lost: int = 0
+
+
+@dataclass(frozen=True)
+class Look:
+    """Measure a cell once more, while the kernel traces itself.
+
+    Attributes:
+        functions: whose calls are timed; None: stacks are noted.
+    """
+
+    system: str
+    cell: Cell
+    facts: Mapping[str, Any]
+    functions: tuple[str, ...] | None = None
+
+    def do(self, watch: Watch) -> Looked:
+        """Boot, have it trace itself, measure, read the trace."""
+        # With something in force already, which tracing is, nobody boots it again.
+        under = Conditions(self.facts, deployment={"name": _TRACED})
+        with TemporaryDirectory() as folder, open_target(self.system) as target:
+            target.renew()
+            traced: tuple[str, ...] = ()
+            if self.functions is None:
+                trace_stacks(target)
+            else:
+                traced = trace_calls(target, self.functions)
+            run = run_cell(self.cell, Store(Path(folder)), target, self.facts, watch, under)
+            if run.manifest.ended == "interrupted":
+                raise KeyboardInterrupt
+            text, loops = read_trace(target), tuple(loops_of(run))
+        if self.functions is None:
+            return Looked(run.id, loops=loops, events=read_events(text), lost=lost(text))
+        return Looked(run.id, loops=loops, calls=read_calls(text), functions=traced, lost=lost(text))
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was measured.
+
+    Attributes:
+        runs: of A and of B.
+        compared: of each loop.
+        stacks: by side, A or B, what the stacks tell of every release.
+        timed: the slower one's worst release with timed calls.
+        functions: whose calls were timed.
+        lost: events of the traces for which the kernels had no room.
+        not_traced: why there is no trace; empty: there is one, or nothing to look into.
+    """
+
+    question: Question
+    runs: tuple[Run, Run]
+    compared: tuple[Comparison, ...]
+    stacks: Mapping[str, tuple[Window, ...]] = field(default_factory=dict)
+    timed: Traced | None = None
+    functions: tuple[str, ...] = ()
+    lost: int = 0
+    not_traced: str = ""
+
+    @property
+    def worst(self) -> Comparison:
+        """The loop that was served latest on either side."""
+        return max(self.compared, key=lambda one: max(_worst_ns(one.a), _worst_ns(one.b)))
+
+    @property
+    def slower(self) -> str:
+        """Which side was served latest."""
+        return SIDES[0] if _worst_ns(self.worst.a) >= _worst_ns(self.worst.b) else SIDES[1]
+
+    def loop(self, side: str) -> Loop:
+        """Of the loop that was served latest, that of one side."""
+        return self.worst.a if side == SIDES[0] else self.worst.b
+
+
+def measure(
+    question: Question, store: Store, crew: Crew, begin: Begin = lambda _: lambda _: None
+) -> Findings:
+    """Measure both, compare them, and look into the worst release where they differ.
+
+    Five runs, or two where nothing differs or is to be looked into.
+
+    Raises:
+        TautoError: one of them could not be measured.
+        KeyboardInterrupt: stopped; what was measured is kept.
+    """
+    jobs = ((side, Plain(question.system(side), question.cell(side), store.path)) for side in SIDES)
+    plain = _do(crew, jobs, begin)
+    runs = (Run.read(store.path / plain["A"].run), Run.read(store.path / plain["B"].run))
+    compared = tuple(compare(loops_of(runs[0]), loops_of(runs[1]), question.threshold_of(runs)))
+    found = Findings(question, runs, compared)
+    if not question.traced or all(one.first is None for one in compared):
+        return found
+    try:
+        return _look_into(found, crew, begin)
+    except MeasuringError as error:
+        return Findings(question, runs, compared, not_traced=str(error))
+
+
+def _look_into(found: Findings, crew: Crew, begin: Begin) -> Findings:
+    question = found.question
+    facts = {side: run.manifest.facts for side, run in zip(SIDES, found.runs, strict=True)}
+    cells = {
+        side: replace(question.cell(side), title=f"{question.name(side)}, stacks noted") for side in SIDES
+    }
+    looks = ((side, Look(question.system(side), cells[side], facts[side])) for side in SIDES)
+    looked = _do(crew, looks, begin)
+    stacks = {side: _windows(looked[side], found.loop(side).source) for side in SIDES}
+    slower = found.slower
+    functions = functions_of(_late(stacks[slower]))
+    cell = replace(question.cell(slower), title=f"{question.name(slower)}, calls timed")
+    timing = Look(question.system(slower), cell, facts[slower], functions)
+    timed = _do(crew, iter([(slower, timing)]), begin)[slower]
+    assert isinstance(timed, Looked)
+    loop = _of(timed.loops, found.loop(slower).source)
+    return Findings(
+        question,
+        found.runs,
+        found.compared,
+        stacks,
+        worst_with_calls(loop, timed.calls, MEASURING_TASK),
+        timed.functions,
+        sum(one.lost for one in (*looked.values(), timed) if isinstance(one, Looked)),
+    )
+
+
+def _windows(looked: Measured, source: str) -> tuple[Window, ...]:
+    assert isinstance(looked, Looked)
+    return tuple(with_stacks(_of(looked.loops, source), looked.events))
+
+
+def _late(found: Sequence[Window]) -> list[Window]:
+    """The releases that were served about as late as the worst one."""
+    latest = sorted(found, key=lambda one: -one.latency_ns)[:_MOST_LATE]
+    return [one for one in latest if one.latency_ns >= _LATE * latest[0].latency_ns]
+
+
+def _of(loops: Sequence[Loop], source: str) -> Loop:
+    return next(one for one in loops if one.source == source)
+
+
+def _worst_ns(loop: Loop) -> int:
+    return loop.worst_ns or 0
+
+
+def _do(crew: Crew, jobs: Iterator[tuple[str, Plain | Look]], begin: Begin) -> dict[str, Measured]:
+    """All of these, by side.
+
+    Raises:
+        TautoError: what came of the first that was refused or went wrong.
+        KeyboardInterrupt: stopped.
+    """
+    done: dict[str, Measured] = {}
+    wrong: dict[str, Refused] = {}
+    known: Iterator[tuple[tuple[str, Watch], Job]] = (((side, begin(job.cell)), job) for side, job in jobs)
+    for (side, _), answer in crew.do(known, lambda one, progress: one[1](progress)):
+        if isinstance(answer, Refused):
+            wrong[side] = answer
+        elif isinstance(answer, Measured):
+            done[side] = answer
+    if crew.stopped or any(one.stopped for one in done.values()):
+        raise KeyboardInterrupt
+    for side in sorted(wrong):
+        raise wrong[side].error
+    return done

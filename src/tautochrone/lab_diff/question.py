@@ -1,0 +1,125 @@
+"""What a person asks: two virtual machines, one load, one loop."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import parse_duration_ns, parse_period_ns
+from tautochrone.experiments import EXPERIMENTS
+from tautochrone.measure.cell import Cell, Load
+from tautochrone.measure.virtual import VIRTUAL
+from tautochrone.run.folder import Run
+from tautochrone.target.virtual.spec import DEFAULT_SHIFT, LabAddress, read_lab_address
+
+EXPERIMENT = "cyclic"
+LEAST_THRESHOLD_NS = 1_000
+
+
+@dataclass(frozen=True)
+class Question:
+    """Two machines, and how they are measured.
+
+    Attributes:
+        threshold_ns: what counts as a difference; None: as the clocks of the two allow.
+        traced: whether the kernels trace themselves afterwards.
+        command: as it was typed.
+    """
+
+    a: LabAddress
+    b: LabAddress
+    load: Load
+    period: str
+    duration: str
+    threshold_ns: int | None
+    traced: bool
+    command: tuple[str, ...] = ()
+
+    def address(self, side: str) -> LabAddress:
+        """Of A or of B."""
+        return self.a if side == "A" else self.b
+
+    def system(self, side: str) -> str:
+        """As one writes it after --on."""
+        return self.address(side).where
+
+    def name(self, side: str) -> str:
+        """For people."""
+        return str(self.address(side))
+
+    def cell(self, side: str) -> Cell:
+        """What is measured: the same on both."""
+        options = {"period": self.period, "duration": self.duration}
+        prepared = EXPERIMENTS[EXPERIMENT].prepare(options, Path())
+        return Cell(
+            EXPERIMENT,
+            prepared.arguments,
+            f"{prepared.title}, {self.load.name}, {self.name(side)}",
+            self.load,
+            prepared.expected_s,
+            self.command,
+            prepared.conditions,
+        )
+
+    def threshold_of(self, runs: Sequence[Run]) -> int:
+        """What was asked for, or a microsecond, or one instruction of either clock if that is longer."""
+        if self.threshold_ns is not None:
+            return self.threshold_ns
+        return max(LEAST_THRESHOLD_NS, *(instruction_ns(run) or 0 for run in runs))
+
+
+def question_of(
+    a: str,
+    b: str,
+    load: Load,
+    period: str,
+    duration: str,
+    threshold: str | None,
+    *,
+    traced: bool,
+    command: Sequence[str] = (),
+) -> Question:
+    """What was typed, seen that it can be asked.
+
+    Raises:
+        UsageError: it can't, and why.
+    """
+    first, second = _address(a), _address(b)
+    if first == second:
+        raise UsageError(
+            f"A and B are the same machine, {first}",
+            "Let them differ in the kernel or in its command line: debian:stock debian:stock,preempt=none.",
+        )
+    if first.cpus != second.cpus:
+        raise UsageError(
+            f"A has {first.cpus} CPUs and B {second.cpus}: their loops can't be laid beside each other",
+            "Give both the same smp=.",
+        )
+    period_ns, duration_ns = parse_period_ns(period), parse_duration_ns(duration)
+    if duration_ns < period_ns or period_ns == 0:
+        raise UsageError(f"--duration {duration} has no release at --period {period}", "Measure for longer.")
+    return Question(
+        first,
+        second,
+        load,
+        period,
+        duration,
+        None if threshold is None else parse_duration_ns(threshold),
+        traced,
+        tuple(command),
+    )
+
+
+def instruction_ns(run: Run) -> int | None:
+    """How long one instruction takes on the virtual machine of a run; None: its time is the host's."""
+    shift = (run.manifest.conditions.get(VIRTUAL) or {}).get("shift", DEFAULT_SHIFT)
+    return None if shift is None else int(2**shift)
+
+
+def _address(text: str) -> LabAddress:
+    if text == "local" or text.startswith("ssh:"):
+        raise UsageError(
+            f"'{text}' is no virtual machine: only those have the same instant twice",
+            "Name kernels, as debian:stock or debian:rt; `tauto lab kernels` lists them.",
+        )
+    return read_lab_address(text.removeprefix("lab:"))

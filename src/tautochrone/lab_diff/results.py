@@ -1,0 +1,164 @@
+"""What is told of two virtual machines, whatever it is told in."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from tautochrone.base.units import format_duration
+from tautochrone.lab_diff.differences import Comparison, Loop
+from tautochrone.lab_diff.measure import SIDES, Findings
+from tautochrone.lab_diff.naming import Name, name_of
+from tautochrone.lab_diff.window import Window
+from tautochrone.lab_diff.words import account, naming
+from tautochrone.run.manifest import Manifest
+
+NOT_THE_RESULT = (
+    "A traced run executes more instructions, so it is not the plain run: its latencies explain, "
+    "and the plain run's are the result."
+)
+SAME_INSTANT = (
+    "Release k of one stands beside release k of the other: both machines were booted for it, were asked the "
+    "same in the same order, and had their load running before release 0. Their clocks differ, since one "
+    "kernel boots with fewer instructions than the other, and one load may be further than the other."
+)
+
+_LONGEST_NAME = 36
+
+
+@dataclass(frozen=True)
+class Results:
+    """Two machines, measured and compared."""
+
+    found: Findings
+
+    @property
+    def manifests(self) -> tuple[Manifest, Manifest]:
+        """Of A's run and of B's."""
+        return self.found.runs[0].manifest, self.found.runs[1].manifest
+
+    @property
+    def worst(self) -> Comparison:
+        """The loop that was served latest on either side; the only one where there is one CPU."""
+        return self.found.worst
+
+    @property
+    def slower(self) -> str:
+        """The side that was served latest."""
+        return self.found.slower
+
+    def name(self, side: str) -> str:
+        """Of a machine, as short as it is unmistakable; the whole of it stands in the table of both."""
+        question = self.found.question
+        kernels_differ = question.a.kernel != question.b.kernel
+        names = {one: question.address(one).kernel if kernels_differ else question.name(one) for one in SIDES}
+        return f"machine {side}" if any(len(one) > _LONGEST_NAME for one in names.values()) else names[side]
+
+    def loop(self, side: str) -> Loop:
+        """The loop that was served latest, on one side."""
+        return self.found.loop(side)
+
+    @property
+    def identical(self) -> bool:
+        """Whether every latency of every loop is the same."""
+        return all(one.identical for one in self.found.compared)
+
+    @property
+    def differ(self) -> bool:
+        """Whether a release differs by more than the threshold."""
+        return any(one.first is not None for one in self.found.compared)
+
+    def worst_window(self, side: str) -> Window | None:
+        """The worst release of the run whose stacks were noted; None: there is none."""
+        return max(self.found.stacks.get(side, ()), key=lambda one: one.latency_ns, default=None)
+
+    @cached_property
+    def named(self) -> Name | None:
+        """What held the worst release of the slower machine up."""
+        return name_of(self.worst_window(self.slower), self.found.timed, self.found.functions)
+
+    @property
+    def headline(self) -> str:
+        """The answer, in one line."""
+        question = self.found.question
+        if self.identical:
+            return f"{self.name('A')} and {self.name('B')} are the same to the nanosecond at every release"
+        if not self.differ:
+            apart = format_duration(self.worst.threshold_ns)
+            both = f"{self.name('A')} and {self.name('B')}"
+            return f"{question.load.name}: {both} are nowhere more than {apart} apart"
+        worst = [
+            f"{format_duration(ns)} on {self.name(side)}"
+            for side in sorted(SIDES, key=lambda one: one != self.slower)
+            if (ns := self.loop(side).worst_ns) is not None
+        ]
+        said = f"{question.load.name}: worst {', '.join(worst)}"
+        return f"{said}: {self.named.function}" if self.named is not None else said
+
+    def differences(self) -> Iterator[str]:
+        """Where the two differ, and by how much."""
+        for one in self.found.compared:
+            source = f"{one.a.source}: " if len(self.found.compared) > 1 else ""
+            yield f"{source}{self._difference(one)}"
+
+    def _difference(self, one: Comparison) -> str:
+        threshold = format_duration(one.threshold_ns)
+        if one.identical:
+            return f"All {one.compared:,} releases have the same latency, to the nanosecond."
+        if one.first is None:
+            return (
+                f"No release of {one.compared:,} differs by more than {threshold}; the largest difference is "
+                f"{self._at(one, one.largest)}."
+            )
+        return (
+            f"They first differ by more than {threshold} at release {one.first:,}{self._after(one)}: "
+            f"{self._both(one, one.first)}. So do {one.differing:,} of {one.compared:,} releases."
+        )
+
+    def _after(self, one: Comparison) -> str:
+        return f", {format_duration(one.first * one.a.period_ns)} after release 0" if one.first else ""
+
+    def _at(self, one: Comparison, number: int | None) -> str:
+        if number is None:
+            return "not known"
+        a_ns, b_ns = one.a.latency(number) or 0, one.b.latency(number) or 0
+        return f"{format_duration(abs(a_ns - b_ns))}, at release {number:,} ({self._both(one, number)})"
+
+    def _both(self, one: Comparison, number: int) -> str:
+        return (
+            f"{latency(one.a.latency(number))} on {self.name('A')}, "
+            f"{latency(one.b.latency(number))} on {self.name('B')}"
+        )
+
+    def explanation(self) -> Iterator[str]:
+        """What the kernel of the slower machine did while its worst release waited."""
+        if self.found.not_traced:
+            yield f"What held it up is not known: {self.found.not_traced}"
+        window, plain_ns = self.worst_window(self.slower), self.loop(self.slower).worst_ns
+        if window is None or plain_ns is None:
+            return
+        yield (
+            f"{self.name(self.slower)} was measured again with stacks noted: the worst is then "
+            f"{format_duration(window.latency_ns)} at release {window.number:,}; without, "
+            f"{format_duration(plain_ns)} at release {self.loop(self.slower).worst:,}."
+        )
+        yield from account(window, self.preemption(self.slower))
+        if self.named is not None:
+            yield naming(self.named, self.found.timed)
+        else:
+            yield "No function of the kernel is known to have run for most of it."
+        if self.found.lost:
+            yield (
+                f"The kernels had no room for {self.found.lost:,} events of their traces, the earliest ones: "
+                "a shorter --duration has them all."
+            )
+
+    def preemption(self, side: str) -> str | None:
+        """The model of a kernel, as it says itself."""
+        kernel = self.manifests[SIDES.index(side)].facts.get("kernel") or {}
+        model = kernel.get("preemption")
+        return str(model) if model else None
+
+
+def latency(ns: int | None) -> str:
+    """Of one release; a missed one has none."""
+    return "missed" if ns is None else format_duration(ns)

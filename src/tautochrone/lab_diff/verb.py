@@ -1,0 +1,151 @@
+"""`tauto lab diff`: two kernels or command lines, one load: where latencies first differ, and why."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption
+from tautochrone.command.told import tell_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tautochrone.command.live import Watch
+    from tautochrone.lab_diff.measure import Findings
+    from tautochrone.lab_diff.question import Question
+    from tautochrone.measure.cell import Cell
+    from tautochrone.run.store import Store
+
+_BOOT_S = 12.0
+_SLOWER = 8.0
+"""A virtual second under load takes about so many of the host's."""
+
+
+def verb(
+    a: Annotated[str, typer.Argument(metavar="A", help="debian:stock, or with options: debian:rt,shift=0.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="debian:rt, or lab:debian-stock,preempt=none.")],
+    load: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--load", metavar="SPEC", help="What runs beside it; repeatable. `tauto load list` [exit]"
+        ),
+    ] = None,
+    duration: Annotated[str, typer.Option(metavar="TIME", help="Of the guests' time.")] = "2s",
+    period: Annotated[str, typer.Option(metavar="TIME", help="Of the loop.")] = "1ms",
+    threshold: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="What is more is a difference. [1us, or an instruction]"),
+    ] = None,
+    no_trace: Annotated[
+        bool, typer.Option("--no-trace", help="Do not look into the worst release: two runs, not five.")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", metavar="N", help="How many guests run at once. [2]")
+    ] = None,
+    as_json: JsonOption = False,
+    out: ReportOption = None,
+    open_it: OpenReportOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Where the latencies of two virtual machines first differ under one load, and what the kernel did.
+
+    Both are measured the same way and laid beside each other, release by release. Then both are measured
+    again while their kernels trace themselves, and the worst release of the slower one gets a name: the
+    function that held it up, and who called it. A kernel that is not there yet: `tauto lab fetch`.
+    """
+    from tautochrone.answer.console import make_console
+    from tautochrone.command.introduction import see_that_it_can_be_written
+    from tautochrone.command.options import open_store
+    from tautochrone.lab_diff.question import question_of
+    from tautochrone.measure.loads.spec import parse_load
+
+    question = question_of(
+        a,
+        b,
+        parse_load(load or ["exit"]),
+        period,
+        duration,
+        threshold,
+        traced=not no_trace,
+        command=("tauto", *sys.argv[1:]),
+    )
+    if out is not None:
+        see_that_it_can_be_written(out)
+    place = open_store(store)
+    path = _report(_measure(question, place, jobs), place, make_console(), as_json=as_json, out=out)
+    if open_it:
+        import webbrowser
+
+        webbrowser.open(path.resolve().as_uri())
+
+
+def _measure(question: Question, store: Store, jobs: int | None) -> Findings:
+    import os
+
+    from tautochrone.campaign.verb import hands
+    from tautochrone.command.live import watching_campaign
+    from tautochrone.lab_diff.measure import measure
+    from tautochrone.measure.lab.crew import Crew
+
+    at_once = hands(jobs) or min(2, len(os.sched_getaffinity(0)))
+    outlook = _Outlook(question, at_once)
+    with Crew(at_once) as crew, watching_campaign(outlook) as watch:
+
+        def begin(cell: Cell) -> Watch:
+            outlook.begin()
+            return watch(cell)
+
+        return measure(question, store, crew, begin)
+
+
+class _Outlook:
+    """How long it takes: a guess from what booting and a virtual second usually take."""
+
+    def __init__(self, question: Question, hands: int) -> None:
+        from tautochrone.base.units import parse_duration_ns
+
+        each_s = _BOOT_S + _SLOWER * parse_duration_ns(question.duration) / 1e9
+        at_once = min(2, hands)
+        self._whole_s = each_s * (2 // at_once + (2 // at_once + 1 if question.traced else 0))
+        self._share_of_each = 1 / (5 if question.traced else 2)
+        self._begun = 0
+        self._started_s = time.monotonic()
+
+    def begin(self) -> None:
+        """One more run begins."""
+        self._begun += 1
+
+    @property
+    def left_s(self) -> float:
+        """What is left of the guess."""
+        return max(0.0, self._whole_s - (time.monotonic() - self._started_s))
+
+    @property
+    def share(self) -> float:
+        """Of the runs, those that were begun before the last one."""
+        return max(0, self._begun - 1) * self._share_of_each
+
+
+def _report(found: Findings, store: Store, console: Console, *, as_json: bool, out: Path | None) -> Path:
+    from tautochrone.answer.console import make_console
+    from tautochrone.lab_diff import page, terminal
+    from tautochrone.lab_diff.results import Results
+
+    results = Results(found)
+    if as_json:
+        tell_json(lambda: terminal.as_table(results))
+    else:
+        terminal.show_results(console, results)
+    ids = [run.id.rpartition("-")[2] for run in found.runs]
+    path = page.render(
+        results, out=out if out is not None else store.path / f"report-lab-diff-{'-'.join(ids)}.html"
+    )
+    (make_console(stderr=True) if as_json else console).print(
+        f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False
+    )
+    return path

@@ -1,0 +1,214 @@
+"""One release that was served late: what held it up, as the events around it tell."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Literal
+
+from tautochrone.lab_diff.events import Event
+
+WAKING, SWITCH = "sched_waking", "sched_switch"
+_MARGIN_NS = 1_000
+"""Events are printed in whole microseconds."""
+_INTERRUPT_ENTRY = re.compile(r"asm_(sysvec|common)_\w+|el[01][ht]_(64|32)_(irq|fiq)")
+
+_ENTRY = re.compile(
+    r"entry_\w+|do_syscall_\w+|x64_sys_call|__(x64|se|do|arm64)_sys_\w+|el0\w*|do_el0\w*|invoke_syscall\w*"
+    r"|asm_\w+|__wake_up_parent|ret_from_fork\w*|secondary_startup\w*|start_kernel|x86_64_start\w*|rest_init"
+    r"|arch_call_rest_init"
+)
+"""Through these every call of the kernel comes; `__wake_up_parent` stands behind one that never returns."""
+_FROM_USER = re.compile(r"el0\w*")
+_LOCKS = re.compile(
+    r"_+raw_\w+|_*(rt_)?(spin|read|write)_(un)?lock\w*|_*(rcu|srcu)_read_\w*lock\w*|_*local_bh_\w+|migrate_\w+"
+    r"|lock_\w+|rt_mutex_\w+|preempt_count_\w+|trace_\w+"
+)
+"""What ends a section, and not what the section is about."""
+_SCHEDULE = re.compile(
+    r"_*schedule\w*|preempt_schedule\w*|_*cond_resched\w*|dynamic_\w*resched|trace_event\w*|_*traceiter\w*"
+    r"|irqentry_exit\w*|raw_irqentry\w*|arm64_preempt\w*"
+)
+_SLEEPS = re.compile(
+    r"do_nanosleep|\w*hrtimer_nanosleep|common_nsleep\w*|do_futex|futex_\w+|do_wait\w*|kernel_wait\w*|\w*poll\w*"
+    r"|pipe_(read|write)|vfs_(read|write)|ksys_(read|write)|new_sync_\w+|do_select|kthread|worker_thread|rcu_gp_\w+"
+    r"|smpboot_thread_fn|do_idle|cpu_startup_entry|\w*idle\w*|do_sigtimedwait|rescuer_thread|kswapd|kcompactd"
+)
+"""In these one sleeps: their time is not work, and a sleeper's call lasts as long as any wait."""
+IDLE = "<idle>"
+"""What the kernel's trace calls the task of a CPU that has nothing to do."""
+
+Cause = Literal["interrupts", "preemption", "switch"]
+
+
+@dataclass(frozen=True)
+class Window:
+    """One release of one loop, from when it was due to its thread's first time stamp.
+
+    Attributes:
+        number: of the release.
+        waking: the timer's handler makes the thread ready; None: not in the trace.
+        switch: the CPU goes to the thread; None: not in the trace.
+        held: how many locks or sections that forbid preemption the interrupted code was in; None: not told.
+    """
+
+    number: int
+    release_ns: int
+    first_stamp_ns: int
+    waking: Event | None
+    switch: Event | None
+    held: int | None = None
+
+    @property
+    def latency_ns(self) -> int:
+        """From release to first time stamp."""
+        return self.first_stamp_ns - self.release_ns
+
+    @property
+    def before_waking_ns(self) -> int | None:
+        """The timer's interrupt was not taken: interrupts were off."""
+        return None if self.waking is None else max(0, self.waking.instant_ns - self.release_ns)
+
+    @property
+    def before_switch_ns(self) -> int | None:
+        """Ready, and not let in: preemption was off, or this kernel does not preempt itself there."""
+        if self.waking is None or self.switch is None:
+            return None
+        return max(0, self.switch.instant_ns - self.waking.instant_ns)
+
+    @property
+    def after_switch_ns(self) -> int | None:
+        """The switch itself, and the way back into the program."""
+        return None if self.switch is None else max(0, self.first_stamp_ns - self.switch.instant_ns)
+
+    @property
+    def cause(self) -> Cause | None:
+        """Which of the three took longest; None: not known."""
+        parts: list[tuple[int, Cause]] = []
+        for ns, name in (
+            (self.before_waking_ns, "interrupts"),
+            (self.before_switch_ns, "preemption"),
+            (self.after_switch_ns, "switch"),
+        ):
+            if ns is not None:
+                parts.append((ns, name))  # type: ignore[arg-type]
+        return max(parts)[1] if len(parts) == 3 else None
+
+    @property
+    def interrupted(self) -> tuple[str, ...]:
+        """What the timer's interrupt came into, outermost first; empty: a program, nothing, or not known."""
+        return () if self.waking is None or self.task == IDLE else tuple(reversed(_below(self.waking.stack)))
+
+    @property
+    def given_up(self) -> tuple[str, ...]:
+        """Where the CPU was given up at last, outermost first, without the scheduler's own functions."""
+        if self.switch is None:
+            return ()
+        frames = _below(self.switch.stack) if _was_interrupted(self.switch.stack) else self.switch.stack
+        return tuple(reversed(_without(_SCHEDULE, frames)))
+
+    @property
+    def chain(self) -> tuple[str, ...]:
+        """The functions that held it up, outermost first; the last one is the name of it.
+
+        While interrupts were off nobody looked in: it is what switched them on again, less the lock's own
+        function. Otherwise it is what both looks, at the interrupt and at the switch, found on the stack:
+        all of the time passed inside.
+        """
+        inside = tuple(reversed(_without(_LOCKS, tuple(reversed(self.interrupted)))))
+        if self.cause != "preemption" or not self.given_up:
+            return inside
+        common = _common(inside, self.given_up)
+        if without_entry(common):
+            return common
+        # It went on until the kernel was left: all of it passed in the first function behind the entry.
+        return inside[: len(inside) - len(without_entry(inside)) + 1]
+
+    @property
+    def task(self) -> str | None:
+        """Whose time it was."""
+        return self.waking.task if self.waking is not None else None
+
+
+def windows(
+    samples: Iterable[tuple[int, int, int]], events: Sequence[Event], cpu: int | None = None
+) -> list[Window]:
+    """What the trace has on each of these releases.
+
+    Args:
+        samples: number, release and first time stamp of each, by time.
+        events: of waking and switching to the measuring thread, with stacks.
+        cpu: of the loop; None: any.
+    """
+    own = [one for one in events if cpu in (None, one.cpu)]
+    depths = [one.preemption_depth for one in own if one.name == WAKING and one.preemption_depth is not None]
+    least = min(depths, default=None)
+    found, at = [], 0
+    for number, release_ns, stamp_ns in samples:
+        while at < len(own) and own[at].instant_ns < release_ns - _MARGIN_NS:
+            at += 1
+        inside = []
+        for event in own[at:]:
+            if event.instant_ns > stamp_ns + _MARGIN_NS:
+                break
+            inside.append(event)
+        waking = next((one for one in inside if one.name == WAKING), None)
+        switch = next((one for one in reversed(inside) if one.name == SWITCH), None)
+        depth = waking.preemption_depth if waking is not None else None
+        held = depth - least if depth is not None and least is not None else None
+        found.append(Window(number, release_ns, stamp_ns, waking, switch, held))
+    return found
+
+
+def functions_of(found: Iterable[Window]) -> tuple[str, ...]:
+    """The functions on the stacks of these, for a second look that times them.
+
+    Not the innermost one of each, in which the interrupt merely happened to come, unless all of the time
+    passed inside it: such are called too often to be timed without slowing everything down.
+    """
+    names: dict[str, None] = {}
+    for one in found:
+        chain = one.chain
+        for name in (*chain, *one.interrupted[:-1], *one.given_up):
+            if not any(_is(kind, name) for kind in (_LOCKS, _INTERRUPT_ENTRY, _ENTRY, _SLEEPS)):
+                names[name] = None
+    return tuple(names)
+
+
+def without_entry(chain: Sequence[str]) -> tuple[str, ...]:
+    """Without the functions at its outer end through which every call of the kernel comes."""
+    for at, function in enumerate(chain):
+        if not _is(_ENTRY, function):
+            return tuple(chain[at:])
+    return ()
+
+
+def _is(kind: re.Pattern[str], function: str) -> bool:
+    """Whether it is of this kind, whatever the compiler added to its name (``.constprop.0``)."""
+    return kind.fullmatch(function.partition(".")[0]) is not None
+
+
+def _was_interrupted(stack: Sequence[str]) -> bool:
+    return any(_is(_INTERRUPT_ENTRY, frame) for frame in stack)
+
+
+def _below(stack: Sequence[str]) -> tuple[str, ...]:
+    """What was interrupted, innermost first: the frames below the entry of the first interrupt."""
+    for at, frame in enumerate(stack):
+        if _is(_INTERRUPT_ENTRY, frame):
+            return () if _FROM_USER.match(frame) else tuple(stack[at + 1 :])
+    return tuple(stack)
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
+    """What both begin with."""
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return tuple(name for name, _ in pairs)
+
+
+def _without(kind: re.Pattern[str], frames: Sequence[str]) -> tuple[str, ...]:
+    """Without the innermost functions that are of this kind."""
+    for at, frame in enumerate(frames):
+        if not _is(kind, frame):
+            return tuple(frames[at:])
+    return ()

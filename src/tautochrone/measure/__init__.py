@@ -1,0 +1,1 @@
+"""Carrying out what was asked: cells, plans, campaigns, loads, conditions."""

@@ -1,0 +1,165 @@
+"""What is to be done for a plan: its slots in their order, the finished ones, and those that are left."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tautochrone.base.errors import StoreError, UsageError
+from tautochrone.measure.campaign.campaign import (
+    OF_MATRIX,
+    PREFIX,
+    Campaign,
+    begin,
+    condition,
+    key_of,
+    latest,
+    same_system,
+)
+from tautochrone.measure.campaign.order import Slot, arrange, draw_seed
+from tautochrone.measure.cell import Cell
+from tautochrone.measure.document.deployed import meaning_of
+from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.expand import Point, expand
+from tautochrone.measure.document.require import Required, requirements
+from tautochrone.measure.lab.matrix import MATRIX
+from tautochrone.run.catalogue import Entry
+from tautochrone.run.store import Store
+
+
+@dataclass(frozen=True)
+class Agenda:
+    """A plan, expanded and ordered.
+
+    Attributes:
+        points: by key, as the plan lists them.
+        campaign: the one that is continued, or a new one.
+        slots: all of them, in their order.
+        required: of the points, by key.
+    """
+
+    document: Document
+    points: Mapping[str, Point]
+    campaign: Campaign
+    slots: tuple[Slot, ...]
+    required: Required = field(default_factory=dict)
+
+    @property
+    def finished(self) -> dict[tuple[str, int], Entry]:
+        """The finished run of each slot that has one, by the key of the point and the repetition."""
+        wanted = {(slot.key, slot.block) for slot in self.slots}
+        return {key: run for key, run in self.campaign.finished().items() if key in wanted}
+
+    @property
+    def left(self) -> tuple[Slot, ...]:
+        """The slots that are not finished."""
+        finished = self.finished
+        return tuple(slot for slot in self.slots if (slot.key, slot.block) not in finished)
+
+    @property
+    def ahead(self) -> tuple[Slot, ...]:
+        """Of these, the ones that were not refused the last time: what is refused again takes no time."""
+        refused = self.campaign.refused
+        return tuple(slot for slot in self.left if slot.key not in refused)
+
+    @property
+    def continues(self) -> bool:
+        """Whether it was begun before."""
+        return bool(self.campaign.entries)
+
+    def cell(self, slot: Slot, command: tuple[str, ...] = ()) -> Cell:
+        """The cell of a slot, without its deployment, which depends on the machine."""
+        point = self.points[slot.key]
+        points = tuple(self.points.values())
+        told = condition(self.campaign, self.document, points, point, slot, self.required)
+        return Cell(
+            experiment=point.experiment,
+            arguments=point.prepared.arguments,
+            title=point.name,
+            load=point.load,
+            expected_s=point.prepared.expected_s,
+            command=command,
+            conditions={**point.prepared.conditions, "plan": told},
+        )
+
+    def anew(self) -> "Agenda":
+        """The same plan, with nothing finished."""
+        return _agenda(self.document, tuple(self.points.values()), None)
+
+
+def make_agenda(document: Document, store: Store, *, again: bool = False) -> Agenda:
+    """Expand a plan and see how far it is.
+
+    Args:
+        again: begin a new campaign whatever there is.
+
+    Raises:
+        UsageError: the plan names what is not there, or requires what nobody measures.
+        StoreError: the store can't be read, or another process is measuring this plan.
+    """
+    points = expand(document, lambda name: meaning_of(name, document.path.parent))
+    found = latest(store, key_of(points, document.order, document.seed))
+    if found is not None and found.being_measured:
+        raise StoreError(
+            f"The plan '{document.title}' is being measured at this moment, as {found.id}",
+            "Wait until that is finished, or stop it.",
+        )
+    return _agenda(document, points, None if again else found)
+
+
+def plan_key(document: Document) -> str:
+    """What tells its campaigns from those of any other plan."""
+    points = expand(document, lambda name: meaning_of(name, document.path.parent))
+    return key_of(points, document.order, document.seed)
+
+
+def other_system(agenda: Agenda, store: Store, facts: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """The system that is not what the campaign was begun on, such as one with a new kernel; None: all are.
+
+    Args:
+        facts: about each system that answers, by its name.
+    """
+    seen: set[str] = set()
+    for (key, _), entry in agenda.finished.items():
+        system = agenda.points[key].system
+        if system in facts and system not in seen:
+            seen.add(system)
+            if not same_system(store.open(entry.id).manifest.facts, facts[system]):
+                return system
+    return None
+
+
+def with_options(document: Document, repetitions: int | None, seed: int | None) -> Document:
+    """The plan with what was said on the command line.
+
+    Raises:
+        UsageError: a number can't be.
+    """
+    if repetitions is not None and repetitions < 1:
+        raise UsageError(f"--repetitions {repetitions}: nothing would be measured", "Give 1 or more.")
+    if seed is not None and seed < 0:
+        raise UsageError(f"--seed {seed}: a seed is a whole number from 0", "Leave it out to have one drawn.")
+    return replace(
+        document,
+        repetitions=document.repetitions if repetitions is None else repetitions,
+        seed=document.seed if seed is None else seed,
+    )
+
+
+def _agenda(document: Document, points: Sequence[Point], found: Campaign | None) -> Agenda:
+    campaign = found
+    if campaign is None:
+        seed = draw_seed() if document.seed is None else document.seed
+        campaign = begin(
+            key_of(points, document.order, document.seed),
+            document.title,
+            seed,
+            OF_MATRIX if document.grid == MATRIX else PREFIX,
+        )
+    keys = [point.key for point in points]
+    return Agenda(
+        document=document,
+        points={point.key: point for point in points},
+        campaign=campaign,
+        slots=arrange(keys, document.repetitions, campaign.seed, document.order),
+        required=requirements(document, points),
+    )

@@ -1,0 +1,203 @@
+"""A campaign: one carrying-out of a plan, known by what the runs in the store say of themselves.
+
+There is no other state: which cells are finished, in which order the rest comes, and what the plan was stands
+with the runs, as their condition ``plan``.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from secrets import token_hex
+from typing import Any
+
+from tautochrone.base.errors import StoreError
+from tautochrone.measure.campaign.order import Slot
+from tautochrone.measure.document.document import Document, Order
+from tautochrone.measure.document.expand import MEANING, Point
+from tautochrone.measure.document.require import REQUIRE, Required, stored
+from tautochrone.measure.document.stored import to_stored
+from tautochrone.run.catalogue import Entry, catalogue
+from tautochrone.run.manifest import MEASURING, SEALED
+from tautochrone.run.named import latest_named, one_named
+from tautochrone.run.store import Store
+
+CONDITION = "plan"
+GRID = "grid"
+PAPER = "paper"
+"""What a run's condition says of the study that it belongs to: its name."""
+
+REFUSED = "refused"
+"""What a run's condition says of the cells that were refused before it: why, by key."""
+
+PREFIX, OF_MATRIX = "plan-", "matrix-"
+PREFIXES = (PREFIX, OF_MATRIX)
+"""What the ids of campaigns begin with, those of kernel matrices with the second, and of no run."""
+
+LATEST = "latest"
+FINISHED = ("complete", "overrun")
+"""Endings of a run that measured what it was to: an overrun ends only a run that was asked to end there."""
+
+_KEY_LETTERS = 16
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """One carrying-out of a plan.
+
+    Attributes:
+        id: its own.
+        key: of what the plan means; the same for every campaign of it.
+        title: of the plan.
+        seed: of the order.
+        entries: its runs in the store, oldest first, also those that were cut off.
+    """
+
+    id: str
+    key: str
+    title: str
+    seed: int
+    entries: tuple[Entry, ...] = ()
+
+    def finished(self) -> dict[tuple[str, int], Entry]:
+        """The finished run of each cell and repetition that has one; the first, if there are several."""
+        found: dict[tuple[str, int], Entry] = {}
+        for entry in self.entries:
+            told = entry.conditions[CONDITION]
+            if entry.state == SEALED and entry.ended in FINISHED:
+                found.setdefault((str(told.get("cell")), int(told.get("repetition", 0))), entry)
+        return found
+
+    @property
+    def refused(self) -> dict[str, str]:
+        """Why cells were refused before the latest run, by the key of the point."""
+        told = self.entries[-1].conditions[CONDITION] if self.entries else {}
+        return {str(key): str(why) for key, why in (told.get(REFUSED) or {}).items()}
+
+    @property
+    def being_measured(self) -> bool:
+        """Whether a run of it is being measured at this moment."""
+        return any(entry.state == MEASURING for entry in self.entries)
+
+
+def key_of(points: Sequence[Point], order: Order, seed: int | None) -> str:
+    """Of what a plan means: its points, and how they are ordered.
+
+    How often they are repeated is no part of it, so that more repetitions continue a campaign; nor is what is
+    required of them, so that another requirement is judged by what was measured before.
+
+    Args:
+        seed: the one that the plan or its reader names; None: drawn.
+    """
+    keys = [point.key for point in points]
+    meant = [MEANING, keys if order == "listed" else sorted(keys), order, seed]
+    return hashlib.sha256(json.dumps(meant).encode()).hexdigest()[:_KEY_LETTERS]
+
+
+def begin(key: str, title: str, seed: int, prefix: str = PREFIX) -> Campaign:
+    """A new one."""
+    return Campaign(f"{prefix}{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(2)}", key, title, seed)
+
+
+def campaigns(store: Store) -> list[Campaign]:
+    """All campaigns of a store, the one with the latest beginning last.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
+    found: dict[str, list[Entry]] = {}
+    for entry in catalogue(store):
+        told = entry.conditions.get(CONDITION)
+        if isinstance(told, dict) and isinstance(told.get("campaign"), str):
+            found.setdefault(told["campaign"], []).append(entry)
+    return [_campaign(name, entries) for name, entries in sorted(found.items())]
+
+
+def latest(store: Store, key: str) -> Campaign | None:
+    """The latest campaign of a plan; None if there is none.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
+    return next((one for one in reversed(campaigns(store)) if one.key == key), None)
+
+
+def open_campaign(store: Store, name: str) -> Campaign:
+    """The campaign of this id, or of the beginning of one, or ``plan-latest``, ``matrix-latest``.
+
+    Raises:
+        StoreError: there is none, or several.
+    """
+    there = {one.id: one for one in campaigns(store)}
+    found = one_named(there, name, "campaigns")
+    prefix = name.removesuffix(LATEST)
+    if found is None and name != prefix and prefix in PREFIXES:
+        found = next((one for one in reversed(there.values()) if one.id.startswith(prefix)), None)
+    if found is None:
+        raise StoreError(
+            f"There is no campaign '{name}' in {store.path}",
+            latest_named(
+                there, "Run one first: `tauto run`, `tauto tire`, `tauto middleware`, `tauto lab matrix`."
+            ),
+        )
+    return found
+
+
+def condition(
+    campaign: Campaign,
+    document: Document,
+    points: Sequence[Point],
+    point: Point,
+    slot: Slot,
+    required: Required | None = None,
+) -> dict[str, Any]:
+    """What a run says about its plan, as JSON has it.
+
+    It names all cells, so that a report can be made from the store alone, also of an unfinished plan. A grid
+    has too many for that: it is kept as it was made, and the cells are told from it.
+    """
+    of_grid = {GRID: to_stored(document)} if document.grid else {}
+    named = (point,) if document.grid else points
+    return {
+        "title": campaign.title,
+        "campaign": campaign.id,
+        "key": campaign.key,
+        "cell": point.key,
+        "repetition": slot.block,
+        "block": slot.block,
+        "position": slot.position,
+        "repetitions": document.repetitions,
+        "seed": campaign.seed,
+        "order": document.order,
+        "heading": point.heading,
+        "varied": list(point.varying),
+        "system": point.system,
+        "deployment": point.deployment.name,
+        "options": dict(point.options),
+        "cells": {one.key: one.name for one in named},
+        **({REQUIRE: stored(required)} if required else {}),
+        **({PAPER: document.paper} if document.paper else {}),
+        **of_grid,
+    }
+
+
+def same_system(stored: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Whether facts stored with a run are of the machine and the kernel that there are now."""
+    return _identity(stored) == _identity(now)
+
+
+def _identity(facts: Mapping[str, Any]) -> list[object]:
+    names = (("kernel", ("name", "release", "version")), ("cpu", ("model",)), ("machine", ("product",)))
+    return [(facts.get(group) or {}).get(name) for group, own in names for name in own]
+
+
+def _campaign(name: str, entries: Sequence[Entry]) -> Campaign:
+    told = entries[0].conditions[CONDITION]
+    return Campaign(
+        id=name,
+        key=str(told.get("key")),
+        title=str(told.get("title")),
+        seed=int(told.get("seed") or 0),
+        entries=tuple(entries),
+    )

@@ -1,0 +1,199 @@
+"""Carrying a plan out: slot after slot, and what came of each."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tautochrone.base.errors import MeasuringError, StoreError, TautoError
+from tautochrone.machine.deployment.deployment import Deployment
+from tautochrone.measure.campaign.campaign import CONDITION, FINISHED, REFUSED
+from tautochrone.measure.campaign.order import Slot
+from tautochrone.measure.cell import Cell
+from tautochrone.measure.conditions import NotPutBackError
+from tautochrone.measure.document.expand import Point
+from tautochrone.measure.execute import (
+    StoppedAfterRunError,
+    Watch,
+    is_refusal,
+    run_cell,
+    what_stood_in_the_way,
+)
+from tautochrone.run.folder import Run
+from tautochrone.run.store import Store
+from tautochrone.target.target import Target
+
+ENDED_EARLY = {
+    "watchdog": "its watchdog ended it: a measuring thread ran past its budget",
+    "failed": "it failed while measuring",
+    "interrupted": "it was stopped",
+}
+
+
+@dataclass(frozen=True)
+class Site:
+    """One system of a plan, ready to measure.
+
+    Attributes:
+        facts: about it, stored with each run.
+        deployments: those of the plan by name; None: as it is.
+    """
+
+    target: Target
+    facts: Mapping[str, Any]
+    deployments: Mapping[str, Deployment | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Unmeasured:
+    """A point that was not measured, or not to its end.
+
+    Attributes:
+        slot: where; None: nowhere, so none of its slots was tried, or tried again.
+        failed: it went wrong while measuring; otherwise it is not permitted or not to be had here.
+    """
+
+    point: Point
+    slot: Slot | None
+    error: TautoError
+    failed: bool
+
+    @property
+    def why(self) -> str:
+        """What stood in the way, and what to do about it."""
+        return _why(self.error)
+
+
+@dataclass
+class Outcome:
+    """What came of a call; it grows while it goes on.
+
+    Attributes:
+        runs: finished ones.
+        stopped: by a person.
+        left: slots that were not begun, because it was stopped or a setting stands in the way.
+        not_put_back: a setting that could not be put back; whatever came after would be measured under it.
+    """
+
+    runs: list[Run] = field(default_factory=list)
+    unmeasured: list[Unmeasured] = field(default_factory=list)
+    stopped: bool = False
+    left: tuple[Slot, ...] = ()
+    not_put_back: NotPutBackError | None = None
+
+
+def carry_out(
+    slots: Sequence[Slot],
+    cells: Callable[[Slot], tuple[Point, Cell]],
+    sites: Mapping[str, Site],
+    store: Store,
+    begin: Callable[[Slot, Cell], Watch],
+    refused: Mapping[str, TautoError],
+    end: Callable[[Slot, str | None], None] = lambda *_: None,
+) -> Outcome:
+    """Measure the slots in their order. Ctrl-C ends it; what was measured until then is kept.
+
+    What is refused at one slot is not tried again at the next ones of its point: nothing changes meanwhile.
+    What goes wrong while measuring is, since that may be chance.
+
+    Args:
+        cells: gives the point of a slot, and its cell.
+        sites: the systems, by name.
+        begin: called as a cell begins; gives the watcher of its progress.
+        refused: what is known to be refused, by the key of the point.
+        end: called as a cell has ended, with how its run did; None: it has no run, or not a whole one.
+
+    Raises:
+        StoreError: the store can't be written.
+    """
+    ledger = Ledger(refused)
+    outcome = ledger.outcome
+    for at, slot in enumerate(slots):
+        point, cell = cells(slot)
+        if ledger.given_up(point):
+            continue
+        cell = ledger.with_refusals(cell)
+        site = sites[point.system]
+        deployed = replace(cell, deployment=site.deployments.get(point.deployment.name))
+        try:
+            run = run_cell(deployed, store, site.target, site.facts, begin(slot, deployed))
+        except StoppedAfterRunError as stop:
+            outcome.runs.append(stop.run)
+            outcome.stopped, outcome.left = True, tuple(slots[at + 1 :])
+            return outcome
+        except KeyboardInterrupt:
+            # Before its first sample; afterwards it ends the probe, and the run is kept.
+            outcome.stopped, outcome.left = True, tuple(slots[at:])
+            return outcome
+        except StoreError:
+            raise
+        except NotPutBackError as error:
+            outcome.not_put_back, outcome.left = error, tuple(slots[at + 1 :])
+            return outcome
+        except TautoError as error:
+            ledger.went_wrong(point, slot, error)
+            end(slot, None)
+            continue
+        end(slot, finished_how(run))
+        if not ledger.measured(point, slot, run):
+            outcome.stopped, outcome.left = True, tuple(slots[at:])
+            return outcome
+    return outcome
+
+
+class Ledger:
+    """What came of the slots that were tried, and which points are tried no more.
+
+    Attributes:
+        outcome: grows with each.
+    """
+
+    def __init__(self, refused: Mapping[str, TautoError]) -> None:
+        """Begin with what is known to be refused, by the key of the point."""
+        self.outcome = Outcome()
+        self._refused = dict(refused)
+        self._told: set[str] = set()
+
+    def given_up(self, point: Point) -> bool:
+        """Whether it is refused; that is told once."""
+        if point.key in self._refused and point.key not in self._told:
+            self._told.add(point.key)
+            self.outcome.unmeasured.append(Unmeasured(point, None, self._refused[point.key], failed=False))
+        return point.key in self._refused
+
+    def went_wrong(self, point: Point, slot: Slot, error: TautoError) -> None:
+        """It was refused, or failed."""
+        if is_refusal(error):
+            self._refused[point.key] = error
+            self.given_up(point)
+        else:
+            self.outcome.unmeasured.append(Unmeasured(point, slot, error, failed=True))
+
+    def measured(self, point: Point, slot: Slot, run: Run) -> bool:
+        """There is a run of it; False: a person stopped it before its end."""
+        ended = run.manifest.ended or ""
+        if ended == "interrupted":
+            return False
+        if ended in ENDED_EARLY:
+            early = MeasuringError(ENDED_EARLY[ended], f"What was measured is kept: tauto show {run.id}")
+            self.outcome.unmeasured.append(Unmeasured(point, slot, early, failed=True))
+        else:
+            self.outcome.runs.append(run)
+        return True
+
+    def with_refusals(self, cell: Cell) -> Cell:
+        """With what was refused before it, so that a report from the store alone can tell it."""
+        told = cell.conditions.get(CONDITION)
+        if not told or not self._refused:
+            return cell
+        refused = {key: _why(error) for key, error in self._refused.items()}
+        return replace(cell, conditions={**cell.conditions, CONDITION: {**told, REFUSED: refused}})
+
+
+def finished_how(run: Run) -> str | None:
+    """How it ended, if it measured what it was to."""
+    ended = run.manifest.ended or ""
+    return ended if ended in FINISHED else None
+
+
+def _why(error: TautoError) -> str:
+    return f"{what_stood_in_the_way(error)} {error.advice}".rstrip()

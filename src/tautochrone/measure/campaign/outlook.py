@@ -1,0 +1,107 @@
+"""How far a campaign is while it goes on, and how long the rest of it takes."""
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from tautochrone.measure.campaign.agenda import Agenda
+from tautochrone.measure.campaign.estimate import Forecast, may_end_early
+from tautochrone.measure.campaign.order import Slot
+from tautochrone.measure.document.expand import Point
+from tautochrone.measure.lab.pace import boot_s, measuring_s
+from tautochrone.run import files
+from tautochrone.run.catalogue import Entry
+
+STOPPED_AT_A_MISS = "overrun"
+"""How a run ended that was to end at its first miss, and had one."""
+
+_LONGEST = 50.0
+"""A run that seems to have taken so many times as long as expected was copied later: nobody knows."""
+
+
+class Outlook:
+    """Told of every slot as it begins and ends; learns from each."""
+
+    def __init__(
+        self, agenda: Agenda, slots: Sequence[Slot], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Begin with these slots ahead, and what the store tells of those before."""
+        self._points = agenda.points
+        self._clock = clock
+        self._forecast = forecast_of(agenda)
+        self._ahead = list(slots)
+        self._whole = len(slots)
+        self._current: Slot | None = None
+        self._begun_s = self._start_s = clock()
+        self._rest_s, self._current_s = self._needed_s(self._ahead), 0.0
+        self._share = 0.0
+
+    def begin(self, slot: Slot) -> None:
+        """A slot begins. Those before it that were not measured were refused."""
+        self._ahead = self._ahead[self._ahead.index(slot) + 1 :]
+        self._current, self._begun_s = slot, self._clock()
+        self._current_s = self._forecast.seconds(self._points[slot.key])
+        self._rest_s = self._needed_s(self._ahead)
+
+    def end(self, slot: Slot, ended: str | None) -> None:
+        """The slot has ended.
+
+        Args:
+            ended: how its run ended; None: it has none, or not a whole one.
+        """
+        self._current = None
+        self._learn(slot, ended, self._begun_s)
+
+    def _learn(self, slot: Slot, ended: str | None, begun_s: float) -> None:
+        if ended is None:
+            return
+        early = ended == STOPPED_AT_A_MISS
+        self._forecast.learn(self._points[slot.key], self._clock() - begun_s, early=early)
+        self._rest_s = self._needed_s(self._ahead)
+
+    def _needed_s(self, slots: Sequence[Slot]) -> float:
+        return sum(self._forecast.seconds(self._points[slot.key]) for slot in slots)
+
+    @property
+    def left_s(self) -> float:
+        """How long the rest takes, that of the current slot included."""
+        if self._current is None:
+            return self._rest_s
+        return self._rest_s + max(0.0, self._current_s - (self._clock() - self._begun_s))
+
+    @property
+    def share(self) -> float:
+        """How much of the time has passed, from 0 to 1; it never falls, whatever is learnt."""
+        spent_s, left_s = self._clock() - self._start_s, self.left_s
+        whole_s = spent_s + left_s
+        self._share = max(self._share, spent_s / whole_s if whole_s else 1.0)
+        return self._share
+
+    @property
+    def finished(self) -> int:
+        """How many of the slots are behind."""
+        return self._whole - len(self._ahead) - (self._current is not None)
+
+    def seconds(self, slots: Sequence[Slot]) -> float:
+        """How long these take, by what is known now."""
+        return self._needed_s(slots)
+
+
+def forecast_of(agenda: Agenda) -> Forecast:
+    """What the finished runs of a campaign teach about the rest of it."""
+    forecast = Forecast(agenda.points.values())
+    for (key, _), entry in agenda.finished.items():
+        point = agenda.points[key]
+        early = may_end_early(point) and entry.ended == STOPPED_AT_A_MISS
+        forecast.learn(point, _took_s(entry, point), early=early)
+    return forecast
+
+
+def _took_s(entry: Entry, point: Point) -> float | None:
+    """From its beginning until it was sealed, and how long its system booted before that; None: not known."""
+    try:
+        sealed_s = (entry.path / files.MANIFEST).stat().st_mtime
+        took_s = sealed_s - datetime.fromisoformat(entry.created).timestamp()
+    except (OSError, ValueError):
+        return None
+    return took_s + boot_s(point) if 0 <= took_s <= _LONGEST * (measuring_s(point) + 1) else None

@@ -1,0 +1,139 @@
+"""What of a plan is refused, found out before anything is measured, and whose mistake that is."""
+
+from collections.abc import Mapping, Sequence
+
+from tautochrone.base.errors import NotPermittedError, TautoError, UsageError
+from tautochrone.experiments import EXPERIMENTS
+from tautochrone.experiments.experiment import options_named_in, without_dashes
+from tautochrone.experiments.experiment import words as arguments_of
+from tautochrone.experiments.special import TASKS
+from tautochrone.measure.cell import Load
+from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.expand import Point, place_of
+from tautochrone.measure.loads.kinds import TAKES_THE_REST
+from tautochrone.measure.loads.spec import with_option
+from tautochrone.measure.trial import refusal_of
+from tautochrone.target.middleware_server import OF_CELL
+from tautochrone.target.target import Target
+
+_TRIAL = "10min"  # it is ended once it runs, and to fill most of a large memory takes a while
+
+
+def refusals(points: Sequence[Point], target: Target) -> dict[str, TautoError]:
+    """What the probe refuses there, by the key of the point.
+
+    Of points that differ in their size alone, such as in how many masses, the first one is tried: what is
+    not permitted to one is not to the others, and there may be thousands. A size that is too large is refused
+    when its turn comes.
+
+    Raises:
+        MeasuringError: the connection to the target was lost.
+    """
+    said: dict[tuple[str, ...], TautoError | None] = {}
+    for point in points:
+        alike = _but_its_size(point)
+        if alike not in said:
+            given = (point.experiment, *point.prepared.arguments)
+            said[alike] = refusal_of(target, given, point.prepared.conditions)
+    found = {point.key: said[_but_its_size(point)] for point in points}
+    return {key: error for key, error in found.items() if error is not None}
+
+
+def _but_its_size(point: Point) -> tuple[str, ...]:
+    size = EXPERIMENTS[point.experiment].size
+    arguments = (point.experiment, *point.prepared.arguments)
+    if size and size in point.varying:
+        at = arguments.index(f"--{size}")
+        arguments = (*arguments[:at], *arguments[at + 2 :])
+    return (*arguments, *_where_its_server_is(point))
+
+
+def _where_its_server_is(point: Point) -> tuple[str, ...]:
+    held = point.prepared.conditions
+    return tuple(f"{name} {held[name]}" for name in OF_CELL if name in held)
+
+
+def see_meant(
+    document: Document, points: Sequence[Point], refused: Mapping[str, TautoError], target: Target
+) -> None:
+    """Tell what the probe refuses because the plan says it wrong, from what this system does not have.
+
+    An experiment that is refused even without what it can do without is not to be had here; that is no
+    mistake of the plan.
+
+    Raises:
+        UsageError: with the file and the line of the option that is refused.
+    """
+    missing: dict[tuple[str, ...], bool] = {}
+    for point in points:
+        error = refused.get(point.key)
+        if not isinstance(error, UsageError):
+            continue
+        bare = _bare(point)
+        known = (*bare, *_where_its_server_is(point))
+        if known not in missing:
+            refused_bare = refusal_of(target, bare, point.prepared.conditions)
+            missing[known] = TASKS not in point.options and isinstance(refused_bare, UsageError)
+        if not missing[known]:
+            said = str(error) if document.grid else f"{point.experiment}: {without_dashes(str(error))}"
+            raise document.mistake(_place(document, point, str(error)), said, error.advice)
+
+
+def _bare(point: Point) -> tuple[str, ...]:
+    """The experiment with what it can't be without, and all the rest as usual."""
+    needed = EXPERIMENTS[point.experiment].needs
+    return (
+        point.experiment,
+        *arguments_of({one: point.options[one] for one in needed if one in point.options}),
+    )
+
+
+def load_refusals(points: Sequence[Point], target: Target) -> dict[str, TautoError]:
+    """What is refused of the loads, by the key of the point: each is started once, and ended.
+
+    Programs of others (`stress-ng:`, `command:`) are not started for a trial: nobody knows what they do.
+
+    Raises:
+        MeasuringError: a load did not start, or the connection to the target was lost.
+    """
+    said = {load: _try_load(target, load) for load in dict.fromkeys(point.load for point in points)}
+    found = {point.key: said[point.load] for point in points}
+    return {key: error for key, error in found.items() if error is not None}
+
+
+def see_loads_meant(document: Document, points: Sequence[Point], refused: Mapping[str, TautoError]) -> None:
+    """A load's value that is refused is a mistake of the plan; that a load is not to be had here is none.
+
+    Raises:
+        UsageError: with the file and the line of the load.
+    """
+    for point in points:
+        error = refused.get(point.key)
+        if isinstance(error, UsageError) and str(error).startswith("--"):
+            raise document.mistake(
+                place_of(document, "loads", point.load_spec, point.entry),
+                f"load '{point.load.name}': {without_dashes(str(error))}",
+                error.advice,
+            )
+
+
+def _try_load(target: Target, load: Load) -> TautoError | None:
+    for words in load.parts:
+        if words[0] in TAKES_THE_REST:
+            continue
+        try:
+            target.start_load(with_option(words, "duration", _TRIAL)).end()
+        except (UsageError, NotPermittedError) as error:
+            return error
+    return None
+
+
+def _place(document: Document, point: Point, message: str) -> tuple[str | int, ...]:
+    """Where the first option that the message names is written."""
+    own: tuple[str | int, ...] = ("experiment", point.entry)
+    for name in options_named_in(message):
+        for key in (name, name.replace("-", "_")):
+            for place in ((*own, key), ("defaults", key)):
+                if document.has(place):
+                    return place
+    return own

@@ -1,0 +1,135 @@
+"""What the lab itself knows to limit a run's meaning: its warnings.
+
+Pure functions over what the probe said, its header and footer. What loads do has `load_cautions`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tautochrone.base.units import format_duration
+from tautochrone.measure.lab.preemption import other_than_asked
+from tautochrone.run.layout import periods_ns
+from tautochrone.run.manifest import Warning as RunWarning
+
+_THROTTLE_MARGIN = 0.9
+_RULER_CHANGE = 2.0
+_MOST_NAMES = 3
+REAL_TIME = ("fifo", "rr")
+CUT_SHORT = "cut-short"
+"""Code of the warning of a run that is shorter than planned."""
+
+
+def cautions_of_facts(facts: Mapping[str, Any]) -> list[RunWarning]:
+    """What is known before the start: a kernel that does not preempt as it was booted to."""
+    words = other_than_asked(facts)
+    return [RunWarning("not-obtained", words, "The numbers hold for what was obtained.")] if words else []
+
+
+def cautions_of_probe(messages: Iterable[str]) -> list[RunWarning]:
+    """The probe's own warnings, as warnings of the run."""
+    return [
+        RunWarning("probe", message.removeprefix("warning: "))
+        for message in messages
+        if message.startswith("warning: ")
+    ]
+
+
+def cautions_of_stream(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> list[RunWarning]:
+    """What header and footer show: settings that were not obtained, throttling that can bite, a ruler that
+    changed, a run that ended early."""
+    return [
+        *_not_obtained(header),
+        *_throttling(header, footer or {}),
+        *_changed_ruler(header, footer or {}),
+        *_ended_early(footer or {}),
+    ]
+
+
+def _not_obtained(header: Mapping[str, Any]) -> list[RunWarning]:
+    differing: dict[tuple[str, str, str], list[str]] = {}
+    pairs = [("the process", header.get("process", {}))]
+    for source in header.get("sources", ()):
+        name = str(source.get("name"))
+        pairs.append((name, source))
+        pairs += [(f"{name}, thread {one.get('role')}", one) for one in source.get("partners", ())]
+    for who, pair in pairs:
+        requested, obtained = pair.get("requested", {}), pair.get("obtained", {})
+        for name, wanted in requested.items():
+            if wanted is not None and obtained.get(name) not in (wanted, None):
+                key = (_words(name), _show(wanted), _show(obtained[name]))
+                differing.setdefault(key, []).append(who)
+    return [
+        RunWarning(
+            "not-obtained",
+            f"{_names(who)}: {name} was asked to be {wanted}, but the system says {got}",
+            "The numbers hold for what was obtained.",
+        )
+        for (name, wanted, got), who in differing.items()
+    ]
+
+
+def _names(who: Sequence[str]) -> str:
+    """All of a few, the first of many."""
+    if len(who) <= _MOST_NAMES:
+        return "; ".join(who)
+    return f"{who[0]} and {len(who) - 1} more"
+
+
+def _words(name: str) -> str:
+    return name.removesuffix("_ns").removesuffix("_us").replace("_", " ")
+
+
+def _show(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _throttling(header: Mapping[str, Any], footer: Mapping[str, Any]) -> list[RunWarning]:
+    """RT throttling can bite when a real-time thread uses nearly the share that the system grants."""
+    obtained = header.get("process", {}).get("obtained", {})
+    runtime_ns, window_ns = obtained.get("rt_runtime_ns"), obtained.get("rt_period_ns")
+    periods = periods_ns(header)
+    if runtime_ns is None or window_ns is None or runtime_ns < 0 or runtime_ns >= window_ns or not periods:
+        return []
+    granted = runtime_ns / window_ns
+    policies = {one["source"]: one.get("obtained", {}).get("policy") for one in header.get("sources", ())}
+    for book in footer.get("books", ()):
+        releases = book.get("released", 0) + book.get("warmup", 0)  # its CPU time is that of both
+        lasted_ns = releases * periods.get(book["source"], 0)
+        used = book.get("cpu_time_ns", 0) / lasted_ns if lasted_ns else 0.0
+        if policies.get(book["source"]) in REAL_TIME and used > _THROTTLE_MARGIN * granted:
+            share = f"{format_duration(runtime_ns)} in every {format_duration(window_ns)}"
+            return [
+                RunWarning(
+                    "rt-throttling",
+                    f"a measuring thread used {min(used, 1.0):.0%} of its CPU; the system may stop real-time "
+                    f"threads beyond {share}, or for ordinary threads that starve",
+                    "Such stops show as latency and missed releases of tens of milliseconds. To do without "
+                    "them: sysctl kernel.sched_rt_runtime_us=-1 (from Linux 6.12 on also the fair server, "
+                    "/sys/kernel/debug/sched/fair_server/cpuN/runtime), and put it back afterwards.",
+                )
+            ]
+    return []
+
+
+def _changed_ruler(header: Mapping[str, Any], footer: Mapping[str, Any]) -> list[RunWarning]:
+    before, after = header.get("clock", {}).get("cost_ns"), footer.get("clock", {}).get("cost_ns")
+    if not before or not after or max(before, after) < _RULER_CHANGE * min(before, after):
+        return []
+    return [
+        RunWarning(
+            "clock-cost-changed",
+            f"one reading of the clock cost {before} ns before the run and {after} ns after it",
+            "The CPU frequency or the clock source changed meanwhile, or the CPU was shared.",
+        )
+    ]
+
+
+def _ended_early(footer: Mapping[str, Any]) -> list[RunWarning]:
+    words = {
+        "interrupted": "the run was ended by hand or by a signal",
+        "overrun": "the run ended at the first overrun, as it was asked to",
+        "watchdog": "the watchdog ended the run: a measuring thread ran past its budget without sleeping",
+        "failed": "the run failed",
+    }
+    ended = footer.get("ended")
+    return [RunWarning(CUT_SHORT, f"{words[ended]}; it is shorter than planned")] if ended in words else []

@@ -1,0 +1,63 @@
+"""A plan's deployments: known by name before anything runs, and made for a machine once it is known."""
+
+import json
+from pathlib import Path
+
+from tautochrone.base.errors import UsageError
+from tautochrone.machine.deployment.builtin import NAMES, built_in
+from tautochrone.machine.deployment.choose import choose, own_files
+from tautochrone.machine.deployment.deployment import Deployment
+from tautochrone.machine.deployment.read import read_deployment
+from tautochrone.machine.files import Files
+from tautochrone.machine.tree import Tree
+from tautochrone.measure.document.document import suggestion
+from tautochrone.measure.document.expand import AS_IS, Deployed
+
+
+def meaning_of(name: str, folder: Path) -> Deployed:
+    """What is meant by a name, or by a file, whose path begins at the folder.
+
+    Raises:
+        UsageError: no deployment has this name, or its file is wrong.
+    """
+    for known in (AS_IS, *NAMES):
+        if name.lower() == known.lower():
+            return Deployed(known)
+    path = _path(name, folder)
+    if path is None:
+        own = [one.stem for one in own_files()]
+        raise UsageError(f"there is no deployment '{name}'", suggestion(name, (AS_IS, *NAMES, *own)))
+    found = read_deployment(path)
+    meant = [sorted(found.settings.items()), found.measure, found.load]
+    return Deployed(name, json.dumps(meant))
+
+
+def deployment_of(name: str, folder: Path, files: Files) -> Deployment | None:
+    """The deployment for the machine that has these files; None: as it is.
+
+    Raises:
+        TautoError: the machine can't have it, or its file is wrong.
+    """
+    if name == AS_IS:
+        return None
+    path = _path(name, folder)
+    return choose(name if path is None else str(path), files)
+
+
+def same_here(files: Files) -> dict[str, tuple[str, str]]:
+    """The built-in deployments that are the same as another one on the machine that has these files.
+
+    Returns:
+        by name the other's, and why they are the same.
+    """
+    return {
+        one.deployment.name: (one.same_as, one.note)
+        for one in built_in(Tree(files))
+        if one.same_as is not None
+    }
+
+
+def _path(name: str, folder: Path) -> Path | None:
+    if name.endswith(".toml"):
+        return folder / name
+    return next((one for one in own_files() if one.stem == name), None)

@@ -1,0 +1,397 @@
+"""A plan as people write it, in TOML.
+
+    title = "Kernels under load"
+    seed = 7                      # optional; otherwise drawn, and stored with the runs
+    repetitions = 3
+    order = "random"              # or "listed"
+    systems = ["local"]           # or "ssh:root@board", "lab:debian-rt"
+    deployments = ["as-is", "MI", "mine.toml"]   # paths begin at the plan's folder
+    loads = ["idle", "cpu+memory", "fork:bytes=64MB"]
+    require = "latency p99.9 < 500us"   # or a list, see require.py
+
+    [defaults]                    # options of every experiment that has them
+    policy = "fifo"
+
+    [[experiment]]
+    name = "cyclic"
+    period = ["1ms", "250us"]     # a list: one cell for each
+    duration = "1min"
+    loads = ["idle"]              # in place of those above
+
+    [[exclude]]                   # combinations that are left out
+    deployment = "Single"
+    load = "fork"
+
+Every mistake is a `UsageError` that begins with the file and the line.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+from tautochrone.base import toml as toml_lines
+from tautochrone.base.errors import UsageError
+from tautochrone.base.reading import read_text
+from tautochrone.experiments import EXPERIMENTS, Value
+from tautochrone.experiments.experiment import shown
+
+Order = Literal["random", "listed"]
+ORDERS: tuple[Order, ...] = ("random", "listed")
+AXES = ("systems", "deployments", "loads")
+_OPTIONS = {"systems": "--on", "deployments": "--deployment", "loads": "--load"}
+"""What every experiment is measured on, under and beside; the usual value of each is one."""
+
+USUAL = {"systems": "local", "deployments": "as-is", "loads": "idle"}
+MOST_REPETITIONS = 10_000
+_IN_TOML = re.compile(r" \(at line ([0-9]+)[^)]*\)")
+_MOST_SEED = 2**63 - 1
+_OF_PLAN = ("title", "seed", "repetitions", "order", *AXES, "require", "defaults", "experiment", "exclude")
+_OF_EXPERIMENT = ("name", "title", *AXES, "require")
+_OF_EXCLUDE = ("system", "deployment", "load", "experiment")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One [[experiment]] of a plan.
+
+    Attributes:
+        number: from 0.
+        name: of the experiment.
+        title: chosen by a person, or empty.
+        options: by name, each with the values to be expanded.
+        axes: systems, deployments or loads in place of the plan's.
+        require: what is required of it, in place of what the plan requires; None: that.
+    """
+
+    number: int
+    name: str
+    title: str
+    options: Mapping[str, tuple[Value, ...]]
+    axes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    require: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """One [[exclude]]: each key with the values that it matches; all keys must match."""
+
+    number: int
+    matches: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A plan as it is written, checked in itself.
+
+    Attributes:
+        path: its file; of a grid, the folder where relative paths begin.
+        text: its text, for the lines of messages; of a grid, none.
+        seed: None: to be drawn.
+        axes: systems, deployments and loads.
+        overridden: those of the axes whose values the command line gave, in place of the file.
+        grid: of a plan that a verb made of its options, a grid over some of them: which report it has. Empty:
+            it is written in a file.
+        require: what is required of every experiment that measures it.
+        paper: of the study that it measures anew, the name; empty: of none.
+    """
+
+    path: Path
+    text: str
+    title: str
+    seed: int | None
+    repetitions: int
+    order: Order
+    axes: Mapping[str, tuple[str, ...]]
+    entries: tuple[Entry, ...]
+    exclusions: tuple[Exclusion, ...] = ()
+    defaults: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    overridden: frozenset[str] = frozenset()
+    grid: str = ""
+    require: tuple[str, ...] = ()
+    paper: str = ""
+
+    def has(self, place: toml_lines.Path) -> bool:
+        """Whether something stands at this place of the file."""
+        return toml_lines.line_of(self.text, place) is not None
+
+    def mistake(self, place: toml_lines.Path, message: str, advice: str = "") -> UsageError:
+        """A mistake at this place of the file, or, where nothing stands there, at what it lies in.
+
+        What the command line gave is told with its option: no line of the file is wrong.
+        """
+        if self.grid:
+            return UsageError(message, advice)
+        if place and place[0] in self.overridden:
+            option = _OPTIONS[str(place[0])]
+            return UsageError(message if message.startswith(option) else f"{option}: {message}", advice)
+        return mistake(self.path, self.text, place, message, advice)
+
+
+def read(path: Path) -> Document:
+    """Read a plan.
+
+    Raises:
+        UsageError: it can't be read, is not TOML, or says something that can't be.
+    """
+    try:
+        text = read_text(path)
+    except OSError as error:
+        raise UsageError(f"Can't read '{path}': {error.strerror}", "Name a plan in TOML.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"'{path}' is not text in UTF-8", "Name a plan in TOML.") from error
+    return parse(text, path)
+
+
+def parse(text: str, path: Path) -> Document:
+    """Read the text of a plan; the path is for messages, and for what lies beside it.
+
+    Raises:
+        UsageError: it is not TOML, or says something that can't be.
+    """
+    try:
+        table = toml_lines.toml_of(text)
+    except ValueError as error:
+        where = _IN_TOML.search(str(error))
+        raise UsageError(
+            f"{path}{f':{where[1]}' if where else ''}: this is no valid TOML: {_IN_TOML.sub('', str(error))}",
+            "Texts stand in quotes; an experiment is [[experiment]].",
+        ) from error
+    if "task" in table and "experiment" not in table:
+        raise UsageError(
+            f"'{path}' is a task set, and this verb takes a plan",
+            f"Type tauto analyse {path}, or, to run it, tauto probe taskset {path}.",
+        )
+    return _Reader(text, path).document(table)
+
+
+def mistake(path: Path, text: str, place: toml_lines.Path, message: str, advice: str = "") -> UsageError:
+    """What is wrong, after the file and the line of the place, or of what it lies in."""
+    lines = toml_lines.lines_of(text)
+    while place and place not in lines:
+        place = place[:-1]
+    where = f"{path}:{lines[place]}" if place else str(path)
+    return UsageError(f"{where}: {message}", advice)
+
+
+def suggestion(word: str, known: Collection[str]) -> str:
+    """The name that was meant, or all there are."""
+    near = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(known)}."
+
+
+class _Reader:
+    """Reads the tables; every refusal begins with the file and the line."""
+
+    def __init__(self, text: str, path: Path) -> None:
+        self._text = text
+        self._path = path
+
+    def document(self, table: Mapping[str, Any]) -> Document:
+        self._only(table, _OF_PLAN, (), "a plan")
+        defaults = self._defaults(table.get("defaults", {}))
+        entries = tuple(
+            self._entry(number, one, defaults) for number, one in enumerate(self._tables(table, "experiment"))
+        )
+        if not entries:
+            raise self._mistake(
+                (), "there is no experiment in it", 'Write one: [[experiment]], and below it name = "cyclic".'
+            )
+        self._see_used(defaults, entries)
+        seed = self._whole(table, "seed", 0, _MOST_SEED) if "seed" in table else None
+        order = table.get("order", ORDERS[0])
+        if order not in ORDERS:
+            raise self._mistake(
+                ("order",), f"order is {shown(order)}", 'Write order = "random", or "listed" as they stand.'
+            )
+        title = self._line(table, "title", ()) if "title" in table else self._path.name.partition(".")[0]
+        return Document(
+            path=self._path,
+            text=self._text,
+            title=title,
+            seed=seed,
+            repetitions=self._whole(table, "repetitions", 1, MOST_REPETITIONS)
+            if "repetitions" in table
+            else 1,
+            order=order,
+            entries=entries,
+            exclusions=tuple(
+                self._exclusion(number, one, entries)
+                for number, one in enumerate(self._tables(table, "exclude"))
+            ),
+            defaults=defaults,
+            axes={**{axis: (USUAL[axis],) for axis in AXES}, **self._axes(table, ())},
+            require=self._texts(table, "require", ()) if "require" in table else (),
+        )
+
+    def _defaults(self, table: Any) -> dict[str, tuple[Value, ...]]:
+        if not isinstance(table, dict):
+            raise self._mistake(("defaults",), "'defaults' is not a table", "Write it as [defaults].")
+        known = tuple(dict.fromkeys(name for one in EXPERIMENTS.values() for name in one.known))
+        return self._options(table, known, ("defaults",), "an option of any experiment")
+
+    def _entry(
+        self, number: int, table: Mapping[str, Any], defaults: Mapping[str, tuple[Value, ...]]
+    ) -> Entry:
+        place = ("experiment", number)
+        if "name" not in table:
+            raise self._mistake(
+                place, "this experiment has no name", f'Write name = "cyclic". There are: {_all()}.'
+            )
+        name = self._line(table, "name", place)
+        if name not in EXPERIMENTS:
+            raise self._mistake(
+                (*place, "name"), f"there is no experiment '{name}'", suggestion(name, EXPERIMENTS)
+            )
+        experiment = EXPERIMENTS[name]
+        own = {key: value for key, value in table.items() if key not in _OF_EXPERIMENT}
+        options = self._options(own, experiment.known, place, f"an option of {name}", _OF_EXPERIMENT)
+        ruled_out = {
+            other
+            for pair in experiment.contradicting
+            for given, other in (pair, pair[::-1])
+            if given in options
+        }
+        usual = {
+            key: values
+            for key, values in defaults.items()
+            if key in experiment.known and key not in options and key not in ruled_out
+        }
+        return Entry(
+            number=number,
+            name=name,
+            title=self._line(table, "title", place) if "title" in table else "",
+            options={key: {**usual, **options}[key] for key in experiment.known if key in usual | options},
+            axes=self._axes(table, place),
+            require=self._own_requirements(table, place),
+        )
+
+    def _own_requirements(self, table: Mapping[str, Any], place: toml_lines.Path) -> tuple[str, ...] | None:
+        if "require" not in table:
+            return None
+        return () if table["require"] == [] else self._texts(table, "require", place)
+
+    def _options(
+        self,
+        table: Mapping[str, Any],
+        known: Sequence[str],
+        place: toml_lines.Path,
+        what: str,
+        others: Sequence[str] = (),
+    ) -> dict[str, tuple[Value, ...]]:
+        found: dict[str, tuple[Value, ...]] = {}
+        for key, given in table.items():
+            name = key.replace("_", "-")
+            if name not in known:
+                raise self._mistake(
+                    (*place, key), f"'{key}' is not {what}", suggestion(name, [*known, *others])
+                )
+            values = given if isinstance(given, list) else [given]
+            if not values:
+                raise self._mistake(
+                    (*place, key), f"'{key}' is an empty list", "Give a value, or leave it out."
+                )
+            for at, value in enumerate(values):
+                if not isinstance(value, (str, int, float)):
+                    raise self._mistake(
+                        (*place, key, at), f"'{key}' is {shown(value)}", "It takes a text or a number."
+                    )
+            found[name] = tuple(values)
+        return found
+
+    def _see_used(self, defaults: Mapping[str, Any], entries: Sequence[Entry]) -> None:
+        for name in defaults:
+            if not any(name in EXPERIMENTS[entry.name].known for entry in entries):
+                raise self._mistake(
+                    ("defaults", name),
+                    f"no experiment of this plan has the option '{name}'",
+                    "Leave it out, or write it where it belongs.",
+                )
+
+    def _exclusion(self, number: int, table: Mapping[str, Any], entries: Sequence[Entry]) -> Exclusion:
+        place = ("exclude", number)
+        options = dict.fromkeys(name for entry in entries for name in entry.options)
+        matches: dict[str, tuple[str, ...]] = {}
+        for key, given in table.items():
+            name = key if key in _OF_EXCLUDE else key.replace("_", "-")
+            if name not in (*_OF_EXCLUDE, *options):
+                raise self._mistake(
+                    (*place, key),
+                    f"'{key}' tells no cells of this plan apart",
+                    suggestion(name, [*_OF_EXCLUDE, *options]),
+                )
+            values = given if isinstance(given, list) else [given]
+            matches[name] = tuple(str(value) for value in values)
+        if not matches:
+            raise self._mistake(
+                place, "this would leave out everything", 'Say what, such as load = "fork", or take it away.'
+            )
+        return Exclusion(number, matches)
+
+    def _tables(self, table: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+        found = table.get(key, [])
+        if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
+            raise self._mistake(
+                (key,), f"'{key}' is not a list of tables", f"Write each as [[{key}]], in two brackets."
+            )
+        return found
+
+    def _only(
+        self, table: Mapping[str, Any], known: Sequence[str], place: toml_lines.Path, what: str
+    ) -> None:
+        for key in table:
+            if key not in known:
+                advice = suggestion(key, known)
+                if key.replace("_", "-") in _every_option() and "Did you mean" not in advice:
+                    advice = "Options of experiments stand below [defaults], or below their [[experiment]]."
+                raise self._mistake((*place, key), f"'{key}' means nothing in {what}", advice)
+
+    def _axes(self, table: Mapping[str, Any], place: toml_lines.Path) -> dict[str, tuple[str, ...]]:
+        return {axis: self._texts(table, axis, place) for axis in AXES if axis in table}
+
+    def _texts(self, table: Mapping[str, Any], key: str, place: toml_lines.Path) -> tuple[str, ...]:
+        value = table[key]
+        values = value if isinstance(value, list) else [value]
+        for at, one in enumerate(values):
+            if not isinstance(one, str) or not one.strip() or not one.isprintable():
+                raise self._mistake(
+                    (*place, key, at),
+                    f"'{key}' has {shown(one)} in it",
+                    f'Write {key} = ["…", "…"], in quotes.',
+                )
+        if not values:
+            raise self._mistake((*place, key), f"'{key}' is an empty list", "Name one, or leave it out.")
+        found = tuple(one.strip() for one in values)
+        for at, one in enumerate(found):
+            if one in found[:at]:
+                raise self._mistake((*place, key, at), f"'{one}' is named twice", "Take one of them away.")
+        return found
+
+    def _line(self, table: Mapping[str, Any], key: str, place: toml_lines.Path) -> str:
+        value = table[key]
+        if not isinstance(value, str) or not value.strip() or not value.isprintable():
+            raise self._mistake(
+                (*place, key), f"'{key}' is not a text of one line", f'Write {key} = "…", in quotes.'
+            )
+        return value.strip()
+
+    def _whole(self, table: Mapping[str, Any], key: str, least: int, most: int) -> int:
+        value = table[key]
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise self._mistake(
+                (key,), f"'{key}' is {shown(value)}", f"Write a whole number from {least} to {most}."
+            )
+        return value
+
+    def _mistake(self, place: toml_lines.Path, message: str, advice: str) -> UsageError:
+        return mistake(self._path, self._text, place, message, advice)
+
+
+def _every_option() -> Iterable[str]:
+    return [name for one in EXPERIMENTS.values() for name in one.known]
+
+
+def _all() -> str:
+    return ", ".join(EXPERIMENTS)

@@ -1,0 +1,397 @@
+"""Carrying out one cell: deployment, loads, probe; the stream to the run's folder as it comes; seal."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, nullcontext, suppress
+from dataclasses import dataclass, field
+from signal import SIGKILL
+from typing import Any
+
+from tautochrone.base.errors import MeasuringError, NotPermittedError, StoreError, TautoError, UsageError
+from tautochrone.base.stream import EVENT, FOOTER, HEADER, FrameReader, json_payload
+from tautochrone.experiments import EXPERIMENTS
+from tautochrone.experiments.companion import Companion
+from tautochrone.experiments.tire_threads import SameTeamError
+from tautochrone.machine.settings import SettingError
+from tautochrone.measure.cautions import CUT_SHORT, cautions_of_facts, cautions_of_probe, cautions_of_stream
+from tautochrone.measure.cell import Cell
+from tautochrone.measure.conditions import Conditions, NotPutBackError, conditions_of
+from tautochrone.measure.interrupts import Interrupts
+from tautochrone.measure.loads.cautions import cautions_of_loads
+from tautochrone.measure.loads.running import Failure, Loads
+from tautochrone.measure.placing import allowed_in, measured_cpus, placed_in, placed_loads
+from tautochrone.measure.smis import SMIS, SmiCounter, caution_of_smis
+from tautochrone.measure.virtual import (
+    BUSY,
+    BusyCpus,
+    as_condition,
+    cautions_of_busy_cpus,
+    cautions_of_virtual,
+)
+from tautochrone.run.folder import Run
+from tautochrone.run.manifest import Warning as RunWarning
+from tautochrone.run.store import Store
+from tautochrone.run.writer import RunWriter
+from tautochrone.target.program import refusal
+from tautochrone.target.target import ProbeEnd, RunningProbe, Target
+
+LOAD_FAILED = "load-failed"
+"""Code of the warning of a run that ended because its load did."""
+
+SERVER_FAILED = "server-failed"
+"""Code of the warning of a run after which the server on another machine did not end as it should."""
+
+INTERRUPTED = "interrupted"
+"""How a run ended that somebody stopped."""
+
+_PROBE_FAILED = "the probe failed: "
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a cell is; times in nanoseconds, over all sources.
+
+    Attributes:
+        elapsed_s: of the machine's time, since the probe was started.
+        worst_ns: largest value so far; None before the first.
+        last_ns: largest of the sources' latest values.
+        waiting: for what, in words, while nothing is measured yet.
+    """
+
+    elapsed_s: float
+    completed: int = 0
+    missed: int = 0
+    worst_ns: int | None = None
+    last_ns: int | None = None
+    waiting: str = ""
+
+
+Watch = Callable[[Progress], None]
+
+
+class NothingMeasuredError(MeasuringError):
+    """The probe ended before it began to measure: what was asked for is not to be had here."""
+
+
+class StoppedAfterRunError(KeyboardInterrupt):
+    """Ctrl-C after the last sample: the run is whole and sealed, and nothing is to follow it."""
+
+    def __init__(self, run: Run) -> None:
+        """After this run."""
+        super().__init__()
+        self.run = run
+
+
+def is_refusal(error: TautoError) -> bool:
+    """Whether what was asked for is not to be had here; otherwise it went wrong while measuring."""
+    refusals = (UsageError, NotPermittedError, SettingError, NothingMeasuredError, SameTeamError)
+    return isinstance(error, refusals)
+
+
+def what_stood_in_the_way(error: TautoError) -> str:
+    """As a sentence, without what to do about it."""
+    text = str(error).removeprefix(_PROBE_FAILED).rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+@dataclass
+class _Measured:
+    """What came of the measuring.
+
+    Attributes:
+        lost: the connection to the probe, and why; None: it ended, as `end` says.
+        failure: of a load.
+        companion: what ran beside the probe; None: it was not started.
+        companion_failure: of that, as a sentence.
+        smis: system management interrupts meanwhile; None: not known.
+        busy: the share of its time in which each CPU of a virtual machine was busy; None: not known.
+    """
+
+    header: dict[str, Any] = field(default_factory=dict)
+    footer: dict[str, Any] | None = None
+    end: ProbeEnd = field(default_factory=lambda: ProbeEnd(0, ()))
+    lost: MeasuringError | None = None
+    reports: list[dict[str, Any]] = field(default_factory=list)
+    failure: Failure | None = None
+    companion: Companion | None = None
+    companion_failure: str | None = None
+    smis: int | None = None
+    busy: list[float] | None = None
+
+
+def run_cell(
+    cell: Cell,
+    store: Store,
+    target: Target,
+    facts: Mapping[str, Any],
+    watch: Watch = lambda _: None,
+    under: Conditions | None = None,
+) -> Run:
+    """Measure one cell and seal its run.
+
+    The deployment is applied first and undone before the run is sealed; the loads are known to be running
+    before the probe is started. A virtual machine is booted afresh for it, unless a deployment is in force
+    there for several cells. SIGINT and SIGTERM end the probe early; what was measured until then is sealed
+    and marked. A second one ends the probe at once, and what was whole by then is sealed.
+
+    Args:
+        facts: about the target machine, stored with the run; gathered anew where a deployment changes it.
+        watch: called with the progress, about once a second.
+        under: the conditions that hold already, for several cells; the cell's deployment is then in force.
+
+    Raises:
+        UsageError, NotPermittedError, SettingError: the probe, a load or a setting was refused; nothing is
+            left in the store.
+        NothingMeasuredError: it ended before it began to measure; nothing is left in the store.
+        MeasuringError: the probe or a load failed, or the connection was lost; what was whole is kept in the
+            store.
+        NotPutBackError: a setting could not be put back, whatever else went wrong; what was measured is
+            sealed.
+        StoreError: the store can't be written.
+        KeyboardInterrupt: stopped before anything was measured; nothing is left in the store.
+        StoppedAfterRunError: stopped when it was measured.
+    """
+    not_put_back: NotPutBackError | None = None
+    measured: _Measured | None = None
+    if under is not None and under.deployment is None:
+        target.renew()  # otherwise `conditions_of` does
+    applied = conditions_of(cell.deployment, target, facts) if under is None else nullcontext(under)
+    with ExitStack() as stack:
+        interrupts = Interrupts()
+        stack.callback(interrupts.release)
+        try:
+            with applied as conditions:
+                placed = placed_in(cell, conditions)
+                writer = stack.enter_context(_begin(placed, store, target, conditions))
+                measured = _measure(placed, conditions, target, writer, watch, interrupts)
+        except NotPutBackError as error:
+            not_put_back = error
+        if measured is None:
+            assert not_put_back is not None
+            raise not_put_back
+        try:
+            run = _keep(writer, measured, interrupts)
+        except BaseException as error:
+            # A machine that is not as it was weighs more, unless nobody can tell: the connection is lost.
+            if not_put_back is not None and measured.lost is None:
+                raise not_put_back from error
+            raise
+    if not_put_back is not None:
+        raise not_put_back
+    if (interrupts.late or interrupts.insisted) and run.manifest.ended != INTERRUPTED:
+        raise StoppedAfterRunError(run)
+    return run
+
+
+def _keep(writer: RunWriter, measured: _Measured, interrupts: Interrupts) -> Run:
+    """Seal what was measured.
+
+    Raises:
+        TautoError: nothing was, or not to its end.
+        KeyboardInterrupt: nothing was, because it was stopped before.
+    """
+    if nothing := _nothing(measured):
+        writer.discard()
+        raise KeyboardInterrupt if interrupts.asked else nothing
+    killed = interrupts.insisted and measured.end.exit_code == -SIGKILL
+    run = _seal(writer, measured, INTERRUPTED if killed else None)
+    if wrong := _what_went_wrong(measured, run, killed=killed):
+        raise wrong
+    return run
+
+
+def _begin(cell: Cell, store: Store, target: Target, conditions: Conditions) -> RunWriter:
+    writer = store.create(
+        experiment=cell.experiment,
+        title=cell.title,
+        conditions={
+            "load": cell.load.name,
+            "target": target.name,
+            **({"deployment": conditions.deployment} if conditions.deployment else {}),
+            **({"command": list(cell.command)} if cell.command else {}),
+            **as_condition(target.virtual()),
+            **cell.conditions,
+        },
+        facts=dict(conditions.facts),
+        parameters={},
+    )
+    try:
+        known = (*cautions_of_virtual(target.virtual()), *cautions_of_facts(conditions.facts))
+        for warning in (*cell.cautions, *known, *conditions.warnings):
+            writer.add_warning(warning.code, warning.text, warning.advice)
+    except BaseException:
+        _forget(writer)
+        raise
+    return writer
+
+
+def _forget(writer: RunWriter) -> None:
+    """Remove a run in which nothing was measured; that it can't be removed is not what went wrong first."""
+    with suppress(StoreError):
+        writer.discard()
+    writer.close()
+
+
+def _measure(
+    placed: Cell,
+    conditions: Conditions,
+    target: Target,
+    writer: RunWriter,
+    watch: Watch,
+    interrupts: Interrupts,
+) -> _Measured:
+    """Loads, then the probe, then what the loads did. From the probe's start on, interrupts only end that."""
+    allowed = allowed_in(conditions)
+    loads = Loads(conditions.load or allowed)
+    measured = _Measured()
+    try:
+        parts = placed_loads(placed, measured_cpus(placed, allowed), conditions.load)
+        loads.start(
+            target, parts, conditions.load_placement, lambda words: watch(Progress(0.0, waiting=words))
+        )
+        smis = SmiCounter(target.files(), conditions.facts)
+        busy = BusyCpus(target.files(), target.virtual())
+        words = [placed.experiment, *placed.arguments]
+        with EXPERIMENTS[placed.experiment].beside(words, placed.conditions, target) as companion:
+            for name, known in companion.conditions.items():
+                writer.add_condition(name, known)
+            interrupts.hold()
+            probe = target.start_probe([placed.experiment, *companion.arguments], conditions.probe_placement)
+            with loads.watched(probe.stop):
+                _record(probe, writer, watch, measured, interrupts, target.now_s)
+            measured.smis, measured.busy = smis.since(), busy.since()
+            measured.companion, measured.companion_failure = companion, companion.end()
+        measured.reports = loads.end()
+        measured.failure = loads.failure
+    except BaseException:
+        if not measured.header:
+            _forget(writer)
+        raise
+    finally:
+        loads.abandon()
+    return measured
+
+
+def _nothing(measured: _Measured) -> TautoError | None:
+    """Why there is nothing to keep; None: there is something."""
+    if measured.header:
+        return None
+    if measured.lost is not None:
+        return measured.lost
+    if measured.failure is not None:
+        return MeasuringError(measured.failure.sentence)
+    if measured.end.exit_code in (UsageError.exit_code, NotPermittedError.exit_code):
+        return refusal(measured.end.exit_code, measured.end.messages, "the probe refused")
+    if measured.companion_failure is not None:
+        return NothingMeasuredError(measured.companion_failure)
+    nothing = NothingMeasuredError(f"{_PROBE_FAILED}{_last_words(measured.end)}")
+    return nothing if measured.companion is None else measured.companion.explained(nothing)
+
+
+def _seal(writer: RunWriter, measured: _Measured, ended_hint: str | None) -> Run:
+    for caution in _cautions(measured):
+        writer.add_warning(caution.code, caution.text, caution.advice)
+    if measured.reports:
+        writer.add_condition("load_reports", measured.reports)
+    if measured.smis is not None:
+        writer.add_condition(SMIS, measured.smis)
+    if measured.busy is not None:
+        writer.add_condition(BUSY, measured.busy)
+    return writer.seal(ended_hint)
+
+
+def _cautions(measured: _Measured) -> Iterator[RunWarning]:
+    yield from cautions_of_busy_cpus(measured.busy, measured.header)
+    yield from cautions_of_probe(measured.end.messages)
+    failure = measured.failure if measured.lost is None else None
+    if failure is not None:
+        yield RunWarning(
+            LOAD_FAILED, failure.sentence, "The run ended with it; what came before was measured beside it."
+        )
+    if measured.companion_failure is not None:
+        yield RunWarning(SERVER_FAILED, measured.companion_failure, "What came before was measured with it.")
+    yield from cautions_of_loads(measured.reports, measured.header, measured.footer)
+    yield from caution_of_smis(measured.smis)
+    told = failure is not None or measured.companion_failure is not None
+    for caution in cautions_of_stream(measured.header, measured.footer):
+        if not told or caution.code != CUT_SHORT:  # that it ended early, and why, is told already
+            yield caution
+
+
+def _what_went_wrong(measured: _Measured, run: Run, *, killed: bool) -> MeasuringError | None:
+    """``killed``: the probe, by somebody who asked twice; that is how it was to end."""
+    kept = f"What was measured until then is kept: tauto show {run.manifest.id}"
+    if measured.lost is not None:
+        return MeasuringError(str(measured.lost), kept)
+    if measured.failure is not None:
+        return MeasuringError(measured.failure.sentence, kept)
+    if measured.end.exit_code != 0 and not killed and measured.companion_failure is not None:
+        return MeasuringError(measured.companion_failure, kept)
+    if measured.end.exit_code != 0 and not killed:
+        return MeasuringError(f"{_PROBE_FAILED}{_last_words(measured.end)}", kept)
+    return None
+
+
+def _last_words(end: ProbeEnd) -> str:
+    return end.messages[-1] if end.messages else f"it ended with exit code {end.exit_code} and said nothing"
+
+
+def _record(
+    probe: RunningProbe,
+    writer: RunWriter,
+    watch: Watch,
+    measured: _Measured,
+    interrupts: Interrupts,
+    now_s: Callable[[], float],
+) -> None:
+    """The stream to the run's folder, its progress to the watcher, header and footer as they came by."""
+    started_s = now_s()
+    reader = FrameReader()
+    try:
+        interrupts.end(probe)
+        while data := _read(probe, measured):
+            writer.append(data)
+            for frame in reader.feed(data):
+                if frame.type == EVENT:
+                    _show(json_payload(frame), now_s() - started_s, watch)
+                elif frame.type == HEADER:
+                    measured.header = json_payload(frame)
+                elif frame.type == FOOTER:
+                    measured.footer = json_payload(frame)
+    except BaseException:
+        probe.stop()
+        probe.stop()  # at once: nobody reads its stream any more
+        with suppress(MeasuringError):
+            probe.end()
+        raise
+    try:
+        measured.end = probe.end()
+    except MeasuringError as error:
+        measured.lost = measured.lost or error
+    interrupts.probe_has_ended()
+
+
+def _read(probe: RunningProbe, measured: _Measured) -> bytes:
+    """The next bytes; none at the end, nor when the connection is lost."""
+    try:
+        return probe.read()
+    except MeasuringError as error:
+        measured.lost = error
+        return b""
+
+
+def _show(event: Mapping[str, Any], elapsed_s: float, watch: Watch) -> None:
+    if event.get("event") == "started":
+        watch(Progress(elapsed_s))
+    if event.get("event") != "progress" or not event.get("sources"):
+        return
+    sources = event["sources"]
+    seen = [source for source in sources if source["completed"] > 0]
+    watch(
+        Progress(
+            elapsed_s,
+            completed=sum(source["completed"] for source in sources),
+            missed=sum(source["missed"] for source in sources),
+            worst_ns=max((source["worst_ns"] for source in seen), default=None),
+            last_ns=max((source["last_ns"] for source in seen), default=None),
+        )
+    )

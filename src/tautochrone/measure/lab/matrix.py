@@ -1,0 +1,131 @@
+"""The kernel matrix: kernels, each as it can preempt, times loads; a plan made of a verb's options."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tautochrone.base.errors import UsageError
+from tautochrone.experiments import EXPERIMENTS, Value
+from tautochrone.measure.document.document import USUAL, Document, Entry
+from tautochrone.measure.lab.preemption import chosen_for
+from tautochrone.measure.loads.spec import parse_load
+from tautochrone.target.virtual.kernels import Kernel, find_kernel, known_kernel, own_kernels
+from tautochrone.target.virtual.spec import PREEMPTION_MODELS, LabAddress, known_kernels, read_lab_address
+
+MATRIX = "lab-matrix"
+"""What such a grid is about; its report is made by that."""
+
+EXPERIMENT = "cyclic"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One row.
+
+    Attributes:
+        kernel: its canonical name.
+        preemption: the model that it is booted with; None: the one that it has.
+        shift: an instruction takes 2**shift ns; None: as usual.
+    """
+
+    kernel: str
+    preemption: str | None = None
+    shift: int | None = None
+
+    @property
+    def system(self) -> str:
+        """As people write it after --on."""
+        append = "" if self.preemption is None else f"preempt={self.preemption}"
+        return LabAddress(self.kernel, shift=self.shift, append=append).where
+
+
+def machine_of(system: str) -> Machine:
+    """The row of a system.
+
+    Raises:
+        UsageError: it is no virtual machine of the lab.
+    """
+    address = read_lab_address(system.removeprefix("lab:"))
+    asked = [word.partition("=")[2] for word in address.append.split() if word.startswith("preempt=")]
+    return Machine(address.kernel, asked[-1] if asked else None, address.shift)
+
+
+def kernels_of(text: str | None) -> tuple[Kernel, ...]:
+    """The kernels that are meant, each once; None: all that were fetched.
+
+    Raises:
+        UsageError: one was not fetched, or none was.
+    """
+    if text is not None:
+        found = [find_kernel(name) for name in _parts(text, "--kernels")]
+        return tuple({kernel.name: kernel for kernel in found}.values())
+    there = [name for name in known_kernels() if known_kernel(name) is not None] + own_kernels()
+    if not there:
+        raise UsageError("No kernel was fetched", "Run `tauto lab fetch debian:stock debian:rt`, once.")
+    return tuple(find_kernel(name) for name in there)
+
+
+def machines_of(kernels: Sequence[Kernel], preempt: str, shift: int | None) -> tuple[Machine, ...]:
+    """The rows: each kernel with each model that it can be booted with.
+
+    Raises:
+        UsageError: there is no such model.
+    """
+    asked = _parts(preempt, "--preempt")
+    for model in asked:
+        if model not in PREEMPTION_MODELS:
+            raise UsageError(
+                f"--preempt '{model}' is not known", f"There are: {', '.join(PREEMPTION_MODELS)}."
+            )
+    return tuple(
+        Machine(kernel.name, model, shift) for kernel in kernels for model in chosen_for(kernel, asked)
+    )
+
+
+def loads_of(text: str) -> tuple[str, ...]:
+    """Names of loads in a list with commas; what can only belong to the load before it does.
+
+    Raises:
+        UsageError: one can't be read.
+    """
+    specs: list[str] = []
+    for part in _parts(text, "--loads", once=False):
+        head, equals, _ = part.partition("=")
+        of_value = bool(specs) and "=" in specs[-1] and part[:1].isdigit()
+        if specs and (of_value or (equals and ":" not in head)):
+            specs[-1] += f",{part}"
+        else:
+            specs.append(part)
+    return tuple(dict.fromkeys(parse_load([spec]).name for spec in specs))
+
+
+def document_of(machines: Sequence[Machine], loads: Sequence[str], options: dict[str, Value]) -> Document:
+    """The plan that measures each machine under each load, once: a machine that repeats needs no more.
+
+    Args:
+        options: of the experiment.
+    """
+    known = EXPERIMENTS[EXPERIMENT].known
+    title = EXPERIMENTS[EXPERIMENT].title(options)
+    return Document(
+        path=Path(),
+        text="",
+        title=f"Kernel matrix: {title}",
+        seed=None,
+        repetitions=1,
+        order="listed",
+        axes={
+            "systems": tuple(machine.system for machine in machines),
+            "deployments": (USUAL["deployments"],),
+            "loads": tuple(loads),
+        },
+        entries=(Entry(0, EXPERIMENT, "", {name: (options[name],) for name in known if name in options}),),
+        grid=MATRIX,
+    )
+
+
+def _parts(text: str, option: str, *, once: bool = True) -> list[str]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(parts):
+        raise UsageError(f"{option} '{text}': a name is missing beside a comma", "Write names with commas.")
+    return list(dict.fromkeys(parts)) if once else parts

@@ -1,0 +1,42 @@
+"""How long a cell takes on the host's clock: a guest's own time runs at another pace.
+
+What the host's clock says of a virtual machine is told to who waits, and never stands in a result. The paces
+are those of one host; what is measured corrects them while it goes on.
+"""
+
+from tautochrone.base.errors import TautoError
+from tautochrone.measure.document.expand import Point
+from tautochrone.target.address import read_address
+from tautochrone.target.virtual.spec import DEFAULT_SHIFT, LabAddress
+
+_BOOT_S = {"x86_64": 6.0, "aarch64": 3.0}
+_IDLE, _BUSY = 0.5, 4.0
+"""Seconds on the host for one of the guest, with one virtual CPU, at the usual shift."""
+
+
+def boot_s(point: Point) -> float:
+    """Until its system is there; 0 where it is a machine that runs anyway."""
+    address = _address(point.system)
+    if address is None:
+        return 0.0
+    return _BOOT_S["aarch64" if address.kernel.endswith("/arm64") else "x86_64"]
+
+
+def measuring_s(point: Point) -> float:
+    """How long its measuring takes."""
+    address = _address(point.system)
+    guest_s = point.prepared.expected_s
+    if address is None:
+        return guest_s
+    shift = DEFAULT_SHIFT if address.shift is None else address.shift
+    # A CPU that works executes as many instructions as fit into guest time; one that sleeps costs nothing.
+    pace = _BUSY * 2.0 ** (DEFAULT_SHIFT - shift) if point.load.parts else _IDLE
+    return guest_s * pace
+
+
+def _address(system: str) -> LabAddress | None:
+    try:
+        address = read_address(system)
+    except TautoError:
+        return None
+    return address if isinstance(address, LabAddress) else None

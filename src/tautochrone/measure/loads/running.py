@@ -1,0 +1,147 @@
+"""The loads of one run: started before it, watched while it lasts, ended after it."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from tautochrone.base.errors import MeasuringError, TautoError
+from tautochrone.measure.loads.kinds import COMMAND
+from tautochrone.measure.loads.spec import option
+from tautochrone.target.target import Placement, RunningLoad, Target
+
+_LONG_S = 2.0
+_LOOK_INTERVAL_S = 0.1
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A load that ended before it was told to: which one, and why, in words."""
+
+    load: str
+    why: str
+
+    @property
+    def sentence(self) -> str:
+        """For people."""
+        return f"the load '{self.load}' failed: {self.why.rstrip('.')}"
+
+
+@dataclass(frozen=True)
+class _Part:
+    name: str
+    words: tuple[str, ...]
+    running: RunningLoad
+
+
+class Loads:
+    """Loads that are known to be running.
+
+    Attributes:
+        failure: the first one that ended by itself; None while all run.
+    """
+
+    def __init__(self, allowed: str | None) -> None:
+        """None yet.
+
+        Args:
+            allowed: the CPUs that a load may use which names none, as a CPU list.
+        """
+        self.failure: Failure | None = None
+        self._allowed = allowed
+        self._parts: list[_Part] = []
+
+    def start(
+        self,
+        target: Target,
+        parts: Sequence[tuple[str, ...]],
+        placement: Placement,
+        announce: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Start all of them; each runs when this returns.
+
+        Args:
+            announce: told from another thread what is being waited for when that takes long: to fill most
+                of a large memory takes some ten seconds.
+
+        Raises:
+            UsageError, NotPermittedError: one was refused.
+            MeasuringError: one did not start, or has ended again already.
+        """
+        for words in parts:
+            name = name_of(words)
+            waits = threading.Timer(_LONG_S, announce, (f"waiting until the load '{name}' runs",))
+            waits.daemon = True
+            waits.start()
+            try:
+                running = target.start_load(words, placement)
+            except TautoError as error:
+                raise type(error)(f"load '{name}': {error}", error.advice) from error
+            finally:
+                waits.cancel()
+            self._parts.append(_Part(name, words, running))
+        if failure := self.look():
+            raise MeasuringError(failure.sentence)
+
+    def look(self) -> Failure | None:
+        """The first load that ended by itself, if one has. Never blocks."""
+        for part in self._parts:
+            if self.failure is None and (why := part.running.failure()) is not None:
+                self.failure = Failure(part.name, why)
+        return self.failure
+
+    @contextmanager
+    def watched(self, on_failure: Callable[[], None]) -> Iterator[None]:
+        """While inside, the first failure of a load calls `on_failure`, from another thread."""
+        if not self._parts:
+            yield
+            return
+        over = threading.Event()
+        watcher = threading.Thread(target=self._watch, args=(over, on_failure), daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
+
+    def _watch(self, over: threading.Event, on_failure: Callable[[], None]) -> None:
+        while not over.wait(_LOOK_INTERVAL_S):
+            if self.look():
+                on_failure()
+                return
+
+    def end(self) -> list[dict[str, Any]]:
+        """End all, and say what each did: its own report, what it was asked to do, and its CPUs.
+
+        A load without a report has failed.
+        """
+        self.look()
+        reports = []
+        for part in self._parts:
+            try:
+                report = part.running.end()
+            except MeasuringError as error:
+                self.failure = self.failure or Failure(part.name, str(error))
+            else:
+                asked = " ".join(part.words)
+                reports.append({"name": part.name, "asked": asked, "cpus": self._cpus(part.words), **report})
+        return reports
+
+    def abandon(self) -> None:
+        """End what still runs; nobody asks what it did. May be called after `end`."""
+        for part in self._parts:
+            with suppress(TautoError):
+                part.running.end()
+
+    def _cpus(self, words: tuple[str, ...]) -> str | None:
+        cpus = option(words, "cpus")
+        return self._allowed if cpus in (None, "all") else cpus
+
+
+def name_of(words: Sequence[str]) -> str:
+    """A part of a load as people know it: its name, or the program that it runs."""
+    if words[0] == COMMAND and "--" in words:
+        return words[words.index("--") + 1]
+    return words[0]

@@ -1,0 +1,149 @@
+"""What a run on a virtual machine of the lab is, in the warnings that every report of it shows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from tautochrone.base.errors import MeasuringError
+from tautochrone.machine.files import Files
+from tautochrone.run.manifest import Warning as RunWarning
+from tautochrone.target.target import Virtual
+
+VIRTUAL, BUSY = "virtual", "virtual_busy"
+"""Names of the conditions: what machine it was, in which share of its time each CPU was busy.
+
+The first is also the code of the warning that says what its numbers are.
+"""
+
+NOT_REPEATABLE, NEARLY_REPEATABLE = "virtual-not-repeatable", "virtual-nearly-repeatable"
+FUNCTIONAL, PROBLEM = "virtual-functional", "virtual-problem"
+
+_BUSY_SHARE = 0.05
+_IDLE_AT = (3, 4)  # of a line's numbers: idle, waiting for input or output
+
+
+class BusyCpus:
+    """How busy each CPU of a virtual machine is, from its beginning on; asks nothing where there is one."""
+
+    def __init__(self, files: Files, virtual: Virtual | None) -> None:
+        """Begin."""
+        self._files = files if virtual is not None and virtual.cpus > 1 else None
+        self._first = self._read()
+
+    def since(self) -> list[float] | None:
+        """In which share of its time each CPU was not idle; empty: not known. None: there is one only."""
+        if self._files is None:
+            return None
+        last = self._read()
+        shares = []
+        for cpu, now in sorted(last.items()):
+            then = self._first.get(cpu, [0] * len(now))
+            spent = [after - before for after, before in zip(now, then, strict=True)]
+            whole = sum(spent)
+            idle = sum(spent[at] for at in _IDLE_AT)
+            shares.append(round(1.0 - idle / whole, 4) if whole else 0.0)
+        return shares
+
+    def _read(self) -> dict[int, list[int]]:
+        if self._files is None:
+            return {}
+        try:
+            said = self._files.read("/proc/stat").decode()
+        except (OSError, MeasuringError):  # a guest that has died is told by whatever needed it
+            return {}
+        lines = [line.split() for line in said.splitlines() if line.startswith("cpu")]
+        # The last two numbers, of guests, are in the first ones already.
+        return {int(line[0][3:]): [int(one) for one in line[1:9]] for line in lines if line[0] != "cpu"}
+
+
+def as_condition(virtual: Virtual | None) -> dict[str, Any]:
+    """What is stored with a run."""
+    return {} if virtual is None else {VIRTUAL: asdict(virtual)}
+
+
+def cautions_of_virtual(virtual: Virtual | None) -> Iterator[RunWarning]:
+    """What the numbers of a virtual machine are, and what they are not."""
+    if virtual is None:
+        return
+    if virtual.shift is None:
+        yield RunWarning(
+            VIRTUAL,
+            "measured on a virtual machine whose time is the host's: its CPUs are emulated in turns, and the "
+            "host's own work is in every number",
+            "Take it as a trial of what happens, not of how long it takes.",
+        )
+    else:
+        turns = (
+            f"; its {virtual.cpus} CPUs take turns on one clock, so a latency may contain another one's work"
+            if virtual.cpus > 1
+            else ""
+        )
+        yield RunWarning(
+            VIRTUAL,
+            f"measured on a virtual machine whose time is the number of executed instructions, "
+            f"{_instruction(virtual.shift)} each: it has the length of the kernel's paths and of its "
+            "non-preemptible sections, not caches, memory, system management interrupts or idle states"
+            f"{turns}",
+            "Compare kernels and settings with it; measure on the hardware before you trust a deadline.",
+        )
+    for problem in virtual.problems:
+        yield RunWarning(PROBLEM, f"the virtual machine did not boot as it should: {problem}")
+    if virtual.shift is not None and not virtual.repeatable:
+        yield RunWarning(
+            NEARLY_REPEATABLE,
+            f"this run usually repeats, but not surely: where several of its {virtual.cpus} CPUs wake at the "
+            "same instant, a busy host may change the order in which they take turns",
+            "Leave smp= out: with one CPU a run always repeats.",
+        )
+    elif not virtual.repeatable:
+        yield RunWarning(
+            NOT_REPEATABLE,
+            f"this run does not repeat: with {virtual.cpus} CPUs of x86-64 there is no instruction counting",
+            "Leave smp= out; an arm64 kernel repeats nearly always with several CPUs, too.",
+        )
+
+
+def cautions_of_busy_cpus(shares: Sequence[float] | None, header: Mapping[str, Any]) -> Iterator[RunWarning]:
+    """Where several CPUs worked, each waited for the others: there is one clock for all instructions.
+
+    A measured CPU is hardly ever busy: it is the one that waits. So those count, whatever their share.
+
+    Args:
+        shares: of its time in which each CPU was busy; None: there is one CPU only.
+        header: of the stream, which tells where was measured.
+    """
+    if shares is None:
+        return
+    busy = {cpu: share for cpu, share in enumerate(shares) if share > _BUSY_SHARE}
+    measured = _measured_cpus(header)
+    at_work = sorted(measured | busy.keys())
+    if len(at_work) > 1:
+        told = ", ".join(
+            f"CPU {cpu} {' and '.join(_what_it_did(busy.get(cpu), measured=cpu in measured))}"
+            for cpu in at_work
+        )
+        yield RunWarning(
+            FUNCTIONAL,
+            f"a functional run: {len(at_work)} CPUs were measured or busy ({told}), and virtual CPUs take "
+            "turns on one clock, so a latency here contains what the others did meanwhile",
+            "Let one CPU work at a time, or leave smp= out, where the numbers shall mean something.",
+        )
+
+
+def _measured_cpus(header: Mapping[str, Any]) -> set[int]:
+    """Where the measuring threads and their partners ran, as far as they were held there."""
+    sources = header.get("sources", ())
+    threads = [*sources, *(partner for source in sources for partner in source.get("partners", ()))]
+    cpus = [thread.get("obtained", {}).get("cpu") for thread in threads]
+    return {cpu for cpu in cpus if cpu is not None}
+
+
+def _what_it_did(share: float | None, *, measured: bool) -> Iterator[str]:
+    if measured:
+        yield "measured"
+    if share is not None:
+        yield f"{share:.0%} busy"
+
+
+def _instruction(shift: int) -> str:
+    return f"{1 << shift} ns"

@@ -1,0 +1,255 @@
+"""Memory in tables and bars, as Figure 7 of schmidt2002: libraries, programs, and the running server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.typeset import plural
+from tautochrone.middleware.footprint_judge import (
+    MOMENTS,
+    SECTIONS,
+    STATIC,
+    Binary,
+    FootprintRun,
+    Resident,
+    served,
+)
+from tautochrone.middleware.lanes import Lane
+from tautochrone.middleware.numbers import NA
+
+if TYPE_CHECKING:
+    from tautochrone.answer.composition import Figure
+
+FootprintLane = Lane[FootprintRun]
+
+_KIB = 1024
+_SIZES = ("", "what", *SECTIONS, "together")
+_RESIDENT = ("", "servants", "threads", "private", "shared", "resident", "proportional", "anonymous", "peak")
+_GROWTH = ("", *MOMENTS, "per servant")
+_LINKED = {"static": "statically", "dynamic": "dynamically"}
+_SECTIONS = (
+    "text: code; rodata: constants and tables that are only read; data: variables with a value; bss: those "
+    "that begin as zeros and take no room in the file. 1 KiB is 1,024 bytes."
+)
+_STATIC = (
+    "Static library: all of its members, as a program would have them that uses every feature (schmidt2002, "
+    "3.4); a linker takes what is used."
+)
+_READ = (
+    "Read after the calls. Private: pages of this process alone; shared: the rest of what is resident, such "
+    "as the code of libraries that other processes use, too. Proportional: each shared page divided by how "
+    "many use it."
+)
+
+
+def tables(lanes: Sequence[FootprintLane]) -> list[Grid]:
+    """Sizes by section, memory of the server, and how it grew with the servants."""
+    return [*_sizes(lanes), *_resident(lanes), *_growth(lanes)]
+
+
+def sentences(lanes: Sequence[FootprintLane]) -> list[str]:
+    """Which is smallest, of each kind of size."""
+    libraries = {lane.name: _total(_static(lane)) for lane in lanes}
+    resident = {lane.name: one.resident for lane in lanes if (one := served(lane.runs)) is not None}
+    said = []
+    for what, sizes in (("Static library", libraries), ("Running server, resident", resident)):
+        found = {name: size for name, size in sizes.items() if size is not None}
+        if len(found) > 1:
+            least, most = min(found, key=lambda name: found[name]), max(found, key=lambda name: found[name])
+            said.append(
+                f"{what}: {least} has the smallest with {_kib(found[least])} KiB, {most} the largest with "
+                f"{_kib(found[most])} KiB."
+            )
+    return said
+
+
+def figures(lanes: Sequence[FootprintLane], prefix: str) -> list[Figure]:
+    """Bars for the libraries, the programs, and the running servers."""
+    from tautochrone.answer.composition import Figure, Panel, Sign
+    from tautochrone.answer.theme import PAGE
+    from tautochrone.middleware import memory_chart as charts
+    from tautochrone.middleware.memory_chart import Bar
+
+    libraries, programs, resident = [], [], []
+    for lane in lanes:
+        library, memory = lane.runs[0].library, served(lane.runs)
+        if library is not None and (parts := _known(library.sections)):
+            libraries.append(Bar(lane.name if library.linked == STATIC else f"{lane.name}, shared", parts))
+        several = len(lane.runs[0].programs) > 1
+        programs += [
+            Bar(f"{lane.name}, {one.linked}" if several else lane.name, parts)
+            for one in lane.runs[0].programs
+            if (parts := _known(one.sections))
+        ]
+        if memory is not None and (parts := _known((memory.private, memory.shared))):
+            resident.append(Bar(lane.name, parts))
+    drawn = []
+    panels = [
+        Panel(f"{prefix}-{name}", words, charts.chart(own, SECTIONS, _COLORS, PAGE, title="KiB"))
+        for name, words, own in (("library", "library", libraries), ("program", "server program", programs))
+        if own
+    ]
+    if panels:
+        key = tuple(
+            Sign(name, path=_SQUARE, color=color) for name, color in zip(SECTIONS, _COLORS, strict=True)
+        )
+        caption = (_STATIC,) if libraries else ()
+        drawn.append(Figure("Size by section, as Figure 7 of schmidt2002", tuple(panels), caption, key))
+    if resident:
+        colors = _COLORS[: len(_PARTS)]
+        panel = Panel(f"{prefix}-resident", "", charts.chart(resident, _PARTS, colors, PAGE, title="KiB"))
+        key = tuple(Sign(name, path=_SQUARE, color=color) for name, color in zip(_PARTS, colors, strict=True))
+        drawn.append(Figure(f"Resident memory of the running server{_with(lanes)}", (panel,), (_READ,), key))
+    return drawn
+
+
+def _with(lanes: Sequence[FootprintLane]) -> str:
+    """``, with 50 servants``; of lanes that differ in that, from the least to the most."""
+    counts = sorted(
+        {one.servants for lane in lanes if (one := served(lane.runs)) and one.servants is not None}
+    )
+    if not counts:
+        return ""
+    span = plural(counts[0], "servant") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} servants"
+    return f", with {span}"
+
+
+_PARTS, _COLORS = ("private", "shared"), (0, 4, 2, 1)
+_SQUARE = "M5 1h12v10h-12z"
+
+
+def as_table(lanes: Sequence[FootprintLane]) -> dict[str, Any]:
+    """As JSON has it, in bytes."""
+    from dataclasses import asdict
+
+    return {
+        "lanes": [
+            {
+                "name": lane.name,
+                "transport": lane.setting.transport,
+                "version": lane.setting.version,
+                "runs": [
+                    {
+                        "run": run.id,
+                        "libraries": [asdict(one) for one in run.libraries],
+                        "programs": [asdict(one) for one in run.programs],
+                        "memory": [asdict(one) for one in run.memory],
+                        "absent": dict(run.absent),
+                    }
+                    for run in lane.runs
+                ],
+            }
+            for lane in lanes
+        ]
+    }
+
+
+def _sizes(lanes: Sequence[FootprintLane]) -> Iterator[Grid]:
+    rows: list[tuple[str, ...]] = []
+    notes: dict[str, None] = {_SECTIONS: None}
+    lacking: dict[str, list[str]] = {}
+    for lane in lanes:
+        run = lane.runs[0]
+        rows += [(lane.name, f"{one.name}, {one.linked} library", *_binary(one)) for one in run.libraries]
+        if not any(one.linked == STATIC for one in run.libraries):
+            rows.append((lane.name, "static library", *(NA,) * 5))
+            lacking.setdefault(_why(lane, "libraries", "static library"), []).append(lane.setting.title)
+        rows += [
+            (lane.name, f"{one.name}, linked {_LINKED.get(one.linked, '')}".rstrip(), *_binary(one))
+            for one in run.programs
+        ]
+        if not run.programs:
+            rows.append((lane.name, "server program", *(NA,) * 5))
+            lacking.setdefault(_why(lane, "program", "server program"), []).append(lane.setting.title)
+        if STATIC in run.absent:
+            rows.append((lane.name, "program, static", *(NA,) * 5))
+            lacking.setdefault(_why(lane, STATIC, "program, static"), []).append(lane.setting.title)
+    notes |= {f"N/A, {', '.join(dict.fromkeys(names))}, {why}": None for why, names in lacking.items()}
+    if any(one.linked == STATIC for lane in lanes for one in lane.runs[0].libraries):
+        notes[_STATIC] = None
+    built = dict.fromkeys(lane.runs[0].built for lane in lanes if lane.runs[0].built)
+    if built:
+        notes[f"Programs built with {'; '.join(built)}."] = None
+    yield Grid(
+        "Size in KiB by section, as Figure 7 of schmidt2002",
+        _SIZES,
+        tuple(rows),
+        tuple(notes),
+        words=("what",),
+    )
+
+
+def _why(lane: FootprintLane, name: str, what: str) -> str:
+    why = lane.runs[0].absent.get(name) or (
+        "there is a shared one alone"
+        if name == "libraries" and lane.runs[0].libraries
+        else "the run does not tell the sizes of files"
+    )
+    return f"{what}: {why.rstrip('.')}."
+
+
+def _binary(one: Binary) -> tuple[str, ...]:
+    return *(_kib(size) for size in one.sections), _kib(one.total)
+
+
+def _resident(lanes: Sequence[FootprintLane]) -> Iterator[Grid]:
+    rows = [(lane.name, *_read(one)) for lane in lanes if (one := served(lane.runs)) is not None]
+    if rows:
+        yield Grid("Memory of the running server in KiB", _RESIDENT, tuple(rows), (_READ,))
+
+
+def _read(one: Resident) -> tuple[str, ...]:
+    counts = (one.servants, one.threads)
+    sizes = (one.private, one.shared, one.resident, one.proportional, one.anonymous, one.peak)
+    return *(NA if count is None else f"{count:,}" for count in counts), *map(_kib, sizes)
+
+
+def _growth(lanes: Sequence[FootprintLane]) -> Iterator[Grid]:
+    """Private memory from moment to moment, and what a servant more takes."""
+    rows = []
+    for lane in lanes:
+        memory = [one for run in lane.runs for one in run.memory]
+        counts = sorted({one.servants for one in memory if one.servants is not None})
+        for count in counts:
+            at = {one.moment: one.private for one in memory if one.servants == count}
+            rows.append(
+                (
+                    f"{lane.name}, {plural(count, 'servant')}",
+                    *(_kib(at.get(moment)) for moment in MOMENTS),
+                    _per_servant(memory, counts) if count == counts[-1] else "-",
+                )
+            )
+    if rows:
+        note = (
+            "Per servant: what one servant more takes after the calls, from the least to the largest number."
+        )
+        yield Grid("Private memory of the server as it went on, in KiB", _GROWTH, tuple(rows), (note,))
+
+
+def _per_servant(memory: Sequence[Resident], counts: Sequence[int]) -> str:
+    there = {one.servants: one.private for one in memory if one.moment == MOMENTS[-1]}
+    first, last = there.get(counts[0]), there.get(counts[-1])
+    if first is None or last is None or counts[0] == counts[-1]:
+        return NA
+    return f"{(last - first) / (counts[-1] - counts[0]) / _KIB:,.1f}"
+
+
+def _static(lane: FootprintLane) -> Binary | None:
+    library = lane.runs[0].library
+    return library if library is not None and library.linked == STATIC else None
+
+
+def _known(parts: Sequence[int | None]) -> tuple[int, ...]:
+    """All of them; none where one is not known."""
+    held = tuple(part for part in parts if part is not None)
+    return held if len(held) == len(parts) else ()
+
+
+def _total(one: Binary | None) -> int | None:
+    return None if one is None else one.total
+
+
+def _kib(size: int | None) -> str:
+    return NA if size is None else f"{size / _KIB:,.1f}"

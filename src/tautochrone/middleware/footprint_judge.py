@@ -1,0 +1,179 @@
+"""Memory of middleware: libraries and programs by section, the running server (schmidt2002, 3.4)."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tautochrone.judge.middleware_setting import Setting, setting_of
+from tautochrone.run.folder import Run
+from tautochrone.run.manifest import Manifest
+from tautochrone.target.middleware_names import SIZES
+
+SECTIONS = ("text", "rodata", "data", "bss")
+MOMENTS = ("started", "connected", "served")
+STATIC, SHARED = "static", "shared"
+_MEMORY = "memory"
+
+
+@dataclass(frozen=True)
+class Binary:
+    """A library or a program, in bytes; None: not known.
+
+    Attributes:
+        linked: "static" or "dynamic" of a program, "static" or "shared" of a library.
+        package: that it comes from; empty: not told.
+    """
+
+    name: str
+    text: int | None
+    rodata: int | None
+    data: int | None
+    bss: int | None
+    linked: str = ""
+    package: str = ""
+
+    @property
+    def sections(self) -> tuple[int | None, ...]:
+        """As `SECTIONS` has them."""
+        return self.text, self.rodata, self.data, self.bss
+
+    @property
+    def total(self) -> int | None:
+        """Of all sections; None: one is not known."""
+        known = [one for one in self.sections if one is not None]
+        return sum(known) if len(known) == len(SECTIONS) else None
+
+
+@dataclass(frozen=True)
+class Resident:
+    """Memory of the running server, in bytes; None: the system can't tell.
+
+    Attributes:
+        moment: one of `MOMENTS`.
+        servants: how many it had.
+        private: of its resident memory what no other process shares.
+        proportional: each shared page divided by how many processes share it.
+    """
+
+    moment: str
+    servants: int | None
+    calls: int | None
+    threads: int | None
+    resident: int | None
+    proportional: int | None
+    private: int | None
+    anonymous: int | None
+    peak: int | None
+
+    @property
+    def shared(self) -> int | None:
+        """What is resident and not private."""
+        if self.resident is None or self.private is None:
+            return None
+        return max(0, self.resident - self.private)
+
+
+@dataclass(frozen=True)
+class FootprintRun:
+    """One run.
+
+    Attributes:
+        libraries: of which the middleware consists, static and shared; none of the system's own sockets.
+        programs: the server, linked statically or dynamically.
+        built: by which compiler and how, in words; empty: not told.
+        absent: "libraries", "program", or "static", the program that is linked statically; and why there is
+            none, or nothing is known of it.
+        memory: in the order in which it was read.
+    """
+
+    id: str
+    setting: Setting
+    libraries: tuple[Binary, ...]
+    programs: tuple[Binary, ...]
+    absent: Mapping[str, str]
+    memory: tuple[Resident, ...]
+    built: str = ""
+
+    @property
+    def library(self) -> Binary | None:
+        """All static libraries together, or where there is none the shared ones; None: there is none."""
+        for kind in (STATIC, SHARED):
+            own = [one for one in self.libraries if one.linked == kind]
+            if own:
+                columns = zip(*(one.sections for one in own), strict=True)
+                text, rodata, data, bss = map(_sum, columns)
+                return Binary(" + ".join(one.name for one in own), text, rodata, data, bss, kind)
+        return None
+
+
+def footprint_of(run: Run) -> FootprintRun:
+    """What a run says of memory; it may have been cut off."""
+    manifest = run.manifest
+    told = manifest.conditions.get(SIZES)
+    told = told if isinstance(told, Mapping) else {}
+    return FootprintRun(
+        id=run.id,
+        setting=setting_of(manifest),
+        libraries=(
+            *_binaries(told.get("libraries") or (), STATIC),
+            *_binaries(told.get("shared") or (), SHARED),
+        ),
+        programs=tuple(_binaries(told.get("programs") or ())),
+        absent={str(name): str(why) for name, why in (told.get("absent") or {}).items()},
+        memory=tuple(_memory(manifest)),
+        built=", ".join(_built(told.get("built") or {})),
+    )
+
+
+def served(runs: Iterable[FootprintRun]) -> Resident | None:
+    """After the calls, with the most servants; without such a reading the last one; None: there is none."""
+    memory = [one for run in runs for one in run.memory]
+    there = [one for one in memory if one.moment == MOMENTS[-1]] or memory
+    return max(there, key=lambda one: one.servants or 0, default=None)
+
+
+def _built(told: Mapping[str, Any]) -> Iterator[str]:
+    """``gcc 12.2.0, -O3``: the compiler with its version, and how much it was to optimise."""
+    level = told.get("optimization")
+    rest = [str(one) for name, one in told.items() if name != "optimization" and one]
+    if rest:
+        yield " ".join(rest)
+    if level is not None and str(level):
+        yield f"-O{level}"
+
+
+def _binaries(told: Iterable[Any], linked: str = "") -> Iterable[Binary]:
+    for one in told:
+        if isinstance(one, Mapping):
+            yield Binary(
+                str(one.get("name") or "not known"),
+                _bytes(one.get("text")),
+                _bytes(one.get("rodata")),
+                _bytes(one.get("data")),
+                _bytes(one.get("bss")),
+                linked=str(one.get("linked") or one.get("kind") or linked),
+                package=str(one.get("package") or ""),
+            )
+
+
+def _memory(manifest: Manifest) -> Iterable[Resident]:
+    for event in manifest.events:
+        if event.get("event") == _MEMORY:
+            yield Resident(
+                str(event.get("at") or ""),
+                *(_bytes(event.get(name)) for name in ("servants", "calls", "threads")),
+                *(
+                    _bytes(event.get(f"{name}_bytes"))
+                    for name in ("resident", "proportional", "private", "anonymous", "peak")
+                ),
+            )
+
+
+def _bytes(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _sum(parts: Iterable[int | None]) -> int | None:
+    held = list(parts)
+    known = [one for one in held if one is not None]
+    return sum(known) if len(known) == len(held) else None

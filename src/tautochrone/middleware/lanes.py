@@ -1,0 +1,203 @@
+"""Runs of middleware sorted into lanes: a line of a table, a mark or a line of a chart for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from tautochrone.answer.labels import typed_title
+from tautochrone.base.units import format_duration
+from tautochrone.judge.circumstances import LOCAL, deployment_name, remote
+from tautochrone.judge.middleware_setting import (
+    PLACES,
+    Setting,
+    parameters_of,
+    place_of,
+    serving_deviations,
+    setting_of,
+)
+from tautochrone.middleware.marks import Mark
+from tautochrone.run.folder import Run
+from tautochrone.run.manifest import Manifest
+from tautochrone.target.middleware_names import LATENCY, SPREAD, TOGETHER
+
+if TYPE_CHECKING:
+    from tautochrone.answer.composition import Sign
+
+_PARAMETERS = {  # in which lanes may differ, with their words
+    "policy": "policy",
+    "priority": "priority",
+    "overrun": "overrun",
+    "service_time_ns": "service time",
+    "patience_ns": "patience",
+    "rate_high_hz": "C0 at (Hz)",
+    "rate_low_hz": "lower clients at (Hz)",
+}
+_ALIKE, _OTHER = "idle", "other"
+_NO_PRIORITIES = (
+    "under policy other priorities are N/A: C0 and its servant are no more urgent than the lower clients."
+)
+_Reduced = TypeVar("_Reduced")
+
+
+@dataclass(frozen=True)
+class Lane(Generic[_Reduced]):
+    """Runs that differ in nothing but in what the lane is drawn over, as the number of clients.
+
+    Attributes:
+        name: what tells it from the other lanes: "TCP, one CPU".
+        group: the transport; ``variant``: in what else it differs from other lanes, as the place.
+        mark: colour, shape and filling: those of its transport, filled or not by what else it differs in.
+        runs: reduced, in the order in which they were given.
+    """
+
+    name: str
+    setting: Setting
+    group: str
+    variant: str
+    mark: Mark
+    runs: tuple[_Reduced, ...]
+
+
+def lanes_of(
+    runs: Sequence[Run], reduce: Callable[[Run], _Reduced], *, where: bool = True
+) -> list[Lane[_Reduced]]:
+    """Sort and reduce them; the socket transports come first, one CPU before two.
+
+    Args:
+        where: the place is said in their names also where all have the same.
+    """
+    groups: dict[tuple[str, ...], list[Run]] = {}
+    for run in runs:
+        groups.setdefault(_traits(run.manifest), []).append(run)
+    keys = sorted(groups, key=lambda key: _order(groups[key][0].manifest))
+    names = _names(keys, where=where)
+    settings = [setting_of(groups[key][0].manifest) for key in keys]
+    transports = list(dict.fromkeys(one.transport for one in settings))
+    several = len(transports) > 1
+    variants = list(dict.fromkeys(key[2:] for key in keys))
+    lanes = []
+    for key, name, setting in zip(keys, names, settings, strict=True):
+        of, variant = transports.index(setting.transport), variants.index(key[2:])
+        lanes.append(
+            Lane(
+                name,
+                setting,
+                setting.title,
+                name.partition(", ")[2],
+                Mark(of, variant) if several else Mark(variant, 0),
+                tuple(map(reduce, groups[key])),
+            )
+        )
+    return lanes
+
+
+def signs(lanes: Sequence[Lane[Any]]) -> tuple[Sign, ...]:
+    """The key: one for each lane, or for each transport and each filling; none of a single lane."""
+    from tautochrone.answer.composition import Sign
+
+    if len(lanes) < 2:
+        return ()
+    groups = {lane.group: Mark(lane.mark.of, 0) for lane in lanes}
+    variants = {lane.variant: Mark(0, lane.mark.variant) for lane in lanes}
+    if len(groups) > 1 and len(variants) > 1 and len(groups) + len(variants) < len(lanes):
+        return (
+            *(Sign(group, path=mark.outline, color=mark.color) for group, mark in groups.items()),
+            *(Sign(variant, path=mark.outline) for variant, mark in variants.items()),
+        )
+    return tuple(Sign(lane.name, path=lane.mark.outline, color=lane.mark.color) for lane in lanes)
+
+
+def title_for(title: str, lane: Lane[Any], *, several: bool) -> str:
+    """A table's title, with the lane's name where there are several."""
+    return f"{title}, {lane.name}" if several else title
+
+
+def warnings(runs: Sequence[Run]) -> list[str]:
+    """Threads that served otherwise than was asked for; each said once."""
+    found: dict[str, list[str]] = {}
+    for run in runs:
+        for sentence in serving_deviations(run.manifest):
+            found.setdefault(sentence, []).append(setting_of(run.manifest).name)
+    without = [setting_of(run.manifest).name for run in runs if _lacks_priorities(run.manifest)]
+    return [
+        *([f"Warning: {_NO_PRIORITIES} {_whose(without)}".rstrip()] if without else []),
+        *(
+            f"Warning: {sentence}. {_whose(names)}The figures are of what it had."
+            for sentence, names in found.items()
+        ),
+    ]
+
+
+def _lacks_priorities(manifest: Manifest) -> bool:
+    """Whether C0 was to be more urgent than others, under a policy that knows no priorities."""
+    sources = manifest.header.get("sources") or ()
+    asked = ((source.get("requested") or {}).get("policy") for source in sources)
+    return manifest.experiment == LATENCY and len(sources) > 1 and next(asked, None) == _OTHER
+
+
+def _whose(names: Sequence[str]) -> str:
+    there = list(dict.fromkeys(names))
+    return f"({'; '.join(there)}.) " if any(there) else ""
+
+
+def _order(manifest: Manifest) -> tuple[Any, ...]:
+    setting = setting_of(manifest)
+    place = list(PLACES).index(setting.place) if setting.place in PLACES else len(PLACES)
+    return place_of(setting.transport), place, manifest.created
+
+
+def _traits(manifest: Manifest) -> tuple[str, ...]:
+    """In what lanes may differ, in words; the transport and its version first."""
+    setting, told = setting_of(manifest), parameters_of(manifest)
+    conditions: Mapping[str, Any] = manifest.conditions
+    load = str(conditions.get("load") or _ALIKE)
+    where = remote(conditions)
+    return (
+        setting.title,
+        setting.version or "",
+        setting.where,
+        typed_title(manifest),
+        f"load {load}",
+        deployment_name(conditions) or "as it is",
+        where if where and where != LOCAL else "this machine",
+        _phase(told),
+        *(
+            "" if told.get(name) is None else f"{words} {_value(name, told[name])}"
+            for name, words in _PARAMETERS.items()
+        ),
+    )
+
+
+def _phase(told: Mapping[str, Any]) -> str:
+    return f"phase {told.get('phase', TOGETHER)}"
+
+
+def _value(name: str, value: object) -> str:
+    return format_duration(value) if name.endswith("_ns") and isinstance(value, int) else str(value)
+
+
+def _names(keys: Sequence[tuple[str, ...]], *, where: bool) -> list[str]:
+    """Transport, place, and a phase that is not the usual one always; of the rest what differs."""
+    if not keys:
+        return []
+    differ = [len(set(column)) > 1 for column in zip(*keys, strict=True)]
+    shown = [True, False, where or differ[2], *differ[3:]]
+    versions = {title: {key[1] for key in keys if key[0] == title} for title in {key[0] for key in keys}}
+    return [
+        ", ".join(
+            filter(
+                None,
+                [
+                    f"{key[0]} {key[1]}" if len(versions[key[0]]) > 1 else key[0],
+                    *(
+                        part
+                        for part, told in zip(key[1:], shown[1:], strict=True)
+                        if told or part == f"phase {SPREAD}"
+                    ),
+                ],
+            )
+        )
+        for key in keys
+    ]

@@ -1,0 +1,310 @@
+"""Latency and jitter beside lower-priority clients in tables (schmidt2002, Figures 4 to 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.typeset import number, plural
+from tautochrone.base.units import format_duration, format_us
+from tautochrone.middleware.latency_judge import MEASURES, RELEASE, RESPONSE, ROUND_TRIP, Clients, LatencyRun
+from tautochrone.middleware.latency_places import LatencyLane, Place, high_of, low_of, places_of
+from tautochrone.middleware.latency_words import flat
+from tautochrone.middleware.numbers import (
+    NA,
+    SHOWN,
+    TOO_FEW,
+    mean_and_interval,
+    quantile,
+    too_few,
+    with_interval,
+)
+from tautochrone.statistics.summary import Summary
+
+_MOST_IN_FULL = 4  # runs of which each has tables of its own
+_MOST_EACH = 6  # clients that have a line each; of more, the first, the last, and the worst
+_HIGH = (
+    "lower clients", "average", "jitter", "median", "99 %", "99.9 %", "worst",
+    "worst from the release", "calls", "missed",
+)  # fmt: skip
+_LOW = ("lower clients", "average", "jitter", "median", "99 %", "99.9 %", "worst", "calls", "missed")
+_C0 = "C0"
+_LOWER = "The lower-priority clients"
+_ONE = (
+    "", "calls", "average", "jitter", "median (95 % interval)", "99 % (interval)", "99.9 % (interval)",
+    "worst",
+)  # fmt: skip
+_EACH = ("", "average", "jitter", "99 %", "worst", "calls", "missed")
+_JITTER = (
+    "Round trips, from sent to answered. Jitter is the standard deviation: the paper calls it the variance "
+    "and prints microseconds."
+)
+_RELEASED = (
+    "From the release: from the instant at which the schedule has the call, so that a call that is sent "
+    "late because the one before it took long shows as late."
+)
+_MISSED = (
+    "Missed: calls that had no answer or were passed over; they have no time and are in no other column."
+)
+_COLUMNS = "Columns: the number of lower-priority clients beside it."
+_OVER_RUNS = "Means over the runs."
+_OF_WORST = "Of several runs, that with the worst call."
+_LOW_TOGETHER = "All calls of all lower clients together."
+_REPEATED = (
+    "Average and jitter are means over the runs; quantiles and calls are of the run with the worst call."
+)
+
+
+def tables(lanes: Sequence[LatencyLane]) -> list[Grid]:
+    """C0 and the lower clients, a line for each number of clients; then each run, where there are few."""
+    runs = [(lane, run) for lane in lanes for run in lane.runs]
+    found: list[Grid] = []
+    if len(runs) > 1:
+        found += _over_clients(lanes[0]) if len(lanes) == 1 else _side_by_side(lanes)
+        found += flat(lanes)
+    if len(runs) <= _MOST_IN_FULL:
+        for lane, run in runs:
+            found += _one(run, lane, several=len(runs) > 1)
+    return found
+
+
+def _over_clients(lane: LatencyLane) -> Iterator[Grid]:
+    """One lane: a line for each number of lower clients, of C0 and of these."""
+    for title, heads, of in ((_C0, _HIGH, high_of), (_LOWER, _LOW, low_of)):
+        rows, told = [], []
+        for place in places_of(lane):
+            trip, response = place.worst(of), place.worst(of, RESPONSE)
+            if trip is None and of is low_of:
+                continue
+            told.append(trip)
+            late = [NA if response is None else format_us(response.maximum)] if of is high_of else []
+            rows.append(
+                (
+                    str(place.clients),
+                    *_middle(place.all(of)),
+                    *(quantile(trip, q) for q in SHOWN),
+                    NA if trip is None else format_us(trip.maximum),
+                    *late,
+                    NA if trip is None else f"{trip.count:,}",
+                    number(place.missed(of)),
+                )
+            )
+        if rows:
+            own = (_JITTER, _RELEASED, _MISSED) if of is high_of else (_LOW_TOGETHER,)
+            repeated = (_REPEATED,) if _repeated([lane]) else ()
+            yield Grid(f"{title} in us, {lane.name}", heads, tuple(rows), (*own, *repeated, *too_few(told)))
+
+
+def _side_by_side(lanes: Sequence[LatencyLane]) -> Iterator[Grid]:
+    """Several lanes: a line for each, a column for each number of lower clients."""
+    repeated = (_OVER_RUNS,) if _repeated(lanes) else ()
+    yield from _columns(
+        lanes,
+        f"{_C0}: average (jitter) in us (Figures 4 to 6 of schmidt2002)",
+        high_of,
+        lambda place: "{} ({})".format(*_middle(place.all(high_of))),
+        (_COLUMNS, _JITTER, *repeated),
+    )
+    worst = [one for lane in lanes for place in places_of(lane) if (one := place.worst(high_of))]
+    if any(quantile(one, q) != TOO_FEW for one in worst for q in (0.99, 0.999)):
+        yield from _columns(
+            lanes,
+            f"{_C0}: 99 % (99.9 %) in us",
+            high_of,
+            lambda place: f"{quantile(place.worst(high_of), 0.99)} ({quantile(place.worst(high_of), 0.999)})",
+            (*too_few(worst), *((_OF_WORST,) if repeated else ())),
+        )
+    yield from _columns(
+        lanes,
+        f"{_C0}: worst round trip (worst from the release) in us",
+        high_of,
+        lambda place: f"{_worst(place, ROUND_TRIP)} ({_worst(place, RESPONSE)})",
+        (_RELEASED, *too_few(worst), *_calls_and_misses(lanes, high_of)),
+    )
+    yield from _columns(
+        lanes,
+        f"{_LOWER}: average (jitter) in us",
+        low_of,
+        lambda place: "{} ({})".format(*_middle(place.all(low_of))),
+        (_LOW_TOGETHER, *_calls_and_misses(lanes, low_of)),
+    )
+
+
+def _columns(
+    lanes: Sequence[LatencyLane],
+    title: str,
+    of: Callable[[LatencyRun], Clients | None],
+    cell: Callable[[Place], str],
+    notes: Sequence[str],
+) -> Iterator[Grid]:
+    """One number of each place, where there is one."""
+    there = [[place for place in places_of(lane) if place.all(of)] for lane in lanes]
+    clients = sorted({place.clients for places in there for place in places})
+    rows = []
+    for lane, places in zip(lanes, there, strict=True):
+        by_clients = {place.clients: cell(place) for place in places}
+        if by_clients:
+            rows.append((lane.name, *(by_clients.get(count, NA) for count in clients)))
+    if rows:
+        yield Grid(title, ("", *map(str, clients)), tuple(rows), tuple(notes))
+
+
+def _worst(place: Place, measure: str) -> str:
+    found = place.worst(high_of, measure)
+    return NA if found is None else format_us(found.maximum)
+
+
+def _calls_and_misses(
+    lanes: Sequence[LatencyLane], of: Callable[[LatencyRun], Clients | None]
+) -> Iterator[str]:
+    """How many calls a number rests on, and which have none."""
+    counts = {one.count for lane in lanes for place in places_of(lane) for one in place.all(of)}
+    if counts:
+        span = f"{min(counts):,}" if len(counts) == 1 else f"{min(counts):,} to {max(counts):,}"
+        yield f"{span} calls in each run."
+    for lane in lanes:
+        for place in places_of(lane):
+            if missed := place.missed(of):
+                beside = plural(place.clients, "lower client")
+                yield f"{lane.name}, {beside}: {missed:,} calls missed; they are in no number."
+
+
+def _middle(found: Sequence[Summary]) -> tuple[str, str]:
+    """Average and jitter, means over runs."""
+    if not found:
+        return NA, NA
+    average_ns, *_ = mean_and_interval([one.mean for one in found])
+    deviations = [one.standard_deviation for one in found if one.count > 1]
+    if not deviations:
+        return format_us(average_ns), NA
+    jitter_ns, *_ = mean_and_interval(deviations)
+    return format_us(average_ns), format_us(jitter_ns)
+
+
+def _jitter_of(summary: Summary) -> str:
+    """N/A of a single call: it differs from no other one."""
+    return format_us(summary.standard_deviation) if summary.count > 1 else NA
+
+
+def _one(run: LatencyRun, lane: LatencyLane, *, several: bool) -> Iterator[Grid]:
+    """Every measure of C0 and of the lower clients, then the clients one by one."""
+    name = f"{lane.name}, {plural(run.clients, 'lower client')}"
+    rows, told = [], []
+    for clients in filter(None, (run.high, run.low)):
+        for measure, words in MEASURES.items():
+            summary = clients.measured.get(measure)
+            if summary is None:
+                continue
+            told.append(summary)
+            rows.append(
+                (
+                    f"{clients.name}, {words}",
+                    f"{summary.count:,}",
+                    format_us(summary.mean),
+                    _jitter_of(summary),
+                    *(with_interval(summary, q) for q in SHOWN),
+                    format_us(summary.maximum),
+                )
+            )
+    notes = [
+        _JITTER,
+        *([_RELEASED] if any(RESPONSE in one.measured for one in (run.high, run.low) if one) else []),
+    ]
+    notes += [*too_few(told), *_rates(run), *_lost(run), *_variance(run), *_late(run)]
+    yield Grid(f"Latency and jitter in us, {name}", _ONE, tuple(rows), tuple(notes))
+    if run.clients:
+        yield _each(run, name if several else "")
+
+
+def _each(run: LatencyRun, name: str) -> Grid:
+    shown, left = _some(run.each)
+    rows = tuple(
+        (
+            one.name,
+            *(
+                (NA,) * 5
+                if one.round_trip is None
+                else (
+                    format_us(one.round_trip.mean),
+                    _jitter_of(one.round_trip),
+                    quantile(one.round_trip, 0.99),
+                    format_us(one.round_trip.maximum),
+                    f"{one.round_trip.count:,}",
+                )
+            ),
+            number(one.missed),
+        )
+        for one in shown
+    )
+    rest = (
+        [f"Left out: {plural(left, 'client')} with a shorter worst call; the books have all of them."]
+        if left
+        else []
+    )
+    title = "Round trips of each client in us, the most urgent first"
+    return Grid(f"{title}, {name}" if name else title, _EACH, rows, (*too_few(_trips(shown)), *rest))
+
+
+def _trips(clients: Sequence[Clients]) -> list[Summary]:
+    return [one.round_trip for one in clients if one.round_trip is not None]
+
+
+def _some(each: Sequence[Clients]) -> tuple[list[Clients], int]:
+    """All, or of many the most and the least urgent ones and those with the worst calls."""
+    if len(each) <= 2 * _MOST_EACH:
+        return list(each), 0
+    worst = sorted(each, key=lambda one: -(one.round_trip.maximum if one.round_trip else 0))[:_MOST_EACH]
+    kept = [one for one in each if one in (*each[:4], *each[-2:], *worst)]
+    return kept, len(each) - len(kept)
+
+
+def _rates(run: LatencyRun) -> Iterator[str]:
+    said = [
+        f"{one.name} {'calls' if one.count == 1 else 'call'} every {format_duration(one.period_ns)}"
+        for one in filter(None, (run.high, run.low))
+        if one.period_ns
+    ]
+    if said:
+        yield f"{'; '.join(said)}."
+
+
+def _lost(run: LatencyRun) -> Iterator[str]:
+    for one in filter(None, (run.high, run.low)):
+        if one.missed:
+            yield (
+                f"{one.name}: {one.missed:,} of {number(one.released)} calls missed; they have no time here."
+            )
+        if one.dropped:
+            yield f"{one.name}: the times of {one.dropped:,} calls were lost, because a buffer was full."
+
+
+def _variance(run: LatencyRun) -> Iterator[str]:
+    said = [
+        f"{one.name} {_variance_us2(one.round_trip)} us^2"
+        for one in filter(None, (run.high, run.low))
+        if one.round_trip is not None
+    ]
+    if said:
+        yield f"Variance of the round trips: {', '.join(said)}."
+
+
+def _variance_us2(summary: Summary) -> str:
+    value = (summary.standard_deviation / 1e3) ** 2
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def _late(run: LatencyRun) -> Iterator[str]:
+    """Where round trips by themselves would hide how late calls were answered."""
+    trip, response, release = (run.high.measured.get(name) for name in (ROUND_TRIP, RESPONSE, RELEASE))
+    if trip is None or response is None or release is None:
+        return
+    if response.maximum > 2 * trip.maximum:
+        yield (
+            f"C0's worst answer came {format_duration(response.maximum)} after its release, though no round "
+            f"trip took more than {format_duration(trip.maximum)}: that call was sent "
+            f"{format_duration(release.maximum)} late at most."
+        )
+
+
+def _repeated(lanes: Sequence[LatencyLane]) -> bool:
+    return any(len(place.runs) > 1 for lane in lanes for place in places_of(lane))

@@ -1,0 +1,139 @@
+"""Latency and jitter of the most urgent client beside lower ones (schmidt2002, 3.3, MT_Cubit).
+
+The paper says that jitter is the variance of the latency, and prints microseconds: here the word means the
+standard deviation.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from tautochrone.judge.middleware_setting import Setting, parameters_of, setting_of
+from tautochrone.judge.reduced import reduce_run
+from tautochrone.run.folder import Run
+from tautochrone.run.layout import periods_ns
+from tautochrone.run.manifest import sum_of_known
+from tautochrone.statistics.counts import Counts, merge
+from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
+
+ROUND_TRIP, RESPONSE, RELEASE = "round_trip_ns", "response_ns", "latency_ns"
+REQUEST, REPLY = "request_ns", "reply_ns"
+MEASURES = {
+    ROUND_TRIP: "round trip",
+    RESPONSE: "response, from the release",
+    RELEASE: "release to sent",
+    REQUEST: "request, one way",
+    REPLY: "reply, one way",
+}
+"""The measures in words, the paper's first."""
+
+HIGH, LOW = "high", "low"
+
+
+@dataclass(frozen=True)
+class Clients:
+    """One client, or several of a role together.
+
+    Attributes:
+        name: "C0", or of several "C1 to C50".
+        count: how many.
+        period_ns: between two calls; None: not known, or not the same for all.
+        measured: by measure; one that has no samples is left out.
+        released, missed, dropped: None: not known.
+    """
+
+    name: str
+    count: int
+    period_ns: int | None
+    measured: Mapping[str, Summary] = field(default_factory=dict)
+    released: int | None = None
+    missed: int | None = None
+    dropped: int | None = None
+
+    @property
+    def round_trip(self) -> Summary | None:
+        """What the paper shows."""
+        return self.measured.get(ROUND_TRIP)
+
+
+@dataclass(frozen=True)
+class LatencyRun:
+    """One run: the most urgent client, and the lower ones together.
+
+    Attributes:
+        clients: how many lower ones there are.
+        low: None where there is none.
+        each: every client by itself, round trips alone, in the order of the priorities.
+        overrun: what a client does that is late.
+    """
+
+    id: str
+    setting: Setting
+    clients: int
+    high: Clients
+    low: Clients | None
+    each: tuple[Clients, ...]
+    overrun: str
+
+
+def clients_of(run: Run) -> int:
+    """How many lower clients a run has."""
+    told = parameters_of(run.manifest).get("clients")
+    if isinstance(told, int):
+        return told
+    return sum(source.get("role") == LOW for source in run.manifest.header.get("sources", ()))
+
+
+def latency_of(run: Run) -> LatencyRun:
+    """Reduce a run; it may have been cut off, or have kept a histogram.
+
+    Raises:
+        DamagedError: its samples can't be read.
+    """
+    manifest = run.manifest
+    roles = {
+        int(source["source"]): str(source.get("role") or (HIGH if at == 0 else LOW))
+        for at, source in enumerate(manifest.header.get("sources", ()))
+    }
+    counted = {measure: _counts(run, measure) for measure in MEASURES if measure in run.measures}
+    high = [source for source, role in roles.items() if role == HIGH]
+    low = [source for source, role in roles.items() if role == LOW]
+    trips = counted.get(ROUND_TRIP, {})
+    return LatencyRun(
+        id=run.id,
+        setting=setting_of(manifest),
+        clients=clients_of(run),
+        high=_together(run, high, counted),
+        low=_together(run, low, counted) if low else None,
+        each=tuple(_together(run, [source], {ROUND_TRIP: trips}) for source in (*high, *low)),
+        overrun=str(parameters_of(manifest).get("overrun") or ""),
+    )
+
+
+def _counts(run: Run, measure: str) -> dict[int, Counts]:
+    return {one.source: one.counts for one in reduce_run(run, measure)}
+
+
+def _together(run: Run, sources: Iterable[int], counted: Mapping[str, Mapping[int, Counts]]) -> Clients:
+    wanted = list(sources)
+    books = {book.source: book for book in run.manifest.books}
+    own = [books[source] for source in wanted if source in books]
+    periods = {periods_ns(run.manifest.header).get(source) for source in wanted}
+    measured = {}
+    for measure, found in counted.items():
+        parts = [found[source] for source in wanted if source in found]
+        if parts:
+            measured[measure] = _summary(merge(parts))
+    names = [book.name for book in own]
+    return Clients(
+        name=f"{names[0]} to {names[-1]}" if len(names) > 1 else "".join(names),
+        count=len(wanted),
+        period_ns=periods.pop() if len(periods) == 1 else None,
+        measured=measured,
+        released=sum_of_known(book.released for book in own),
+        missed=sum_of_known(book.missed for book in own),
+        dropped=sum_of_known(book.dropped for book in own),
+    )
+
+
+def _summary(counts: Counts) -> Summary:
+    return summary_of(counts) if counts.exact else summarise_counts(counts.value, counts.value, counts.count)

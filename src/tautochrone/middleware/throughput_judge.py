@@ -1,0 +1,222 @@
+"""How many operations per second a transport carries (schmidt2002, 3.2, IDL_Cubit).
+
+A two-way call is over when its answer is there. A one-way call is *sent* when the transport has taken it,
+and only *drained* when the server has it: the first number says how fast a client gets rid of calls, the
+second how many get through. What the server did not confirm is lost.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from tautochrone.judge.middleware_setting import Setting, parameters_of, result_of, setting_of, summaries
+from tautochrone.judge.rows import absent_rows
+from tautochrone.run.folder import Run
+from tautochrone.statistics.batch_means import BATCHES, FEWEST
+from tautochrone.statistics.summary import Summary
+from tautochrone.target.middleware_names import ONE_WAY, SEQUENCES, TWO_WAY
+
+CALL = "call_ns"
+CONFIDENCE = 0.95
+
+Edges = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Operations per second.
+
+    Attributes:
+        low, high: its interval at `CONFIDENCE`; None: there are too few calls, or runs, for one.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One type in one direction, as one run measured it.
+
+    Attributes:
+        length: elements of a sequence; 0 of the other types.
+        bytes: of the argument.
+        summary: of the calls; None: it has none, as after a stop before its turn.
+        calls: that were recorded.
+        elapsed_ns: from before the first call until after the last one; None: not known.
+        rate: calls in that time.
+        confirmed: how many of these the server had at the end; None of a two-way row, or not known.
+        drained_ns: from before the first call until the server had them.
+        lost: two-way calls without an answer, which are none of `calls`; one-way ones that the server never
+            had, which are some of them. None: not known.
+    """
+
+    source: int
+    direction: str
+    kind: str
+    length: int
+    bytes: int
+    summary: Summary | None
+    calls: int
+    elapsed_ns: int | None
+    rate: Rate | None
+    confirmed: int | None
+    drained_ns: int | None
+    lost: int | None
+
+    @property
+    def name(self) -> str:
+        """The type, of a sequence with its length: ``longs 1,024``."""
+        return name_of(self.kind, self.length)
+
+    @property
+    def drained(self) -> Rate | None:
+        """Operations per second that got through; of a two-way row those that were answered."""
+        if self.direction == TWO_WAY:
+            return self.rate
+        if not self.confirmed or not self.drained_ns:
+            return None
+        return Rate(self.confirmed / self.drained_ns * 1e9)
+
+    @property
+    def megabytes_per_s(self) -> float | None:
+        """Of the arguments that got through, each counted once."""
+        through = self.drained
+        return None if through is None or not self.bytes else through.value * self.bytes / 1e6
+
+
+@dataclass(frozen=True)
+class ThroughputRun:
+    """One run.
+
+    Attributes:
+        rows: in the order in which they were measured.
+        absent: name of the rows that this transport can't give, with the reason.
+    """
+
+    id: str
+    setting: Setting
+    rows: tuple[Row, ...]
+    absent: Mapping[str, str]
+
+    def row(self, direction: str, kind: str, length: int = 0) -> Row | None:
+        """The one of this type; None: it was not asked for, or can't be had."""
+        wanted = (direction, kind, length)
+        return next((one for one in self.rows if (one.direction, one.kind, one.length) == wanted), None)
+
+
+def name_of(kind: str, length: int) -> str:
+    """A type for people."""
+    return f"{kind} {length:,}" if kind in SEQUENCES else kind
+
+
+def throughput_of(run: Run) -> ThroughputRun:
+    """Reduce a run; it may have been cut off, or have kept a histogram.
+
+    Raises:
+        DamagedError: its samples can't be read.
+    """
+    manifest = run.manifest
+    told = {int(one["source"]): one for one in result_of(manifest).get("rows") or () if "source" in one}
+    stated = parameters_of(manifest).get("rows") or []
+    found = summaries(run, CALL)
+    edges = _edges(run) if found and not run.is_histogram else {}
+    rows = tuple(
+        _row(
+            book.source,
+            book.name,
+            stated[at] if at < len(stated) else {},
+            found.get(book.source),
+            told.get(book.source, {}),
+            edges.get(book.source),
+        )
+        for at, book in enumerate(manifest.books)
+    )
+    return ThroughputRun(run.id, setting_of(manifest), rows, absent_rows(run))
+
+
+def _row(
+    source: int,
+    name: str,
+    stated: Mapping[str, Any],
+    summary: Summary | None,
+    told: Mapping[str, Any],
+    edges: Edges | None,
+) -> Row:
+    direction, _, rest = name.partition(" ")
+    kind, _, length = rest.partition(" ")
+    samples = summary.count if summary is not None else 0
+    calls = int(told.get("calls", samples))
+    if calls != samples or told.get("rested_ns"):
+        edges = None  # samples that were dropped, and rests, are no part of the rate: no batches of all calls
+    elapsed = told.get("elapsed_ns")
+    if elapsed is None and edges is not None:
+        elapsed = int(edges[-1] - edges[0])
+    direction = str(stated.get("direction") or direction)
+    return Row(
+        source=source,
+        direction=direction,
+        kind=str(stated.get("type") or kind),
+        length=int(stated.get("length") or (length if length.isdigit() else 0)),
+        bytes=int(stated.get("bytes") or 0),
+        summary=summary,
+        calls=calls,
+        elapsed_ns=elapsed,
+        rate=_rate(calls, elapsed, edges),
+        confirmed=told.get("confirmed"),
+        drained_ns=told.get("drained_ns"),
+        lost=_unconfirmed(told) if direction == ONE_WAY else told.get("lost"),
+    )
+
+
+def _unconfirmed(told: Mapping[str, Any]) -> int | None:
+    """One-way calls that were sent and not served: nobody answers them, so that only the server can tell."""
+    sent, confirmed = told.get("calls"), told.get("confirmed")
+    return None if sent is None or confirmed is None else max(0, sent - confirmed)
+
+
+def _rate(calls: int, elapsed_ns: int | None, edges: Edges | None) -> Rate | None:
+    """With an interval from the means of batches, since neighbouring calls are alike (see `batch_means`)."""
+    if not calls or not elapsed_ns:
+        return None
+    value = calls / elapsed_ns * 1e9
+    if edges is None or calls < FEWEST:
+        return Rate(value)
+    sizes = [len(one) for one in np.array_split(np.arange(calls), BATCHES)]
+    means = np.diff(edges) / np.array(sizes)
+    reach = float(special.stdtrit(BATCHES - 1, (1 + CONFIDENCE) / 2)) * float(means.std(ddof=1))
+    reach /= math.sqrt(BATCHES)
+    middle = elapsed_ns / calls
+    if reach >= middle:
+        return Rate(value)
+    return Rate(value, 1e9 / (middle + reach), 1e9 / (middle - reach))
+
+
+def _edges(run: Run) -> dict[int, Edges]:
+    """Of each source when each of its batches began, and when its last call was over; ns, (BATCHES + 1,)."""
+    sizes = {one.source: one.count for one in run.manifest.extremes if one.measure == CALL and one.count}
+    begins = {
+        source: np.array([part[0] if len(part) else count for part in _parts(count)], np.int64)
+        for source, count in sizes.items()
+    }
+    edges = {source: np.zeros(BATCHES + 1, np.int64) for source in sizes}
+    seen = dict.fromkeys(sizes, 0)
+    for source, sent, took in run.stretches(CALL):
+        first, end = seen[source], seen[source] + len(sent)
+        here = (begins[source] >= first) & (begins[source] < end)
+        edges[source][:-1][here] = sent[begins[source][here] - first]
+        edges[source][-1] = int(sent[-1]) + int(took[-1])
+        seen[source] = end
+    for source, count in sizes.items():  # of fewer calls than batches, the last ones are empty
+        edges[source][:-1][begins[source] >= count] = edges[source][-1]
+    return edges
+
+
+def _parts(count: int) -> list[Edges]:
+    return np.array_split(np.arange(count), BATCHES)

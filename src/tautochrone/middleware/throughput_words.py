@@ -1,0 +1,132 @@
+"""Which transport is faster, where that is shown, and what was lost, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from tautochrone.middleware.faster import Order, order_of
+from tautochrone.middleware.numbers import rate
+from tautochrone.middleware.throughput import Kind, ThroughputLane, drained, kinds_of, of_lane
+from tautochrone.middleware.throughput_judge import name_of
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+from tautochrone.target.middleware_names import ONE_WAY, TWO_WAY
+
+_UNTESTED = (
+    f"These are the orders of these runs. From {FEWEST_RUNS} repetitions of each on, it is said which are "
+    "shown to be faster."
+)
+
+
+def sentences(lanes: Sequence[ThroughputLane]) -> list[str]:
+    """Which transport is faster, where that is shown; and what was lost."""
+    said, untested = [], False
+    for where in dict.fromkeys(lane.setting.where for lane in lanes):
+        own = [lane for lane in lanes if lane.setting.where == where]
+        for direction, kind in _spoken_of(own):
+            told = order_of({lane.name: _times(lane, direction, kind) for lane in own})
+            if told is not None:
+                untested = untested or told.ranking is None
+                values = {
+                    lane.name: through.value
+                    for lane in own
+                    if (through := drained(of_lane(lane, direction, kind))) is not None
+                }
+                said.append(_about(told, values, direction, kind, where))
+    if untested:
+        said.append(_UNTESTED)
+    return [*said, *_losses(lanes)]
+
+
+def as_table(lanes: Sequence[ThroughputLane]) -> dict[str, Any]:
+    """What is concluded, as JSON has it."""
+    return {
+        "lanes": [
+            {
+                "name": lane.name,
+                "transport": lane.setting.transport,
+                "version": lane.setting.version,
+                "place": lane.setting.place,
+                "rows": [
+                    {
+                        "run": run.id,
+                        "direction": row.direction,
+                        "type": row.kind,
+                        "length": row.length,
+                        "calls": row.calls,
+                        "per_s": None if row.rate is None else row.rate.value,
+                        "drained_per_s": None if row.drained is None else row.drained.value,
+                        "megabytes_per_s": row.megabytes_per_s,
+                        "lost": row.lost,
+                    }
+                    for run in lane.runs
+                    for row in run.rows
+                ],
+            }
+            for lane in lanes
+        ]
+    }
+
+
+def _losses(lanes: Sequence[ThroughputLane]) -> Iterator[str]:
+    for lane in lanes:
+        rows = [row for run in lane.runs for row in run.rows]
+        lost = sum(row.lost or 0 for row in rows)
+        if lost:
+            sent = sum(row.calls + (row.lost or 0 if row.direction == TWO_WAY else 0) for row in rows)
+            worst = max(rows, key=lambda row: row.lost or 0)
+            yield (
+                f"{lane.name}: {lost:,} of {sent:,} calls were lost; most of them {worst.direction} "
+                f"{worst.name} ({worst.lost:,})."
+            )
+
+
+def _times(lane: ThroughputLane, direction: str, kind: Kind) -> list[float]:
+    """Of one operation in each run, in ns."""
+    rates = [row.drained for row in of_lane(lane, direction, kind)]
+    return [1e9 / one.value for one in rates if one is not None]
+
+
+def _spoken_of(lanes: Sequence[ThroughputLane]) -> Iterator[tuple[str, Kind]]:
+    """An octet in both directions, and the longest sequence."""
+    kinds = kinds_of(lanes)
+    if ("octet", 0) in kinds:
+        yield TWO_WAY, ("octet", 0)
+        yield ONE_WAY, ("octet", 0)
+    long = [kind for kind in kinds if kind[1]]
+    if long:
+        yield TWO_WAY, max(long, key=lambda kind: (kind[1], kind[0] == "octets"))
+
+
+def _about(told: Order, values: Mapping[str, float], direction: str, kind: Kind, where: str) -> str:
+    """Args: values: operations per second of each, as the tables have them."""
+    way = "Two-way calls" if direction == TWO_WAY else "One-way calls that got through"
+    short = partial(_short, where=where)
+    head = f"{way}, {name_of(*kind)}, {where}: "
+    if told.ranking is None:
+        pairs = zip(short(told.names), (values[name] for name in told.names), strict=True)
+        return f"{head}{', '.join(f'{name} {rate(value)}' for name, value in pairs)} per second."
+    best, second = told.best, told.runner_up
+    if second is None:
+        listed = _listed(short(told.names))
+        return f"{head}no difference is shown between {listed}, at 95 % confidence for all pairs."
+    if len(best) == 1:
+        ratio = values[best[0]] / values[second]
+        return (
+            f"{head}{short(best)[0]} is fastest with {rate(values[best[0]])} per second, {ratio:.3g} times "
+            f"as fast as {short([second])[0]}; shown at 95 % confidence for all pairs."
+        )
+    return (
+        f"{head}{_listed(short(best))} are fastest, with {rate(values[best[0]])} per second and less, and "
+        f"can't be told apart; {short([second])[0]} is shown to be slower ({rate(values[second])})."
+    )
+
+
+def _short(names: Sequence[str], where: str) -> list[str]:
+    """Without the place, which is said before."""
+    return [name.replace(f", {where}", "", 1) for name in names]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,117 @@
+"""`chosen`: a selection among what was measured takes the one that the study took.
+
+``ours.runs`` are the runs to choose from, ``given.choose`` the one claimed to be best, ``given.reference`` by
+which the others are measured. ``given.how`` is
+
+- "as printed": the rule of delgado2020: of those that a chi-square test does not reject against the
+  reference, the one with the least statistic. It *holds* where that takes the claimed one, and *does not
+  hold* where it takes another one or none. The rule is repeated, not defended: what it does not see is in
+  `judgement.selection`.
+- "ranking": by ``given.metric`` (p99.9), with differences at 95 % that are corrected for their number (Holm).
+  It *holds* where the claimed one alone is best, *does not hold* where it is told apart from the best, and
+  *can't be told* where it shares its place.
+"""
+
+from collections.abc import Sequence
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.words import capital, listed
+from tautochrone.papers.claims.answer import Answer, Finding
+from tautochrone.papers.claims.evidence import Evidence
+from tautochrone.papers.measured import NOT_YET, matches
+from tautochrone.run.folder import Run
+from tautochrone.select import words
+from tautochrone.select.judge import Selection, select
+from tautochrone.select.metric import parse_metric
+
+_PART = " in part"
+
+
+def chosen(evidence: Evidence) -> Finding:
+    """Whether the claimed one is chosen: see above.
+
+    Raises:
+        ValueError: the claim can't be asked like this.
+        DamagedError: samples can't be read.
+    """
+    given, measurements = evidence.given, evidence.measurements
+    runs: dict[str, Run] = {}
+    reasons: list[str] = []
+    places = evidence.places("runs")
+    for place in places:
+        own = measurements.runs_of(place.query, place.system)
+        runs.update({run.id: run for run in own})
+        reasons += _missing(evidence, place.query.of)
+        if not own:
+            reasons.append(measurements.why_none(place.query, place.system))
+    why = " ".join(dict.fromkeys(reasons))
+    if not runs:
+        return Finding("can't be told", why, "not measured")
+    metric = parse_metric(str(given["metric"])) if "metric" in given else None
+    measure = next((one.query.measure for one in places if one.query.measure), None)
+    wanted, reference = str(given["choose"]), given.get("reference")
+    try:
+        found = select(
+            list(runs.values()), by="deployment", reference=reference, metric=metric, measure=measure
+        )
+    except UsageError as error:
+        return Finding("can't be told", f"{error}. {why}".strip(), "nothing to choose from")
+    source = places[0].query.source
+    meant = [one for one in found.selections if not source or matches(source, one.source)]
+    if not meant:
+        return Finding("can't be told", f"Nothing is called '{source}'. {why}".strip(), "not measured")
+    each = [_of(one, wanted, str(given.get("how", "as printed")), evidence.claim.name) for one in meant]
+    return _together(each, why)
+
+
+def _missing(evidence: Evidence, of: str) -> list[str]:
+    """Why a deployment of the plan is not among those to choose from."""
+    measurements, system = evidence.measurements, evidence.systems[""]
+    by_reason: dict[str, list[str]] = {}
+    for point in measurements.points.values():
+        if (point.system, point.heading) == (system, of) and not measurements.runs.get(point.key):
+            why = measurements.reasons.get(point.key, NOT_YET)
+            by_reason.setdefault(why, []).append(point.deployment.short)
+    return [
+        f"{listed(names)} {'is' if len(names) == 1 else 'are'} not among these: {why}"
+        for why, names in by_reason.items()
+    ]
+
+
+def _of(selection: Selection, wanted: str, how: str, claim: str) -> Finding:
+    names = {one.name.removesuffix(_PART): one.name for one in selection.candidates}
+    others = [one for one in selection.candidates if one.name != selection.reference]
+    if wanted not in names:
+        there = listed(list(names))
+        return Finding("can't be told", f"{wanted} was not measured; there is: {there}.", "not measured")
+    if len(others) < 2 and names[wanted] != selection.reference:
+        why = f"There is nothing to choose from but {listed([one.name for one in others])}."
+        return Finding("can't be told", why, "nothing to choose from")
+    if how == "as printed":
+        return _as_printed(selection, names[wanted])
+    if how == "ranking":
+        return _by_rank(selection, names[wanted])
+    raise ValueError(f"claim {claim}: how = '{how}' is not known")
+
+
+def _as_printed(selection: Selection, wanted: str) -> Finding:
+    taken = selection.chosen_as_printed
+    answer: Answer = "holds" if taken == wanted else "does not hold"
+    return Finding(
+        answer, capital(words.as_printed(selection)), f"chosen: {taken or 'none, all are rejected'}"
+    )
+
+
+def _by_rank(selection: Selection, wanted: str) -> Finding:
+    best = selection.best
+    answer: Answer = "does not hold"
+    if wanted in best:
+        answer = "holds" if len(best) == 1 else "can't be told"
+    short = f"best: {listed(list(best))}" if answer != "can't be told" else "it shares its place"
+    return Finding(answer, words.answer(selection), short)
+
+
+def _together(each: Sequence[Finding], why: str) -> Finding:
+    order: tuple[Answer, ...] = ("does not hold", "can't be told", "holds")
+    worst = min(each, key=lambda one: order.index(one.answer))
+    return Finding(worst.answer, f"{worst.evidence} {why}".strip(), worst.in_short)

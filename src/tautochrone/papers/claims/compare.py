@@ -1,0 +1,254 @@
+"""One number of ours beside another: their ratio and their difference, with intervals."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import special
+
+from tautochrone.papers.claims.estimate import CONFIDENCE, Basis, Estimate
+from tautochrone.papers.claims.largest import is_larger
+from tautochrone.statistics.difference.quantile_difference import drawn_interval
+from tautochrone.statistics.satterthwaite import degrees_of_freedom
+
+Side = Literal["yes", "no", "open"]
+
+_WORST_LAST: tuple[Basis, ...] = ("measured", "repetitions", "blocks", "independent", "own", "border", "bare")
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Two numbers.
+
+    Attributes:
+        ratio, low, high: second over first, with its interval; the ratio three times where one is as
+            measured. The ratio is None, and its ends are no numbers, where one is not above 0 or the first
+            is infinite.
+        difference, least, most: second less first, the same.
+        basis: of the interval, the less sure one of both; "measured": there is none.
+        confidence: of the interval.
+        unsure: why there is no interval although there should be one; empty: there is, or it is as measured.
+    """
+
+    first: Estimate
+    second: Estimate
+    ratio: float | None
+    low: float
+    high: float
+    difference: float
+    least: float
+    most: float
+    basis: Basis
+    unsure: str
+    confidence: float = CONFIDENCE
+
+
+def compare(first: Estimate, second: Estimate, confidence: float = CONFIDENCE) -> Compared:
+    """Both with the intervals of ratio and difference.
+
+    Of quantiles of blocks: percentiles of what was drawn. Otherwise Student's on the logarithms, with the
+    degrees of freedom of Welch and Satterthwaite; the interval of the difference from those of both numbers
+    (Zou and Donner, Statistics in Medicine 27, 2008), and so of the ratio of those that bring an interval of
+    their own. Two largest ones are compared as those of the repetitions, where both have these; otherwise
+    they have no interval, and `exceeds` ranks batches.
+    """
+    if first.of_runs is not None and second.of_runs is not None:
+        first, second = first.of_runs, second.of_runs
+    one, two = first.value, second.value
+    ratio = two / one if one > 0 and two > 0 and math.isfinite(one) else None
+    difference = two - one if math.isfinite(one) or math.isfinite(two) else math.nan
+    basis = _basis(first, second)
+    unsure = first.unsure or second.unsure
+    if basis == "measured" or unsure:
+        at = math.nan if ratio is None else ratio
+        return Compared(
+            first, second, ratio, at, at, difference, difference, difference, basis, unsure, confidence
+        )
+    if basis == "border":
+        (low_1, high_1), (low_2, high_2) = first.limits(confidence), second.limits(confidence)
+        low, high = low_2 / high_1 if high_1 > 0 else math.nan, high_2 / low_1 if low_1 > 0 else math.nan
+        least, most = low_2 - high_1, high_2 - low_1
+    elif first.drawn is not None and second.drawn is not None:
+        low, high = (
+            _drawn(first, second, confidence, ratio=True) if ratio is not None else (math.nan, math.nan)
+        )
+        least, most = _drawn(first, second, confidence, ratio=False)
+    else:
+        low, high = _ratio_limits(first, second, ratio, confidence)
+        least, most = _difference_limits(first, second, difference, confidence)
+    return Compared(first, second, ratio, low, high, difference, least, most, basis, "", confidence)
+
+
+def exceeds(compared: Compared, factor: float = 1.0) -> Side:
+    """Whether the second is more than so many times the first: shown, the contrary shown, or neither.
+
+    A number that may be more than the samples say is not shown to be the lower one.
+    """
+    first, second = compared.first, compared.second
+    if compared.unsure:
+        return "open"
+    if is_bare_extreme(first) or is_bare_extreme(second):
+        return _of_extremes(compared, factor)
+    if compared.basis == "measured":
+        if math.isinf(first.value) and math.isinf(second.value):
+            return "open"
+        more, less = second.value > factor * first.value, second.value < factor * first.value
+        return _allowed(more, less, compared)
+    if compared.basis == "border":
+        (low_1, high_1), (low_2, high_2) = (one.limits(compared.confidence) for one in (first, second))
+        if low_2 >= factor * high_1:
+            return "yes"
+        return "no" if high_2 <= factor * low_1 else "open"
+    if compared.ratio is not None and not math.isnan(compared.low):
+        return _allowed(compared.low > factor, compared.high < factor, compared)
+    # Without a ratio the signs alone are known: enough where the factor asks for no more.
+    return _allowed(factor <= 1 and compared.least > 0, factor >= 1 and compared.most < 0, compared)
+
+
+def is_bare_extreme(one: Estimate) -> bool:
+    """Whether it is a least or largest of samples, and not of repetitions: one sample decides it."""
+    return one.extreme and one.basis == "measured"
+
+
+def _of_extremes(compared: Compared, factor: float) -> Side:
+    """Two largest ones by ranks of batches; of one, what a single sample can show, and what it can't.
+
+    A single sample beyond the other number shows that there is one. That there was none so far shows nothing
+    of those to come: where the claim is that some are beyond, it stays open.
+    """
+    first, second = compared.first, compared.second
+    if is_bare_extreme(first) and is_bare_extreme(second):
+        if is_larger(first, second, factor, compared.confidence):
+            return "yes"
+        return "no" if is_larger(second, first, 1 / factor, compared.confidence) else "open"
+    if is_bare_extreme(first):
+        low_2, high_2 = second.limits(compared.confidence)
+        if high_2 <= factor * first.value:
+            return "no"
+        return "yes" if low_2 > factor * first.value and not first.at_least else "open"
+    return (
+        "yes"
+        if second.value > factor * first.limits(compared.confidence)[1] and not first.at_least
+        else "open"
+    )
+
+
+def alike(compared: Compared, margin: float | None, margin_is: float | None) -> Side:
+    """Whether both are the same within a share of the first, or within so much: the whole interval is."""
+    both = (compared.first, compared.second)
+    if compared.unsure or any(one.at_least or is_bare_extreme(one) for one in both):
+        return "open"
+    sides: list[Side] = []
+    if margin is not None:
+        sides.append(_alike_by_share(compared, 1 + margin))
+    if margin_is is not None:
+        sides.append(_between(compared.least, compared.most, -margin_is, margin_is))
+    if "yes" in sides:
+        return "yes"
+    return "no" if sides and all(one == "no" for one in sides) else "open"
+
+
+def _alike_by_share(compared: Compared, most: float) -> Side:
+    if compared.ratio is None or math.isnan(compared.low):
+        if math.isinf(compared.first.value) and math.isinf(compared.second.value):
+            return "open"
+        equal = compared.first.value == compared.second.value
+        exact = compared.basis == "measured" or compared.least == compared.most
+        return ("yes" if equal else "no") if exact else "open"
+    return _between(compared.low, compared.high, 1 / most, most)
+
+
+def _between(low: float, high: float, least: float, most: float) -> Side:
+    if math.isnan(low) or math.isnan(high):
+        return "open"
+    if least <= low and high <= most:
+        return "yes"
+    return "no" if high < least or low > most else "open"
+
+
+def _allowed(more: bool, less: bool, compared: Compared) -> Side:
+    if more:
+        return "open" if compared.first.at_least else "yes"
+    if less:
+        return "open" if compared.second.at_least else "no"
+    return "open"
+
+
+def _basis(first: Estimate, second: Estimate) -> Basis:
+    if is_bare_extreme(first) or is_bare_extreme(second):
+        return "measured"
+    return max(first.basis, second.basis, key=_WORST_LAST.index)
+
+
+def _drawn(first: Estimate, second: Estimate, confidence: float, *, ratio: bool) -> tuple[float, float]:
+    assert first.drawn is not None
+    assert second.drawn is not None
+    if ratio and min(_least_drawn(first), _least_drawn(second)) <= 0:
+        return math.nan, math.nan
+    return drawn_interval(first.drawn, second.drawn, confidence, ratio=ratio)
+
+
+def _least_drawn(one: Estimate) -> float:
+    assert one.drawn is not None
+    assert one.drawn.drawn is not None
+    return float(np.min(one.drawn.drawn))
+
+
+def _ratio_limits(
+    first: Estimate, second: Estimate, ratio: float | None, confidence: float
+) -> tuple[float, float]:
+    if ratio is None or not math.isfinite(ratio):
+        return math.nan, math.nan
+    if first.interval is not None or second.interval is not None:
+        return _own_ratio_limits(first, second, ratio, confidence)
+    errors = [_of_logarithm(one) for one in (first, second)]
+    if not all(math.isfinite(one) for one in errors):
+        return math.nan, math.nan
+    reach = _reach(errors, (first.freedom, second.freedom), confidence)
+    return ratio * math.exp(-reach), ratio * math.exp(reach)
+
+
+def _own_ratio_limits(
+    first: Estimate, second: Estimate, ratio: float, confidence: float
+) -> tuple[float, float]:
+    (low_1, high_1), (low_2, high_2) = first.limits(confidence), second.limits(confidence)
+    if min(low_1, low_2) <= 0 or not math.isfinite(max(high_1, high_2)):
+        return math.nan, math.nan
+    down = math.hypot(math.log(second.value / low_2), math.log(high_1 / first.value))
+    up = math.hypot(math.log(high_2 / second.value), math.log(first.value / low_1))
+    return ratio * math.exp(-down), ratio * math.exp(up)
+
+
+def _of_logarithm(one: Estimate) -> float:
+    if one.error is None:
+        return 0.0
+    return one.error if one.logarithmic else math.inf
+
+
+def _difference_limits(
+    first: Estimate, second: Estimate, difference: float, confidence: float
+) -> tuple[float, float]:
+    if not math.isfinite(difference):
+        return math.nan, math.nan
+    freedom = (first.freedom, second.freedom)
+    plain = not first.logarithmic and not second.logarithmic
+    if plain and first.interval is None and second.interval is None:
+        errors = [one.error or 0.0 for one in (first, second)]
+        if not all(math.isfinite(one) for one in errors):
+            return math.nan, math.nan
+        reach = _reach(errors, freedom, confidence)
+        return difference - reach, difference + reach
+    (low_1, high_1), (low_2, high_2) = first.limits(confidence), second.limits(confidence)
+    return (
+        difference - math.hypot(second.value - low_2, high_1 - first.value),
+        difference + math.hypot(high_2 - second.value, first.value - low_1),
+    )
+
+
+def _reach(errors: list[float], freedoms: tuple[float, float], confidence: float) -> float:
+    variances = [one**2 for one in errors]
+    if not any(variances):
+        return 0.0
+    freedom = degrees_of_freedom(variances, freedoms)
+    return float(special.stdtrit(freedom, (1 + confidence) / 2)) * math.sqrt(sum(variances))

@@ -1,0 +1,420 @@
+"""A number of ours with its uncertainty.
+
+- With three repetitions or more: their numbers, one of each, as a small sample, on a logarithmic scale if all
+  are above 0; of means their mean, of other numbers their geometric mean.
+- Of fewer, a mean and a standard deviation: from batches of neighbours (`jackknife`); a quantile: from blocks
+  that are drawn again and again (`resampling`). What differs from run to run is not in these, and that is
+  said.
+- A number that brings an interval of its own (`Value.interval`: a rate, a share) has that one. Where it is a
+  border, known to a step of a grid, the interval is that step and has no confidence.
+- The largest has the largest of each batch beside it, so that two may be compared by ranks (`largest`).
+- A count of missed releases has the limits of `tauto check`, which know of bursts; any other count Garwood's
+  (Fiducial limits for the Poisson distribution, Biometrika 28, 1936), widened as the next ones are.
+- Any other number of fewer repetitions has an uncertainty that is not known. It is taken to be known to
+  within a factor of `BARE`, so that it decides only what is far apart.
+- A size in bytes, and what was reckoned and not measured, is exact.
+
+A release without a sample is later than every sample. So a quantile that falls among those is infinite, and
+so is the largest; a mean and a standard deviation are at least what the samples say.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import parse_quantile
+from tautochrone.experiments.requirement import parse
+from tautochrone.judge.requirement.evidence import groups_of
+from tautochrone.judge.requirement.of_share import count
+from tautochrone.papers.claims.evidence import Place
+from tautochrone.papers.claims.samples import lost_of, repetition, side_of
+from tautochrone.papers.measured import Measurements, matches
+from tautochrone.papers.quantities.repeated import MEAN_SIZE, REPEATED_MEAN, each_repetition
+from tautochrone.papers.quantity import evaluate
+from tautochrone.papers.value import Absent, Value
+from tautochrone.statistics.batch_means import BATCHES
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+from tautochrone.statistics.difference.jackknife import (
+    FEWEST,
+    batches_of,
+    jackknife,
+    maxima_of,
+    mean,
+    standard_deviation,
+)
+from tautochrone.statistics.difference.resampling import Resampled, quantile_with_lost, resampled
+from tautochrone.statistics.difference.sides import Side, all_counts, all_lost, sources
+
+Basis = Literal["repetitions", "blocks", "independent", "own", "border", "bare", "measured"]
+
+CONFIDENCE = 0.95
+ROUNDS, SEED = 2000, 1
+_BYTES = "bytes"
+_BATCHED = {"mean": mean, "sd": standard_deviation}
+_EXTREME = ("min", "max")
+_STEP_NS = 1.0
+BARE = 1.5
+"""To within this factor a number of one run is taken to be known, where nothing says how well it is."""
+_BORDERS = ("met up to", "most threads", "transition")
+_EXACT = ("analysed response", "cpus")
+_OVERRUNS, _MISSES = "overruns", parse("misses = 0")
+_COUNTS = ("overruns", "missed deadlines", "late jobs")
+_MEAN_COUNTS = ("CPU taken",)
+_AS_IF_KNOWN = 1e6
+_NEIGHBOURS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A number and how sure it is.
+
+    Attributes:
+        value: infinite where it is later than every sample.
+        unit: "ns" and so on, see `value`.
+        samples, repetitions: that it rests on.
+        basis: where its uncertainty comes from; "measured": it has none.
+        error: standard error, of the logarithm where ``logarithmic``; None as measured.
+        freedom: of the error.
+        drawn: of a quantile of blocks, what was drawn.
+        lost: releases without a sample.
+        at_least: the number is no less than this, and may be more.
+        unsure: why its uncertainty is not known although it should be; empty: it is, or it is as measured.
+        extreme: it is a least or a largest one; its value is that of all samples.
+        interval: at `CONFIDENCE`, where it has one of its own; of a border the step in which it lies.
+        maxima: of a largest one, the largest of each batch; None: the order of samples is not known.
+        of_runs: of a largest or least one, the same number of each repetition as a small sample.
+        note: what is not in the uncertainty.
+    """
+
+    value: float
+    unit: str
+    samples: int = 0
+    repetitions: int = 1
+    basis: Basis = "measured"
+    error: float | None = None
+    freedom: float = 0.0
+    logarithmic: bool = False
+    drawn: Resampled | None = None
+    lost: int = 0
+    at_least: bool = False
+    unsure: str = ""
+    extreme: bool = False
+    note: str = ""
+    interval: tuple[float, float] | None = None
+    maxima: npt.NDArray[np.float64] | None = None
+    of_runs: "Estimate | None" = None
+
+    def limits(self, confidence: float) -> tuple[float, float]:
+        """Both ends of its interval; of what is as measured, the number twice."""
+        if self.interval is not None:
+            return self._own_limits(self.interval, confidence)
+        if self.error is None:
+            return self.value, self.value
+        reach = float(special.stdtrit(self.freedom, (1 + confidence) / 2)) * self.error if self.error else 0.0
+        if self.logarithmic:
+            return self.value * math.exp(-reach), self.value * math.exp(reach)
+        return self.value - reach, self.value + reach
+
+    def _own_limits(self, interval: tuple[float, float], confidence: float) -> tuple[float, float]:
+        """An interval at `CONFIDENCE`, moved to another confidence by normal quantiles, each end alone."""
+        low, high = interval
+        if self.basis == "border" or confidence == CONFIDENCE:
+            return low, high
+        by = float(special.ndtri((1 + confidence) / 2) / special.ndtri((1 + CONFIDENCE) / 2))
+        if low > 0:
+            return self.value * (low / self.value) ** by, self.value * (high / self.value) ** by
+        least = self.value - (self.value - low) * by
+        return max(0.0, least) if low == 0 else least, self.value + (high - self.value) * by
+
+
+def estimate(place: Place, measurements: Measurements) -> Estimate | Absent:
+    """The number of a place, or why there is none.
+
+    Raises:
+        DamagedError: samples can't be read.
+    """
+    found = evaluate(place.query, measurements, place.system)
+    if isinstance(found, Absent):
+        return found
+    if found.value is None:
+        return Absent(f"It says '{found.text}', which is no number.")
+    bare = Estimate(found.value, found.unit, found.samples, found.repetitions, at_least=found.beyond)
+    statistic = place.query.statistic
+    q = _quantile_of(statistic)
+    if statistic in _BATCHED or q is not None:
+        return _of_samples(place, measurements, bare, q)
+    if statistic in (MEAN_SIZE, REPEATED_MEAN):
+        return _of_repetitions_within(place, measurements, bare)
+    if statistic in _EXTREME:
+        return _of_extreme(place, measurements, bare)
+    if place.query.given.get("number") in _EXTREME:
+        return replace(bare, extreme=True, of_runs=_of_runs(place, measurements, bare))
+    if statistic in _BORDERS:
+        return _of_border(bare, found)
+    if statistic in _EXACT or found.unit == _BYTES:
+        return bare
+    repeated = bare if found.beyond else from_numbers(bare, _repeated(place, measurements))
+    if repeated.basis == "repetitions":
+        return repeated
+    if found.interval is not None:
+        return with_interval(bare, found.interval, "own")
+    if statistic == _OVERRUNS:
+        return _of_overruns(place, measurements, bare)
+    if statistic in _COUNTS:
+        return with_interval(bare, widened(_garwood(bare.value)), "bare")
+    if statistic in _MEAN_COUNTS and bare.samples:
+        counted = _garwood(bare.value * bare.samples)
+        low, high = (one / bare.samples for one in counted)
+        return with_interval(bare, widened((low, high)), "bare")
+    return with_interval(bare, widened((bare.value, bare.value)), "bare")
+
+
+def with_interval(bare: Estimate, interval: tuple[float, float], basis: Basis) -> Estimate:
+    """With an interval at `CONFIDENCE`, and the standard error that belongs to it if its ends are above 0."""
+    low, high = min(interval[0], bare.value), max(interval[1], bare.value)
+    found = replace(bare, interval=(low, high), basis=basis)
+    if basis == "border" or not 0 < low <= high < math.inf:
+        return found
+    error = math.log(high / low) / 2 / float(special.ndtri((1 + CONFIDENCE) / 2))
+    return replace(found, error=error, logarithmic=True, freedom=_AS_IF_KNOWN)
+
+
+def widened(interval: tuple[float, float]) -> tuple[float, float]:
+    """Its ends a factor of `BARE` further out."""
+    low, high = sorted((interval[0] / BARE, interval[0] * BARE, interval[1] / BARE, interval[1] * BARE))[::3]
+    return low, high
+
+
+def _garwood(counted: float) -> tuple[float, float]:
+    beyond = (1 - CONFIDENCE) / 2
+    low = float(special.gammaincinv(counted, beyond)) if counted > 0 else 0.0
+    return low, float(special.gammaincinv(counted + 1, 1 - beyond))
+
+
+def _of_border(bare: Estimate, found: Value) -> Estimate:
+    """In which step of the grid it lies; beyond the largest one that was measured, no end is known."""
+    if found.interval is not None:
+        low, high = found.interval
+        return with_interval(bare, (low, math.inf if found.beyond else high), "border")
+    if found.beyond:
+        return with_interval(bare, (bare.value, math.inf), "border")
+    return with_interval(bare, widened((bare.value, bare.value)), "bare")
+
+
+def _of_extreme(place: Place, measurements: Measurements, bare: Estimate) -> Estimate:
+    side = side_of(place, measurements)
+    lost = lost_of(place, measurements)
+    largest = place.query.statistic == "max"
+    return replace(
+        bare,
+        lost=lost,
+        value=math.inf if largest and lost else bare.value,
+        extreme=True,
+        maxima=maxima_of(side) if largest else None,
+        of_runs=None if lost else _of_runs(place, measurements, bare),
+    )
+
+
+def _of_runs(place: Place, measurements: Measurements, bare: Estimate) -> Estimate | None:
+    found = from_numbers(bare, _repeated(place, measurements))
+    return found if found.basis == "repetitions" else None
+
+
+def _of_overruns(place: Place, measurements: Measurements, bare: Estimate) -> Estimate:
+    """With the limits of their share that `tauto check` has, which knows that they come in bursts."""
+    groups = [
+        one
+        for one in groups_of(measurements.runs_of(place.query, place.system), place.query.measure)
+        if matches(place.query.source, one.source)
+    ]
+    if len(groups) != 1:
+        return with_interval(bare, widened(_garwood(bare.value)), "bare")
+    found = count(_MISSES, groups[0].seen)
+    sure = (1 + CONFIDENCE) / 2
+    return with_interval(bare, (found.low(sure) * found.samples, found.high(sure) * found.samples), "own")
+
+
+def from_numbers(bare: Estimate, numbers: list[float]) -> Estimate:
+    """As a small sample of repetitions; as it is, where these are too few."""
+    if len(numbers) < FEWEST_RUNS or not all(math.isfinite(one) for one in numbers):
+        return bare
+    values = np.array(numbers)
+    logarithmic = bool((values > 0).all())
+    step = _STEP_NS if bare.unit == "ns" else 0.0
+    if logarithmic:
+        step, values = step / float(values.mean()), np.log(values)
+    centre = float(values.mean())
+    error = math.sqrt((float(values.var(ddof=1)) + step**2 / 12) / len(values))
+    return replace(
+        bare,
+        value=math.exp(centre) if logarithmic else centre,
+        repetitions=len(numbers),
+        basis="repetitions",
+        error=error,
+        freedom=float(len(values) - 1),
+        logarithmic=logarithmic,
+    )
+
+
+def span(place: Place, measurements: Measurements, low: str, high: str) -> Estimate | Absent:
+    """How far one quantile lies from another, ``p50`` and ``p99.9``: of each run, or of what is drawn.
+
+    Raises:
+        DamagedError: samples can't be read.
+    """
+    ends = [replace(place.query, statistic=name) for name in (low, high)]
+    found = [evaluate(one, measurements, place.system) for one in ends]
+    for one in found:
+        if isinstance(one, Absent):
+            return one
+    side = side_of(place, measurements)
+    both = [parse_quantile(name) for name in (low, high)]
+    samples = all_counts(side).total
+    numbers = [quantile_with_lost(all_counts(side), all_lost(side), q) for q in both]
+    distance = math.inf if None in numbers else float((numbers[1] or 0) - (numbers[0] or 0))
+    bare = Estimate(distance, "ns", samples, len(side), lost=all_lost(side))
+    of_runs = [[_quantile_or_inf([run], q) for q in both] for run in side]
+    repeated = from_numbers(bare, [two - one for one, two in of_runs])
+    if repeated.basis == "repetitions":
+        return repeated
+    first, second = resampled(side, both, CONFIDENCE, ROUNDS, (SEED,))
+    if first.drawn is None or second.drawn is None:
+        return replace(bare, unsure=_too_few(second if second.drawn is None else first))
+    drawn = replace(
+        second, value=None if None in numbers else round(distance), drawn=second.drawn - first.drawn
+    )
+    return _of_drawn(bare, drawn)
+
+
+def _of_samples(place: Place, measurements: Measurements, bare: Estimate, q: float | None) -> Estimate:
+    side = side_of(place, measurements)
+    lost = all_lost(side)
+    unknown = any(one.lost is None for one in sources(side))
+    note = "How many releases were lost is not known; none is counted." if unknown else ""
+    bare = replace(bare, lost=lost, at_least=q is None and lost > 0, note=note)
+    if q is not None:
+        return _of_quantile(bare, side, q)
+    of = _BATCHED[place.query.statistic]
+    repeated = from_numbers(bare, _repeated(place, measurements))
+    if repeated.basis == "repetitions":
+        return replace(repeated, value=bare.value) if of is mean else repeated
+    sums = batches_of(side)
+    if sums is None:
+        few = sum(one.counts.total for one in sources(side)) < FEWEST
+        why = f"its interval takes {FEWEST} samples" if few else "the order of its samples is not known"
+        return replace(bare, unsure=f"{why}.")
+    found = jackknife(sums, of)
+    return replace(
+        bare,
+        basis="blocks",
+        error=found.error,
+        freedom=float(found.freedom),
+        logarithmic=found.logarithmic,
+    )
+
+
+def _of_repetitions_within(place: Place, measurements: Measurements, bare: Estimate) -> Estimate:
+    """What was repeated within a run: neighbours are put together, since they may be alike.
+
+    The error is the jackknife's of the mean over these groups, since a single stall moves a mean, and hardly
+    the logarithms of the groups.
+    """
+    numbers = each_repetition(place.query, measurements, place.system)
+    lost = lost_of(place, measurements)
+    bare = replace(bare, lost=lost, at_least=lost > 0)
+    if isinstance(numbers, Absent) or len(numbers) < FEWEST_RUNS:
+        return replace(bare, unsure=f"its interval takes {FEWEST_RUNS} repetitions.")
+    groups = min(BATCHES, max(FEWEST_RUNS, len(numbers) // _NEIGHBOURS))
+    means = np.array([group.mean() for group in np.array_split(np.array(numbers), groups)])
+    without = (means.sum() - means) / (groups - 1)
+    logarithmic = bool((without > 0).all()) and bare.value > 0
+    scaled = np.log(without) if logarithmic else without
+    step = _STEP_NS / bare.value if logarithmic else _STEP_NS  # the clock's: what is equal may still differ
+    spread = (groups - 1) / groups * float(((scaled - scaled.mean()) ** 2).sum())
+    return replace(
+        bare,
+        basis="blocks",
+        error=math.sqrt(spread + step**2 / 12 / len(numbers)),
+        freedom=float(groups - 1),
+        logarithmic=logarithmic,
+    )
+
+
+def _of_quantile(bare: Estimate, side: Side, q: float) -> Estimate:
+    repeated = from_numbers(bare, [_quantile_or_inf([run], q) for run in side])
+    if repeated.basis == "repetitions":
+        return repeated
+    drawn = resampled(side, [q], CONFIDENCE, ROUNDS, (SEED,))[0]
+    value = math.inf if drawn.value is None else float(drawn.value)
+    if drawn.drawn is None:
+        return replace(bare, value=value, unsure=_too_few(drawn))
+    return _of_drawn(replace(bare, value=value), drawn)
+
+
+def _of_drawn(bare: Estimate, drawn: Resampled) -> Estimate:
+    assert drawn.drawn is not None
+    finite = bool(np.isfinite(drawn.drawn).all())
+    logarithmic = finite and bool((drawn.drawn > 0).all()) and bare.value > 0
+    scaled = np.log(drawn.drawn) if logarithmic else drawn.drawn
+    found = replace(
+        bare,
+        basis="independent" if drawn.basis == "independent" else "blocks",
+        error=float(scaled.std()) if finite else math.inf,
+        freedom=max(1.0, drawn.units - 1),
+        logarithmic=logarithmic,
+        drawn=drawn,
+    )
+    if not drawn.drifts:
+        return found
+    # Blocks do not see what changes over the whole run: it is told as surely as what has no interval.
+    wanders = " ".join(filter(None, (bare.note, "The level wanders over the whole run.")))
+    if not finite:
+        return replace(bare, unsure="the level wanders over the whole run.")
+    return with_interval(replace(bare, note=wanders), widened(found.limits(CONFIDENCE)), "bare")
+
+
+def _too_few(drawn: Resampled) -> str:
+    return (
+        f"its {drawn.samples:,} samples are worth {drawn.effective:,.0f} independent ones, and it takes "
+        f"{drawn.needed:,}."
+    )
+
+
+def _quantile_or_inf(side: Side, q: float) -> float:
+    counts, lost = all_counts(side), all_lost(side)
+    if (counts.total + lost) * min(q, 1 - q) < 1:
+        return math.inf  # too short to have one beyond its samples' ends
+    found = quantile_with_lost(counts, lost, q)
+    return math.inf if found is None else float(found)
+
+
+def _repeated(place: Place, measurements: Measurements) -> list[float]:
+    """The number of each repetition by itself; none where one has none, or there are too few."""
+    found = []
+    repetitions = _repetitions(place, measurements)
+    if repetitions < FEWEST_RUNS:
+        return []
+    for number in range(repetitions):
+        one = evaluate(place.query, repetition(place, measurements, number), place.system)
+        if not isinstance(one, Value) or one.value is None:
+            return []
+        found.append(one.value)
+    return found
+
+
+def _repetitions(place: Place, measurements: Measurements) -> int:
+    """So many runs has every point that was measured."""
+    points = measurements.points_of(place.query, place.system)
+    return min((len(runs) for one in points if (runs := measurements.runs.get(one.key))), default=0)
+
+
+def _quantile_of(statistic: str) -> float | None:
+    try:
+        return parse_quantile(statistic)
+    except UsageError:
+        return None

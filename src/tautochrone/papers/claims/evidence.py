@@ -1,0 +1,171 @@
+"""What a claim rests on: its queries, each on the system that it is asked of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import parse_duration_ns
+from tautochrone.measure.document.expand import Point
+from tautochrone.papers.document import Claim, Query
+from tautochrone.papers.measured import Measurements
+
+ORDINARY, REAL_TIME = "ordinary", "real-time"
+
+
+@dataclass(frozen=True)
+class Place:
+    """One query on one system.
+
+    Attributes:
+        point: what tells it from others that the same query means; empty: the query means one thing.
+    """
+
+    query: Query
+    system: str
+    point: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A claim, what was measured, and of which systems it is asked.
+
+    Attributes:
+        systems: by key of the claim's queries: of a pair "ordinary" and "real-time"; otherwise one, under "".
+        known: what was estimated before, by query and system.
+    """
+
+    claim: Claim
+    measurements: Measurements
+    systems: Mapping[str, str]
+    known: dict[tuple[str, str], Any] = field(default_factory=dict)
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """What the test is told."""
+        return self.claim.given
+
+    def places(self, key: str) -> tuple[Place, ...]:
+        """The queries under a key; of ``by-point``, one for each point that they mean.
+
+        Raises:
+            ValueError: there is no such key: a fault in the study's file.
+        """
+        if key not in self.claim.queries:
+            raise ValueError(f"claim {self.claim.name}: there is no '{key}' in ours")
+        system = self.systems.get(key, self.systems.get("", ""))
+        queries = self.claim.queries[key]
+        if not self.given.get("by-point"):
+            return tuple(Place(one, system) for one in queries)
+        return tuple(
+            _of_point(query, system, point)
+            for query in queries
+            for point in self.measurements.points_of(query, system)
+        )
+
+    def pairs(self, first: str, second: str) -> list[tuple[Place, Place]]:
+        """The places of two keys that belong together: those of the same point, or one after the other.
+
+        Raises:
+            ValueError: they do not fit each other: a fault in the study's file.
+        """
+        one, other = self.places(first), self.places(second)
+        if self.given.get("by-point"):
+            of = {place.point: place for place in other}
+            return [(place, of[place.point]) for place in one if place.point in of]
+        if len(one) == 1 or len(other) == 1:
+            return [(a, b) for a in one for b in other]
+        if len(one) != len(other):
+            raise ValueError(f"claim {self.claim.name}: {first} and {second} are not equally many")
+        return list(zip(one, other, strict=True))
+
+    def roles(self, of: str, otherwise: tuple[str, str]) -> tuple[str, str]:
+        """The two keys of a test: of a pair, the role that is given under ``of`` and the other one.
+
+        Raises:
+            ValueError: it is of a pair, and none is given.
+        """
+        if self.claim.about != "pair":
+            return otherwise
+        named = self.given.get(of)
+        if named not in (ORDINARY, REAL_TIME):
+            raise ValueError(f"claim {self.claim.name}: given.{of} is the role of a system")
+        return named, REAL_TIME if named == ORDINARY else ORDINARY
+
+
+def _of_point(query: Query, system: str, point: Point) -> Place:
+    free = {name: str(point.options[name]) for name in point.varying if name not in query.options}
+    load, deployment = query.load or point.load_spec, query.deployment or point.deployment.short
+    whole = replace(query, options={**query.options, **free}, load=load, deployment=deployment)
+    where = {} if query.load else {"load": load}
+    where |= {} if query.deployment else {"deployment": deployment}
+    return Place(whole, system, tuple(sorted({**free, **where}.items())))
+
+
+def limit(told: str | float) -> float:
+    """A limit as a study's file has it: a number, or a time in ns of ``"500us"``.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if not isinstance(told, str):
+        return float(told)
+    try:
+        return float(parse_duration_ns(told))
+    except UsageError as error:
+        raise ValueError(str(error)) from error
+
+
+def labels(places: Sequence[Place]) -> list[str]:
+    """What tells each place from the others, in words."""
+    traits = [_traits(one) for one in places]
+    telling = [name for name in traits[0] if len({one[name] for one in traits}) > 1] if traits else []
+    return [", ".join(filter(None, (one[name] for name in telling))) for one in traits]
+
+
+def _traits(place: Place) -> dict[str, str]:
+    query = place.query
+    options = ", ".join(f"{name} {value}" for name, value in query.options.items())
+    return {
+        "system": place.system,
+        "of": query.of,
+        "number": number_name(query),
+        "source": query.source,
+        "options": options,
+        "load": query.load,
+        "deployment": query.deployment,
+    }
+
+
+_NAMES = {
+    "sd": "standard deviation of {}",
+    "max": "largest {}",
+    "min": "least {}",
+    "p50": "median {}",
+    "mean": "mean {}",
+    "repeated-mean": "mean {}",
+    "mean-size": "mean size of {}",
+    "samples": "{}",
+    "range-width": "width of the range of {}",
+    "fullest-bin": "share of the fullest bin of {}",
+    "share-above": "share of late samples of {}",
+    "switch-share": "share of its two switches in {}",
+    "synchronized": "synchronised switch",
+    "rate": "calls in a second",
+    "elapsed": "time taken",
+    "met up to": "tire that meets every deadline",
+    "cost": "cost of taking the time",
+    "most threads": "threads with which most tires meet every deadline",
+}
+_MEASURES = {"koh_semaphore_ns": "response", "koh_round_trip_ns": "response", "duration_ns": "duration"}
+
+
+def number_name(query: Query) -> str:
+    """``p99.9 of latency``, ``mean response``."""
+    measure = _MEASURES.get(query.measure, query.measure.removesuffix("_ns").replace("_", " "))
+    if query.statistic == "largest-over-usual":
+        return f"largest {measure} over its median"
+    if number := query.given.get("number"):
+        return _NAMES.get(str(number), f"{number} of {{}}").format(query.statistic)
+    name = _NAMES.get(query.statistic, f"{query.statistic} of {{}}" if measure else query.statistic)
+    return name.format(measure or "sample").replace(" of sample", "")

@@ -1,0 +1,120 @@
+"""`requirement`: the runs meet a requirement. `separates`: a real-time kernel meets it and an ordinary one
+doesn't.
+
+The rule is that of `judgement.requirement`: a share of the releases is judged by its one-sided limits at 95
+%, a mean by its interval, a maximum and "misses = 0" by what was measured, where a missed release is later
+than every limit. "Not shown" there is *can't be told* here.
+
+That something never happens (a maximum, "misses = 0") is refuted by one sample, and no number of samples
+shows it. ``given.takes`` says how many the study had: of fewer, that none was seen is *can't be told*. A
+claim that it does happen (turned, or the ordinary role of `separates`) is shown by one sample; that none was
+seen is *can't be told*, unless there were ``takes``.
+
+``ours.runs`` says which (of `separates` the two roles), ``given.require`` the line.
+"""
+
+from tautochrone.base.units import format_duration
+from tautochrone.base.words import capital
+from tautochrone.experiments.requirement import parse
+from tautochrone.judge.requirement.in_short import in_short
+from tautochrone.judge.requirement.judge import Judgement, judge
+from tautochrone.papers.claims.answer import Answer, Finding
+from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Evidence
+from tautochrone.papers.claims.words import none_so_far
+from tautochrone.papers.value import Absent
+from tautochrone.run.folder import Run
+
+_ANSWERS: dict[str, Answer] = {
+    "holds": "holds",
+    "does not hold": "does not hold",
+    "not shown": "can't be told",
+}
+
+
+def requirement(evidence: Evidence) -> Finding:
+    """Whether the runs meet it: see above.
+
+    Raises:
+        ValueError: the claim can't be asked like this.
+        UsageError: the requirement can't be read: a fault in the study's file.
+        DamagedError: samples can't be read.
+    """
+    found = _judged(evidence, "runs")
+    if isinstance(found, Absent):
+        return Finding("can't be told", found.why, "not measured")
+    turned = evidence.given.get("holds-if", "holds") == "does not hold"
+    return _finding(found, takes_of(evidence), must_be_long=turned)
+
+
+def separates(evidence: Evidence) -> Finding:
+    """Whether the one role meets it and the other does not: see above.
+
+    Raises:
+        ValueError: the claim can't be asked like this.
+        UsageError: the requirement can't be read: a fault in the study's file.
+        DamagedError: samples can't be read.
+    """
+    found = {}
+    for role in (REAL_TIME, ORDINARY):
+        one = _judged(evidence, role)
+        if isinstance(one, Absent):
+            return Finding("can't be told", f"{evidence.systems[role]}: {one.why}", "not measured")
+        found[role] = _finding(one, takes_of(evidence), must_be_long=role == ORDINARY)
+    said = " ".join(f"On {evidence.systems[role]}: {one.evidence}" for role, one in found.items())
+    short = "; ".join(f"{role} {one.answer}" for role, one in found.items())
+    good, bad = found[REAL_TIME].answer, found[ORDINARY].answer
+    if (good, bad) == ("holds", "does not hold"):
+        return Finding("holds", said, short)
+    if good == "does not hold" or bad == "holds":
+        return Finding("does not hold", said, short)
+    return Finding("can't be told", said, "not shown of one of them")
+
+
+def _judged(evidence: Evidence, key: str) -> Judgement | Absent:
+    wanted = parse(str(evidence.given["require"]))
+    runs: dict[str, Run] = {}
+    for place in evidence.places(key):
+        own = evidence.measurements.runs_of(place.query, place.system)
+        if not own:
+            return Absent(evidence.measurements.why_none(place.query, place.system))
+        runs.update({run.id: run for run in own})
+    return judge(wanted, list(runs.values()))
+
+
+def takes_of(evidence: Evidence) -> int:
+    """How many samples the study had; 0: not given. Of several numbers the most."""
+    return max(takes_of_each(evidence, 1))
+
+
+def takes_of_each(evidence: Evidence, several: int) -> list[int]:
+    """The same of each number of a claim, of which there are so many.
+
+    Raises:
+        ValueError: it is given for another number of them: a fault in the study's file.
+    """
+    given = evidence.given.get("takes", 0)
+    if not isinstance(given, list):
+        return [int(given)] * several
+    if len(given) != several and several > 1:
+        raise ValueError(f"claim {evidence.claim.name}: given.takes has not one number for each query")
+    return [int(one) for one in given]
+
+
+def _finding(judgement: Judgement, takes: int, *, must_be_long: bool) -> Finding:
+    answer = _ANSWERS[judgement.standing]
+    never = all(line.allowed == 0 for line in judgement.lines)
+    samples = min((line.samples for line in judgement.lines), default=0)
+    if answer == "holds" and never and (samples < takes or (must_be_long and not takes)):
+        worst = max((line.worst_ns or 0 for line in judgement.lines), default=0)
+        largest = f" The largest is {format_duration(worst)}." if worst else ""
+        if takes:
+            return Finding(
+                "can't be told", f"{none_so_far(samples, takes)}{largest}", f"none so far in {samples:,}"
+            )
+        none = f"None so far in {samples:,}, which does not show that there is none.{largest}"
+        return Finding("can't be told", none, f"none so far in {samples:,}")
+    if answer == "can't be told":
+        settled = capital(judgement.to_settle)
+        words = " ".join(f"{one.rstrip('.')}." for one in (judgement.why, settled) if one)
+        return Finding(answer, words, "not shown")
+    return Finding(answer, judgement.why, in_short(judgement).partition(": ")[2])

@@ -1,0 +1,229 @@
+"""`within`: a number of ours lies within limits, or near one that was expected. `is`: it says just that.
+
+`within`: ``ours.value``, and in ``given`` either ``at-most``, ``at-least`` or both; or ``expected`` (or a
+query of that name in ``ours``, such as an analysed response time) with ``margin``, a share of it, or
+``margin-is``. It *holds* where the whole 95 % interval of the number lies within, *does not hold* where all
+of it lies outside, and *can't be told* otherwise. What is expected is taken to be exact.
+
+A largest one is no number with an interval. One sample beyond ``at-most`` refutes it, and one beyond
+``at-least`` shows it; that none was there so far shows neither. Where it lies within, it *holds* if as many
+samples were taken as ``given.takes`` says the study had, and *can't be told* of fewer.
+
+`is`: every ``value`` says one of ``given.text`` ("yes"), or is ``given.number``. That a count is 0 is
+subject to ``given.takes``, too.
+"""
+
+import math
+from collections.abc import Sequence
+
+from tautochrone.base.words import capital, listed
+from tautochrone.papers.claims.answer import Answer, Finding
+from tautochrone.papers.claims.compare import Side, is_bare_extreme
+from tautochrone.papers.claims.estimate import CONFIDENCE, Estimate
+from tautochrone.papers.claims.evidence import Evidence, Place, labels, limit, number_name
+from tautochrone.papers.claims.requirement import takes_of_each
+from tautochrone.papers.claims.tally import Number, numbers_of, said_once
+from tautochrone.papers.claims.words import basis, headed, none_so_far, number, of, span
+from tautochrone.papers.quantity import evaluate
+from tautochrone.papers.value import Absent
+
+_Limits = tuple[float, float]
+_NO_SPAN = ("bare", "border")
+
+
+def within(evidence: Evidence) -> Finding:
+    """Whether every number lies within its limits: see above.
+
+    Raises:
+        ValueError: the claim can't be asked like this.
+        DamagedError: samples can't be read.
+    """
+    measured = numbers_of(evidence)
+    places = evidence.places("value")
+    limits = _limits(evidence, places, measured)
+    if isinstance(limits, Absent):
+        return Finding("can't be told", limits.why, "not measured")
+    names = labels(places)
+    sides: list[Side] = []
+    sentences: list[str] = []
+    absent: list[tuple[str, str]] = []
+    none_yet: list[tuple[float, str]] = []
+    shown: list[tuple[Estimate, _Limits]] = []
+    takes = takes_of_each(evidence, len(places))
+    for place, name, ends, many in zip(places, names, limits, takes, strict=True):
+        one = measured(place)
+        if isinstance(one, Absent):
+            absent.append((name, one.why))
+            continue
+        side = _side(one, ends, len(places), many)
+        sides.append(side)
+        shown.append((one, ends))
+        sentences.append(_sentence(place, name, one, ends))
+        if side == "open" and is_bare_extreme(one):
+            none_yet.append((_nearness(one, ends), f"{sentences[-1]} {_why_open(one, ends, many)}".strip()))
+    if none_yet and "no" not in sides and len(none_yet) == sides.count("open"):
+        nearest = max(none_yet)[1]
+        of_several = (
+            f" Of {len(none_yet)} numbers this is the nearest to its limit." if len(none_yet) > 1 else ""
+        )
+        return Finding(
+            "can't be told", said_once(absent) if absent else f"{nearest}{of_several}", "not shown"
+        )
+    if absent and "no" not in sides:
+        return Finding("can't be told", said_once(absent), "not measured")
+    return _finding(sides, sentences, shown)
+
+
+def says(evidence: Evidence) -> Finding:
+    """Whether every one says what is claimed: see above.
+
+    Raises:
+        ValueError: the claim can't be asked like this.
+        DamagedError: samples can't be read.
+    """
+    given = evidence.given
+    told = given.get("text", [])
+    texts = [told] if isinstance(told, str) else list(told)
+    wanted = {str(one).casefold() for one in texts}
+    if not wanted and "number" not in given:
+        raise ValueError(f"claim {evidence.claim.name}: neither a text nor a number is given")
+    places = evidence.places("value")
+    sides: list[Side] = []
+    said: list[str] = []
+    absent: list[tuple[str, str]] = []
+    few_of: list[int] = []
+    never = not wanted and float(given["number"]) == 0
+    lengths = takes_of_each(evidence, len(places)) if never else [0] * len(places)
+    for place, name, takes in zip(places, labels(places), lengths, strict=True):
+        found = evaluate(place.query, evidence.measurements, place.system)
+        if isinstance(found, Absent):
+            sides.append("open")
+            said.append("")
+            absent.append((name, found.why))
+            continue
+        agrees = found.text.casefold() in wanted if wanted else found.value == float(given["number"])
+        few = agrees and not wanted and found.samples < takes
+        sides.append("open" if few else "yes" if agrees else "no")
+        if few:
+            what = name or number_name(place.query)
+            said.append(f"{headed(what)}: {none_so_far(found.samples, takes)}")
+            few_of.append(found.samples)
+            continue
+        text = found.text if wanted or found.value is None else number(found.value, found.unit)
+        said.append(f"{headed(name or number_name(place.query))}: {text}{_noted(found.note)}.")
+    answer = _answer(sides)
+    if answer == "can't be told":
+        if absent:
+            return Finding(answer, said_once(absent), "not measured")
+        if few_of:
+            silent = [one for one, side in zip(said, sides, strict=True) if side == "open"]
+            return Finding(answer, " ".join(silent), f"none so far in {min(few_of):,}")
+        return Finding(answer, "Nothing of it is measured.", "not measured")
+    told = " ".join(one for one, side in zip(said, sides, strict=True) if side != "open")
+    agree = sides.count("yes")
+    short = (
+        f"{agree} of {len(sides)}"
+        if len(sides) > 1
+        else said[0].rpartition(": ")[2].partition(". ")[0].rstrip(".")
+    )
+    return Finding(answer, f"{told} This is what was measured.", short)
+
+
+def _noted(note: str) -> str:
+    plain = note[:1].lower() + note[1:] if note[1:2].islower() else note
+    return f" ({plain.rstrip('.')})" if note else ""
+
+
+def _limits(evidence: Evidence, places: Sequence[Place], measured: Number) -> list[_Limits] | Absent:
+    given = evidence.given
+    if "expected" in evidence.claim.queries:
+        others = evidence.places("expected")
+        others = others * len(places) if len(others) == 1 else others
+        if len(others) != len(places):
+            raise ValueError(f"claim {evidence.claim.name}: not every value has what is expected of it")
+        found = []
+        for place in others:
+            one = measured(place)
+            if isinstance(one, Absent):
+                return one
+            found.append(_about(evidence, one.value))
+        return found
+    if "expected" in given:
+        return [_about(evidence, limit(given["expected"]))] * len(places)
+    if "at-most" not in given and "at-least" not in given:
+        raise ValueError(f"claim {evidence.claim.name}: no limits are given")
+    ends = (limit(given.get("at-least", -math.inf)), limit(given.get("at-most", math.inf)))
+    return [ends] * len(places)
+
+
+def _about(evidence: Evidence, expected: float) -> _Limits:
+    given = evidence.given
+    if "margin" not in given and "margin-is" not in given:
+        raise ValueError(f"claim {evidence.claim.name}: no margin is given")
+    reach = max(abs(expected) * float(given.get("margin", 0.0)), limit(given.get("margin-is", 0.0)))
+    return expected - reach, expected + reach
+
+
+def _nearness(one: Estimate, ends: _Limits) -> float:
+    """How far it has come to its upper limit, as a share of it; of none, to its lower."""
+    end = ends[1] if math.isfinite(ends[1]) else ends[0]
+    return one.value / end if end > 0 else one.value
+
+
+def _why_open(one: Estimate, ends: _Limits, takes: int) -> str:
+    if one.value < ends[0]:
+        return "A longer run may go beyond it."
+    return none_so_far(one.samples, takes) if takes else ""
+
+
+def _side(one: Estimate, ends: _Limits, of_so_many: int, takes: int) -> Side:
+    if one.unsure:
+        return "open"
+    if is_bare_extreme(one):
+        if one.value > ends[1]:
+            return "no"
+        shown = math.isinf(ends[1]) or (one.samples >= takes and not one.at_least)
+        return "yes" if one.value >= ends[0] and shown else "open"
+    low, high = one.limits(CONFIDENCE)
+    if ends[0] <= low and high <= ends[1] and not (one.at_least and math.isfinite(ends[1])):
+        return "yes"
+    low, high = one.limits(1 - (1 - CONFIDENCE) / of_so_many)
+    return "no" if low > ends[1] or (high < ends[0] and not one.at_least) else "open"
+
+
+def _sentence(place: Place, name: str, one: Estimate, ends: _Limits) -> str:
+    own = number_name(place.query)
+    what = ", ".join([own, *(one for one in name.split(", ") if one and one != own)])
+    allowed = []
+    if math.isfinite(ends[0]):
+        allowed.append(f"at least {number(ends[0], one.unit)}")
+    if math.isfinite(ends[1]):
+        allowed.append(f"at most {number(ends[1], one.unit)}")
+    known = one.interval is not None if one.error is None else one.error > 0
+    sure = f" ({span(*one.limits(CONFIDENCE), one.unit)})" if known and one.basis not in _NO_SPAN else ""
+    why = f" {capital(one.unsure)}" if one.unsure else ""
+    return f"{capital(what)}: {of(one)}{sure}; claimed: {listed(allowed)}.{why}"
+
+
+def _finding(sides: list[Side], sentences: list[str], shown: list[tuple[Estimate, _Limits]]) -> Finding:
+    answer = _answer(sides)
+    wanted = {"holds": "yes", "does not hold": "no", "can't be told": "open"}[answer]
+    telling = [one for one, side in zip(sentences, sides, strict=True) if side == wanted]
+    if not shown:
+        return Finding(
+            answer, " ".join(dict.fromkeys(sentences)) or "Nothing of it is measured.", "not measured"
+        )
+    if answer == "can't be told":
+        bare = " ".join(dict.fromkeys(basis(one.basis, [one]) for one, _ in shown if one.basis in _NO_SPAN))
+        return Finding(answer, " ".join([*dict.fromkeys(telling), *filter(None, [bare])]), "not shown")
+    words = " ".join([*telling, basis(shown[0][0].basis, [one for one, _ in shown])])
+    if len(sides) > 1:
+        return Finding(answer, words, f"{sides.count('yes')} of {len(sides)} within")
+    one = shown[0][0]
+    return Finding(answer, words, number(one.value, one.unit))
+
+
+def _answer(sides: Sequence[Side]) -> Answer:
+    if "no" in sides:
+        return "does not hold"
+    return "holds" if sides and all(one == "yes" for one in sides) else "can't be told"

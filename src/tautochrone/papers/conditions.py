@@ -1,0 +1,161 @@
+"""Under what the published numbers were measured, and under what ours were: topic by topic."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tautochrone.base.words import listed
+from tautochrone.papers.document import Paper
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.systems import System, kernel_of
+from tautochrone.run.folder import Run
+
+_UNKNOWN = "N/A"
+_NO_LOAD = "idle"
+_GIB = 1024**3
+_MANY = 6
+
+
+@dataclass(frozen=True)
+class Line:
+    """One condition.
+
+    Attributes:
+        topic: "CPU".
+        published: of the study.
+        ours: of each of our systems, by name; N/A where it is not known, or nothing was measured.
+    """
+
+    topic: str
+    published: str
+    ours: Mapping[str, str]
+
+
+def compare(paper: Paper, measurements: Measurements) -> tuple[Line, ...]:
+    """All conditions, the machine first."""
+    told = paper.conditions
+    published_systems = "; ".join(
+        name if what == name else f"{name}: {what}" for name, what in told.systems.items()
+    )
+    topics: tuple[tuple[str, str, Callable[[System, Sequence[Run]], str]], ...] = (
+        ("Machine", told.machine, _machine),
+        ("CPU", told.cpu, _cpu),
+        ("Memory", told.memory, _memory),
+        ("System", published_systems, _system),
+        ("Loads", told.loads, _loads),
+        ("Clock", told.timing, _clock),
+        ("Length", told.samples, _length),
+        ("Deployments", told.deployments, _deployments),
+        ("Date", f"published {paper.year}", _when),
+    )
+    runs = {one.name: measurements.runs_on(one.name) for one in measurements.systems}
+    lines = [
+        Line(topic, published or "", {one.name: of(one, runs[one.name]) for one in measurements.systems})
+        for topic, published, of in topics
+    ]
+    return tuple(line for line in lines if line.published or any(line.ours.values()))
+
+
+def _group(system: System, name: str) -> Mapping[str, Any]:
+    return system.facts.get(name) or {}
+
+
+def _machine(system: System, runs: Sequence[Run]) -> str:
+    if not runs:
+        return _UNKNOWN
+    if system.virtual:
+        qemu = str(system.virtual.get("qemu") or "").partition(" ")[0]
+        return f"virtual lab: QEMU {qemu}".strip()
+    machine = _group(system, "machine")
+    own = " ".join(str(machine[key]) for key in ("vendor", "product") if machine.get(key))
+    confinement = _group(system, "confinement")
+    virtual = f"a virtual machine ({confinement['hypervisor']})" if confinement.get("hypervisor") else ""
+    container = f"in a container ({confinement['container']})" if confinement.get("container") else ""
+    return ", ".join(filter(None, (own, virtual, container))) or str(machine.get("architecture") or _UNKNOWN)
+
+
+def _cpu(system: System, _: Sequence[Run]) -> str:
+    cpu = _group(system, "cpu")
+    if not cpu:
+        return _UNKNOWN
+    cores, threads = cpu.get("cores"), cpu.get("threads_per_core")
+    parts = [
+        str(cpu.get("model") or ""),
+        f"{cores} core{'' if cores == 1 else 's'}" if cores else "",
+        f"{threads} threads each" if threads and threads != 1 else "",
+    ]
+    return ", ".join(filter(None, parts)) or _UNKNOWN
+
+
+def _memory(system: System, _: Sequence[Run]) -> str:
+    total = _group(system, "memory").get("total_bytes")
+    if not total:
+        return _UNKNOWN
+    return f"{total / _GIB:.1f} GiB" if total >= _GIB else f"{total / 1024**2:.0f} MiB"
+
+
+def _system(system: System, _: Sequence[Run]) -> str:
+    kernel = _group(system, "kernel")
+    if not kernel:
+        return system.why_not or _UNKNOWN
+    told = kernel.get("preemption") and system.role != "real-time"
+    preemption = f"preemption {kernel['preemption']}" if told else ""
+    return ", ".join(filter(None, (kernel_of(system), preemption)))
+
+
+def _loads(_: System, runs: Sequence[Run]) -> str:
+    found = dict.fromkeys(str(run.manifest.conditions.get("load") or _NO_LOAD) for run in runs)
+    return listed(list(found)) or _UNKNOWN
+
+
+def _clock(system: System, runs: Sequence[Run]) -> str:
+    clocks = [run.manifest.header.get("clock") or {} for run in runs]
+    if not any(clocks):
+        return _UNKNOWN
+    source = _group(system, "clock").get("source")
+    name = next((str(one["name"]) for one in clocks if one.get("name")), "")
+    resolution = max((int(one.get("reported_resolution_ns") or 0) for one in clocks), default=0)
+    costs = [int(one["cost_ns"]) for one in clocks if one.get("cost_ns") is not None]
+    cost = f"{_span(costs)} ns to read" if costs else ""
+    said = [f"{name} ({source})" if source else name, f"{resolution} ns" if resolution else "", cost]
+    return ", ".join(filter(None, said))
+
+
+def _length(_: System, runs: Sequence[Run]) -> str:
+    """Samples of each run, by experiment as the plan calls it."""
+    if not runs:
+        return _UNKNOWN
+    counts: dict[str, list[int]] = {}
+    for run in runs:
+        told = run.manifest.conditions.get("plan") or {}
+        heading = str(told.get("heading") or run.manifest.experiment)
+        counts.setdefault(heading, []).append(sum(book.recorded for book in run.manifest.books))
+    said = [f"{heading}, {_span(own)} samples" for heading, own in counts.items()]
+    more = f"; and {len(said) - _MANY} more" if len(said) > _MANY else ""
+    return f"{_plural_runs(len(runs))}: {'; '.join(said[:_MANY])}{more}"
+
+
+def _plural_runs(count: int) -> str:
+    return f"{count:,} run{'' if count == 1 else 's'}"
+
+
+def _deployments(_: System, runs: Sequence[Run]) -> str:
+    """What was set for the measuring; empty where nothing was, anywhere."""
+    found: dict[str, None] = {}
+    for run in runs:
+        held = run.manifest.conditions.get("deployment")
+        if isinstance(held, Mapping) and held.get("name"):
+            found.setdefault(str(held["name"]))
+    return listed(list(found))
+
+
+def _when(_: System, runs: Sequence[Run]) -> str:
+    days = sorted({run.manifest.created[:10] for run in runs})
+    if not days:
+        return _UNKNOWN
+    return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+
+
+def _span(numbers: Sequence[int]) -> str:
+    least, most = min(numbers), max(numbers)
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"

@@ -1,0 +1,108 @@
+"""What was measured of a study: the runs of its campaign, found by query, and why there are none."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import parse_period_ns
+from tautochrone.judge.reduced import Reduced, reduce_run
+from tautochrone.measure.document.expand import Point
+from tautochrone.papers.document import Query
+from tautochrone.papers.systems import System
+from tautochrone.run.folder import Run
+
+NOT_YET = "It is not measured yet."
+
+
+@dataclass
+class Samples:
+    """Reduces runs, each measure once however often it is asked for."""
+
+    _known: dict[tuple[str, str | None], tuple[Reduced, ...]] = field(default_factory=dict)
+
+    def of(self, run: Run, measure: str | None = None) -> tuple[Reduced, ...]:
+        """Each source that has samples of a measure (None or empty: of the first one).
+
+        Raises:
+            UsageError: there is no such measure.
+            DamagedError: the samples can't be read.
+        """
+        key = (run.id, measure or None)
+        if key not in self._known:
+            self._known[key] = reduce_run(run, measure or None)
+        return self._known[key]
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """A campaign of a study.
+
+    Attributes:
+        systems: ours, in the order in which they were named.
+        points: what was to be measured, by key.
+        runs: the finished ones of each point, by key, in the order of their repetitions.
+        reasons: why a point has no run, or not all, by key.
+        repetitions: of each point, that were wanted.
+        samples: of the runs.
+    """
+
+    systems: tuple[System, ...]
+    points: Mapping[str, Point]
+    runs: Mapping[str, Sequence[Run]]
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    repetitions: int = 1
+    samples: Samples = field(default_factory=Samples)
+
+    def points_of(self, query: Query, system: str) -> list[Point]:
+        """Those that a query means on a system, as the plan lists them."""
+        return [one for one in self.points.values() if one.system == system and _is_meant(query, one)]
+
+    def runs_of(self, query: Query, system: str) -> list[Run]:
+        """The finished runs of these."""
+        return [run for one in self.points_of(query, system) for run in self.runs.get(one.key, ())]
+
+    def runs_on(self, system: str) -> list[Run]:
+        """All finished runs of a system."""
+        return [
+            run
+            for key, point in self.points.items()
+            if point.system == system
+            for run in self.runs.get(key, ())
+        ]
+
+    def why_none(self, query: Query, system: str) -> str:
+        """Why there is no run: a sentence."""
+        points = self.points_of(query, system)
+        if not points:
+            return "The plan does not measure it."
+        said = dict.fromkeys(self.reasons.get(one.key, NOT_YET) for one in points)
+        return " ".join(said)
+
+
+def matches(pattern: str, source: str) -> bool:
+    """Whether a query's source means the source of this name."""
+    return not pattern or fnmatchcase(source.lower(), pattern.lower())
+
+
+def _is_meant(query: Query, point: Point) -> bool:
+    return (
+        point.heading == query.of
+        and (not query.load or query.load in (point.load.name, point.load_spec, _bare(point.load.name)))
+        and (not query.deployment or query.deployment == point.deployment.short)
+        and all(
+            name in point.options and _canonical(wanted) == _canonical(str(point.options[name]))
+            for name, wanted in query.options.items()
+        )
+    )
+
+
+def _bare(load: str) -> str:
+    return load.partition(":")[0]
+
+
+def _canonical(text: str) -> str:
+    try:
+        return f"{parse_period_ns(text)}ns"
+    except UsageError:
+        return text

@@ -1,0 +1,255 @@
+"""Where most samples lie, in bins as wide as a study's: Table 5 of laurich2004, and its text about curves.
+
+`given` of a query: ``share`` of the samples that a range holds (0.97); ``width`` of a bin ("2us"), which lies
+at a multiple of it, or with ``anywhere`` where it holds most; of a difference ``earlier``, the measure that
+is taken off, ``earlier-width``, and ``own``, the measure that is the difference of each sample, for a note;
+``limit`` ("70us"); ``usual``, the load whose median is the usual one.
+
+Shares are of all releases: one without a sample is later than every sample.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from tautochrone.base.units import parse_duration_ns
+from tautochrone.papers.document import Query
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.quantities.general import Statistic
+from tautochrone.papers.quantities.releases import (
+    ONE_SIDED,
+    Counted,
+    Interval,
+    Part,
+    counted_of,
+    effect_within,
+    of_lost,
+    share_between,
+)
+from tautochrone.papers.value import Absent, Found, Value, ends_of
+from tautochrone.statistics.binomial import lower, upper
+from tautochrone.statistics.bins import FixedBins, Range, difference, narrowest_range
+from tautochrone.statistics.difference.resampling import quantile_with_lost
+
+_MOST_BINS = 1 << 22
+_NS, _SHARE = "ns", 0.97
+
+
+def _range(query: Query, measurements: Measurements, system: str) -> Found:
+    found = _ranges(query, measurements, system)
+    if isinstance(found, Absent):
+        return found
+    held, samples = found
+    note = "" if all(one.high_ns - one.low_ns == _width(query) for one in held) else _several(query)
+    return _spanned([(one.low_ns, one.high_ns) for one in held], samples, note)
+
+
+def _range_width(query: Query, measurements: Measurements, system: str) -> Found:
+    """With the interval of `_widths_between`."""
+    found = _ranges(query, measurements, system)
+    if isinstance(found, Absent):
+        return found
+    held, samples = found
+    counted = counted_of(query, measurements, system)
+    widths = [one.high_ns - one.low_ns for one in held]
+    least, most = (min(widths), max(widths)) if len(widths) > 1 else (None, None)
+    between = None if isinstance(counted, Absent) else _widths_between(query, counted, held)
+    width = median(widths)
+    return Value(width, _NS, samples, len(held), least, most, interval=_with(width, between))
+
+
+def _widths_between(query: Query, counted: Sequence[Counted], held: Sequence[Range]) -> Interval | None:
+    """Widths of which it can't be ruled out that they hold the share: as limits of a quantile, by ranks.
+
+    The upper one is infinite where even all samples would not show that they hold it.
+    """
+    found = [_widths_of(query, one, range_) for one, range_ in zip(counted, held, strict=True)]
+    ends = [one for one in found if one is not None]
+    return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
+
+
+def _widths_of(query: Query, one: Counted, held: Range) -> Interval | None:
+    releases, share = one.releases, _share(query)
+    effect = effect_within(one, held.low_ns, held.high_ns)
+    few, many = 0, releases
+    while few < many:  # the least number of samples whose upper limit reaches the share
+        middle = (few + many) // 2
+        few, many = (
+            (few, middle) if upper(releases, middle, ONE_SIDED, effect) >= share else (middle + 1, many)
+        )
+    least, most = few, releases
+    while least < most:  # and the least one whose lower limit does
+        middle = (least + most) // 2
+        if lower(releases, middle, ONE_SIDED, effect) >= share:
+            most = middle
+        else:
+            least = middle + 1
+    bins = _bins(one, _width(query))
+    narrow, wide = (narrowest_range(bins, at / releases) for at in (max(1, few - one.dropped), least))
+    if narrow is None:
+        return None
+    shown = wide is not None and lower(releases, least, ONE_SIDED, effect) >= share
+    return narrow.high_ns - narrow.low_ns, wide.high_ns - wide.low_ns if shown and wide else math.inf
+
+
+def _range_difference(query: Query, measurements: Measurements, system: str) -> Found:
+    later = _ranges(query, measurements, system)
+    before = replace(
+        query,
+        measure=str(query.given["earlier"]),
+        given={**query.given, "width": query.given["earlier-width"]},
+    )
+    earlier = _ranges(before, measurements, system)
+    if isinstance(later, Absent):
+        return later
+    if isinstance(earlier, Absent):
+        return earlier
+    ends = [difference(one, other) for one, other in zip(later[0], earlier[0], strict=False)]
+    return _spanned(ends, later[1], _own(before, measurements, system) if "own" in query.given else "")
+
+
+def _own(query: Query, measurements: Measurements, system: str) -> str:
+    """The range of the differences themselves, each taken of one sample: for a note."""
+    found = _range(replace(query, measure=str(query.given["own"])), measurements, system)
+    if isinstance(found, Absent) or found.low is None or found.high is None:
+        return ""
+    within = f"{found.low / 1e3:g} to {found.high / 1e3:g} us"
+    return f"Each sample's own difference: {100 * _share(query):g} % within {within}."
+
+
+def _spanned(ends: list[tuple[int, int]], samples: int, note: str) -> Value:
+    """One range of those of all repetitions."""
+    low, high = min(one for one, _ in ends), max(one for _, one in ends)
+    return Value((low + high) / 2, _NS, samples, len(ends), low=low, high=high, note=note)
+
+
+def _several(query: Query) -> str:
+    share, width = _share(query), query.given["width"]
+    held = f"{100 * share:g} % of the samples"
+    return f"The fewest neighbouring bins of {width} that hold {held}: one has fewer."
+
+
+def _ranges(query: Query, measurements: Measurements, system: str) -> tuple[list[Range], int] | Absent:
+    """The one of each repetition, and of how many samples."""
+    counted = counted_of(query, measurements, system)
+    if isinstance(counted, Absent):
+        return counted
+    held = [narrowest_range(_bins(one, _width(query)), _share(query)) for one in counted]
+    known = [one for one in held if one is not None]
+    if len(known) < len(held):
+        if any(one.lost for one in counted):
+            return Absent(f"Releases were missed or lost: no range holds {100 * _share(query):g} % of all.")
+        return Absent("Too many samples lie below zero or too far off to be counted in bins.")
+    return known, sum(one.counts.total for one in counted)
+
+
+def _fullest_bin(query: Query, measurements: Measurements, system: str) -> Found:
+    def within(one: Counted) -> Part:
+        low, held = _fullest_anywhere(one, query) if query.given.get("anywhere") else _fullest(one, query)
+        return Part(held, one.dropped, low, low + _width(query))
+
+    return _of_each(query, measurements, system, within)
+
+
+def _fullest(one: Counted, query: Query) -> tuple[int, int]:
+    """Where the fullest of the study's bins begins, and how many it holds."""
+    held = _bins(one, _width(query)).count
+    place = int(held.argmax())
+    return place * _width(query), int(held[place])
+
+
+def _fullest_anywhere(one: Counted, query: Query) -> tuple[int, int]:
+    """The same of a bin that begins at any sample."""
+    value, reached = one.counts.value, np.concatenate([[0], np.cumsum(one.counts.count)])
+    held = reached[np.searchsorted(value, value + _width(query))] - reached[:-1]
+    place = int(held.argmax())
+    return int(value[place]), int(held[place])
+
+
+def _share_above(query: Query, measurements: Measurements, system: str) -> Found:
+    limit_ns = parse_duration_ns(str(query.given["limit"]))
+
+    def beyond(one: Counted) -> Part:
+        later = one.counts.above(limit_ns) + one.lost
+        return Part(later, -one.dropped, limit_ns + 1, None)
+
+    return _of_each(query, measurements, system, beyond)
+
+
+def _of_each(query: Query, measurements: Measurements, system: str, part: Callable[[Counted], Part]) -> Found:
+    """The median of the repetitions' shares of all releases, with an interval of what they share."""
+    counted = counted_of(query, measurements, system)
+    if isinstance(counted, Absent):
+        return counted
+    parts = [part(one) for one in counted]
+    shares = [one.held / run.releases for one, run in zip(parts, counted, strict=True)]
+    return Value(
+        median(shares),
+        "",
+        sum(one.counts.total for one in counted),
+        len(shares),
+        *ends_of(shares),
+        interval=_with(median(shares), share_between(parts, counted)),
+        note=of_lost(counted),
+    )
+
+
+def _with(value: float, interval: Interval | None) -> Interval | None:
+    """Of repetitions their median is the value, and their interval that of all together."""
+    return None if interval is None else (min(value, interval[0]), max(value, interval[1]))
+
+
+def _largest_over_usual(query: Query, measurements: Measurements, system: str) -> Found:
+    """The largest sample as so many times the median, which ``given.usual`` says under which load."""
+    counted = counted_of(query, measurements, system)
+    usual = counted_of(replace(query, load=str(query.given["usual"])), measurements, system)
+    if isinstance(counted, Absent):
+        return counted
+    if isinstance(usual, Absent):
+        return usual
+    medians = [quantile_with_lost(one.counts, one.lost, 0.5) for one in usual]
+    finite = [one for one in medians if one is not None]
+    if len(finite) < len(medians) or median(finite) <= 0:
+        return Absent("The median is not above 0, or so many releases were missed that there is none.")
+    lost = any(one.lost for one in counted)
+    largest = math.inf if lost else max(int(one.counts.value[-1]) for one in counted)
+    samples = sum(one.counts.total for one in counted)
+    return Value(largest / median(finite), "", samples, len(counted), note=of_lost(counted))
+
+
+def _bins(one: Counted, width_ns: int) -> FixedBins:
+    """All samples in bins from 0 on, as many as they need: past the last one lies only what is absurd.
+
+    What was lost lies there, too.
+    """
+    counts = one.counts
+    largest = int(counts.value[-1])
+    bins = min(max(0, largest) // width_ns + 1, _MOST_BINS)
+    inside = (counts.value >= 0) & (counts.value < bins * width_ns)
+    held = np.zeros(bins, np.int64)
+    np.add.at(held, counts.value[inside] // width_ns, counts.count[inside])
+    below = int(counts.count[counts.value < 0].sum())
+    return FixedBins(width_ns, held, below, one.releases - int(held.sum()) - below, largest)
+
+
+def _width(query: Query) -> int:
+    return parse_duration_ns(str(query.given["width"]))
+
+
+def _share(query: Query) -> float:
+    given: Any = query.given.get("share", _SHARE)
+    return float(given)
+
+
+RANGES: Mapping[str, Statistic] = {
+    "range": _range,
+    "range-width": _range_width,
+    "range-difference": _range_difference,
+    "fullest-bin": _fullest_bin,
+    "share-above": _share_above,
+    "largest-over-usual": _largest_over_usual,
+}

@@ -1,0 +1,181 @@
+"""What a run released, with a sample and without, and how sure a share of it is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tautochrone.base.errors import UsageError
+from tautochrone.judge.reduced import Reduced
+from tautochrone.papers.document import Query
+from tautochrone.papers.measured import Measurements, matches
+from tautochrone.papers.quantities.general import sources_of
+from tautochrone.papers.value import Absent
+from tautochrone.run.folder import Run
+from tautochrone.run.layout import periods_ns
+from tautochrone.statistics.binomial import lower, upper
+from tautochrone.statistics.counts import Counts, merge
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+from tautochrone.statistics.difference.dependence import (
+    effect_of,
+    enlarged_effect,
+    exceedances,
+    joined_for,
+    scaled_variance,
+)
+from tautochrone.statistics.reduction import Reduction
+
+Interval = tuple[float, float]
+
+ONE_SIDED = 0.975
+"""Confidence of one limit; of both together: 95 %."""
+
+_FEWEST = 20  # samples: of fewer nothing is known of their neighbours
+_NO_SAMPLE = "It was measured, and has no sample."
+_BINNED = "A histogram was kept, whose bins are not those of the study."
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """A run's samples, and its releases that have none.
+
+    Attributes:
+        missed: releases that were passed over: later than all.
+        dropped: samples that were taken and lost: counted as later than all, but nobody knows.
+        unknown: whether that is not known of some.
+    """
+
+    counts: Counts
+    sources: Sequence[Reduced]
+    missed: int
+    dropped: int
+    unknown: bool
+
+    @property
+    def lost(self) -> int:
+        """Releases without a sample."""
+        return self.missed + self.dropped
+
+    @property
+    def releases(self) -> int:
+        """With a sample, and without."""
+        return self.counts.total + self.lost
+
+
+def counted_of(query: Query, measurements: Measurements, system: str) -> list[Counted] | Absent:
+    """Each repetition, or why there is nothing to be counted.
+
+    Raises:
+        DamagedError: samples can't be read.
+    """
+    found = []
+    for run in measurements.runs_of(query, system):
+        one = _counted_of(query, measurements, run)
+        if isinstance(one, Absent):
+            return one
+        found.append(one)
+    return found or Absent(_NO_SAMPLE)
+
+
+def _counted_of(query: Query, measurements: Measurements, run: Run) -> Counted | Absent:
+    try:
+        sources = sources_of(query, measurements, run)
+    except UsageError as error:
+        return Absent(f"{error}.")
+    if not sources:
+        return Absent(_NO_SAMPLE)
+    counts = merge([one.counts for one in sources])
+    if not counts.exact:
+        return Absent(_BINNED)
+    periods = periods_ns(run.manifest.header)
+    books = [one for one in run.manifest.books if matches(query.source, one.name)]
+    scheduled = [one for one in books if one.source in periods]
+    missed, dropped = [one.missed for one in scheduled], [one.dropped for one in books]
+    unknown = None in missed or None in [one.dropped for one in scheduled]
+    return Counted(
+        counts, sources, sum(one or 0 for one in missed), sum(one or 0 for one in dropped), unknown
+    )
+
+
+@dataclass(frozen=True)
+class Part:
+    """So many of a run's releases.
+
+    Attributes:
+        held: that are counted.
+        doubtful: so many more there could be, or, below 0, fewer, since samples were lost whose value nobody
+            knows.
+        low_ns, high_ns: where their samples lie, without the latter; None: all above.
+    """
+
+    held: int
+    doubtful: int
+    low_ns: int
+    high_ns: int | None
+
+
+def share_between(parts: Sequence[Part], counted: Sequence[Counted]) -> Interval:
+    """Of the share in all repetitions, by Clopper and Pearson with the design effect (`binomial`)."""
+    releases = sum(one.releases for one in counted)
+    held = sum(one.held for one in parts)
+    pairs = list(zip(parts, counted, strict=True))
+    together = (
+        sum(effect_within(run, one.low_ns, one.high_ns) * run.releases for one, run in pairs) / releases
+    )
+    share = held / releases
+    if len(pairs) >= FEWEST_RUNS and 0 < share < 1:
+        squares = sum(
+            (one.held - run.releases * share) ** 2 / (run.releases * share * (1 - share))
+            for one, run in pairs
+        )
+        together = max(together, squares / (len(pairs) - 1))
+    doubtful = sum(one.doubtful for one in parts)
+    return (
+        lower(releases, held + min(0, doubtful), ONE_SIDED, together),
+        upper(releases, held + max(0, doubtful), ONE_SIDED, together),
+    )
+
+
+def effect_within(run: Counted, low_ns: int, high_ns: int | None) -> float:
+    """How many times as uncertain the share of samples in a range is as of independent ones.
+
+    As `dependence.design_effect` has it of those above a limit: from their shares in blocks, and from how
+    many of those outside come one after the other; of few such groups their effect is taken for larger.
+
+    Args:
+        low_ns, high_ns: of the range, without the latter; None: there is no upper end.
+    """
+    effects = [_effect_of(one.reduction, low_ns, high_ns) for one in run.sources if one.reduction]
+    return max(effects, default=1.0)
+
+
+def _effect_of(reduction: Reduction, low_ns: int, high_ns: int | None) -> float:
+    size, first = reduction.blocks.size, reduction.excerpt
+    inside = exceedances(reduction, low_ns - 1)
+    outside = first < low_ns
+    if high_ns is not None:
+        inside = inside - exceedances(reduction, high_ns - 1)
+        outside = outside | (first >= high_ns)
+    share = float(inside.sum()) / reduction.counts.total
+    if not 0 < share < 1 or reduction.counts.total <= _FEWEST:
+        return 1.0
+    shares = inside / size
+    factor, _ = joined_for(shares)
+    of_blocks = max(scaled_variance(shares, one) for one in {1, factor})
+    edges = np.flatnonzero(np.diff(outside.astype(np.int8), prepend=0, append=0))
+    together = edges[1::2] - edges[::2]
+    in_runs = max(1.0, effect_of(together) * share / (2 - share))
+    in_runs = enlarged_effect(in_runs, len(together), ONE_SIDED)
+    return max(1.0, of_blocks * reduction.counts.total / len(size) / (share * (1 - share)), in_runs)
+
+
+def of_lost(counted: Sequence[Counted]) -> str:
+    """A note on what has no sample; empty: everything has."""
+    if any(one.unknown for one in counted):
+        return "How many releases were lost is not known; none is counted."
+    lost = sum(one.lost for one in counted)
+    if not lost:
+        return ""
+    if lost == 1:
+        return "1 release has no sample and counts as later than all."
+    return f"{lost:,} releases have no sample and count as later than all."

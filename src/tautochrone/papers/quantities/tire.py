@@ -1,0 +1,347 @@
+"""Numbers of a grid of tires (garre2014, sections 4.3 and 4.4): masses times threads, also those in words."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import isinf, log, sqrt
+from statistics import fmean
+from typing import Any
+
+from tautochrone.base.words import capital
+from tautochrone.experiments.tire_threads import WORDS, count_of, said
+from tautochrone.judge.tire_run import configuration, result_event
+from tautochrone.machine.cpulist import parse_cpu_list
+from tautochrone.machine.facts import Facts
+from tautochrone.measure.document.expand import Point
+from tautochrone.papers.document import Query
+from tautochrone.papers.measured import NOT_YET, Measurements
+from tautochrone.papers.quantities.general import Statistic
+from tautochrone.papers.quantities.tire_border import border, teams, transition
+from tautochrone.papers.value import Absent, Found, Value
+from tautochrone.run.folder import Run
+from tautochrone.statistics.binomial import between
+from tautochrone.tire.grid_judge import Boundary, FastCell, MapCell, boundaries, fast_trial, map_trial
+
+ANY, BEST = "any", "best"
+"""What a query may give for threads: the least of all numbers of threads, or the most."""
+
+_MOSTLY = 0.5
+
+
+@dataclass(frozen=True)
+class Place:
+    """One number of masses and of threads, with its finished runs; without them, why there are none."""
+
+    nodes: int
+    threads: int
+    runs: tuple[Run, ...] = ()
+    why: str = ""
+
+
+def places_of(query: Query, measurements: Measurements, system: str) -> tuple[Place, ...]:
+    """Everything that a query means, by threads and masses, ascending; also what is not measured.
+
+    A word that comes to a number of threads that is there already is left out: it says nothing more.
+    """
+    facts = _facts(measurements, system)
+    found: dict[tuple[int, int], Place] = {}
+    for point in measurements.points_of(query, system):
+        runs = tuple(measurements.runs.get(point.key, ()))
+        where = _where(point, runs, facts)
+        if where is None:
+            continue
+        nodes, threads = where
+        why = "" if runs else measurements.reasons.get(point.key, NOT_YET)
+        earlier = found.get((threads, nodes))
+        if earlier is None or (runs and not earlier.runs):
+            found[threads, nodes] = Place(nodes, threads, runs, why)
+        elif runs:
+            found[threads, nodes] = replace(earlier, runs=(*earlier.runs, *runs))
+    return tuple(one for _, one in sorted(found.items()))
+
+
+def fast_cells(query: Query, measurements: Measurements, system: str) -> tuple[FastCell, ...]:
+    """As fast as possible.
+
+    Raises:
+        DamagedError: samples can't be read.
+    """
+    return tuple(
+        FastCell(one.nodes, one.threads, tuple(map(fast_trial, one.runs)), one.why)
+        for one in places_of(query, measurements, system)
+    )
+
+
+def map_cells(query: Query, measurements: Measurements, system: str) -> tuple[MapCell, ...]:
+    """At a rate."""
+    return tuple(
+        MapCell(one.nodes, one.threads, tuple(map(map_trial, one.runs)), one.why)
+        for one in places_of(query, measurements, system)
+    )
+
+
+def team_of(word: Any, measurements: Measurements, system: str) -> int | None:
+    """How many threads a number or a word means on a system of ours; None: it is not known."""
+    facts = _facts(measurements, system)
+    if word in WORDS and facts is None:
+        return None
+    return count_of(word, facts or Facts(), _cpus(facts))
+
+
+def _facts(measurements: Measurements, system: str) -> Facts | None:
+    told = next((one.facts for one in measurements.systems if one.name == system), {})
+    return Facts.from_table(told) if told else None
+
+
+def _cpus(facts: Facts | None) -> Sequence[int]:
+    return (parse_cpu_list(facts.cpu.allowed) if facts is not None else None) or (0,)
+
+
+def _where(point: Point, runs: Sequence[Run], facts: Facts | None) -> tuple[int, int] | None:
+    """Masses and threads of a point: as its runs say, or else as its words mean on this machine."""
+    if runs:
+        what = configuration(runs[0])
+        return what.nodes, what.threads
+    threads = point.options.get("threads", 1)
+    if threads in WORDS and facts is None:
+        return None
+    count = count_of(threads, facts or Facts(), _cpus(facts))
+    return None if count is None else (int(point.options.get("nodes", 0)), count)
+
+
+def _elapsed(query: Query, measurements: Measurements, system: str) -> Found:
+    """What a simulation takes as fast as possible, the median of its repetitions; of several, in all.
+
+    ``given.above``: only where these are more threads than that word comes to.
+    """
+    if "above" in query.given:
+        words = [query.given[one] for one in ("threads", "above")]
+        counts = [team_of(one, measurements, system) for one in words]
+        if counts[0] is not None and counts[0] == counts[1]:
+            return Absent(f"{capital(said(words[0]))} is {said(words[1])} here: {counts[0]}.")
+    cells = [one for one in _chosen_fast(query, measurements, system) if one.trials]
+    if not cells:
+        return Absent(_nothing(query, measurements, system))
+    spreads = [one.elapsed for one in cells]
+    known = [one for one in spreads if one is not None]
+    several = len(cells) == 1 and len(cells[0].trials) > 1
+    return Value(
+        sum(one.middle for one in known),
+        "ns",
+        repetitions=min(len(one.trials) for one in cells),
+        least=float(known[0].least) if several else None,
+        largest=float(known[0].largest) if several else None,
+        note="" if len(cells) == 1 else f"{len(cells)} tires in all",
+    )
+
+
+def _chosen_fast(query: Query, measurements: Measurements, system: str) -> Sequence[FastCell]:
+    cells = fast_cells(query, measurements, system)
+    if "threads" not in query.given:
+        return cells
+    wanted = team_of(query.given["threads"], measurements, system)
+    return [one for one in cells if one.threads == wanted]
+
+
+def _oscillation(query: Query, measurements: Measurements, system: str) -> Found:
+    """By which share a time lies off what its two neighbours in size suggest: root mean square."""
+    cells = [one for one in _chosen_fast(query, measurements, system) if one.trials]
+    off: list[float] = []
+    for threads in sorted({one.threads for one in cells}):
+        own = [
+            (float(one.nodes), one.elapsed.middle) for one in cells if one.threads == threads and one.elapsed
+        ]
+        for (_, before), (_, here), (_, after) in _triples(_at_a_line(own)):
+            off.append(here - (before + after) / 2)
+    if len(off) < 2:
+        return Absent("Too few sizes were measured to see how a curve runs.")
+    return Value(sqrt(fmean(one**2 for one in off)), note=f"{len(off)} sizes with neighbours")
+
+
+def _at_a_line(own: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Logarithms of the time for each mass: a straight line has none of its slope left in them."""
+    return [(log(nodes), log(ns / nodes)) for nodes, ns in own if ns > 0]
+
+
+def _triples(
+    points: Sequence[tuple[float, float]],
+) -> list[tuple[tuple[float, float], tuple[float, float], tuple[float, float]]]:
+    return [(a, b, c) for (a, b), (_, c) in pairwise(pairwise(points))]
+
+
+def _missed(query: Query, measurements: Measurements, system: str) -> Found:
+    """Missed deadlines; of several repetitions of a tire those of the worst, of several tires in all."""
+    cells = [one for one in _chosen_map(query, measurements, system) if one.trials]
+    if not cells:
+        return Absent(_nothing(query, measurements, system))
+    return Value(
+        float(sum(one.missed or 0 for one in cells)),
+        samples=sum(one.due for one in cells),
+        repetitions=min(len(one.trials) for one in cells),
+        note=f"of {sum(one.due for one in cells):,} deadlines",
+    )
+
+
+def _chosen_map(query: Query, measurements: Measurements, system: str) -> Sequence[MapCell]:
+    cells = map_cells(query, measurements, system)
+    if "threads" in query.given:
+        wanted = team_of(query.given["threads"], measurements, system)
+        return [one for one in cells if one.threads == wanted]
+    if "threads-up-to" in query.given:
+        most = team_of(query.given["threads-up-to"], measurements, system)
+        return [one for one in cells if most is not None and one.threads <= most]
+    return cells
+
+
+def _met_up_to(query: Query, measurements: Measurements, system: str) -> Found:
+    """The largest tire up to which no deadline was missed, with ``given.threads`` threads.
+
+    `ANY`: whatever the number of threads; `BEST`: with the number that serves best. Its interval is that of
+    `tire_border.border`.
+    """
+    words = query.given.get("threads", ANY)
+    if words in (ANY, BEST):
+        query = replace(query, given={k: v for k, v in query.given.items() if k != "threads"})
+    cells = _chosen_map(query, measurements, system)
+    found = [one for one in boundaries(cells) if one.measured]
+    if not found:
+        return Absent(_nothing(query, measurements, system))
+    pick = min if words == ANY else max
+    chosen = pick(found, key=_reach)
+    first = chosen.first_miss.nodes if chosen.first_miss is not None else None
+    borders = [border(own) for own in teams(cells).values()]
+    low, high = pick(one.low for one in borders), pick(one.high for one in borders)
+    told = [] if chosen.reliable is None else [f"with {_team(chosen.threads)}"]
+    if first is None:
+        told.append("no larger one was measured")
+    elif chosen.reliable is None:
+        told.append(f"the smallest tire, {first:,} masses, missed some")
+    else:
+        told.append(f"the next larger one, {first:,}, missed some")
+    if first is not None and high > first:
+        chance = "which may be chance" if isinf(high) else f"by {high:,.0f} it is no chance"
+        told.append(chance)
+    return Value(
+        0.0 if chosen.reliable is None else float(chosen.reliable.nodes),
+        samples=0 if chosen.reliable is None else chosen.reliable.due,
+        repetitions=1 if chosen.reliable is None else len(chosen.reliable.trials),
+        interval=(low, high),
+        beyond=first is None,
+        note="; ".join(told),
+    )
+
+
+def _reach(one: Boundary) -> tuple[int, bool]:
+    """What it holds up to; the one that was never seen to miss reaches further."""
+    return (0 if one.reliable is None else one.reliable.nodes, one.first_miss is None)
+
+
+def _first_miss(query: Query, measurements: Measurements, system: str) -> Found:
+    """The smallest tire that missed a deadline; with ``given.of = "threads"``, how many threads it had."""
+    cells = [one for one in _chosen_map(query, measurements, system) if one.trials]
+    if not cells:
+        return Absent(_nothing(query, measurements, system))
+    missed = sorted((one.nodes, one.threads) for one in cells if one.missed)
+    if not missed:
+        return Absent("No deadline was missed in any of them.")
+    nodes, threads = missed[0]
+    of_threads = query.given.get("of") == "threads"
+    return Value(float(threads if of_threads else nodes), note=f"{nodes:,} masses, {_team(threads)}")
+
+
+def _most_threads(query: Query, measurements: Measurements, system: str) -> Found:
+    """Up to how many threads most tires meet all deadlines; in times of what ``given.each`` comes to."""
+    cells = [one for one in _chosen_map(query, measurements, system) if one.trials]
+    if not cells:
+        return Absent(_nothing(query, measurements, system))
+    unit = team_of(query.given.get("each", 1), measurements, system) or 1
+    most, beyond = 0, True
+    for threads in sorted({one.threads for one in cells}):
+        own = [one for one in cells if one.threads == threads]
+        if sum(one.missed == 0 for one in own) <= _MOSTLY * len(own):
+            beyond = False
+            break
+        most = threads
+    if not most:
+        return Absent("Most tires missed deadlines with the fewest threads already: it is not the threads.")
+    note = "no larger number was measured" if beyond else f"with {_team(threads)} most tires missed some"
+    return Value(most / unit, beyond=beyond, note=note)
+
+
+def _transition(query: Query, measurements: Measurements, system: str) -> Found:
+    """How many times as many masses lie between meeting all deadlines and missing most, at the widest.
+
+    See `tire_border.transition`; of all numbers of threads the widest.
+    """
+    own = teams(_chosen_map(query, measurements, system))
+    if not own:
+        return Absent(_nothing(query, measurements, system))
+    found = [one for one in map(transition, own.values()) if one is not None]
+    if not found:
+        return Absent("No border lies between the sizes that were measured.")
+    low, high = max(one.low for one in found), max(one.high for one in found)
+    told = f"the widest of {len(found)} of {len(own)} numbers of threads"
+    if isinf(high):
+        told = f"{told}; its ends were not both measured"
+    return Value(low if isinf(high) else high, interval=(low, high), beyond=isinf(high), note=told)
+
+
+def _share_that_misses(query: Query, measurements: Measurements, system: str) -> Found:
+    """Of tires with more threads than ``given.above`` comes to, the share that missed a deadline.
+
+    Its interval is Clopper and Pearson's, of tires as if each were by itself.
+    """
+    least = team_of(query.given.get("above", 0), measurements, system)
+    cells = [
+        one
+        for one in _chosen_map(query, measurements, system)
+        if one.trials and least is not None and one.threads > least
+    ]
+    if not cells:
+        return Absent(_nothing(query, measurements, system))
+    missed = sum(bool(one.missed) for one in cells)
+    return Value(
+        missed / len(cells),
+        samples=len(cells),
+        interval=between(len(cells), missed, 0.95),
+        note=f"{missed} of {len(cells)} tires",
+    )
+
+
+def _taken(query: Query, measurements: Measurements, system: str) -> Found:
+    """How often a thread that did not wait lost its CPU in a step, the mean: N_switch of equation (2)."""
+    lost, steps = 0, 0
+    for run in measurements.runs_of(query, system):
+        result = result_event(run)
+        done = sum(book.completed for book in run.manifest.books)
+        told = [one.involuntary for one in result.threads.values()] if result is not None else []
+        if not told or not done or any(one is None for one in told):
+            continue
+        lost += sum(one or 0 for one in told)
+        steps += done
+    if not steps:
+        return Absent("This system does not tell how often a thread lost its CPU.")
+    times = "once" if lost == 1 else f"{lost:,} times"
+    return Value(lost / steps, samples=steps, note=f"{times} in {steps:,} steps of threads")
+
+
+def _team(threads: int) -> str:
+    return "1 thread" if threads == 1 else f"{threads} threads"
+
+
+def _nothing(query: Query, measurements: Measurements, system: str) -> str:
+    runs = measurements.runs_of(query, system)
+    return "No tire of this kind was measured." if runs else measurements.why_none(query, system)
+
+
+TIRE: Mapping[str, Statistic] = {
+    "elapsed": _elapsed,
+    "oscillation": _oscillation,
+    "missed deadlines": _missed,
+    "met up to": _met_up_to,
+    "first miss": _first_miss,
+    "most threads": _most_threads,
+    "transition": _transition,
+    "tires that miss": _share_that_misses,
+    "CPU taken": _taken,
+}

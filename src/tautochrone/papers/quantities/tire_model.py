@@ -1,0 +1,105 @@
+"""Equation (2) of garre2014, 4.5, on what was measured: whether it holds, and its constants."""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from statistics import fmean
+
+from tautochrone.judge.tire_run import configuration
+from tautochrone.papers.document import Query
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.quantities.general import Statistic
+from tautochrone.papers.value import Absent, Found, Value
+from tautochrone.run.folder import Run
+from tautochrone.statistics.proportion import Estimate
+from tautochrone.tire.model_fit import Constants, Fit
+from tautochrone.tire.model_judge import Study, studies
+from tautochrone.tire.model_points import points_of
+from tautochrone.tire.model_words import sentences_of
+
+HOLDS, IN_PART, FAILS = "yes", "in part", "no"
+_FEWEST_RUNS = 5
+
+
+def studies_of(query: Query, measurements: Measurements, system: str) -> tuple[Study, ...]:
+    """The model of the tires that a query means, one for each policy.
+
+    What T_switch and T_ipc come from are the runs of the experiments that ``given.beside`` names.
+
+    Raises:
+        DamagedError: samples can't be read.
+    """
+    runs = measurements.runs_of(query, system)
+    beside = [
+        run
+        for title in query.given.get("beside", ())
+        for run in measurements.runs_of(Query(str(title), ""), system)
+    ]
+    return _studies(tuple(one.path for one in runs), tuple(one.path for one in beside))
+
+
+@lru_cache(maxsize=16)
+def _studies(paths: tuple[Path, ...], beside: tuple[Path, ...]) -> tuple[Study, ...]:
+    runs = [Run.read(one) for one in paths]
+    points = points_of(runs)
+    if not points:
+        return ()
+    return studies(points, [Run.read(one) for one in beside], configuration(runs[0]).solver)
+
+
+def _holds(query: Query, measurements: Measurements, system: str) -> Found:
+    """Whether it holds, over all masses, with every number of threads of these policies."""
+    found = studies_of(query, measurements, system)
+    attempts = [one for study in found for one in study.attempts]
+    if len(measurements.runs_of(query, system)) < _FEWEST_RUNS or not attempts:
+        return Absent("Too few tires were measured to fit it.")
+    whole = sum(one.whole.holds for one in attempts)
+    part = sum(one.within is not None for one in attempts)
+    text = HOLDS if whole == len(attempts) else IN_PART if part else FAILS
+    said = [sentence for study in found for sentence in sentences_of(study)]
+    words = f"{whole} of {len(attempts)} fits hold over all masses, {part} from some mass on"
+    return Value(None, text=text, note=f"{words}. {' '.join(said)}" if query.given.get("why") else words)
+
+
+def _error(query: Query, measurements: Measurements, system: str) -> Found:
+    """By which share steps differ from the equation at tires that it was not fitted on: the worst median."""
+    errors = [
+        one.best.held_out
+        for study in studies_of(query, measurements, system)
+        for one in study.attempts
+        if one.best.held_out is not None
+    ]
+    if not errors:
+        return Absent("Too few tires were measured to try it on some.")
+    return Value(max(errors), note=f"{len(errors)} fits")
+
+
+def _constant(of: Callable[[Constants], Estimate]) -> Statistic:
+    def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
+        held = [fit for study in studies_of(query, measurements, system) if (fit := _best(study)) is not None]
+        known = [of(one.constants) for one in held if one.constants is not None]
+        if not known:
+            return Absent("Equation (2) holds nowhere here, so it has no constants.")
+        first = known[0]
+        middle = fmean(one.value for one in known)
+        if len(known) > 1 or first.low is None or first.high is None:
+            return Value(middle, "ns")
+        told = f"{first.confidence:.0%} interval {first.low:.3g} to {first.high:.3g} ns"
+        return Value(middle, "ns", interval=(first.low, first.high), note=told)
+
+    return evaluate
+
+
+def _best(study: Study) -> Fit | None:
+    """Of all threads together where that holds, otherwise of the fewest threads that do."""
+    if study.together is not None and study.together.holds:
+        return study.together
+    return next((one.best for one in study.attempts if one.best.holds), None)
+
+
+TIRE_MODEL: Mapping[str, Statistic] = {
+    "equation holds": _holds,
+    "equation error": _error,
+    "T_spring": _constant(lambda one: one.spring),
+    "T_mass": _constant(lambda one: one.mass),
+}

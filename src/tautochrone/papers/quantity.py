@@ -1,0 +1,55 @@
+"""From a query to a number: the table of statistics."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tautochrone.papers.document import Query
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.quantities.clock import CLOCK
+from tautochrone.papers.quantities.deployment import DEPLOYMENT
+from tautochrone.papers.quantities.general import GENERAL, Statistic, quantile
+from tautochrone.papers.quantities.inversion import INVERSION
+from tautochrone.papers.quantities.middleware import MIDDLEWARE
+from tautochrone.papers.quantities.ranges import RANGES
+from tautochrone.papers.quantities.repeated import REPEATED
+from tautochrone.papers.quantities.selection import SELECTION
+from tautochrone.papers.quantities.switching import SWITCHING
+from tautochrone.papers.quantities.taskset import TASKSET
+from tautochrone.papers.quantities.tire import TIRE
+from tautochrone.papers.quantities.tire_model import TIRE_MODEL
+from tautochrone.papers.value import Absent, Found, Value
+
+_KINDS: tuple[Mapping[str, Statistic], ...] = (
+    GENERAL, RANGES, REPEATED, MIDDLEWARE, SWITCHING, DEPLOYMENT, SELECTION, TASKSET, CLOCK, INVERSION,
+    TIRE, TIRE_MODEL,
+)  # fmt: skip
+STATISTICS: Mapping[str, Statistic] = {name: one for kind in _KINDS for name, one in kind.items()}
+"""By name, without quantiles, which are named ``p99.999``."""
+
+
+def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
+    """The number that a query means on one of our systems.
+
+    Raises:
+        ValueError: there is no such statistic: a fault in the study's file.
+        DamagedError: samples can't be read.
+    """
+    found = _evaluate(query.statistic, query, measurements, system)
+    if query.spread and isinstance(found, Value):
+        beside = _evaluate(query.spread, query, measurements, system)
+        return replace(found, spread=beside.value if isinstance(beside, Value) else None)
+    return found
+
+
+def _evaluate(name: str, query: Query, measurements: Measurements, system: str) -> Found:
+    statistic = statistic_of(name)
+    if statistic is None:
+        raise ValueError(f"there is no statistic '{name}'")
+    if not measurements.runs_of(query, system):
+        return Absent(measurements.why_none(query, system))
+    return statistic(query, measurements, system)
+
+
+def statistic_of(name: str) -> Statistic | None:
+    """The one of this name; None: there is none."""
+    return STATISTICS[name] if name in STATISTICS else quantile(name)

@@ -1,0 +1,192 @@
+"""What is reproduced of a study, as Markdown: docs/papers.md is written from the files of the studies."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
+
+from tautochrone.answer.typeset import plural
+from tautochrone.experiments import Value
+from tautochrone.measure.campaign.estimate import long_duration
+from tautochrone.measure.document.document import AXES, Document, Entry
+from tautochrone.papers.document import Figure, Paper, Query, Table
+from tautochrone.papers.report.figures import Drawn
+from tautochrone.papers.report.figures.files import names
+from tautochrone.papers.report.folder import stem_of
+from tautochrone.papers.studies import NAMES, expected_s, plan_of
+
+BEGIN, END = "<!-- begin: scripts/describe-papers -->", "<!-- end: scripts/describe-papers -->"
+_LENGTHS = ("count", "duration", "calls", "repetitions")
+"""Options that say how long a cell is measured; they stand for its full and its quick length."""
+
+_MOST_VALUES = 5
+
+
+def described(papers: Iterable[Paper]) -> str:
+    """All of them: the overview, then one section each."""
+    found = list(papers)
+    return "\n".join([*_overview(found), *(line for paper in found for line in _section(paper))])
+
+
+def put_in(text: str, between: str) -> str:
+    """A page with these lines between its two marks.
+
+    Raises:
+        ValueError: the page has not both of them.
+    """
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"the page has no '{BEGIN}' and '{END}'")
+    return f"{before}{BEGIN}\n\n{between.strip()}\n\n{END}{after}"
+
+
+def _overview(papers: Sequence[Paper]) -> Iterator[str]:
+    yield "About how long it takes, for one system:"
+    yield ""
+    yield "| paper | asks | tables, figures, claims | at the paper's length | `--quick` |"
+    yield "|---|---|---:|---:|---:|"
+    total = [0.0, 0.0]
+    for paper in papers:
+        lengths = [expected_s(plan_of(paper.name, quick=quick)) for quick in (False, True)]
+        total = [one + more for one, more in zip(total, lengths, strict=True)]
+        counts = f"{len(paper.tables)}, {len(paper.figures)}, {len(paper.claims) - paper.questions}"
+        yield _row([f"[`{paper.name}`](#{paper.name})", paper.asks, counts, *map(long_duration, lengths)])
+    if len(papers) == len(NAMES):
+        yield _row(["`all`", "one after the other", "", *map(long_duration, total)])
+    yield ""
+
+
+def _section(paper: Paper) -> Iterator[str]:
+    full, quick = (plan_of(paper.name, quick=short) for short in (False, True))
+    yield f"## {paper.name}"
+    yield ""
+    yield f"{paper.cited}. {paper.asks}"
+    yield ""
+    yield f"`tauto reproduce {paper.name}` or `tauto reproduce {paper.name} --quick`; what is measured:"
+    yield ""
+    yield from _experiments(full, quick)
+    yield from _counterparts(paper)
+    yield from _cannot(paper)
+    yield from _claims(paper)
+
+
+def _experiments(full: Document, quick: Document) -> Iterator[str]:
+    yield "| experiment | of it | beside | under | full length | quick |"
+    yield "|---|---|---|---|---|---|"
+    for entry in full.entries:
+        short = next((one for one in quick.entries if one.title == entry.title), None)
+        yield _row(
+            [
+                f"{entry.title} (`{entry.name}`)",
+                _options(entry),
+                ", ".join(_axis(full, entry, "loads")),
+                ", ".join(_axis(full, entry, "deployments")),
+                _length(full, entry),
+                "" if short is None else _length(quick, short),
+            ]
+        )
+    yield ""
+
+
+def _axis(document: Document, entry: Entry, axis: str) -> Sequence[str]:
+    assert axis in AXES
+    return {**document.axes, **entry.axes}[axis]
+
+
+def _options(entry: Entry) -> str:
+    """What is varied, and the little that is fixed."""
+    varied = [
+        f"{name} {_values(values)}"
+        for name, values in entry.options.items()
+        if name not in _LENGTHS and len(values) > 1
+    ]
+    return "; ".join(varied)
+
+
+def _values(values: Sequence[Value]) -> str:
+    words = [f"{one:,}" if isinstance(one, int) and not isinstance(one, bool) else str(one) for one in values]
+    if len(words) > _MOST_VALUES:
+        return f"{words[0]} … {words[-1]} ({len(words)})"
+    return ", ".join(words)
+
+
+def _length(document: Document, entry: Entry) -> str:
+    """How much of each cell, of how many sizes, and how often."""
+    said = [f"{name} {_values(entry.options[name])}" for name in _LENGTHS if name in entry.options]
+    said += [
+        f"{len(values)} {name}"
+        for name, values in entry.options.items()
+        if name not in _LENGTHS and len(values) > 1
+    ]
+    if document.repetitions > 1:
+        said += [f"{document.repetitions} times"]
+    return ", ".join(said)
+
+
+def _counterparts(paper: Paper) -> Iterator[str]:
+    yield "| theirs | what it shows | its counterpart, from | file |"
+    yield "|---|---|---|---|"
+    for table in paper.tables:
+        yield _row([table.name, table.title, _of_table(table), f"`tables/{stem_of(table.name)}`"])
+    for figure in paper.figures:
+        yield _row([figure.name, figure.title, _of_figure(figure), _drawn(figure)])
+    yield ""
+
+
+def _of_table(table: Table) -> str:
+    queries = [query for row in table.ours for query in row if query is not None]
+    if not queries:
+        return table.why_not or "it says what was measured, and not what came of it"
+    parts = [_titles(queries)]
+    if len(queries) < sum(map(len, table.ours)) and table.why_not:
+        parts.append(f"not all of it: {table.why_not}")
+    return "; ".join(parts)
+
+
+def _of_figure(figure: Figure) -> str:
+    queries = [drawn.query for drawn in figure.series]
+    return _titles(queries) if queries else "it draws no measurement"
+
+
+def _titles(queries: Iterable[Query]) -> str:
+    """Of experiments, quoted: there are commas in them."""
+    return ", ".join(dict.fromkeys(f'"{query.of}"' for query in queries))
+
+
+def _claims(paper: Paper) -> Iterator[str]:
+    if not paper.claims:
+        return
+    yield f"<details><summary>Its {_counted(paper)}</summary>"
+    yield ""
+    yield "| claim | section | what the paper found |"
+    yield "|---|---|---|"
+    for claim in paper.claims:
+        says = f"{claim.says} (asked besides)" if claim.besides else claim.says
+        yield _row([says, claim.where, claim.found])
+    yield ""
+    yield "</details>"
+    yield ""
+
+
+def _counted(paper: Paper) -> str:
+    claims = plural(len(paper.claims) - paper.questions, "claim")
+    return f"{claims} and {plural(paper.questions, 'question')} of ours" if paper.questions else claims
+
+
+def _cannot(paper: Paper) -> Iterator[str]:
+    if not paper.cannot:
+        return
+    yield "What this kind of machine can't show:"
+    yield ""
+    for topic, why in paper.cannot.items():
+        yield f"- {topic}: {why}"
+    yield ""
+
+
+def _drawn(figure: Figure) -> str:
+    """What its files are called, without the ending, and whether they are drawn for a column."""
+    file = f"`figures/{PurePath(names(Drawn(figure, (), 0))['svg']).stem}`"
+    return f"{file}, column" if figure.settings.get("print") == "column" else file
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', '/').strip() for cell in cells)} |"

@@ -1,0 +1,129 @@
+"""The figures of a study, drawn anew with what was measured here, published numbers beside it.
+
+One file for each kind of chart; `CHARTS` has them by the name that a study's file uses.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tautochrone.answer import composition
+from tautochrone.answer.typeset import micro
+from tautochrone.papers.document import Figure, Paper
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.report.figures import (
+    cumulative,
+    histogram_panels,
+    middleware_clients,
+    middleware_footprint,
+    middleware_rates,
+    quantile_plot,
+    schedule,
+    strips,
+    tire_fast,
+    tire_map,
+    tire_model,
+)
+from tautochrone.papers.report.figures.absent import absences, empty
+from tautochrone.papers.report.figures.captions import caption_of
+from tautochrone.papers.report.figures.study import Study, study_of
+
+Draw = Callable[[Figure, Measurements, str, Study], Sequence[composition.Figure]]
+"""Draws a figure of a study: what was published of it, what was measured, what its panels' ids begin with,
+whose it is. Nothing: there was nothing to draw."""
+
+CHARTS: Mapping[str, Draw] = {
+    "cumulative": cumulative.draw,
+    "histogram-panels": histogram_panels.draw,
+    "middleware-clients": middleware_clients.draw,
+    "middleware-footprint": middleware_footprint.draw,
+    "middleware-rates": middleware_rates.draw,
+    "quantile-plot": quantile_plot.draw,
+    "schedule": schedule.draw,
+    "strips": strips.draw,
+    "tire-fast": tire_fast.draw,
+    "tire-map": tire_map.draw,
+    "tire-model": tire_model.draw,
+}
+"""By the name that the files of studies use."""
+
+SETTINGS: Mapping[str, frozenset[str]] = {
+    "cumulative": frozenset({"unit", "axis", "top", "published_samples"}),
+    "histogram-panels": frozenset({"unit", "axis"}),
+    "middleware-clients": frozenset({"unit", "axis", "clients"}),
+    "middleware-footprint": frozenset(),
+    "middleware-rates": frozenset(),
+    "quantile-plot": frozenset(),
+    "schedule": frozenset(),
+    "strips": frozenset({"unit", "axis"}),
+    "tire-fast": frozenset({"role", "policy"}),
+    "tire-map": frozenset({"role", "policy", "kind"}),
+    "tire-model": frozenset(),
+}
+"""What each chart reads of a figure's settings; ``print`` is every chart's."""
+
+NO_SAMPLE = "What was measured has no sample that this figure could show."
+
+COLUMN_MM, PAGE_MM = 85, 170
+"""Widths on paper: of a printed column, and of both."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The counterpart of one published figure.
+
+    Attributes:
+        figure: what was published.
+        parts: what stands on the page, one below the other.
+        width_mm: on paper, see ``print`` of the figure's settings.
+        words: its caption where it stands by itself: what it is, on which systems, when.
+        nothing: why it is empty, where it is.
+    """
+
+    figure: Figure
+    parts: tuple[composition.Figure, ...]
+    width_mm: int
+    words: str = ""
+    nothing: str = ""
+
+
+def draw_all(paper: Paper, measurements: Measurements) -> tuple[Drawn, ...]:
+    """Every figure of a study, in its order; one without a measurement is empty, and says why.
+
+    Raises:
+        DamagedError: samples can't be read.
+    """
+    study = study_of(paper)
+    return tuple(draw(figure, measurements, study) for figure in paper.figures)
+
+
+def draw(figure: Figure, measurements: Measurements, study: Study) -> Drawn:
+    """One of them."""
+    prefix = figure.name.lower().replace(" ", "-").replace(".", "-")
+    parts = composition.all_made(
+        figure.title, lambda: CHARTS[figure.chart](figure, measurements, prefix, study)
+    )
+    missing = tuple(absences(figure, measurements))
+    nothing = ""
+    if not any(one.panels for one in parts):
+        said = [sentence for one in parts for sentence in (*one.caption, *one.notes, one.lost) if sentence]
+        nothing = " ".join([*said, *missing]) or NO_SAMPLE
+        parts = [empty(figure, prefix, nothing)]
+        missing = (*said, *missing) or (NO_SAMPLE,)
+    last = parts[-1]
+    parts[-1] = replace(last, notes=(*last.notes, *missing))
+    width = COLUMN_MM if figure.settings.get("print") == "column" else PAGE_MM
+    typeset = tuple(map(_typeset, parts))
+    words = "" if nothing else caption_of(figure, typeset, measurements)
+    return Drawn(figure, typeset, width, words, nothing)
+
+
+def _typeset(part: composition.Figure) -> composition.Figure:
+    """Its words as a page has them."""
+    return replace(
+        part,
+        title=micro(part.title),
+        panels=tuple(replace(one, title=micro(one.title)) for one in part.panels),
+        caption=tuple(map(micro, part.caption)),
+        key=tuple(replace(one, label=micro(one.label)) for one in part.key),
+        notes=tuple(map(micro, part.notes)),
+    )

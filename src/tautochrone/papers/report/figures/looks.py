@@ -1,0 +1,126 @@
+"""How systems look in every figure of a reproduction: ours in colour, published ones in black.
+
+Colour alone never carries the meaning: each of our systems has a shape, too, and a full one; each series has
+a dash; a published mark is black, and for the first series a ring, for the second one with a dot. So grey is
+enough.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from tautochrone.answer.composition import Sign
+from tautochrone.answer.outlines import outline
+from tautochrone.answer.theme import DASHES, SHAPES
+from tautochrone.papers.document import Figure, Mark
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.report.figures.study import Study
+from tautochrone.papers.systems import label_of
+
+_RINGS = ((0.66, 0.0), (0.66, 0.34), (0.34, 0.0), (0.0, 0.0))
+"""Of each series: how large the hole in a published mark is, and the dot in the hole."""
+
+_FILLS = ("open", "with a dot", "thick", "full")
+_MOST_KINDS = 4
+_IN_TRIANGLE = 0.72  # of these: its sides are nearer to its middle
+
+
+def labels_of(measurements: Measurements) -> list[str]:
+    """All systems of ours: the place of one is its colour and its shape in every figure."""
+    return [label_of(one.name) for one in measurements.systems]
+
+
+def color_of(rank: int) -> int:
+    """Place in the theme's series of the system of ours with this rank."""
+    return rank % len(SHAPES)
+
+
+def shape_of(rank: int) -> str:
+    """Its shape, as Vega names it."""
+    return SHAPES[rank % len(SHAPES)]
+
+
+def dash_of(series: int) -> list[int]:
+    """Of the lines of the figure's series with this rank."""
+    return list(DASHES[series % len(DASHES)])
+
+
+def published_path(rank: int, series: int = 0) -> str:
+    """The mark of a published system: by series a ring, one with a dot, a thick one, a full shape."""
+    shape = SHAPES[rank % len(SHAPES)]
+    size = _IN_TRIANGLE if "triangle" in shape else 1.0
+    hole, dot = (one * size for one in _RINGS[series % len(_RINGS)])
+    ring = outline(shape) + (outline(shape, hole, backwards=True) if hole else "")
+    return ring + (outline(shape, dot) if dot else "")
+
+
+def series_of(figure: Figure) -> list[str]:
+    """The labels of what is drawn of each system, in order: of the series, then of marks alone."""
+    labels = [one.label for one in figure.series] + [one.label for one in figure.marks]
+    return list(dict.fromkeys(label for label in labels if label))
+
+
+def key_of_systems(names: Iterable[str], measurements: Measurements, *, line: bool = True) -> list[Sign]:
+    """Ours, each with its colour and shape, on a line where the figure has lines."""
+    every = [one.name for one in measurements.systems]
+    wanted = set(names)
+    return [
+        Sign(label_of(name), "" if line else None, outline(shape_of(rank)), color_of(rank))
+        for rank, name in enumerate(every)
+        if name in wanted
+    ]
+
+
+def key_of_lines(names: Iterable[str], measurements: Measurements) -> list[Sign]:
+    """Ours, each with its colour and a dash, where a figure has lines of systems and no marks."""
+    wanted = set(names)
+    dashes = [" ".join(map(str, dash_of(rank))) for rank in range(len(measurements.systems))]
+    return [
+        Sign(label_of(one.name), "" if dash == "1 0" else dash, color=color_of(rank))
+        for rank, (one, dash) in enumerate(zip(measurements.systems, dashes, strict=True))
+        if one.name in wanted
+    ]
+
+
+def key_of_series(labels: Sequence[str]) -> list[Sign]:
+    """What each dash means; none where there is one only."""
+    if len(labels) < 2:
+        return []
+    dashes = (" ".join(map(str, dash_of(index))) for index in range(len(labels)))
+    return [Sign(label, "" if dash == "1 0" else dash) for label, dash in zip(labels, dashes, strict=True)]
+
+
+def key_of_published(marks: Sequence[Mark], figure: Figure, study: Study) -> list[Sign]:
+    """The published marks that are drawn, each kind once, below whose they are."""
+    labels = series_of(figure)
+    kinds = dict.fromkeys((one.system, one.label) for one in marks)
+    several = len({label for _, label in kinds}) > 1
+    if several and len(kinds) > _MOST_KINDS:
+        return [Sign(f"Published by {study.words}:"), *_by_system_and_series(kinds, labels, study)]
+    ordered = sorted(kinds, key=lambda kind: (study.rank(kind[0]), labels.index(kind[1]) if kind[1] else 0))
+    signs = [
+        Sign(
+            ", ".join(filter(None, (system, label if several else ""))),
+            path=published_path(study.rank(system), labels.index(label) if label else 0),
+            shade="ink",
+        )
+        for system, label in ordered
+    ]
+    alike = {label for _, label in kinds} - {""}
+    of = f", {alike.pop()}" if len(alike) == 1 and not several and len(labels) > 1 else ""
+    return [Sign(f"Published by {study.words}{of}:"), *signs] if signs else []
+
+
+def _by_system_and_series(
+    kinds: Iterable[tuple[str, str]], labels: Sequence[str], study: Study
+) -> Iterator[Sign]:
+    """Shapes for the systems, and words for what is in them: fewer than a sign for each pair."""
+    held = list(kinds)
+    for system in sorted({system for system, _ in held}, key=study.rank):
+        yield Sign(system, path=published_path(study.rank(system)), shade="ink")
+    of = [labels.index(label) for label in labels if label in {label for _, label in held}]
+    yield Sign("; ".join(f"{_FILLS[at % len(_FILLS)]}: {labels[at]}" for at in of))
+
+
+def where_from(marks: Sequence[Mark], study: Study) -> list[str]:
+    """A sentence for a caption: what the published marks are."""
+    words = list(dict.fromkeys(one.words for one in marks))
+    return [f"Black marks are numbers published by {study.words}: {'; '.join(words)}."] if words else []

@@ -1,0 +1,277 @@
+"""How a table with its sides is arranged on a page: heads over several columns, names over several rows.
+
+As the paper has it, systems stand below each other or side by side, the latter only as long as there is room.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Literal
+
+from tautochrone.papers.document import Heading
+from tautochrone.papers.side_by_side import NOT_AVAILABLE, Entry, Laid, Side, describe, levels
+from tautochrone.papers.systems import label_of
+from tautochrone.papers.value import Absent
+
+Kind = Literal["head", "name", "published", "ours"]
+NOT_MEASURED = "not measured"
+MOST_COLUMNS = 8
+"""Of numbers, that a page has room for; of more, the systems stand below each other."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell; it may reach over several columns or rows.
+
+    Attributes:
+        kind: what is in it: a head, the name of a row, a number that was published, or one of ours.
+        notes: letters of footnotes.
+        small: what stands below it in small letters.
+        tip: what it rests on, for who asks.
+        first: whether it begins the columns of a system, or is a name in the first column.
+        words: whether it is no number.
+    """
+
+    text: str
+    kind: Kind
+    notes: tuple[str, ...] = ()
+    columns: int = 1
+    rows: int = 1
+    small: str = ""
+    tip: str = ""
+    first: bool = False
+    words: bool = False
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows that belong together: those that were published, or those that are ours.
+
+    Attributes:
+        title: above them, over all columns; empty where the heads say it.
+    """
+
+    title: str
+    published: bool
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table, arranged.
+
+    Attributes:
+        title: what it shows, with the unit where there is one for all.
+        names: columns of names, before those of numbers.
+        width: columns in all.
+        heads: the rows above.
+        elsewhere: letters of footnotes that are said once for several tables, with the place in that list.
+    """
+
+    name: str
+    title: str
+    names: int
+    width: int
+    heads: tuple[tuple[Cell, ...], ...]
+    blocks: tuple[Block, ...]
+    footnotes: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    elsewhere: tuple[tuple[str, int], ...] = ()
+
+
+def arrange(laid: Laid, *, most_columns: int = MOST_COLUMNS) -> Sheet:
+    """The table for a page, or a file.
+
+    Args:
+        most_columns: of numbers; 0: the systems always stand below each other.
+    """
+    across = laid.table.systems == "columns" or len(laid.sides) == 1
+    fits = len(laid.sides) * len(laid.table.columns) <= most_columns
+    names, heads, blocks = _across(laid) if across and fits else _down(laid)
+    if not names and not _any_text(heads):
+        heads = ()
+    return Sheet(
+        laid.name,
+        title_of(laid),
+        names,
+        names + len(laid.table.columns) * (len(laid.sides) if across and fits else 1),
+        heads,
+        blocks,
+        laid.footnotes,
+        laid.table.notes,
+    )
+
+
+def title_of(laid: Laid) -> str:
+    """What it shows, and the unit of all its numbers if they have one."""
+    title = laid.table.title or "In numbers"
+    return f"{title}, in {laid.unit}" if laid.unit else title
+
+
+_FEW = 2  # numbers of a row that are not there, and are said one by one
+_Arranged = tuple[int, tuple[tuple[Cell, ...], ...], tuple[Block, ...]]
+
+
+def _down(laid: Laid) -> _Arranged:
+    """Systems below each other, the published ones first."""
+    rows = _labels(laid.table.rows, laid, rows=True)
+    depth = _depth(rows)
+    named = any(side.system for side in laid.sides)
+    names = depth + named
+    heads = _column_heads(_labels(laid.table.columns, laid), names)
+    blocks = [
+        Block(_origin(own), published, tuple(line for side in own for line in _side(side, rows, named=named)))
+        for published, own in _grouped(laid.sides)
+    ]
+    return names, heads, tuple(blocks)
+
+
+def _side(side: Side, rows: Sequence[tuple[str, ...]], *, named: bool) -> Iterable[tuple[Cell, ...]]:
+    """Its rows, without those of which a paper prints nothing; one of a system without a number."""
+    depth = _depth(rows)
+    if named and not side.published and all(_is_absent(entries) for entries in side.entries):
+        yield _name(side, 1), *_silent(side, side.entries, depth)
+        return
+    kept = [at for at, entries in enumerate(side.entries) if any(one.text for one in entries)]
+    names = _spans([rows[at] for at in kept]) if kept else []
+    for index, at in enumerate(kept):
+        name = [_name(side, len(kept))] if named and index == 0 else []
+        stubs = [Cell(text, "name", rows=size) for text, size in names[index]] if depth else []
+        entries = side.entries[at]
+        if len(entries) > _FEW and not side.published and _is_absent(entries):
+            yield (*name, *stubs, *_silent(side, (entries,), 0))
+        else:
+            yield (*name, *stubs, *(_entry(one, side) for one in entries))
+
+
+def _silent(side: Side, rows: Sequence[Sequence[Entry]], names: int) -> tuple[Cell, ...]:
+    """One cell in place of the names and of all numbers that are not there."""
+    letters = dict.fromkeys(letter for entries in rows for one in entries for letter in one.notes)
+    words = NOT_MEASURED if side.origin == NOT_MEASURED else NOT_AVAILABLE
+    return (Cell(words, "ours", tuple(letters), columns=names + len(rows[0]), words=True),)
+
+
+def _is_absent(entries: Sequence[Entry]) -> bool:
+    return all(isinstance(one.found, Absent) for one in entries)
+
+
+def _across(laid: Laid) -> _Arranged:
+    """Systems side by side."""
+    rows = _labels(laid.table.rows, laid, rows=True)
+    columns = _labels(laid.table.columns, laid)
+    names, count = _depth(rows), len(columns)
+    above: list[tuple[Cell, ...]] = []
+    corner = (Cell("", "head", columns=names),) if names else ()
+    several = len(laid.sides) > 1
+    if several:
+        origins = [
+            Cell(_origin(own), "head", columns=len(own) * count, first=True)
+            for _, own in _grouped(laid.sides)
+        ]
+        above += [(*corner, *origins)]
+    if any(side.system for side in laid.sides):
+        above += [(*corner, *(_head(side, count) for side in laid.sides))]
+    if _depth(columns):
+        above += [
+            (*corner, *(cell for _ in laid.sides for cell in (replace(line[0], first=several), *line[1:])))
+            for line in _column_heads(columns, 0)
+        ]
+    spans: list[list[tuple[str, int]]] = _spans(rows) if names else [[] for _ in rows]
+    body = tuple(
+        (
+            *(
+                Cell(text, "name", rows=size, first=names > 0 and len(spans[at]) == names and index == 0)
+                for index, (text, size) in enumerate(spans[at])
+            ),
+            *(
+                _entry(one, side, first=index == 0 and several)
+                for side in laid.sides
+                for index, one in enumerate(side.entries[at])
+            ),
+        )
+        for at in range(len(rows))
+    )
+    return names, tuple(above), (Block("", published=True, rows=body),)
+
+
+def _grouped(sides: Sequence[Side]) -> list[tuple[bool, list[Side]]]:
+    return [(published, list(own)) for published, own in groupby(sides, key=lambda side: side.published)]
+
+
+def _origin(sides: Sequence[Side]) -> str:
+    """Who measured these: "Published: Laurich (2004)"; "Measured here, 2026-11-22"."""
+    if sides[0].published:
+        return f"Published: {sides[0].origin}"
+    days = sorted(
+        side.origin.removeprefix("measured ") for side in sides if side.origin.startswith("measured ")
+    )
+    if not days:
+        return "Here: nothing measured"
+    return f"Measured here, {days[0]}" + (f" to {days[-1]}" if days[-1] != days[0] else "")
+
+
+def _name(side: Side, rows: int) -> Cell:
+    text = side.system if side.published else label_of(side.system)
+    return Cell(text, "name", side.notes, rows=rows, small=side.detail, first=True)
+
+
+def _head(side: Side, columns: int) -> Cell:
+    text = side.system if side.published else label_of(side.system)
+    return Cell(text, "head", side.notes, columns=columns, small=side.detail, first=True)
+
+
+def _entry(entry: Entry, side: Side, *, first: bool = False) -> Cell:
+    words = not any(letter.isdigit() for letter in entry.text)
+    kind: Kind = "published" if side.published else "ours"
+    return Cell(entry.text, kind, entry.notes, tip=describe(entry), first=first, words=words)
+
+
+def _labels(headings: Sequence[Heading], laid: Laid, *, rows: bool = False) -> list[tuple[str, ...]]:
+    """Each with its unit, where the table has no unit for all; of the rows only those of their own."""
+    labels = []
+    for heading in headings:
+        own = levels(heading)
+        unit = heading.unit if laid.unit is None else ""
+        if rows and not heading.unit:
+            unit = ""
+        labels.append((*own[:-1], f"{own[-1]} ({unit})".strip() if unit else own[-1]))
+    most = max(map(len, labels))
+    return [(*one, *[""] * (most - len(one))) for one in labels]
+
+
+def _depth(labels: Sequence[Sequence[str]]) -> int:
+    """Levels of names that there are; none where there is only one row without a name."""
+    return len(labels[0]) if any(any(one) for one in labels) else 0
+
+
+def _column_heads(labels: Sequence[tuple[str, ...]], names: int) -> tuple[tuple[Cell, ...], ...]:
+    """A row for each level; what is the same side by side reaches over all of it."""
+    corner = (Cell("", "head", columns=names),) if names else ()
+    rows = []
+    for level in range(len(labels[0])):
+        cells = [Cell(text, "head", columns=size) for text, size in _runs(labels, level)]
+        rows.append((*corner, *cells))
+    return tuple(rows)
+
+
+def _runs(labels: Sequence[tuple[str, ...]], level: int) -> list[tuple[str, int]]:
+    """What stands at a level, and over how many labels; on the last one, each by itself."""
+    if level == len(labels[0]) - 1:
+        return [(label[-1], 1) for label in labels]
+    of_level = groupby(labels, key=lambda label: label[: level + 1])
+    return [(key[-1], len(list(own))) for key, own in of_level]
+
+
+def _spans(labels: Sequence[tuple[str, ...]]) -> list[list[tuple[str, int]]]:
+    """The names that begin in each row, and over how many rows they reach."""
+    found: list[list[tuple[str, int]]] = [[] for _ in labels]
+    for level in range(len(labels[0])):
+        at = 0
+        for text, size in _runs(labels, level):
+            found[at].append((text, size))
+            at += size
+    return found
+
+
+def _any_text(heads: Sequence[Sequence[Cell]]) -> bool:
+    return any(cell.text for row in heads for cell in row)

@@ -1,0 +1,90 @@
+"""`tauto reproduce`: a paper measured anew, what it published beside it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tautochrone.base.errors import UsageError
+from tautochrone.command.options import (
+    AgainOption,
+    DryRunOption,
+    JobsOption,
+    JsonOption,
+    OpenReportOption,
+    RepetitionsOption,
+    StoreOption,
+)
+
+
+def reproduce(
+    name: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME...",
+            help="A paper's name, or all; without one: a list of them.",
+            show_default=False,
+        ),
+    ] = None,
+    on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--on",
+            metavar="SYSTEM",
+            help="A column of ours: lab:debian-rt, ssh:root@board; may be repeated. [local]",
+        ),
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="The same tables and figures from shorter runs: minutes, not hours."),
+    ] = False,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PLAN.toml",
+            help="Another plan with the paper's titles, or a folder with a NAME.plan.toml for each.",
+        ),
+    ] = None,
+    repetitions: RepetitionsOption = None,
+    jobs: JobsOption = None,
+    again: AgainOption = False,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FOLDER", help="Where report, figures and tables go; otherwise the store."
+        ),
+    ] = None,
+    open_it: OpenReportOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Measure a paper anew: every table and figure of it beside ours, and whether its claims hold here.
+
+    Without a name: which papers there are, and how long each takes. At full length each has as many samples
+    as in the paper; what was finished is not measured again: after Ctrl-C or a crash, type the same once
+    more. When all is measured, the same once more writes the report and the folder anew: a page, the figures
+    as SVG and PDF, the tables as CSV, Markdown and LaTeX.
+
+    Exit code 0: all that could be measured was, whether the claims hold or not: that one does not is an
+    answer, and no failure; 1: a cell went wrong while measuring; 3: nothing at all was permitted; 4: the
+    store or the folder can't be written; 130: stopped by Ctrl-C, with a report of what is there.
+    """
+    from tautochrone.campaign.verb import Wanted, hands
+    from tautochrone.papers.options import list_papers
+    from tautochrone.papers.reproducing import Order, Way, reproduce_papers
+    from tautochrone.papers.studies import chosen
+
+    names = chosen(name or [])
+    if plan is not None and quick:
+        raise UsageError("--plan and --quick both say what is measured", "Leave one of them out.")
+    if plan is not None and len(names) != 1 and not plan.is_dir():
+        raise UsageError(
+            f"--plan {plan} is of one paper", "Name that one, or a folder with NAME.plan.toml for each."
+        )
+    if not names:
+        list_papers(as_json=as_json)
+        return
+    way = Way(quick, plan, tuple(on or ()), repetitions)
+    wanted = Wanted(again, dry_run, as_json, None, open_it, hands(jobs))
+    reproduce_papers(names, Order(way, wanted, store, out))

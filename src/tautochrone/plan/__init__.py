@@ -1,1 +1,0 @@
-"""From what is wanted to runs: cells, and how one is carried out."""

@@ -1,1 +1,0 @@
-"""Grids and searches of the tire: how many masses, in how many threads."""

@@ -1,1 +1,0 @@
-"""Two virtual machines beside each other: in the terminal, as JSON, and as a page."""

@@ -1,1 +1,0 @@
-"""The report of a kernel matrix: kernels, as they preempt, times loads."""

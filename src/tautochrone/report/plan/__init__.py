@@ -1,1 +1,0 @@
-"""The report of a plan: its cells side by side."""

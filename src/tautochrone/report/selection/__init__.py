@@ -1,1 +1,0 @@
-"""A selection in words, tables and figures."""

@@ -1,1 +1,0 @@
-"""What a search for the largest tire came to: on a page, in the terminal, as JSON."""

@@ -1,1 +1,0 @@
-"""A trend in the terminal, as JSON, and as a page."""

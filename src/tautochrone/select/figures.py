@@ -1,0 +1,96 @@
+"""The figures of a selection: Q-Q plots against the reference, and the top of every candidate's curve."""
+
+from tautochrone.answer.charts import cumulative, quantile_plot
+from tautochrone.answer.composition import Figure, Panel, Sign
+from tautochrone.answer.series import Bins, Curve, Series
+from tautochrone.answer.theme import PAGE
+from tautochrone.select.candidates import Candidate
+from tautochrone.select.judge import Selected, Selection
+
+_MOST_PANELS = 12
+_OUTLINES = (
+    "M11 1.500a4.500 4.500 0 1 1 0 9a4.500 4.500 0 1 1 0-9z",
+    "M11 1l5 9h-10z",
+    "M7 2h8v8h-8z",
+    "M11 .500l4.500 5.500l-4.500 5.500l-4.500-5.500z",
+    "M9.500 1h3v3.500h3.500v3h-3.500v3.500h-3v-3.500h-3.500v-3h3.500z",
+    "M11 11l-5-9h10z",
+)
+"""Of the theme's shapes, in their order."""
+
+_LATE = "releases at most so late"
+
+
+def figures_of(selected: Selected, prefix: str) -> list[Figure]:
+    """Those of all selections; of several, numbers from 1 tell them apart."""
+    several = len(selected.selections) > 1
+    return [
+        figure
+        for number, one in enumerate(selected.selections, start=1)
+        for figure in figures(one, f"{prefix}-{number}" if several else prefix)
+    ]
+
+
+def figures(selection: Selection, prefix: str) -> list[Figure]:
+    """Those of one selection; the ids of their panels begin with ``prefix``."""
+    return [_quantiles(selection, f"{prefix}-qq"), _curves(selection, f"{prefix}-top")]
+
+
+def _quantiles(selection: Selection, prefix: str) -> Figure:
+    """Figure 3 of delgado2020; without the reference against itself."""
+    names = [one.name for one in selection.against]
+    others = [one for one in selection.against if one.name != selection.reference][:_MOST_PANELS]
+    span_ns = quantile_plot.extent([one.plot for one in others])
+    panels = tuple(
+        Panel(
+            f"{prefix}-{index}",
+            _panel_title(one.name, quantile_plot.regression(one.plot)),
+            quantile_plot.chart(
+                one.plot,
+                PAGE,
+                names=(selection.reference, one.name),
+                rank=names.index(one.name),
+                span_ns=span_ns,
+            ),
+        )
+        for index, one in enumerate(others)
+    )
+    caption = (
+        f"Each point is a quantile: across, that of {selection.reference}; up, that of the candidate. On the "
+        "dotted line both are the same. The other line is the linear regression over all quantiles, as in "
+        "Figure 3 of delgado2020; the axes are logarithmic, so that it bends. The few largest samples "
+        "weigh most in it.",
+    )
+    return Figure(f"Quantiles against those of {selection.reference}", panels, caption)
+
+
+def _panel_title(name: str, line: str) -> str:
+    return f"{name}: y = {line}" if line else name
+
+
+def _curves(selection: Selection, prefix: str) -> Figure:
+    """The top of the cumulative curves, as figures 8 and 9 of laurich2004."""
+    series = [_series(one, rank) for rank, one in enumerate(selection.candidates)]
+    chart = cumulative.top(series, PAGE, title=selection.contest.meaning, legend=False, counted=_LATE)
+    caption = (
+        "The latest tenth of all samples of each candidate, all repetitions together; each step up is ten "
+        "times rarer. The mark at the end of a line is the largest. Releases without a sample are not in it.",
+    )
+    key = tuple(
+        Sign(one.name, path=_OUTLINES[rank % len(_OUTLINES)], color=rank % len(PAGE.series))
+        for rank, one in enumerate(selection.candidates)
+    )
+    return Figure("The latest of each", (Panel(prefix, "", chart),), caption, key)
+
+
+def _series(one: Candidate, rank: int) -> Series:
+    counts = one.counts
+    return Series(
+        run=one.name,
+        rank=rank,
+        source="",
+        count=counts.total,
+        maximum_ns=int(counts.value[-1]),
+        bins=Bins(counts.value, counts.value, counts.count),
+        curve=Curve(counts.value, counts.share),
+    )

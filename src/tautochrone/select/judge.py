@@ -1,0 +1,297 @@
+"""One selection: the test of delgado2020 as printed, what it does not see, and a ranking to rely on.
+
+The paper (delgado2020, section IV) measures every multicore deployment by the uniprocessor: of those whose
+latencies a chi-square test does not reject, it selects the one with the least
+statistic. That finds the deployment most like the reference, which is not the one with the least latencies;
+with millions of samples it rejects everything; and it takes the samples for independent. So beside it stand
+tests and intervals that rest on what varies from run to run, or between stretches that are nearly
+independent.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tautochrone.base.errors import UsageError
+from tautochrone.judge.naming import measure_named
+from tautochrone.run.folder import Run
+from tautochrone.select.candidates import Candidate, Contest, Draft, draw_up, read, reference_of
+from tautochrone.select.metric import Metric
+from tautochrone.select.places import Pairs, chosen_metric, places, shown_quantiles
+from tautochrone.statistics.difference.chi_square import ChiSquare, chi_square, selected
+from tautochrone.statistics.difference.effect import Size, size_in_words, superiority
+from tautochrone.statistics.difference.multiplicity import holm
+from tautochrone.statistics.difference.quantile_difference import QuantileDifference, pairwise_differences
+from tautochrone.statistics.difference.quantile_plot import QuantilePlot, quantile_plot
+from tautochrone.statistics.difference.ranking import Ranking
+from tautochrone.statistics.difference.sides import Side
+from tautochrone.statistics.difference.two_sample import TwoSample, two_samples
+
+ALPHA = 0.05
+"""Significance of the test as printed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Against:
+    """One candidate against the reference.
+
+    Attributes:
+        chi_square: the paper's test; of the reference itself with itself, its statistic is 0.
+        plot: quantiles of the candidate against those of the reference, the paper's Figure 3.
+        kolmogorov_smirnov, anderson_darling: None where nothing can be permuted, and of the reference.
+        p_ks, p_ad: their p, adjusted (Holm) for all candidates; None where there is none.
+        differences: candidate less reference, of each shown quantile; empty of the reference.
+        superiority: the chance that one of its releases is later than one of the reference.
+        size: of that effect, in words.
+    """
+
+    name: str
+    chi_square: ChiSquare
+    plot: QuantilePlot
+    kolmogorov_smirnov: TwoSample | None
+    anderson_darling: TwoSample | None
+    p_ks: float | None
+    p_ad: float | None
+    differences: tuple[QuantileDifference, ...]
+    superiority: float
+    size: Size
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What came of one selection.
+
+    Attributes:
+        contest: who stood, and in what they differ.
+        source: of which source; empty where all are the threads of one loop.
+        metric: by what they are ranked; the usual one, or, where that has too few samples, a quantile that
+            has enough.
+        candidates: in the order of the runs that were given.
+        reference: by which the others are measured; ``why_reference``: why by that one, in words.
+        against: of every candidate, the reference included, in the order of ``candidates``.
+        chosen_as_printed: by the paper's rule: not rejected and the least statistic, the reference, whose
+            statistic is always 0, not counted. None: all are rejected.
+        ranking: by the metric, least first; candidates that share a letter can't be told apart.
+        pairs: what the ranking rests on, by the positions of two candidates; empty unless of a quantile.
+        alpha: chance, at most, that the ranking shows any difference where there is none.
+        left_out: candidates without a single sample, as sentences.
+    """
+
+    contest: Contest
+    source: str
+    metric: Metric
+    candidates: tuple[Candidate, ...]
+    reference: str
+    why_reference: str
+    against: tuple[Against, ...]
+    chosen_as_printed: str | None
+    ranking: Ranking
+    pairs: dict[tuple[int, int], QuantileDifference]
+    alpha: float = ALPHA
+    left_out: tuple[str, ...] = ()
+
+    def candidate(self, name: str) -> Candidate:
+        """The candidate of this name."""
+        return next(one for one in self.candidates if one.name == name)
+
+    def of(self, name: str) -> Against:
+        """It against the reference."""
+        return next(one for one in self.against if one.name == name)
+
+    @property
+    def best(self) -> tuple[str, ...]:
+        """The first of the ranking, and all that can't be told apart from it."""
+        return self.ranking.best
+
+
+@dataclass(frozen=True, eq=False)
+class Selected:
+    """All selections of some runs.
+
+    Attributes:
+        alone: what has nobody to be compared with, as sentences.
+    """
+
+    draft: Draft
+    selections: tuple[Selection, ...]
+    alone: tuple[str, ...]
+
+
+def select(
+    runs: Sequence[Run],
+    *,
+    by: str | None = None,
+    reference: str | None = None,
+    metric: Metric | None = None,
+    measure: str | None = None,
+    per: int | None = None,
+    confidence: float = 0.95,
+    seed: int = 1,
+) -> Selected:
+    """Select among runs, or among the cells that they are the repetitions of.
+
+    Source of the test as printed: delgado2020, section IV; of the rest: docs/select.md.
+
+    Args:
+        runs: finished ones, two or more.
+        by: the axis in which candidates differ; None: see ``draw_up``.
+        reference: by which the others are measured; None: Single, as-is, or the first.
+        metric: by what they are ranked; None: ``p99.9``, or the rarest quantile with enough samples.
+        measure: of which measure; None: the one of the metric, or the first of each experiment.
+        per: scale the histograms of the paper's test to so many samples; None: to the candidate's own.
+        confidence: of intervals, as a fraction; 1 - confidence is what the ranking allows.
+        seed: of resampling, so that the same runs give the same answer.
+
+    Raises:
+        UsageError: there is nothing to select from; no such axis, reference, measure.
+        DamagedError: samples can't be read.
+    """
+    wanted = measure
+    if wanted is None and metric is not None and metric.measure:
+        known = [one for run in runs for one in run.measures]
+        wanted = measure_named(metric.measure, known) or metric.measure
+    draft = draw_up(runs, by, wanted)
+    if reference is not None:
+        everybody = list(dict.fromkeys(name for contest in draft.contests for name in contest.members))
+        reference_of(everybody, reference)
+    found: list[Selection] = []
+    alone = list(draft.alone)
+    for contest in draft.contests:
+        held = list(read(contest))
+        for source, candidates in held:
+            if len(candidates) > 1:
+                found.append(_hold(contest, source, candidates, reference, metric, per, confidence, seed))
+            else:
+                there = candidates[0].name if candidates else "none"
+                alone.append(f"{source or contest.experiment}: only {there} has samples of it.")
+    if not found:
+        raise UsageError(f"There is nothing to select from. {' '.join(alone)}".strip(), "Measure for longer.")
+    return Selected(draft, tuple(found), tuple(alone))
+
+
+def side_of(candidate: Candidate) -> Side:
+    """It as the tests of difference take it: repetitions, and of each its sources."""
+    return [[one.as_source() for one in sources] for sources in candidate.parts]
+
+
+def _hold(
+    contest: Contest,
+    source: str,
+    candidates: Sequence[Candidate],
+    wanted: str | None,
+    metric: Metric | None,
+    per: int | None,
+    confidence: float,
+    seed: int,
+) -> Selection:
+    names = [one.name for one in candidates]
+    reference, why = _reference(names, wanted)
+    sides = [side_of(one) for one in candidates]
+    ranked_by = metric if metric is not None else chosen_metric(candidates)
+    quantiles = shown_quantiles(candidates, ranked_by)
+    pairs = pairwise_differences(sides, quantiles, confidence=confidence, seed=seed)
+    against = _against(candidates, sides, names.index(reference), pairs, per, seed)
+    others = [one for one in against if one.name != reference]
+    chosen = selected([one.chi_square for one in others])
+    alpha = 1 - confidence
+    ranking, compared = places(candidates, ranked_by, quantiles, pairs, alpha)
+    missing = [name for name in contest.members if name not in names]
+    return Selection(
+        contest=contest,
+        source=source,
+        metric=ranked_by,
+        candidates=tuple(candidates),
+        reference=reference,
+        why_reference=why,
+        against=tuple(against),
+        chosen_as_printed=None if chosen is None else others[chosen].name,
+        ranking=ranking,
+        pairs=compared,
+        alpha=alpha,
+        left_out=tuple(f"{name} has no sample, and is left out." for name in missing),
+    )
+
+
+def _reference(names: Sequence[str], wanted: str | None) -> tuple[str, str]:
+    """The wanted one where it stands here, too; otherwise the usual one, which is said."""
+    if wanted is None:
+        return reference_of(names)
+    try:
+        return reference_of(names, wanted)
+    except UsageError:
+        found, why = reference_of(names)
+        return found, f"{why}; {wanted} is not among these"
+
+
+def _against(
+    candidates: Sequence[Candidate],
+    sides: Sequence[Side],
+    at: int,
+    pairs: Pairs,
+    per: int | None,
+    seed: int,
+) -> list[Against]:
+    counts = [one.counts for one in candidates]
+    tests = [
+        None if index == at else two_samples(sides[at], side, seed=seed) for index, side in enumerate(sides)
+    ]
+    ks, ad = ([None if both is None else both[which] for both in tests] for which in (0, 1))
+    p_ks, p_ad = _adjusted(ks), _adjusted(ad)
+    found = []
+    for index, one in enumerate(candidates):
+        lost = (candidates[at].lost or 0, one.lost or 0)
+        superior = 0.5 if index == at else superiority(counts[at], counts[index], lost)
+        found.append(
+            Against(
+                name=one.name,
+                chi_square=chi_square(counts[at], counts[index], alpha=ALPHA, per=per),
+                plot=quantile_plot(counts[at], counts[index]),
+                kolmogorov_smirnov=ks[index],
+                anderson_darling=ad[index],
+                p_ks=p_ks[index],
+                p_ad=p_ad[index],
+                differences=() if index == at else _differences(at, index, pairs),
+                superiority=superior,
+                size=size_in_words(superior),
+            )
+        )
+    return found
+
+
+def _adjusted(tests: Sequence[TwoSample | None]) -> list[float | None]:
+    """Each p for all of them together; None where there is no test."""
+    there = {index: one.p for index, one in enumerate(tests) if one is not None and one.p is not None}
+    of = dict(zip(there, holm(list(there.values())), strict=True))
+    return [of.get(index) for index in range(len(tests))]
+
+
+def _differences(at: int, index: int, pairs: Pairs) -> tuple[QuantileDifference, ...]:
+    """Candidate less reference, whichever of the two stands first."""
+    if at < index:
+        return pairs[at, index]
+    return tuple(turned(one) for one in pairs[index, at])
+
+
+def turned(one: QuantileDifference) -> QuantileDifference:
+    """The same difference seen from the other side: first less second."""
+
+    def minus(value: float | None) -> float | None:
+        return None if value is None else -value
+
+    def over(value: float | None) -> float | None:
+        return 1 / value if value else None
+
+    return QuantileDifference(
+        q=one.q,
+        first_ns=one.second_ns,
+        second_ns=one.first_ns,
+        difference_ns=minus(one.difference_ns),
+        low_ns=minus(one.high_ns),
+        high_ns=minus(one.low_ns),
+        ratio=over(one.ratio),
+        ratio_low=over(one.ratio_high),
+        ratio_high=over(one.ratio_low),
+        p=one.p,
+        confidence=one.confidence,
+        basis=one.basis,
+        note=one.note,
+    )

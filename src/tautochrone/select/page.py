@@ -1,0 +1,92 @@
+"""The page of a selection: one HTML file."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from tautochrone.answer import html
+from tautochrone.answer.experiments import Grid
+from tautochrone.answer.foot import first, foot
+from tautochrone.answer.typeset import micro, plural
+from tautochrone.answer.views import conditions, grids, run_lines, warnings
+from tautochrone.answer.views.grids import Laid
+from tautochrone.base.faults import Later
+from tautochrone.run.folder import Run
+from tautochrone.select import words
+from tautochrone.select.judge import Selected
+from tautochrone.select.section import sections
+from tautochrone.select.traits import block_of
+
+
+def render(selected: Selected, *, command: Sequence[str], out: Path) -> Path:
+    """Write the page.
+
+    Args:
+        command: what was typed.
+        out: the HTML file; its folder must exist.
+
+    Returns:
+        ``out``.
+
+    Raises:
+        StoreError: the file can't be written.
+    """
+    return html.write(page(selected, command), out)
+
+
+def page(selected: Selected, command: Sequence[str]) -> str:
+    """The HTML text."""
+    placed = _placed(selected)
+    manifests = [run.manifest for _, run in placed]
+    labels = [f"{name}, {run.id}" for name, run in placed]
+    return html.render(
+        "selection.html.j2",
+        masthead=Later(html.masthead, *manifests),
+        title=html.title(lambda: _title(selected)),
+        how=Later(_how, selected),
+        selections=sections(selected),
+        lacking=(),
+        required=None,
+        **foot(manifests, Later(warnings.warnings, manifests, labels)),
+        deployments=Later(_deployments, placed),
+        loads=first(conditions.loads, manifests, labels),
+        runs=Later(
+            lambda: [run_lines.run_line(run.manifest, name, block_of(run) or "") for name, run in placed]
+        ),
+        commands=[shlex.join(command), f"tauto show {manifests[0].id}"],
+    )
+
+
+def _title(selected: Selected) -> str:
+    (first, *others) = selected.selections
+    if others:
+        return f"Which {first.contest.by}? {plural(len(others) + 1, 'selection')}"
+    return micro(words.answer(first))
+
+
+def _how(selected: Selected) -> list[str]:
+    several = len(selected.selections) > 1
+    told = (
+        [micro(f"{words.title(one)}: {words.answer(one)}") for one in selected.selections] if several else []
+    )
+    return [*told, *selected.alone]
+
+
+def _deployments(placed: Sequence[tuple[str, Run]]) -> Laid | None:
+    """Every setting of every deployment, each once; None without any."""
+    rows: dict[tuple[str, ...], None] = {}
+    for name, run in placed:
+        for grid in conditions.deployments([run.manifest], [""]):
+            rows |= dict.fromkeys((name, *row) for row in grid.rows)
+    heads = ("", "setting", "before", "asked for", "obtained", "as asked")
+    return grids.view(Grid("Deployments", heads, tuple(rows), words=heads)) if rows else None
+
+
+def _placed(selected: Selected) -> list[tuple[str, Run]]:
+    """Every run once, with the name of the candidate that it is of."""
+    found: dict[str, tuple[str, Run]] = {}
+    for one in selected.selections:
+        for name, runs in one.contest.members.items():
+            for run in runs:
+                found.setdefault(run.id, (name, run))
+    return list(found.values())

@@ -1,0 +1,107 @@
+"""Which candidate comes before which: by a quantile, the largest, or the misses."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from tautochrone.judge.comparison.spread import largest
+from tautochrone.select.candidates import Candidate
+from tautochrone.select.metric import USUAL, Metric
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+from tautochrone.statistics.difference.quantile_difference import QuantileDifference
+from tautochrone.statistics.difference.ranking import Ranking, rank
+from tautochrone.statistics.quantiles import QUANTILES, samples_needed
+
+Pairs = dict[tuple[int, int], tuple[QuantileDifference, ...]]
+"""By the positions of two candidates: second less first, of each shown quantile."""
+
+
+def chosen_metric(candidates: Sequence[Candidate]) -> Metric:
+    """The usual quantile, or the rarest one below it that all have enough samples for."""
+    fewest = min(one.released for one in candidates)
+    usual = [q for q in QUANTILES if q <= (USUAL.q or 1) and samples_needed(q) <= fewest]
+    return Metric("quantile", max(usual, default=QUANTILES[0]))
+
+
+def shown_quantiles(candidates: Sequence[Candidate], metric: Metric) -> list[float]:
+    """The quantiles that all have enough samples for, and the one that was asked for."""
+    fewest = min(one.released for one in candidates)
+    usual = {q for q in QUANTILES if samples_needed(q) <= fewest}
+    return sorted(usual | ({metric.q} if metric.q is not None else {QUANTILES[0]}))
+
+
+def places(
+    candidates: Sequence[Candidate],
+    metric: Metric,
+    quantiles: Sequence[float],
+    pairs: Pairs,
+    alpha: float,
+) -> tuple[Ranking, dict[tuple[int, int], QuantileDifference]]:
+    """The ranking, and the comparisons that it rests on where it is of a quantile.
+
+    Args:
+        quantiles: those that ``pairs`` has, ascending.
+        alpha: chance, at most, that it shows any difference where there is none.
+    """
+    names = [one.name for one in candidates]
+    if metric.q is not None:
+        at = quantiles.index(metric.q)
+        compared = {pair: own[at] for pair, own in pairs.items()}
+        values = list(_quantile_values(len(names), compared))
+        return rank(names, values, {pair: one.p for pair, one in compared.items()}, alpha), compared
+    fewest = min(sum(one.counts.total for one in run) for candidate in candidates for run in candidate.parts)
+    of_runs = [_of_runs(one, metric, fewest) for one in candidates]
+    total = [_total(one, metric) for one in candidates]
+    p = {(i, j): _welch(of_runs[i], of_runs[j]) for i, j in combinations(range(len(names)), 2)}
+    return rank(names, total, p, alpha), {}
+
+
+def _quantile_values(
+    count: int, compared: dict[tuple[int, int], QuantileDifference]
+) -> Iterator[float | None]:
+    """Each candidate's value, as the comparisons have it."""
+    for index in range(count):
+        yield next(
+            one.first_ns if pair[0] == index else one.second_ns
+            for pair, one in compared.items()
+            if index in pair
+        )
+
+
+def _total(candidate: Candidate, metric: Metric) -> float | None:
+    """Over all repetitions: the largest, or the share of releases that have no sample; None: not known."""
+    if metric.kind == "misses":
+        return None if candidate.lost is None else candidate.lost / candidate.released
+    return None if candidate.lost else float(candidate.counts.value[-1])
+
+
+def _of_runs(candidate: Candidate, metric: Metric, samples: int) -> list[float | None]:
+    """The same of each repetition; of the largest the logarithm of that of so many samples, since such times
+    spread by factors and grow with the number of samples."""
+    found: list[float | None] = []
+    for sources in candidate.parts:
+        lost = [one.lost for one in sources]
+        if metric.kind == "misses":
+            taken = sum(one.counts.total for one in sources) + sum(one or 0 for one in lost)
+            found.append(None if None in lost else sum(one or 0 for one in lost) / taken)
+        else:
+            value = None if any(lost) else largest([one.as_source() for one in sources], samples)
+            found.append(None if value is None or value <= 0 else float(np.log(value)))
+    return found
+
+
+def _welch(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
+    """Whether repetitions of two candidates differ: Welch, Biometrika 34, 1947; None: too few repetitions.
+
+    One run says nothing of the next one's misses or maximum: misses come in bursts, and a maximum is one
+    sample.
+    """
+    known = [[one for one in own if one is not None] for own in (first, second)]
+    if min(map(len, known)) < FEWEST_RUNS or sum(map(len, known)) < len(first) + len(second):
+        return None
+    if all(len(set(own)) == 1 for own in known):
+        return 1.0 if known[0][0] == known[1][0] else None
+    from scipy import stats
+
+    return float(stats.ttest_ind(*known, equal_var=False).pvalue)

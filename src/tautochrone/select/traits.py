@@ -1,0 +1,98 @@
+"""What runs are known by when they stand for election: where, under what and how each was measured."""
+
+from collections.abc import Mapping, Sequence
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import format_duration
+from tautochrone.judge.circumstances import LOCAL, deployment_name, remote
+from tautochrone.judge.middleware_setting import as_obtained
+from tautochrone.run.folder import Run
+from tautochrone.run.layout import periods_ns
+
+AS_IS = "as-is"
+RUN = "run"
+"""The axis of runs that differ in nothing: each stands for itself."""
+
+AXES = ("deployment", "system", "kernel", "machine", "load")
+"""The axes that every run has, in the order in which one is chosen where several differ."""
+
+ASKED = ("load", "period")
+"""What is asked of the machine: where these differ, times differ for that reason alone."""
+
+_NOT_TRAITS = {  # how long, how it was kept, what a watchdog allows; the period is told apart
+    "count", "warmup", "ring_rows", "duration_ns", "period_ns", "budget_ns", "record", "drain",
+}  # fmt: skip
+_PLAN = "plan"
+
+
+def traits_of(run: Run) -> dict[str, str]:
+    """What a run may be told from others by: names as ``--by`` takes them, and words for people.
+
+    A parameter that the run does not have is left out.
+    """
+    manifest = run.manifest
+    conditions, header = manifest.conditions, manifest.header
+    kernel = manifest.facts.get("kernel") or header.get("system") or {}
+    found = {
+        "deployment": deployment_name(conditions) or AS_IS,
+        "system": remote(conditions) or LOCAL,
+        "kernel": " ".join(str(kernel[key]) for key in ("release", "preemption") if kernel.get(key)),
+        "machine": str((manifest.facts.get("cpu") or {}).get("model") or ""),
+        "load": str(conditions.get("load") or "idle"),
+    }
+    periods = sorted(set(periods_ns(header).values()))
+    if periods:
+        found["period"] = ", ".join(map(format_duration, periods))
+    parameters = as_obtained(manifest)
+    for name, value in parameters.items():
+        if value is not None and name not in _NOT_TRAITS and not _is_nested(value):
+            found[_axis(name)] = _words(name, value)
+    return found
+
+
+def axis_of(typed: str, there: Sequence[Mapping[str, str]]) -> str:
+    """The axis that a person named.
+
+    Args:
+        typed: the name.
+        there: traits of all runs.
+
+    Raises:
+        UsageError: no run has such a trait.
+    """
+    known = list(dict.fromkeys(name for one in there for name in one))
+    name = _axis(typed.strip().replace("-", "_"))
+    if name in known or name == RUN:
+        return name
+    differing = [axis for axis in known if differs(axis, there)]
+    named = ", ".join([*differing, RUN])
+    raise UsageError(f"--by {typed}: the runs have nothing of that name", f"They differ in: {named}.")
+
+
+def differs(axis: str, there: Sequence[Mapping[str, str]]) -> bool:
+    """Whether not all of these runs are alike in it."""
+    return len({one.get(axis, "") for one in there}) > 1
+
+
+def block_of(run: Run) -> int:
+    """The repetition of its campaign in which a run was measured; 0 without one."""
+    told = run.manifest.conditions.get(_PLAN)
+    number = told.get("repetition") if isinstance(told, Mapping) else None
+    return number if isinstance(number, int) else 0
+
+
+def _axis(parameter: str) -> str:
+    return parameter.removesuffix("_ns")
+
+
+def _is_nested(value: object) -> bool:
+    listed = isinstance(value, (list, tuple)) and any(isinstance(one, (Mapping, list)) for one in value)
+    return listed or isinstance(value, Mapping)
+
+
+def _words(name: str, value: object) -> str:
+    if name.endswith("_ns") and isinstance(value, int):
+        return format_duration(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)

@@ -1,0 +1,116 @@
+"""``tauto select``: which deployment, kernel or system is best, and which can't be told apart from it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tautochrone.base.errors import UsageError
+from tautochrone.command.options import (
+    JsonOption,
+    OpenPageOption,
+    PageOption,
+    RunsArgument,
+    StoreOption,
+    names_campaign,
+    open_runs,
+    open_store,
+)
+from tautochrone.command.told import tell_json
+
+if TYPE_CHECKING:
+    from tautochrone.run.folder import Run
+
+
+def select(
+    run: RunsArgument,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="deployment|system|load|…",
+            help="In what the candidates differ; 'run': each run stands for itself. [what differs]",
+        ),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="By which the others are measured. [Single, as-is, or the first]"),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT", help="By what they are ranked: 'latency p99.9', median, max, misses. [p99.9]"
+        ),
+    ] = None,
+    measure: Annotated[
+        str | None, typer.Option("--measure", "-m", help="Which measure, where a run has several.")
+    ] = None,
+    per: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Scale histograms of the chi-square test to so many samples. [not]"),
+    ] = None,
+    confidence: Annotated[str, typer.Option(metavar="PERCENT", help="Of intervals and the ranking.")] = "95%",
+    as_json: JsonOption = False,
+    out: PageOption = None,
+    open_it: OpenPageOption = False,
+    store: StoreOption = None,
+) -> None:
+    """Select among deployments, kernels or systems: runs, or the cells of a campaign.
+
+    First the ranking, in which those that can't be told apart share a letter; then the selection of
+    delgado2020 as printed (its chi-square test and Q-Q plot), the tests that it lacks, and what can mislead.
+    Cells that differ in more than one thing (load, period) make a selection for each. A campaign's name
+    begins with plan-; plan-latest is the latest one.
+    """
+    from tautochrone.answer.console import make_console
+    from tautochrone.base.units import parse_confidence
+    from tautochrone.command.introduction import see_that_it_can_be_written
+    from tautochrone.select import judge as selection
+    from tautochrone.select import terminal
+    from tautochrone.select.metric import parse_metric
+
+    wanted = parse_metric(metric) if metric is not None else None
+    sure = parse_confidence(confidence)
+    if per is not None and per < 1:
+        raise UsageError(f"--per {per}: there is no such number of samples", "Give 1 or more.")
+    if out is not None:
+        see_that_it_can_be_written(out)
+    runs = runs_named(run, store)
+    found = selection.select(
+        runs, by=by, reference=reference, metric=wanted, measure=measure, per=per, confidence=sure
+    )
+    if as_json:
+        tell_json(lambda: terminal.as_table(found))
+    else:
+        terminal.show_selected(make_console(), found)
+    if out is not None or open_it:
+        from tautochrone.select import page
+
+        path = out if out is not None else Path(f"selection-{runs[0].id}.html")
+        page.render(found, command=("tauto", *sys.argv[1:]), out=path)
+        make_console(stderr=as_json).print(f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False)
+        if open_it:
+            import webbrowser
+
+            webbrowser.open(path.resolve().as_uri())
+
+
+def runs_named(names: list[str], store: Path | None) -> list[Run]:
+    """These runs, or the finished ones of a campaign.
+
+    Raises:
+        UsageError: a run is named twice, or no cell of the campaign is finished.
+        StoreError: there is no such run or campaign.
+    """
+    if not names_campaign(names):
+        return open_runs(store, names)
+    from tautochrone.measure.campaign.campaign import open_campaign
+    from tautochrone.run.folder import Run
+
+    campaign = open_campaign(open_store(store), names[0])
+    finished = campaign.finished()
+    if not finished:
+        raise UsageError(f"No cell of {campaign.id} is finished", "Run the plan to its end first.")
+    return [Run.read(entry.path) for entry in finished.values()]

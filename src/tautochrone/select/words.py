@@ -1,0 +1,203 @@
+"""What a selection says, in words."""
+
+from collections.abc import Iterator, Sequence
+
+from tautochrone.base.units import format_duration
+from tautochrone.base.words import listed
+from tautochrone.select.candidates import Candidate
+from tautochrone.select.judge import Selection
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+from tautochrone.statistics.difference.chi_square import ChiSquare
+from tautochrone.target.middleware_names import FOOTPRINT, INCIDENTAL
+
+_ONCE = "Whether that repeats is not shown, since what differs from run to run is not in it."
+_BASES = {
+    "repetitions": "from run to run",
+    "blocks": "from stretches within the runs",
+    "independent": "as if samples were independent, since histograms do not tell their order",
+}
+
+
+def title(selection: Selection) -> str:
+    """What was measured, and under what: ``Scheduling latency, idle``."""
+    contest = selection.contest
+    words = [contest.meaning[:1].upper() + contest.meaning[1:], selection.source, contest.circumstances]
+    return ", ".join(filter(None, words))
+
+
+def value(selection: Selection, name: str) -> str:
+    """What a candidate has by the metric."""
+    ranked = next(one for one in selection.ranking.ranked if one.name == name)
+    return said(selection, ranked.value)
+
+
+def said(selection: Selection, of_metric: float | None) -> str:
+    """A value of the metric."""
+    if selection.metric.kind == "misses":
+        return "not known" if of_metric is None else share(of_metric)
+    return "later than every sample" if of_metric is None else format_duration(of_metric)
+
+
+def share(of_all: float) -> str:
+    """A share as people say it."""
+    return "none" if of_all == 0 else f"{of_all * 100:.3g} %"
+
+
+def answer(selection: Selection) -> str:
+    """The selection in a sentence or two."""
+    ranking, metric = selection.ranking, selection.metric
+    first = ranking.ranked[0]
+    if selection.contest.confounded:
+        also = "; ".join(selection.contest.confounded)
+        return (
+            f"Nothing can be said of {selection.contest.by}: times differ for what differs with it, {also}."
+        )
+    if first.value is None:
+        return f"None can be called best: {_of(selection)} is {said(selection, None)} in all of them."
+    if metric.kind == "misses" and all(one.value == 0 for one in ranking.ranked):
+        return "No difference is shown: no release was missed by any."
+    others = [one for one in ranking.best if one != first.name]
+    worse = [one.name for one in ranking.ranked if not one.with_best]
+    lowest = f"{first.name} has the least {_of(selection)}, {said(selection, first.value)}"
+    if ranking.none_shown:
+        return f"No difference is shown: {lowest}, but {listed(others)} can't be told apart from it."
+    if others:
+        apart = f"; {listed(worse)} can" if worse else ""
+        found = f"{lowest}; {listed(others)} can't be told apart from it{apart}."
+    else:
+        found = f"{first.name} is best: it has the least {_of(selection)}, {said(selection, first.value)}, "
+        found += "told apart from all others."
+    return found if repeats(selection) else f"In these runs {found} {_ONCE}"
+
+
+def repeats(selection: Selection) -> bool:
+    """Whether what differs from one repetition to the next is in the ranking."""
+    return selection.metric.q is None or all(one.basis == "repetitions" for one in selection.pairs.values())
+
+
+def sentences(selection: Selection) -> list[str]:
+    """The answer, what the paper's rule says, and what must be known about both."""
+    return [answer(selection), as_printed(selection), *of_the_test(selection), *cautions(selection)]
+
+
+def of_the_test(selection: Selection) -> list[str]:
+    """What must be known about the chi-square test alone."""
+    return [*_samples(selection), *_overflow(selection)]
+
+
+def as_printed(selection: Selection) -> str:
+    """What the rule of the paper selects, and whether that is what has least latencies."""
+    reference, chosen = selection.reference, selection.chosen_as_printed
+    if chosen is None:
+        return (
+            f"The rule of delgado2020 (not rejected by the chi-square test against {reference}, and of these "
+            "the least statistic) selects none: all are rejected."
+        )
+    found = f"The rule of delgado2020 selects {chosen}: of those not rejected, the most like {reference}."
+    if chosen in selection.best:
+        return found
+    return f"{found} That is not the one with the least {_of(selection)}: the test looks for likeness."
+
+
+def cautions(selection: Selection) -> Iterator[str]:
+    """What can mislead here, besides the chi-square test."""
+    if selection.contest.experiment == FOOTPRINT:
+        yield INCIDENTAL
+    yield from _alongside(selection)
+    yield from _lost(selection.candidates)
+    yield from _uncertain(selection)
+    yield from selection.left_out
+
+
+def basis(selection: Selection) -> str:
+    """What the intervals and the ranking rest on."""
+    if selection.metric.q is None:
+        return f"Compared from run to run, where each has {FEWEST_RUNS} or more."
+    found = dict.fromkeys(one.basis for one in selection.pairs.values() if one.basis)
+    return f"Intervals: {'; '.join(_BASES.get(one, one) for one in found)}." if found else ""
+
+
+def _of(selection: Selection) -> str:
+    metric = selection.metric
+    if metric.kind == "misses":
+        return "share of missed releases"
+    return f"{metric.name} of {selection.contest.meaning}"
+
+
+def _alongside(selection: Selection) -> Iterator[str]:
+    for one in selection.contest.alongside:
+        yield f"Going along with {selection.contest.by}: {one}."
+
+
+def _samples(selection: Selection) -> Iterator[str]:
+    """With many samples any difference is rejected: how few would not have been."""
+    tests = [one.chi_square for one in selection.against if one.name != selection.reference]
+    rejected = [
+        one for one in selection.against if one.name != selection.reference and one.chi_square.rejected
+    ]
+    if rejected:
+        kept = [f"{one.name} {_kept(one.chi_square):,}" for one in rejected]
+        yield (
+            "The chi-square statistic grows in proportion to the samples. The most samples with which "
+            f"these, with the same shares in each bin, would not be rejected: {', '.join(kept)}."
+        )
+    if any(one.reference_samples != one.observed_samples for one in tests):
+        yield "The histograms have different numbers of samples, which the paper's have not: they are scaled."
+    if tests and tests[0].joined:
+        yield (
+            f"Bins within its range in which {selection.reference} has no sample, where the statistic is not "
+            f"defined: {tests[0].joined:,}, each joined with the next one above."
+        )
+
+
+def _kept(test: ChiSquare) -> int:
+    """With so many samples in the same shares the statistic would be the critical value."""
+    return int(test.total * test.critical / test.statistic)
+
+
+def _overflow(selection: Selection) -> Iterator[str]:
+    late = [
+        f"{one.name} {one.chi_square.above:,}, the latest {format_duration(one.chi_square.beyond_ns)} later"
+        for one in selection.against
+        if one.chi_square.above and one.chi_square.beyond_ns
+    ]
+    if late:
+        yield (
+            f"Samples later than all of {selection.reference} are moved into its last bin, so that the test "
+            f"does not see how late they are: {'; '.join(late)}."
+        )
+
+
+def _lost(candidates: Sequence[Candidate]) -> Iterator[str]:
+    lost = [f"{one.name} {one.lost:,} of {one.released:,}" for one in candidates if one.lost]
+    if lost:
+        yield (
+            f"Releases without a sample: {', '.join(lost)}. They count as later than every sample, but in "
+            "the chi-square test and the Q-Q plot, which have samples only."
+        )
+    unknown = [one.name for one in candidates if one.lost is None]
+    if unknown:
+        yield f"How many releases {listed(unknown)} missed is not known, so its quantiles may flatter."
+
+
+def _uncertain(selection: Selection) -> Iterator[str]:
+    if words := basis(selection):
+        yield words
+    names = [one.name for one in selection.candidates]
+    notes = dict.fromkeys(
+        one.note.replace("the first", names[first]).replace("the second", names[second])
+        for (first, second), one in selection.pairs.items()
+        if one.note
+    )
+    if notes:
+        yield f"Of these differences: {'; '.join(notes)}."
+    if untested := selection.ranking.untested:
+        pairs = untested + selection.ranking.comparisons
+        yield (f"Pairs that could not be tested, and count as not told apart: {untested:,} of {pairs:,}.")
+    alike = [one for one in selection.candidates if len(one.runs) < FEWEST_RUNS]
+    if alike:
+        yield (
+            f"{listed([one.name for one in alike])}: fewer than {FEWEST_RUNS} repetitions. How much one "
+            "repetition differs from the next by itself can't be told, so that a difference between two may "
+            "be that."
+        )

@@ -1,0 +1,229 @@
+"""The server of a cell of middleware, where it runs on another target than its client.
+
+A cell says so in its conditions (`server_on`), as a person typed it. The server is started there before the
+client is, which gets its address in one more argument, and ended after it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from tautochrone.base.arguments import value_of
+from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
+from tautochrone.machine.cpulist import parse_cpu_list
+from tautochrone.machine.facts import gather
+from tautochrone.target.middleware_between import address_between
+from tautochrone.target.middleware_names import FOOTPRINT, LATENCY, SERVER, SERVER_ON, SIZES
+from tautochrone.target.open import open_target
+from tautochrone.target.target import RunningService, Target
+
+ADDRESS, CPUS = "server_address", "server_cpus"
+OF_CELL = (SERVER_ON, ADDRESS, CPUS)
+"""Conditions of a cell: the target of its server, and what a person said of it."""
+
+_SERVE = "middleware-serve"
+_SERVICE_TIME = "service-time"
+_SAME_FOR_BOTH = ("transport", "policy", "priority")
+_OF_THE_SERVER = (_SERVICE_TIME,)
+_PAGEABLE, _LOCKED = "--no-memory-lock", "--memory-lock"
+_ENDS_WITHIN_S = 1.0  # after its client; it looks five times a second
+_ONLY_ON_ONE_MACHINE = ("unix",)
+
+Open = Callable[[str], AbstractContextManager[Target]]
+
+
+@dataclass
+class Server:
+    """A server that runs; or none, where the client starts its own.
+
+    Attributes:
+        arguments: the client's, after the experiment's name.
+        condition: what is known of it, to be kept with the run; None: there is no such server.
+        sizes: of library and program, to be kept with the run; None: nobody asks for them.
+        where: as people write it after --on.
+        address: ``HOST:PORT``.
+    """
+
+    arguments: tuple[str, ...]
+    condition: dict[str, Any] | None = None
+    where: str = ""
+    address: str = ""
+    sizes: dict[str, Any] | None = None
+    _service: RunningService | None = None
+    _forget: Callable[[], None] = field(default=lambda: None)
+
+    @property
+    def conditions(self) -> dict[str, Any]:
+        """What is known, by the names under which it is kept with the run."""
+        known = {SERVER: self.condition, SIZES: self.sizes}
+        return {name: value for name, value in known.items() if value is not None}
+
+    def end(self, patience_s: float = _ENDS_WITHIN_S) -> str | None:
+        """See it end after its client, and say what went wrong with it, as a sentence; None: nothing did."""
+        if self._service is None:
+            return None
+        why = self._service.end(patience_s)
+        if why is None:
+            return None
+        self._forget()  # as in `_start`
+        return f"the server on {self.where} failed: {why.rstrip('.')}"
+
+    def explained(self, error: TautoError) -> TautoError:
+        """Why there is no run, where it is that the client did not get to this server."""
+        if not self.address or self.address not in str(error):
+            return error
+        return type(error)(
+            f"the client did not get to the server on {self.where} at {self.address}, where it does listen",
+            "Does a firewall stand between them? Or name the address at which the client reaches the server: "
+            "--server-address ADDRESS.",
+        )
+
+
+@contextmanager
+def serving(
+    arguments: Sequence[str], conditions: Mapping[str, Any], client: Target, opened: Open = open_target
+) -> Iterator[Server]:
+    """While inside, the server of an experiment runs, where its conditions ask for one on a target.
+
+    Args:
+        arguments: the experiment, and what is after it.
+        client: the target of the client.
+
+    Raises:
+        UsageError, NotPermittedError: the server was refused, or nobody knows how the client would reach it.
+        MeasuringError: it did not start, or its target can't be reached.
+    """
+    where = conditions.get(SERVER_ON)
+    if not isinstance(where, str):
+        yield Server(tuple(arguments[1:]))
+        return
+    server = _start(arguments, conditions, client, where, opened)
+    try:
+        yield server
+    finally:
+        server.end(0.0)
+
+
+def _start(
+    arguments: Sequence[str], conditions: Mapping[str, Any], client: Target, where: str, opened: Open
+) -> Server:
+    def forget() -> None:
+        client.companions.forget(where)
+
+    if where != client.name:
+        _see_has_network(client)
+        _see_can_part(value_of(arguments, "transport"))
+    try:
+        target = client if where == client.name else client.companions.get(where, opened)
+        if target is not client:
+            _see_has_network(target)
+        facts = gather(target.files())
+        address = address_between(client, target, _text(conditions, ADDRESS))
+        allowed = (facts.get("cpu") or {}).get("allowed")
+        cpus = _text(conditions, CPUS) or _cpus(arguments, allowed, apart=target is not client)
+        words = [_SERVE, *_words(arguments), "--address", address, *(["--cpus", cpus] if cpus else [])]
+        service = target.start_service(words)
+    except TautoError as error:
+        if isinstance(error, MeasuringError):
+            forget()  # if it was the connection, the next cell needs another one
+        raise _of_server(error, where) from error
+    place = service.said.removeprefix("control ").strip()
+    kept = {
+        "target": where,
+        "address": address,
+        **{name.replace("-", "_"): value for name in _OF_THE_SERVER if (value := value_of(arguments, name))},
+        **({"facts": facts} if target is not client else {}),
+    }
+    client_words = (*_without(arguments[1:], _OF_THE_SERVER), "--server", place)
+    return Server(client_words, kept, where, place, _service=service, _forget=forget)
+
+
+def _see_has_network(target: Target) -> None:
+    """Refuse a machine from which no other one is reached.
+
+    Raises:
+        UsageError: it is one.
+    """
+    if target.virtual() is not None:
+        raise UsageError(
+            f"{target.name} is a virtual machine without a network: client and server can't be apart there",
+            "Leave --server-on out: both then run in it.",
+        )
+
+
+def _see_can_part(transport: str | None) -> None:
+    """Refuse what no network carries.
+
+    Raises:
+        UsageError: it is such a transport.
+    """
+    if transport in _ONLY_ON_ONE_MACHINE:
+        raise UsageError(
+            f"transport {transport} reaches no other machine",
+            "Leave --server-on out, or take another transport.",
+        )
+
+
+def _of_server(error: TautoError, where: str) -> TautoError:
+    """The same kind of error, about the server."""
+    kinds = (UsageError, NotPermittedError, MeasuringError)
+    kind = next((kind for kind in kinds if isinstance(error, kind)), MeasuringError)
+    return kind(f"the server on {where}: {error}", error.advice)
+
+
+def _words(arguments: Sequence[str]) -> Iterator[str]:
+    """The server's options that follow from the client's."""
+    for name in (*_SAME_FOR_BOTH, *_OF_THE_SERVER):
+        value = value_of(arguments, name)
+        if value is not None:
+            yield from (f"--{name}", value)
+    yield from ("--servants", str(_servants(arguments)))
+    if _PAGEABLE in arguments or (arguments[0] == FOOTPRINT and _LOCKED not in arguments):
+        yield _PAGEABLE
+
+
+def _servants(arguments: Sequence[str]) -> int:
+    """How many the experiment calls: as many as it has clients that call at once, or as it is told."""
+    named = value_of(arguments, "servants")
+    if named is not None and named.isdecimal():
+        return int(named)
+    clients = value_of(arguments, "clients")
+    return 1 + int(clients) if clients is not None and clients.isdecimal() else _USUAL.get(arguments[0], 1)
+
+
+_USUAL = {LATENCY: 10, FOOTPRINT: 50}
+"""The probe's own choice; a test sees that it is."""
+
+
+def _cpus(arguments: Sequence[str], allowed: str | None, *, apart: bool) -> str | None:
+    """The server's CPU, where nobody named it; None: it is pinned nowhere.
+
+    Args:
+        allowed: on the server's machine, as a CPU list.
+        apart: that is another one than the client's, whose CPUs say nothing about it.
+    """
+    place, given = value_of(arguments, "place"), value_of(arguments, "cpus")
+    if place == "free":
+        return None
+    there = given.split(",") if given and not apart else list(map(str, parse_cpu_list(allowed) or ()))
+    if not there:
+        return None
+    return there[1 if place == "different" and not apart and len(there) > 1 else 0]
+
+
+def _text(conditions: Mapping[str, Any], name: str) -> str | None:
+    value = conditions.get(name)
+    return str(value) if value is not None else None
+
+
+def _without(arguments: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Without these options and their values."""
+    kept: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word in [f"--{name}" for name in names]:
+            next(words, None)
+        elif not word.startswith(tuple(f"--{name}=" for name in names)):
+            kept.append(word)
+    return kept

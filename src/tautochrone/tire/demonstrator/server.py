@@ -1,0 +1,281 @@
+"""Receives datagrams, serves the page, and feeds it over a WebSocket; in a thread of its own."""
+
+import asyncio
+import contextlib
+import ipaddress
+import logging
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+
+from tautochrone.base.errors import MeasuringError
+from tautochrone.tire.demonstrator import address, messages
+from tautochrone.tire.demonstrator.address import Address
+from tautochrone.tire.demonstrator.audience import Viewer
+from tautochrone.tire.demonstrator.messages import History, Words
+from tautochrone.tire.demonstrator.page import page
+from tautochrone.tire.demonstrator.reception import Counts, Reception
+
+STATES = "/states"
+"""Where on the server the WebSocket is."""
+
+_BUFFER_BYTES = 1 << 20  # seconds of datagrams, should this process be kept from its CPU
+_UNSENT_BYTES = 1 << 16  # for a slow page: what waits in the system is as old as what waits here
+_TICK_S = 0.25
+_PATIENCE_S = 2.0
+_LONGEST_BEGINNING_S = 30.0
+_LARGEST_REQUEST = 1024
+
+
+class Demonstrator:
+    """A page, and what it shows."""
+
+    def __init__(self, page_at: Address, receives_at: Address, *, from_start: bool) -> None:
+        """Not begun; see `demonstrate`."""
+        self.page_at = page_at
+        self.receives_at = receives_at
+        self._words = Words("", str(receives_at))
+        self._server = uuid.uuid4().hex
+        self._reception = Reception(from_start=from_start)
+        self._history = History()
+        self._viewers: set[Viewer] = set()
+        self._page = page()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopped = asyncio.Event()
+
+    @property
+    def url(self) -> str:
+        """Of the page, on this machine."""
+        return f"http://{Address(_reached_at(self.page_at), self.page_at.port)}/"
+
+    @property
+    def counts(self) -> Counts:
+        """Of what arrived."""
+        return self._reception.counts
+
+    @property
+    def has_received(self) -> bool:
+        """Whether any state arrived."""
+        return self._reception.newest is not None
+
+    def describe(self, what: str) -> None:
+        """What the page says about the run, to those who come from now on."""
+        self._words = Words(what, str(self.receives_at))
+
+    def end(self, words: str) -> None:
+        """Tell all who look that it ends here, and how; then serve and receive no more. Once is enough."""
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            with contextlib.suppress(TimeoutError):
+                asyncio.run_coroutine_threadsafe(self._end(words), loop).result(_PATIENCE_S)
+
+    # In the loop's thread.
+
+    async def run(self, web: socket.socket, datagrams: socket.socket, begun: threading.Event) -> None:
+        """Receive and serve until `end`."""
+        self._loop = loop = asyncio.get_running_loop()
+        try:
+            await self._serve(loop, web, datagrams, begun)
+        finally:
+            self._loop = None
+
+    async def _serve(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        web: socket.socket,
+        datagrams: socket.socket,
+        begun: threading.Event,
+    ) -> None:
+        transport, _ = await loop.create_datagram_endpoint(lambda: _Receiver(self), sock=datagrams)
+        async with serve(
+            self._attend,
+            sock=web,
+            process_request=self._answer,
+            compression=None,  # it would take time where something is measured
+            max_size=_LARGEST_REQUEST,
+            server_header=None,
+            logger=_quiet(),
+        ):
+            begun.set()
+            while not self._stopped.is_set():
+                self._tick()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._stopped.wait(), _TICK_S)
+        transport.close()
+
+    def take(self, data: bytes, sender: tuple[str, int]) -> None:
+        """A datagram has arrived."""
+        arrival = self._reception.take(data, sender, time.monotonic())
+        if arrival is None:
+            return
+        self._history.add(arrival.state, self.counts, begins=arrival.begins)
+        if self._viewers:
+            message = messages.state(arrival.state, self.counts)
+            for viewer in self._viewers:
+                viewer.tell(message) if arrival.state.over else viewer.show(message)
+
+    def _tick(self) -> None:
+        last_s = self._reception.last_s
+        message = messages.reception(self.counts, time.monotonic() - last_s if last_s is not None else None)
+        for viewer in self._viewers:
+            viewer.show(message)
+
+    async def _attend(self, connection: ServerConnection) -> None:
+        viewer = Viewer()
+        viewer.tell(messages.hello(self._server, self._words, self.counts, self._history.points))
+        if self._reception.newest is not None:
+            viewer.tell(messages.state(self._reception.newest, self.counts))
+        connection.transport.get_extra_info("socket").setsockopt(
+            socket.SOL_SOCKET, socket.SO_SNDBUF, _UNSENT_BYTES
+        )
+        self._viewers.add(viewer)
+        listener = asyncio.ensure_future(_discard(connection, viewer))
+        try:
+            await _send(connection, viewer)
+        except ConnectionClosed:
+            pass  # it went away
+        finally:
+            self._viewers.discard(viewer)
+            listener.cancel()
+
+    def _answer(self, connection: ServerConnection, request: Request) -> Response | None:
+        """The page, or None for a WebSocket, which is for this server's own page only.
+
+        That is a page of the same origin at an address of this machine. A name is not enough: whoever owns
+        one can have it resolved to this machine for a page of theirs.
+        """
+        path = urlsplit(request.path).path
+        if not _is_of_this_machine(request.headers.get("Host")):
+            return connection.respond(HTTPStatus.FORBIDDEN, f"This page is at {self.url}\n")
+        if path == STATES:
+            origin = request.headers.get("Origin")
+            if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):
+                return connection.respond(HTTPStatus.FORBIDDEN, "Only this server's own page is fed.\n")
+            return None
+        if path != "/":
+            return connection.respond(HTTPStatus.NOT_FOUND, "There is one page here: /\n")
+        response = connection.respond(HTTPStatus.OK, self._page)
+        del response.headers["Content-Type"]
+        response.headers["Content-Type"] = "text/html; charset=utf-8"
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+    async def _end(self, words: str) -> None:
+        for viewer in self._viewers:
+            viewer.tell(messages.ended(words))
+            viewer.end()
+        give_up_s = time.monotonic() + _PATIENCE_S / 2
+        while self._viewers and time.monotonic() < give_up_s:
+            await asyncio.sleep(0.01)
+        self._stopped.set()
+
+
+class _Receiver(asyncio.DatagramProtocol):
+    def __init__(self, demonstrator: Demonstrator) -> None:
+        self._demonstrator = demonstrator
+
+    def datagram_received(self, data: bytes, addr: tuple[Any, ...]) -> None:
+        self._demonstrator.take(data, (str(addr[0]), int(addr[1])))
+
+
+async def _send(connection: ServerConnection, viewer: Viewer) -> None:
+    told = 0
+    async for message in viewer.messages():
+        if viewer.skipped != told:
+            told = viewer.skipped
+            await connection.send(messages.skipped(told))
+        await connection.send(message)
+
+
+async def _discard(connection: ServerConnection, viewer: Viewer) -> None:
+    """A page has nothing to say; that it went away is noticed here, too."""
+    with contextlib.suppress(ConnectionClosed):
+        async for _ in connection:
+            pass
+    viewer.end()
+
+
+def _reached_at(page_at: Address) -> str:
+    if not page_at.every:
+        return page_at.host
+    return "::1" if ":" in page_at.host else "127.0.0.1"
+
+
+def _is_of_this_machine(host: str | None) -> bool:
+    """Whether a request's Host is an address in numbers, or a name that this machine has given itself."""
+    name = urlsplit(f"//{host or ''}").hostname or ""
+    own = socket.gethostname().lower()
+    if name in ("localhost", own, f"{own}.local"):
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _quiet() -> logging.Logger:
+    """Whoever connects and says something else is nothing that a person must hear of."""
+    logger = logging.getLogger("tautochrone.tire.demonstrator")
+    logger.addHandler(logging.NullHandler())
+    logger.propagate = False
+    return logger
+
+
+@contextlib.contextmanager
+def demonstrate(page_at: Address, receives_at: Address, *, from_start: bool) -> Iterator[Demonstrator]:
+    """Receive and serve, for as long as the block lasts.
+
+    Args:
+        page_at: of the page.
+        receives_at: where datagrams arrive.
+        from_start: no probe sends before the block begins: what is missing at the beginning was lost.
+
+    Raises:
+        UsageError: an address or a port can't be had.
+        NotPermittedError: a port needs rights.
+    """
+    with contextlib.ExitStack() as stack:
+        web, page_at = address.listen("--listen", page_at)
+        stack.callback(web.close)
+        datagrams, receives_at = address.receive("--receive", receives_at, _BUFFER_BYTES)
+        stack.callback(datagrams.close)
+        shown = Demonstrator(page_at, receives_at, from_start=from_start)
+        begun, failed = threading.Event(), list[Exception]()
+
+        def serve_until_end() -> None:
+            try:
+                asyncio.run(shown.run(web, datagrams, begun))
+            except Exception as error:
+                failed.append(error)
+            finally:
+                begun.set()  # nobody waits for what does not come any more
+
+        thread = threading.Thread(target=serve_until_end, name="view", daemon=True)
+        thread.start()
+        stack.callback(thread.join, _PATIENCE_S)
+        stack.callback(shown.end, "")
+        _see_that_it_serves(shown, begun, failed)
+        yield shown
+
+
+def _see_that_it_serves(shown: Demonstrator, begun: threading.Event, failed: Sequence[Exception]) -> None:
+    if not begun.wait(_LONGEST_BEGINNING_S):
+        raise MeasuringError(
+            f"{shown.url} is not served: the server did not begin within {_LONGEST_BEGINNING_S:g} s",
+            "The machine is too busy. Try again with fewer programs running.",
+        )
+    if failed and isinstance(failed[0], OSError):
+        why = failed[0].strerror or str(failed[0])
+        raise MeasuringError(f"{shown.url} can't be served: {why}", "Try again.") from failed[0]
+    if failed:
+        raise failed[0]

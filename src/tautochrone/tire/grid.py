@@ -1,0 +1,230 @@
+"""A grid of tires: a plan over numbers of masses and threads and over policies, made of a verb's options."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import format_rate, parse_duration_ns, parse_period_ns
+from tautochrone.experiments import Value
+from tautochrone.measure.document.document import Document
+from tautochrone.measure.grid import chosen_of, grid_document
+from tautochrone.tire.ranges import parse_threads
+
+FAST, MAP = "tire-fast", "tire-map"
+"""What a grid is about; its report is made by that."""
+
+LOCKING = ("semaphore", "mutex-pi")
+ONE_THREAD = "single"
+SOLVERS = (*LOCKING, "halo", ONE_THREAD)
+EXPERIMENT = "tire"
+AUTO = "auto"
+_PRETEST_THREADS = 40
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What is varied, ascending, and what is the same in all cells.
+
+    Attributes:
+        fixed: options of the experiment that all cells have.
+    """
+
+    kind: str
+    title: str
+    nodes: tuple[int, ...]
+    threads: tuple[int, ...]
+    policies: tuple[str, ...]
+    fixed: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def without(self) -> dict[int, tuple[int, ...]]:
+        """The masses that are too few, by the number of threads: a thread computes one at least."""
+        too_few = {count: tuple(one for one in self.nodes if one < count) for count in self.threads}
+        return {count: nodes for count, nodes in too_few.items() if nodes}
+
+    @property
+    def cells(self) -> int:
+        """How many are measured in each repetition."""
+        left_out = sum(map(len, self.without.values()))
+        return (len(self.nodes) * len(self.threads) - left_out) * len(self.policies)
+
+
+@dataclass(frozen=True)
+class Common:
+    """What all cells of a grid have in common, as a person gave it.
+
+    Raises:
+        UsageError: there is no such solver; step or duration is no time, or nothing at all.
+    """
+
+    solver: str
+    step: str
+    duration: str
+    cpus: str | None = None
+    memory_lock: bool = True
+
+    def __post_init__(self) -> None:
+        """See that it can be."""
+        chosen_of(self.solver, SOLVERS, "--solver")
+        lengths = {"--step": (parse_period_ns, self.step), "--duration": (parse_duration_ns, self.duration)}
+        for option, (parse, text) in lengths.items():
+            if parse(text) == 0:
+                raise UsageError(f"{option} {text}: nothing would be computed", "Give a time above 0.")
+
+    @property
+    def options(self) -> dict[str, Value]:
+        """The experiment's."""
+        return {
+            "solver": self.solver,
+            "step": self.step,
+            "duration": self.duration,
+            **({"cpus": self.cpus} if self.cpus is not None else {}),
+            **({} if self.memory_lock else {"no-memory-lock": True}),
+        }
+
+
+@dataclass(frozen=True)
+class Usual:
+    """What a map measures by itself; ``quick``: in about a minute."""
+
+    nodes: str
+    step: str
+    duration: str
+    quick_nodes: str
+    quick_duration: str
+
+
+LOCKING_MAP = Usual("4000..1024000:17", "10ms", "60s", "16000..1024000:7", "5s")
+"""Of solvers with a lock for each mass: garre2014, Figures 9 to 13, end at 60,000."""
+
+ARRAY_MAP = Usual("250000..16000000:13", "10ms", "60s", "500000..16000000:6", "5s")
+PRETEST = Usual("40..200/40", "500us", "10s", "40,200", "2s")
+"""Figure 8."""
+
+
+def usual_map(solver: str) -> Usual:
+    """The usual map of a solver."""
+    return LOCKING_MAP if solver in LOCKING else ARRAY_MAP
+
+
+def document_of(
+    grid: Grid, axes: Mapping[str, str | None], repetitions: int = 1, seed: int | None = None
+) -> Document:
+    """The plan that measures the grid in randomised blocks.
+
+    Args:
+        axes: systems, deployments and loads, one of each; None: the usual one.
+
+    Raises:
+        UsageError: no cell is left, since there are more threads than masses everywhere.
+    """
+    if not grid.cells:
+        raise UsageError(
+            f"{grid.threads[0]} threads for {grid.nodes[-1]} masses: a thread computes one mass at least",
+            "Take fewer threads, or more masses.",
+        )
+    options: dict[str, Sequence[Value]] = {
+        "nodes": grid.nodes,
+        "threads": grid.threads,
+        "policy": grid.policies,
+        **{name: (value,) for name, value in grid.fixed.items()},
+    }
+    document = grid_document(
+        grid.kind,
+        grid.title,
+        EXPERIMENT,
+        options,
+        axes,
+        name=EXPERIMENT,
+        exclusions=[
+            {"threads": (str(count),), "nodes": tuple(map(str, nodes))}
+            for count, nodes in grid.without.items()
+        ],
+    )
+    return replace(document, repetitions=repetitions, seed=seed)
+
+
+def fast_grid(
+    nodes: tuple[int, ...],
+    threads: str | None,
+    team: Sequence[int],
+    policies: tuple[str, ...],
+    common: Common,
+) -> Grid:
+    """As fast as possible: garre2014, 4.3.
+
+    Args:
+        threads: as a person gave them, or None.
+        team: the usual numbers of threads.
+
+    Raises:
+        UsageError: threads, solver, step or duration can't be.
+    """
+    return Grid(
+        FAST,
+        f"Tire as fast as possible, {common.duration} simulated, {common.solver}",
+        nodes,
+        _threads_for(common.solver, threads, team),
+        policies,
+        {"pace": "real-fast", **common.options},
+    )
+
+
+def map_grid(
+    nodes: tuple[int, ...],
+    threads: str | None,
+    team: Sequence[int],
+    policies: tuple[str, ...],
+    common: Common,
+    *,
+    soft: bool,
+) -> Grid:
+    """At its rate, deadlines counted: garre2014, 4.4.
+
+    A cell that can't keep its rate at all is measured like the others (``overload``): it tells by how much.
+
+    Args:
+        soft: every cell is measured to its end; otherwise to its first miss.
+
+    Raises:
+        UsageError: threads, solver, step or duration can't be.
+    """
+    rate = format_rate(1e9 / parse_period_ns(common.step))
+    return Grid(
+        MAP,
+        f"Tire at {rate}, {'soft' if soft else 'hard'} real time, {common.duration}, {common.solver}",
+        nodes,
+        _threads_for(common.solver, threads, team),
+        policies,
+        {"pace": "real-time", "overrun": "skip" if soft else "stop", "overload": True, **common.options},
+    )
+
+
+def _threads_for(solver: str, text: str | None, team: Sequence[int]) -> tuple[int, ...]:
+    if solver != ONE_THREAD:
+        return chosen_threads(text, team)
+    found = chosen_threads(text, (1,))
+    if found != (1,):
+        raise UsageError(
+            f"--threads {text}: solver {ONE_THREAD} has one thread",
+            "Leave --threads out, or take another solver.",
+        )
+    return found
+
+
+def chosen_threads(text: str | None, usual: Sequence[int]) -> tuple[int, ...]:
+    """The numbers of threads that were asked for; ``auto``, also as a part of a list, stands for the usual.
+
+    Raises:
+        UsageError: they can't be read.
+    """
+    auto = ",".join(map(str, usual))
+    parts = [auto if part.strip() == AUTO else part for part in (text or AUTO).split(",")]
+    return parse_threads(",".join(parts))
+
+
+def pretest_threads(team: Sequence[int]) -> tuple[int, ...]:
+    """Many: up to 40, where garre2014 saw the first miss, and up to four for each logical CPU."""
+    most = max(_PRETEST_THREADS, 2 * max(team))
+    steps = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40, 48, 64, 96, 128, 192, 256, 384, 512)
+    return tuple(one for one in steps if one <= most)

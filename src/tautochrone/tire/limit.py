@@ -1,0 +1,266 @@
+"""The search for the largest tire that meets every deadline, for one number of threads: what to try next.
+
+A pure function of the trials so far, so a search that was cut off goes on from the runs in the store as if
+it had not been. It asks for two runs as fast as possible, with a tire that every cache holds and with one as
+large as that suggests, and then for three kinds of trials, one after the other:
+
+1. *bracket*: short ones, from what the speed suggests by factors of 2, 4, 16, 256 up or
+   down, until one number of masses met and a larger one missed;
+2. *narrow*: longer and longer ones in the middle (by ratio) of the two, until they are as close as the
+   resolution;
+3. *decide*: of full length, at the largest that met. Where that misses, the next has fewer masses: by one,
+   two, four … times the resolution, by half at most. Once one has met, the gap to the next that missed is
+   narrowed, again by trials of full length.
+
+A short trial that missed although typical steps leave enough room (`is_crowded`) is made once more: only
+when that misses, too, so many masses are too many. A trial of full length is never made again, and nothing
+is tried at or above what was too many.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tautochrone.tire.limit_judge import SPEED, End, Purpose, Question, Speed, Trial, is_crowded
+from tautochrone.tire.ranges import MASSES_UNIT
+
+NODES_MOST = 1 << 28
+"""What the probe takes at most."""
+
+DECIDED_MOST = 16
+"""Trials of full length, at most."""
+
+_SHORT_SHARE, _SHORT_STEPS = 60, 100
+_LONGEST_SHARE = 6  # of a trial that narrows
+_LARGEST_STEP_DOWN = 0.5
+_SPEED_NODES_PER_THREAD = 4096
+_SPEED_STEPS = (500, 5)  # of a tire in the cache, and of one as large as that suggests
+
+
+@dataclass(frozen=True)
+class Try:
+    """A trial to be made."""
+
+    nodes: int
+    steps: int
+    purpose: Purpose
+
+
+@dataclass(frozen=True)
+class Bound:
+    """At most so much is still to be done."""
+
+    trials: int
+    steps: int
+
+
+def least_nodes(threads: int) -> int:
+    """The smallest tire for so many threads."""
+    return max(MASSES_UNIT, -(-threads // MASSES_UNIT) * MASSES_UNIT)
+
+
+def most_nodes(question: Question, speed: Speed) -> int:
+    """The largest tire that there is memory for, and that the probe takes."""
+    if question.memory_bytes is None or not speed.bytes_per_node:
+        return NODES_MOST
+    return min(NODES_MOST, _whole(question.memory_bytes // speed.bytes_per_node))
+
+
+class Course:
+    """The course of a search with one number of threads. With the same runs it asks for the same."""
+
+    def __init__(
+        self, question: Question, threads: int, speeds: Sequence[Speed], trials: Sequence[Trial]
+    ) -> None:
+        """Look at the runs so far, in the order in which they were made."""
+        self.question = question
+        self.least = least_nodes(threads)
+        self._threads = threads
+        self._speeds = tuple(speeds)
+        self._short = [trial for trial in trials if not trial.decides]
+        self._decided = [trial for trial in trials if trial.decides]
+
+    @property
+    def speed(self) -> Speed | None:
+        """The latest; None: not known yet."""
+        return self._speeds[-1] if self._speeds else None
+
+    @property
+    def most(self) -> int:
+        """The largest tire that may be tried."""
+        return max(self.least, most_nodes(self.question, self.speed) if self.speed else NODES_MOST)
+
+    def next(self) -> Try | End:
+        """What to run next, or how the search ended."""
+        if len(self._speeds) < len(_SPEED_STEPS):
+            return self._next_speed()
+        if not self._decided:
+            return self._next_short()
+        return self._next_decided()
+
+    def at_most(self) -> Bound:
+        """How much is still to be done, if every trial goes on to its end and comes out at its worst."""
+        if isinstance(self.next(), str):
+            return Bound(0, 0)
+        if self._decided:
+            return self._decisions_left()
+        speeds = len(_SPEED_STEPS) - len(self._speeds)
+        met, too_many = self._met(), self._too_many()
+        short = self._bracket_steps()
+        brackets = self._brackets_left(met, too_many)
+        ratio = too_many / met if met and too_many else self._factor(self._tried() + brackets)
+        narrows = self._halvings(ratio)
+        decisions = self._decisions_left()
+        return Bound(
+            trials=speeds + 2 * (brackets + narrows) + decisions.trials,
+            steps=2 * (brackets * short + narrows * max(short, self.question.steps // _LONGEST_SHARE))
+            + decisions.steps,
+        )
+
+    def usual(self) -> Bound:
+        """How much a whole search usually is: two brackets, the narrowing, two trials that decide."""
+        narrows = self._halvings(2.0)
+        lengths = [self._narrow_steps(at) for at in range(narrows)]
+        return Bound(
+            trials=2 + narrows + 2,
+            steps=2 * self._bracket_steps() + sum(lengths) + 2 * self.question.steps,
+        )
+
+    def _next_speed(self) -> Try:
+        nodes = _SPEED_NODES_PER_THREAD * self._threads if not self._speeds else self._at_speed()
+        return Try(nodes, _SPEED_STEPS[len(self._speeds)], SPEED)
+
+    def _at_speed(self) -> int:
+        """The masses that at the speed known so far just fill the period."""
+        assert self.speed is not None
+        nodes = _whole(int(self.question.period_ns / self.speed.expected_ns(1)))
+        return min(self.most, max(self.least, nodes))
+
+    def _next_short(self) -> Try | End:
+        last = self._short[-1] if self._short else None
+        if last is not None and self._is_again(last):
+            return Try(last.nodes, last.asked, last.purpose)
+        met, too_many = self._met(), self._too_many()
+        if met is None and too_many == self.least:
+            return "not held"
+        if met is not None and (met >= self.most or (too_many and self._is_close(met, too_many))):
+            return Try(met, self.question.steps, "decide")
+        if met is not None and too_many is not None:
+            return Try(self._middle(met, too_many), self._narrow_steps(self._narrowed()), "narrow")
+        return Try(self._bracket(met, too_many), self._bracket_steps(), "bracket")
+
+    def _next_decided(self) -> Try | End:
+        met = max((trial.nodes for trial in self._decided if trial.met), default=None)
+        if met is None:
+            return self._step_down()
+        too_many = min((nodes for nodes in self._missed() if nodes > met), default=None)
+        if too_many is None:
+            return "memory"
+        if self._is_close(met, too_many):
+            return "found"
+        if len(self._decided) >= DECIDED_MOST:
+            return "given up"
+        return Try(self._middle(met, too_many), self.question.steps, "decide")
+
+    def _step_down(self) -> Try | End:
+        """Every trial of full length has missed so far."""
+        lowest, count = self._decided[-1].nodes, len(self._decided)
+        if lowest <= self.least or count >= DECIDED_MOST:
+            return "not held"
+        step = min(_LARGEST_STEP_DOWN, self.question.resolution * 2 ** (count - 1))
+        nodes = min(_whole(int(lowest * (1 - step))), lowest - MASSES_UNIT)
+        last_chance = count == DECIDED_MOST - 1
+        return Try(self.least if last_chance else max(self.least, nodes), self.question.steps, "decide")
+
+    def _is_again(self, trial: Trial) -> bool:
+        """Whether it is to be made once more: it missed, by accident as it seems, and for the first time."""
+        if trial.met or is_crowded(trial, self.question, self.speed, self._short):
+            return False
+        return sum(one.nodes == trial.nodes for one in self._short) == 1
+
+    def _met(self) -> int | None:
+        """The most masses that met in a short trial."""
+        return max((trial.nodes for trial in self._short if trial.met), default=None)
+
+    def _too_many(self) -> int | None:
+        """The fewest masses that are too many, by the short trials."""
+        met = {trial.nodes for trial in self._short if trial.met}
+        return min((one.nodes for one in self._short if not one.met and one.nodes not in met), default=None)
+
+    def _missed(self) -> list[int]:
+        """Masses that are too many, by all trials."""
+        too_many = self._too_many()
+        missed = [trial.nodes for trial in self._decided if not trial.met]
+        return missed if too_many is None else [*missed, too_many]
+
+    def _bracket(self, met: int | None, too_many: int | None) -> int:
+        if met is None and too_many is None:
+            return self._at_speed()
+        factor = self._factor(self._tried())
+        if met is not None:
+            return min(self.most, _whole(int(met * factor)))
+        return max(self.least, _whole(int((too_many or self.least) / factor)))
+
+    def _brackets_left(self, met: int | None, too_many: int | None) -> int:
+        """Numbers of masses that may have to be tried until one met and another missed."""
+        if met is not None and too_many is not None:
+            return 0
+        done = self._tried()
+        if met is not None:
+            span = self.most / met
+        elif too_many is not None:
+            span = too_many / self.least
+        else:
+            span = self.most / self.least
+        left = 0 if done else 1
+        reached, at = 1.0, max(done, 1)
+        while reached < span:
+            reached *= self._factor(at)
+            at, left = at + 1, left + 1
+        return left
+
+    @staticmethod
+    def _factor(done: int) -> float:
+        """From one bracket to the next, when so many were made: 2, 4, 16, 256, and so on."""
+        return float(2 ** (2 ** min(max(done, 1) - 1, 5)))
+
+    def _decisions_left(self) -> Bound:
+        left = DECIDED_MOST - len(self._decided)
+        met = max((trial.nodes for trial in self._decided if trial.met), default=None)
+        if met is not None:
+            too_many = min((nodes for nodes in self._missed() if nodes > met), default=met)
+            left = min(left, self._halvings(too_many / met))
+        return Bound(left, left * self.question.steps)
+
+    def _halvings(self, ratio: float) -> int:
+        """How often a ratio is halved until it is as small as the resolution, at most."""
+        wanted = math.log1p(self.question.resolution)
+        return max(0, math.ceil(math.log2(max(math.log(ratio) / wanted, 1.0)))) + 1
+
+    def _tried(self) -> int:
+        return len({trial.nodes for trial in self._short})
+
+    def _narrowed(self) -> int:
+        return len({trial.nodes for trial in self._short if trial.purpose == "narrow"})
+
+    def _bracket_steps(self) -> int:
+        whole = self.question.steps
+        return max(1, whole // _SHORT_SHARE, min(_SHORT_STEPS, whole // 3))
+
+    def _narrow_steps(self, narrowed: int) -> int:
+        short = self._bracket_steps()
+        return max(short, min((2 + narrowed) * short, self.question.steps // _LONGEST_SHARE))
+
+    def _is_close(self, met: int, too_many: int) -> bool:
+        return too_many - met <= MASSES_UNIT or too_many <= met * (1 + self.question.resolution)
+
+    @staticmethod
+    def _middle(low: int, high: int) -> int:
+        """By ratio, and between the two, which are further apart than one unit."""
+        middle = _whole(math.isqrt(low * high))
+        return min(max(middle, low + MASSES_UNIT), high - MASSES_UNIT)
+
+
+def _whole(nodes: int) -> int:
+    """The next smaller number of masses that a tire can have."""
+    return nodes // MASSES_UNIT * MASSES_UNIT

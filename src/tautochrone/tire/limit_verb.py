@@ -1,0 +1,249 @@
+"""`tauto tire limit`: the largest tire that meets every deadline, found without running the whole grid."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tautochrone.base.errors import TautoError
+from tautochrone.command.beside import Beside, DeploymentName, Loads, On
+from tautochrone.command.ending import INTERRUPTED
+from tautochrone.command.grids import Again, NoMemoryLock
+from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption
+from tautochrone.command.told import tell_json
+from tautochrone.tire.verb import Cpus, Threads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from rich.console import Console
+
+    from tautochrone.command.live import Watch
+    from tautochrone.measure.cell import Cell
+    from tautochrone.run.store import Store
+    from tautochrone.target.target import Target
+    from tautochrone.tire.limit_search import Findings, Search, Wish
+
+_DURATION, _QUICK_DURATION = "60s", "10s"
+_RESOLUTION, _QUICK_RESOLUTION = "1%", "5%"
+
+
+def verb(
+    rate: Annotated[
+        str | None, typer.Option(metavar="RATE", help="Of the steps: 100Hz, 2kHz. [100Hz]")
+    ] = None,
+    step: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Simulated, and from release to release, for a rate.")
+    ] = None,
+    threads: Threads = None,
+    solver: Annotated[
+        str, typer.Option(metavar="halo|single|semaphore|mutex-pi", help="How threads share it.")
+    ] = "halo",
+    policy: Annotated[str, typer.Option(metavar="fifo|rr|other", help="Of the threads.")] = "fifo",
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help=f"Of the trial that decides. [{_DURATION}]")
+    ] = None,
+    resolution: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PERCENT", help=f"Between what met and what missed, at the end. [{_RESOLUTION}]"
+        ),
+    ] = None,
+    misses: Annotated[int, typer.Option(help="So many in the trial that decides are allowed.")] = 0,
+    confidence: Annotated[str, typer.Option(metavar="PERCENT", help="Of what is claimed.")] = "95%",
+    cpus: Cpus = None,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help=f"{_QUICK_DURATION} for {_DURATION}, {_QUICK_RESOLUTION} for 1%."),
+    ] = False,
+    no_memory_lock: NoMemoryLock = False,
+    load: Loads = None,
+    on: On = None,
+    deployment: DeploymentName = None,
+    again: Again = False,
+    as_json: JsonOption = False,
+    out: ReportOption = None,
+    open_it: OpenReportOption = False,
+    store: StoreOption = None,
+) -> None:
+    """The largest tire that meets every deadline at a rate, for each number of threads.
+
+    Short trials come first, then one of full length decides, whose length gives the confidence. What was
+    tried is not tried again: after Ctrl-C or a crash, type the same once more. Exit code 0: the search came
+    to its end, also where it found that no tire holds the rate.
+    """
+    from tautochrone.answer.console import make_console
+    from tautochrone.command.introduction import see_that_it_can_be_written
+    from tautochrone.command.options import open_store
+    from tautochrone.measure.grid import POLICIES, chosen_of
+    from tautochrone.tire.grid import SOLVERS, chosen_threads
+    from tautochrone.tire.limit_question import question_of
+    from tautochrone.tire.limit_search import Wish
+    from tautochrone.tire.verb import team_of
+
+    question = question_of(
+        rate,
+        step,
+        duration or (_QUICK_DURATION if quick else _DURATION),
+        resolution or (_QUICK_RESOLUTION if quick else _RESOLUTION),
+        misses,
+        confidence,
+    )
+    solver = _only(chosen_of(solver, SOLVERS, "--solver"), "--solver")
+    policy = _only(chosen_of(policy, POLICIES, "--policy"), "--policy")
+    beside = Beside(load, on, deployment)
+    beside.chosen_load()  # what is wrong with it is told before anything is done
+    if out is not None:
+        see_that_it_can_be_written(out)
+    place = open_store(store)
+    console = make_console()
+    shown_on = make_console(stderr=True) if as_json else console
+    team = team_of(beside, cpus)
+    with beside.target() as target:
+        wish = Wish(
+            question=question,
+            solver=solver,
+            policy=policy,
+            threads=chosen_threads(threads, (1,) if solver == "single" else team.usual),
+            options={
+                **({"cpus": team.cpus} if team.cpus is not None else {}),
+                **({"no-memory-lock": True} if no_memory_lock else {}),
+            },
+            load=beside.chosen_load(),
+            deployment=beside.chosen_deployment(target),
+            system=target.name,
+        )
+        search, found, goes_on = _search(wish, place, target, shown_on, again=again)
+    results = _report(search, found, place, console, as_json=as_json, out=out)
+    if not goes_on:
+        typer.echo(f"Stopped. {_how_to_go_on()}", err=True)
+        raise typer.Exit(INTERRUPTED)
+    if open_it and results is not None:
+        import webbrowser
+
+        webbrowser.open(results.resolve().as_uri())
+
+
+def _only(names: tuple[str, ...], option: str) -> str:
+    from tautochrone.base.errors import UsageError
+
+    if len(names) > 1:
+        raise UsageError(f"{option}: a search is about one", "Make one search for each.")
+    return names[0]
+
+
+def _search(
+    wish: Wish, store: Store, target: Target, console: Console, *, again: bool
+) -> tuple[Search, Mapping[int, Findings], bool]:
+    """Go on with the search that was begun, or begin one, and make what is left of it."""
+    from tautochrone.machine.facts import gather
+    from tautochrone.machine.tree import Tree
+    from tautochrone.tire.limit_search import begin, findings_of, resumed
+    from tautochrone.tire.limit_trials import see_permitted
+
+    facts = gather(target.files())
+    search, other = (None, None) if again else resumed(wish, store, facts)
+    if other is not None:
+        typer.echo(f"{other} was measured with another kernel or machine: beginning anew.", err=True)
+    if search is None:
+        search = begin(wish, facts, Tree(target.files()))
+    found = findings_of(search, store)
+    finished = all(own.limit(search.question).end != "unfinished" for own in found.values())
+    if not finished:
+        see_permitted(wish, target)
+    _introduce(console, search, found, finished=finished)
+    return search, found, finished or _measure(search, wish, store, target, found, facts)
+
+
+def _introduce(console: Console, search: Search, found: Mapping[int, Findings], *, finished: bool) -> None:
+    from tautochrone.answer.typeset import plural
+    from tautochrone.measure.campaign.estimate import long_duration
+    from tautochrone.tire.outlook import usual_s
+
+    if finished:
+        words = f"{search.id} is finished. Make it again with --again."
+    else:
+        done = sum(len(own.runs) for own in found.values())
+        before = f", {plural(done, 'run')} made before" if done else ""
+        words = (
+            f"{search.title[:1].upper()}{search.title[1:]}, {_counts(search)}{before}; usually about "
+            f"{long_duration(usual_s(search, found))}. {search.id}."
+        )
+    console.print(words, style="dim", soft_wrap=True, highlight=False)
+
+
+def _counts(search: Search) -> str:
+    *others, last = map(str, search.threads)
+    team = "thread" if search.threads == (1,) else "threads"
+    return f"{', '.join(others)} and {last} {team}" if others else f"{last} {team}"
+
+
+def _measure(
+    search: Search,
+    wish: Wish,
+    store: Store,
+    target: Target,
+    found: Mapping[int, Findings],
+    facts: Mapping[str, Any],
+) -> bool:
+    from tautochrone.command.live import watching_campaign
+    from tautochrone.measure.conditions import conditions_of
+    from tautochrone.measure.trials import Site
+    from tautochrone.tire.limit_trials import make_trials
+    from tautochrone.tire.outlook import Outlook
+
+    outlook = Outlook(search, found)
+    try:
+        with (
+            conditions_of(wish.deployment, target, facts) as under,
+            watching_campaign(outlook, "at most") as watch,
+        ):
+
+            def begin(cell: Cell) -> Watch:
+                outlook.begin()
+                return watch(cell)
+
+            site = Site(store, target, under, ("tauto", *sys.argv[1:]))
+            return make_trials(search, wish, site, found, begin)
+    except TautoError:
+        if any(own.runs for own in found.values()):
+            typer.echo(_how_to_go_on(), err=True)
+        raise
+
+
+def _how_to_go_on() -> str:
+    return f"To go on, type the same again: tauto {shlex.join(sys.argv[1:])}"
+
+
+def _report(
+    search: Search,
+    found: Mapping[int, Findings],
+    store: Store,
+    console: Console,
+    *,
+    as_json: bool,
+    out: Path | None,
+) -> Path | None:
+    """The answers, and the page; None: there is nothing to report on."""
+    from tautochrone.answer.console import make_console
+    from tautochrone.tire import limit_page as page
+    from tautochrone.tire import limit_terminal as terminal
+    from tautochrone.tire.limit_results import results_of
+
+    results = results_of(search, found)
+    if not results.runs:
+        return None
+    if as_json:
+        tell_json(lambda: terminal.as_table(results))
+    else:
+        terminal.show_results(console, results)
+    path = page.render(results, out=out if out is not None else store.path / f"report-{search.id}.html")
+    (make_console(stderr=True) if as_json else console).print(
+        f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False
+    )
+    return path

@@ -1,0 +1,225 @@
+"""A grid of tires at their rate, in words, tables and figures: missed deadlines (garre2014, 4.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tautochrone.answer.experiments import Grid
+from tautochrone.answer.typeset import number, plural
+from tautochrone.base.units import format_duration, format_rate
+from tautochrone.judge.tire_run import CONFIDENCE
+from tautochrone.tire.grid_judge import Boundary, MapCell, boundaries
+from tautochrone.tire.grid_results import Field, GridResults, without_column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tautochrone.answer.composition import Figure
+
+_MOST_SAID = 6  # numbers of threads of which each is spoken of
+_UNKNOWN, _NONE = "N/A", "-"
+_MET, _MISSED, _TOO_SLOW, _UNMEASURED = "\u00b7", "#", "x", "?"
+_LEGEND = {
+    _MET: "no deadline missed",
+    _MISSED: "at least one missed",
+    _TOO_SLOW: "even the fastest step is too long",
+    _UNMEASURED: "not measured",
+}
+
+
+def sentences(results: GridResults) -> list[str]:
+    """What was found, in plain text."""
+    steps = results.duration_ns // max(1, results.step_ns)
+    way = (
+        "Every cell was measured to its end."
+        if results.soft
+        else "A cell ends at its first miss; the others are measured to their end."
+    )
+    said = [
+        f"A step is released at {format_rate(1e9 / results.step_ns)}, {plural(steps, 'step')} in "
+        f"{format_duration(results.duration_ns)}; its deadline is the next release. Solver {results.solver}. "
+        f"{way}"
+    ]
+    for field in results.fields:
+        found = [one for one in boundaries(field.map) if one.measured]
+        if len(found) <= _MOST_SAID:
+            said += [_about(one, field.name) for one in found]
+        else:
+            said += _about_many(found, field.name)
+    return said
+
+
+def tables(results: GridResults) -> list[Grid]:
+    """The boundary for each number of threads."""
+    rows = [
+        _row(one, field, results) for field in results.fields for one in boundaries(field.map) if one.measured
+    ]
+    if not rows:
+        return []
+    heads = (
+        "", "here that is", "all met up to", "steps there", "at most so many miss", "first miss at",
+        "missed there", "largest without a miss",
+    )  # fmt: skip
+    notes = (
+        "Masses; only sizes that were measured are named; -: there is none. All met up to: no smaller size "
+        f"missed, either. At most so many miss: of the steps of that size, at {CONFIDENCE:.0%} confidence, "
+        "taking steps as independent of each other; no miss in n steps shows no more than about 1 in n/3.",
+    )
+    found = Grid("Up to where every deadline is met", heads, tuple(rows), notes, words=("here that is",))
+    return [found if any(row[1] for row in rows) else without_column(found, 1)]
+
+
+def figures(results: GridResults, prefix: str) -> list[Figure]:
+    """The hard map, and of a grid that was measured to its end the soft one, a panel for each policy."""
+    from tautochrone.answer.composition import Figure, Panel
+    from tautochrone.answer.theme import PAGE
+    from tautochrone.tire import map_chart as charts
+
+    cells = [cell for field in results.fields for cell in field.map]
+    captions = {
+        charts.HARD: "Where one deadline is missed, the tire is too large for hard real time.",
+        charts.SOFT: "How many deadlines were missed; of several repetitions, in the worst one.",
+    }
+    kinds = (charts.SOFT, charts.HARD) if results.soft else (charts.HARD,)
+    return [
+        Figure(
+            f"{kind.capitalize()} real time",
+            tuple(
+                Panel(f"{prefix}-{kind}-{at}", field.name, charts.chart(field.map, PAGE, kind=kind))
+                for at, field in enumerate(results.fields)
+            ),
+            (
+                f"{captions[kind]} Numbers of threads are not to scale. Every cell tells its numbers under "
+                "the pointer.",
+            ),
+            charts.signs(cells, kind),
+        )
+        for kind in kinds
+    ]
+
+
+def as_table(results: GridResults) -> dict[str, Any]:
+    """What is concluded, as JSON has it."""
+    return {
+        "confidence": CONFIDENCE,
+        "boundaries": [
+            {
+                "of": field.name,
+                "threads": one.threads,
+                "all_met_up_to": _nodes(one.reliable),
+                "share_missed_at_most": one.share,
+                "first_miss_at": _nodes(one.first_miss),
+                "largest_without_a_miss": _nodes(one.met),
+                "sizes_measured": one.measured,
+            }
+            for field in results.fields
+            for one in boundaries(field.map)
+        ],
+    }
+
+
+def picture(results: GridResults, width: int) -> list[str]:
+    """The hard map in letters, for a terminal that is wide enough: a line for each number of threads."""
+    lines: list[str] = []
+    margin = max(len("threads"), *(len(str(one)) for one in results.threads)) + 2
+    if margin + len(results.nodes) > width:
+        return []
+    shown: set[str] = set()
+    for field in results.fields:
+        if field.name:
+            lines.append(field.name)
+        for threads in reversed(results.threads):
+            of = {cell.nodes: _letter(cell) for cell in field.map if cell.threads == threads}
+            letters = "".join(of.get(nodes, " ") for nodes in results.nodes)
+            shown |= set(letters)
+            lines.append(f"{threads:>{margin - 2}}  {letters}".rstrip())
+        first, last = number(results.nodes[0]), number(results.nodes[-1])
+        lines.append(f"{'threads':>{margin - 2}}  {first} to {last} masses")
+    lines.append("  ".join(f"{letter} {words}" for letter, words in _LEGEND.items() if letter in shown))
+    return lines
+
+
+def _letter(cell: MapCell) -> str:
+    if not cell.trials:
+        return _UNMEASURED
+    if not cell.missed:
+        return _MET
+    return _TOO_SLOW if cell.too_slow else _MISSED
+
+
+def _about(one: Boundary, field: str) -> str:
+    name = ", ".join(filter(None, [field, plural(one.threads, "thread")]))
+    if one.reliable is None:
+        met = "the smallest tire already misses a deadline"
+    else:
+        met = f"every deadline is met up to {number(one.reliable.nodes)} masses"
+        if one.share:
+            met += (
+                f" (none of {number(one.reliable.due)} missed there: at {CONFIDENCE:.0%} confidence, at most "
+                f"{_one_in(one.share)} does, for this size by itself)"
+            )
+    if one.first_miss is None:
+        return f"{name}: {met}; no size that was measured misses any."
+    first = f"; the first miss is at {number(one.first_miss.nodes)}" if one.reliable is not None else ""
+    if one.is_clear or one.met is None:
+        return f"{name}: {met}{first}."
+    return (
+        f"{name}: {met}{first}. Larger tires met all the same, up to {number(one.met.nodes)} masses: chance "
+        "decides there."
+    )
+
+
+def _about_many(found: Sequence[Boundary], field: str) -> Iterator[str]:
+    """Of many numbers of threads: which of them are too many, and which serves best."""
+    name = f"{field}: " if field else ""
+    first = next((one for one in found if one.first_miss is not None), None)
+    if first is None or first.first_miss is None:
+        yield f"{name}No deadline was missed, with any number of threads."
+        return
+    before = [one for one in found if one.threads < first.threads]
+    if before:
+        yield (
+            f"{name}Up to {plural(before[-1].threads, 'thread')}, no size that was measured misses a "
+            f"deadline; the first miss is with {plural(first.threads, 'thread')} and "
+            f"{number(first.first_miss.nodes)} masses."
+        )
+    met = [one for one in found if one.reliable is not None]
+    if met:
+        best = max(met, key=lambda one: one.reliable.nodes if one.reliable is not None else 0)
+        yield f"Most masses without a miss: {_about(best, field)}"
+    none = [one.threads for one in found if one.reliable is None]
+    if none:
+        yield f"{name}With {_listed(none)} threads the smallest tire already misses a deadline."
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return str(numbers[0]) if len(numbers) == 1 else f"{', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+
+
+def _row(one: Boundary, field: Field, results: GridResults) -> tuple[str, ...]:
+    reliable, first, met = one.reliable, one.first_miss, one.met
+    missed = f"{number(first.missed)} of {number(_worst_due(first))}" if first is not None else _UNKNOWN
+    return (
+        ", ".join(filter(None, [plural(one.threads, "thread"), field.name])),
+        results.thread_names.get(one.threads, ""),
+        number(reliable.nodes) if reliable is not None else _NONE,
+        number(reliable.due) if reliable is not None else _UNKNOWN,
+        _one_in(one.share) if one.share else _UNKNOWN,
+        number(first.nodes) if first is not None else _NONE,
+        missed,
+        number(met.nodes) if met is not None else _NONE,
+    )
+
+
+def _worst_due(cell: MapCell) -> int:
+    """Deadlines of the repetition that missed most."""
+    return max(cell.trials, key=lambda one: one.missed).due
+
+
+def _one_in(share: float | None) -> str:
+    """A share as people say it; rounded so that it never promises more."""
+    return f"1 in {int(1 / share):,}" if share else _UNKNOWN
+
+
+def _nodes(cell: MapCell | None) -> int | None:
+    return None if cell is None else cell.nodes

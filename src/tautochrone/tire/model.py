@@ -1,0 +1,214 @@
+"""What the model of the step needs (garre2014, 4.5).
+
+A grid of tires in real time with a lock for each mass, and what a switch and the handing over of a lock take.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from tautochrone.base.errors import TautoError, UsageError
+from tautochrone.base.units import format_rate, parse_period_ns
+from tautochrone.experiments import EXPERIMENTS, Options
+from tautochrone.judge.circumstances import LOCAL, deployment_of
+from tautochrone.machine.cpulist import parse_cpu_list
+from tautochrone.measure.campaign.campaign import FINISHED, same_system
+from tautochrone.measure.cell import Cell, Load
+from tautochrone.run.catalogue import Entry, catalogue
+from tautochrone.run.folder import Run
+from tautochrone.run.manifest import SEALED
+from tautochrone.run.store import Store
+from tautochrone.tire.grid import LOCKING, Common, Grid, chosen_threads
+
+MODEL = "tire-model"
+"""What such a grid is about, beside those of ``grid``."""
+
+NODES, QUICK_NODES = "40..5900:13", "200..5900:7"
+"""As far as Figures 5 to 7 of the paper go."""
+
+DURATION = "1s"
+REPETITIONS, QUICK_REPETITIONS = 3, 2
+_SAMPLES = 2_000
+_ORDINARY = "other"
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A run of another experiment that the model needs: T_switch or T_ipc comes from it.
+
+    Attributes:
+        options: to measure it with, by name.
+        known: what a run's parameters must be to stand for it, as its header has them.
+    """
+
+    experiment: str
+    options: Options
+    known: Mapping[str, Any]
+
+    def is_served_by(self, run: Run) -> bool:
+        """Whether a stored run says what this one would."""
+        parameters = run.manifest.header.get("parameters") or {}
+        return (
+            run.manifest.experiment == self.experiment
+            and run.manifest.state == SEALED
+            and run.manifest.ended in FINISHED
+            and all(_same(parameters.get(name), value) for name, value in self.known.items())
+        )
+
+
+def model_grid(
+    nodes: tuple[int, ...],
+    threads: str | None,
+    team: Sequence[int],
+    policies: tuple[str, ...],
+    common: Common,
+) -> Grid:
+    """The tires: each step at its release, and to the end whatever is missed.
+
+    Args:
+        threads: as a person gave them, or None.
+        team: the usual numbers of threads.
+
+    Raises:
+        UsageError: the solver has no locks; threads, step or duration can't be.
+    """
+    if common.solver not in LOCKING:
+        raise UsageError(
+            f"--solver {common.solver} has no lock for each mass, which the model is about",
+            f"Take {' or '.join(LOCKING)}.",
+        )
+    rate = format_rate(1e9 / parse_period_ns(common.step))
+    return Grid(
+        MODEL,
+        f"Model of the tire's step at {rate}, {common.duration}, {common.solver}",
+        nodes,
+        chosen_threads(threads, team),
+        policies,
+        {"pace": "real-time", "overrun": "skip", "overload": True, **common.options},
+    )
+
+
+def needed_mechanisms(policies: Sequence[str], solver: str, cpus: str | None = None) -> tuple[Mechanism, ...]:
+    """What T_switch and T_ipc come from, for each policy.
+
+    A switch between threads of equal right can't be measured without priorities; then what it takes under
+    fifo is measured, to stand for it.
+
+    Args:
+        cpus: of the tire's threads, in their order: the first two are those of the mechanisms. None, or
+            "any": as the experiments choose.
+    """
+    return tuple(_on(one, _first_two(cpus)) for one in _needed(policies, solver))
+
+
+def _needed(policies: Sequence[str], solver: str) -> list[Mechanism]:
+    with_priorities = [policy for policy in policies if policy != _ORDINARY]
+    found = [
+        Mechanism("rhealstone", {"policy": policy, "count": _SAMPLES}, {"policy": policy})
+        for policy in with_priorities or ["fifo"]
+    ]
+    if solver == "mutex-pi":
+        handed: Options = {"mutex": "inherit", "count": _SAMPLES}
+        found += [
+            Mechanism(
+                "switch", {**handed, "policy": policy}, {"policy": policy, "mutex": {"inherit", "both"}}
+            )
+            for policy in with_priorities
+        ]
+    elif _ORDINARY in policies:
+        found.append(
+            Mechanism(
+                "response",
+                {
+                    "policy": _ORDINARY,
+                    "mechanisms": "semaphore",
+                    "waiter": "same",
+                    "period": "0s",
+                    "count": _SAMPLES // 50,
+                },
+                {"policy": _ORDINARY, "mechanisms": {"semaphore", "all"}, "waiter": "same", "period_ns": 0},
+            )
+        )
+    return found
+
+
+def _first_two(cpus: str | None) -> tuple[int, ...]:
+    return tuple(cpu for part in (cpus or "").split(",") for cpu in parse_cpu_list(part) or ())[:2]
+
+
+def _on(mechanism: Mechanism, cpus: tuple[int, ...]) -> Mechanism:
+    """On these CPUs; none: wherever it is."""
+    if not cpus:
+        return mechanism
+    options = {**mechanism.options, "cpus": ",".join(map(str, cpus))}
+    placed = dict(zip(("near_cpu", "far_cpu"), cpus, strict=False))
+    return Mechanism(mechanism.experiment, options, {**mechanism.known, **placed})
+
+
+def stored_mechanism(
+    store: Store,
+    wanted: Mechanism,
+    facts: Mapping[str, Any],
+    conditions: Mapping[str, Any],
+    near: datetime | None = None,
+) -> Run | None:
+    """A run of the store that stands for it: of this machine and kernel, under these conditions.
+
+    Args:
+        facts: about the machine.
+        conditions: of the runs that it is for: target, load, deployment.
+        near: the one whose beginning is nearest to this; None: the latest.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
+    entries = [
+        one
+        for one in catalogue(store)
+        if one.experiment == wanted.experiment and _around(one.conditions) == _around(conditions)
+    ]
+    for entry in sorted(entries, key=lambda one: _distance_s(one, near)):
+        try:
+            run = store.open(entry.id)
+        except TautoError:  # damaged, or still being measured
+            continue
+        if wanted.is_served_by(run) and same_system(run.manifest.facts, facts):
+            return run
+    return None
+
+
+def mechanism_cell(wanted: Mechanism, load: Load, command: tuple[str, ...], *, memory_lock: bool) -> Cell:
+    """The cell that measures it."""
+    options = {**wanted.options, **({} if memory_lock else {"no-memory-lock": True})}
+    prepared = EXPERIMENTS[wanted.experiment].prepare(options, Path())
+    return Cell(
+        experiment=wanted.experiment,
+        arguments=prepared.arguments,
+        title=f"{prepared.title} for the model of the tire's step, {load.name}",
+        load=load,
+        expected_s=prepared.expected_s,
+        command=command,
+    )
+
+
+def _same(value: object, known: object) -> bool:
+    return value in known if isinstance(known, set) else value == known
+
+
+def _around(conditions: Mapping[str, Any]) -> tuple[str, str, str]:
+    return (
+        str(conditions.get("target") or LOCAL),
+        str(conditions.get("load") or ""),
+        str(deployment_of(conditions).get("name") or ""),
+    )
+
+
+def _distance_s(entry: Entry, near: datetime | None) -> float:
+    """Nearest first; without an instant to be near to, latest first."""
+    try:
+        created = datetime.fromisoformat(entry.created)
+    except ValueError:
+        return float("inf")
+    return abs((created - near).total_seconds()) if near is not None else -created.timestamp()

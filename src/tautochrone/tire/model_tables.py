@@ -1,0 +1,248 @@
+"""The tables of the model of the step: where it holds, its constants, what explains more, every point."""
+
+from collections.abc import Iterator, Sequence
+
+from tautochrone.answer.experiments import Grid
+from tautochrone.answer.typeset import number, plural
+from tautochrone.base.units import format_us
+from tautochrone.statistics.proportion import Estimate
+from tautochrone.tire.model_beside import Variant
+from tautochrone.tire.model_fit import Fit
+from tautochrone.tire.model_judge import Attempt, Study
+from tautochrone.tire.model_latencies import Latency
+from tautochrone.tire.model_results import ModelResults
+from tautochrone.tire.model_rows import Row, fit_shown, fitted_share, rows
+from tautochrone.tire.model_words import team_of, teams_of
+
+_UNKNOWN = "N/A"
+_ROLES = {"fitted": "fit", "tested": "test", "outside": "outside"}
+_ABOUT_VERDICTS = (
+    "Off where tested: median size of the error at the points that were not fitted on. The p of three tests: "
+    "how often chance alone gives errors that follow the masses so much."
+)
+_ABOUT_CONSTANTS = (
+    "T_spring and T_mass come from the stamps within the step, N_ipc T_ipc from its red parts; T_switch and "
+    "T_ipc are medians of the mechanism experiments. N_ipc fitted is N_ipc T_ipc over T_ipc, so it also has "
+    "what a lock costs that is free. N_ipc counted is the share of accesses at which a thread slept."
+)
+_PAPER = (
+    "The paper has about 400 ns for T_spring and 80 ns for T_mass, on an i7-3930K with GCC 4.4.3 -O2, and "
+    "takes the worst latencies of its Table 1 for T_switch and T_ipc."
+)
+_ABOUT_VARIANTS = (
+    "Nothing here decides whether the equation holds. T_lock is a lock that is free, with the copy of a "
+    "mass; N_blocked is counted. T_start is what a step costs before its first mass, such as caches that "
+    "have gone cold while the thread slept; the equation has none."
+)
+_ABOUT_POINTS = (
+    "Measured: mean T_s of the steps and threads of a run, until the thread has written its masses, without "
+    "the clock's readings; median of the repetitions. Shares are those of the prediction. Meeting: from "
+    "there until the last thread has written, which the equation does not have."
+)
+
+
+def tables_of(model: ModelResults) -> list[Grid]:
+    """All of them, in the order of the page."""
+    return [
+        _verdicts(model),
+        _constants(model),
+        *_variants(model),
+        *_all_points(model),
+    ]
+
+
+def _verdicts(model: ModelResults) -> Grid:
+    lines = []
+    for study in model.studies:
+        for attempt in study.attempts:
+            lines.append(_verdict(study, team_of(attempt.threads), attempt.whole))
+            if attempt.within is not None and attempt.within is not attempt.whole:
+                lines.append(_verdict(study, team_of(attempt.threads), attempt.within))
+        if study.together is not None:
+            lines.append(_verdict(study, f"{teams_of(study.together.threads)} as one", study.together))
+    heads = (
+        "",
+        "masses",
+        "equation",
+        "off where tested",
+        "most off",
+        "at masses",
+        "runs p",
+        "trend p",
+        "lack of fit p",
+    )
+    return Grid(
+        "Where equation (2) holds", heads, tuple(lines), (_ABOUT_VERDICTS,), words=("masses", "equation")
+    )
+
+
+def _verdict(study: Study, team: str, fit: Fit) -> tuple[str, ...]:
+    structure = fit.structure
+    lack = structure.lack if structure is not None else None
+    return (
+        f"{study.policy}, {team}",
+        _range(fit.nodes),
+        "holds" if fit.holds else "refused",
+        _percent(fit.held_out),
+        f"{structure.worst.error:+.0%}" if structure is not None else _UNKNOWN,
+        number(structure.worst.nodes) if structure is not None else _UNKNOWN,
+        f"{structure.runs_p:.1g}" if structure is not None else _UNKNOWN,
+        f"{structure.trend_p:.1g}" if structure is not None else _UNKNOWN,
+        f"{lack.p:.1g}" if lack is not None else _UNKNOWN,
+    )
+
+
+def _constants(model: ModelResults) -> Grid:
+    lines: list[tuple[str, ...]] = []
+    for study in model.studies:
+        shown = {id(fit): fit for one in study.attempts if (fit := fit_shown(study, one)).holds}
+        for fit in shown.values():
+            lines += _fitted(study, fit)
+        lines.append(_latency(study, study.switch, ""))
+        lines.append(_switches(study))
+        for attempt in study.attempts:
+            lines += _locks(study, attempt)
+    notes = [
+        _ABOUT_CONSTANTS,
+        *(study.switch.note for study in model.studies if study.switch.note),
+        *(f"Not in the store: {what}." for what in model.lacking),
+        _PAPER,
+    ]
+    if not any(fit_shown(study, one).holds for study in model.studies for one in study.attempts):
+        notes.insert(0, "T_spring, T_mass and N_ipc T_ipc are not given: the equation holds nowhere here.")
+    return Grid(
+        "Constants, times in ns",
+        ("", "value", "95 % interval", "from"),
+        tuple(lines),
+        tuple(f"{note[:1].upper()}{note[1:]}{'' if note.endswith('.') else '.'}" for note in notes),
+        words=("from",),
+    )
+
+
+def _fitted(study: Study, fit: Fit) -> Iterator[tuple[str, ...]]:
+    constants = fit.constants
+    if constants is None:
+        return
+    team = teams_of(fit.threads)
+    at = f"{study.policy}, {team}"
+    masses = f"{_range(fit.nodes)} masses"
+    runs = f"{plural(constants.spring.count, 'run')} with {masses}"
+    yield f"T_spring, {at}", *_valued(constants.spring), f"forces / (2e+1), {runs}"
+    yield f"T_mass, {at}", *_valued(constants.mass), f"integration / e, {runs}"
+    for count, access in constants.access.items():
+        own = f"{plural(access.count, 'run')} with {masses}"
+        yield f"N_ipc T_ipc, {study.policy}, {team_of(count)}", *_valued(access), f"red / 4e, {own}"
+
+
+def _latency(study: Study, latency: Latency, of: str) -> tuple[str, ...]:
+    name = f"{latency.name}, {study.policy}{of}"
+    if latency.typical is None:
+        return name, _UNKNOWN, _UNKNOWN, latency.note
+    return name, *_valued(latency.typical, 0), f"{latency.row}; {', '.join(latency.runs)}"
+
+
+def _switches(study: Study) -> tuple[str, ...]:
+    counts = [one.switches for attempt in study.attempts for one in attempt.points]
+    known = [one for one in counts if one is not None]
+    name = f"N_switch, {study.policy}"
+    if not known or len(known) < len(counts):
+        return name, _UNKNOWN, _UNKNOWN, "this system does not count them"
+    mean = sum(known) / len(known)
+    return name, f"{mean:.2g}", _UNKNOWN, f"counted per step and thread, {min(known):.2g} to {max(known):.2g}"
+
+
+def _locks(study: Study, attempt: Attempt) -> Iterator[tuple[str, ...]]:
+    of = f", {team_of(attempt.threads)}"
+    yield _latency(study, attempt.ipc, of)
+    name = f"{study.policy}{of}"
+    fitted = fitted_share(study, attempt)
+    if fitted is not None:
+        yield f"N_ipc fitted, {name}", *_valued(fitted), "N_ipc T_ipc / T_ipc"
+    counted = _UNKNOWN if attempt.counted is None else f"{attempt.counted:.2g}"
+    yield f"N_ipc counted, {name}", counted, _UNKNOWN, "voluntary switches at locks, per access"
+
+
+def _variants(model: ModelResults) -> Iterator[Grid]:
+    lines = []
+    for study in model.studies:
+        for attempt in study.attempts:
+            name = f"{study.policy}, {team_of(attempt.threads)}"
+            lines.append((name, "as printed", _percent(attempt.whole.held_out), ""))
+            if attempt.split is not None:
+                lines.append((name, attempt.split.formula, *_variant(attempt.split)))
+            if attempt.line is not None:
+                lines.append((name, attempt.line.variant.formula, *_variant(attempt.line.variant)))
+    if lines:
+        yield Grid(
+            "Beside it: what else would explain the step, over all masses",
+            ("", "equation", "off where tested", "fitted, in ns"),
+            tuple(lines),
+            (_ABOUT_VARIANTS,),
+            words=("equation", "fitted, in ns"),
+        )
+
+
+def _variant(variant: Variant) -> tuple[str, str]:
+    said = ", ".join(f"{name} {_with_interval(one)}" for name, one in variant.constants.items())
+    return _percent(variant.held_out), said
+
+
+def _all_points(model: ModelResults) -> Iterator[Grid]:
+    drawn = [(study, one) for study in model.studies for one in study.attempts if rows(study, one)]
+    for at, (study, attempt) in enumerate(drawn):
+        yield _points(study, attempt, [_ABOUT_POINTS] if at == len(drawn) - 1 else [])
+
+
+def _points(study: Study, attempt: Attempt, notes: list[str]) -> Grid:
+    fit = fit_shown(study, attempt)
+    lines = tuple(_point(row, shares=fit.holds) for row in rows(study, attempt))
+    heads = (
+        "masses", "point", "measured", "predicted", "error", "switches %", "locks %", "springs %", "moving %",
+        "meeting",
+    )  # fmt: skip
+    if not fit.holds:
+        notes = ["The prediction is that of a fit that is refused.", *notes]
+    title = f"{study.policy}, {team_of(attempt.threads)}: T_s in us"
+    return Grid(title, heads, lines, tuple(notes), words=("point",))
+
+
+def _point(row: Row, *, shares: bool) -> tuple[str, ...]:
+    terms = row.predicted
+    parts = (terms.switching_ns, terms.locks_ns, terms.springs_ns, terms.masses_ns)
+    return (
+        number(row.nodes),
+        _ROLES[row.role],
+        format_us(row.measured_ns),
+        format_us(terms.step_ns),
+        f"{row.error:+.1%}",
+        *(f"{part / terms.step_ns * 100:.1f}" if shares else _UNKNOWN for part in parts),
+        format_us(row.meeting_ns),
+    )
+
+
+def _range(nodes: Sequence[int]) -> str:
+    return f"{nodes[0]:,}" if len(nodes) == 1 else f"{nodes[0]:,} to {nodes[-1]:,}"
+
+
+def _percent(share: float | None) -> str:
+    return _UNKNOWN if share is None else f"{share:.1%}"
+
+
+def _valued(one: Estimate, digits: int = 3) -> tuple[str, str]:
+    return _figures(one.value, digits), _interval(one, digits)
+
+
+def _with_interval(one: Estimate) -> str:
+    between = _interval(one, 3)
+    return _figures(one.value, 3) if between == _UNKNOWN else f"{_figures(one.value, 3)} ({between})"
+
+
+def _interval(one: Estimate, digits: int) -> str:
+    if one.low is None or one.high is None:
+        return _UNKNOWN
+    return f"{_figures(one.low, digits)} to {_figures(one.high, digits)}"
+
+
+def _figures(value: float, digits: int) -> str:
+    """So many significant digits; 0: whole numbers."""
+    return f"{value:,.0f}" if not digits or abs(value) >= 1000 else f"{value:#.{digits}g}".rstrip(".")

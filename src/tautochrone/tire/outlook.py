@@ -1,0 +1,64 @@
+"""How long a search still takes: at most, since a trial that misses ends there."""
+
+import time
+from collections.abc import Callable, Mapping
+
+from tautochrone.tire.limit import Bound
+from tautochrone.tire.limit_search import Findings, Search
+
+_AROUND_S = 1.0  # of each run: loads, the memory of a large tire, sealing
+
+
+def usual_s(search: Search, found: Mapping[int, Findings]) -> float:
+    """Seconds that the numbers of threads that are not begun, or not finished, usually take."""
+    question = search.question
+    left = [own for own in found.values() if own.limit(question).end == "unfinished"]
+    return sum(_seconds(own.course(question).usual(), question.period_ns, _AROUND_S) for own in left)
+
+
+class Outlook:
+    """Told of every run as it begins; how long what is around a run takes, it learns from those before."""
+
+    def __init__(
+        self, search: Search, found: Mapping[int, Findings], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Nothing has begun yet."""
+        self._question, self._found, self._clock = search.question, found, clock
+        self._start_s = self._begun_s = clock()
+        self._measured_before_s = self._measured_s()
+        self._around_s, self._made = _AROUND_S, 0
+        self._at_most_then_s = self._at_most_s()
+        self._share = 0.0
+
+    def begin(self) -> None:
+        """A run begins."""
+        self._begun_s = self._clock()
+        if self._made:
+            measured_s = self._measured_s() - self._measured_before_s
+            self._around_s = (self._begun_s - self._start_s - measured_s) / self._made
+        self._made += 1
+        self._at_most_then_s = self._at_most_s()
+
+    @property
+    def left_s(self) -> float:
+        """Seconds that it still takes at most, as far as what is around a run can be told."""
+        return max(0.0, self._at_most_then_s - (self._clock() - self._begun_s))
+
+    @property
+    def share(self) -> float:
+        """How much of the time has passed, from 0 to 1, at least; it never falls."""
+        spent_s = self._clock() - self._start_s
+        whole_s = spent_s + self.left_s
+        self._share = max(self._share, spent_s / whole_s if whole_s else 1.0)
+        return self._share
+
+    def _measured_s(self) -> float:
+        return sum(trial.took_s for own in self._found.values() for trial in own.trials)
+
+    def _at_most_s(self) -> float:
+        bounds = (own.course(self._question).at_most() for own in self._found.values())
+        return sum(_seconds(bound, self._question.period_ns, self._around_s) for bound in bounds)
+
+
+def _seconds(bound: Bound, period_ns: int, around_s: float) -> float:
+    return bound.steps * period_ns / 1e9 + bound.trials * around_s

@@ -1,0 +1,304 @@
+"""The tire of garre2014: deadlines, equation (1), where the time went. Figures: ``tire_figures``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.typeset import number
+from tautochrone.base.units import format_duration, format_us
+from tautochrone.judge.tire_run import REAL_FAST, configuration, model, real_fast, result_event
+from tautochrone.tire import run_notes as tire_notes
+from tautochrone.tire.account import Account, ThreadAccount, account
+
+if TYPE_CHECKING:
+    from tautochrone.answer.composition import Figure
+    from tautochrone.run.folder import Run
+    from tautochrone.statistics.summary import Summary
+
+_NA = "N/A"
+_TOO_FEW = "too few"
+_THIS = "this run"
+
+_DEADLINES = (
+    "",
+    "steps due",
+    "missed",
+    "late",
+    "passed over",
+    "missed at most",
+    "longest step (us)",
+    "million node-steps/s",
+    "positions",
+)
+_EQUATION = ("", "mean", "median", "99 %", "worst", "in the worst step")
+_THREADS = (
+    "",
+    "masses",
+    "T_i median",
+    "T_i 99 %",
+    "T_i worst",
+    "T_s median",
+    "T_s 99 %",
+    "T_s worst",
+    "worst step, T_i",
+    "worst step, T_s",
+)
+_SHARES = (
+    "",
+    "computing",
+    "reading and writing",
+    "waiting for others",
+    "not yet running",
+    "idle",
+    "million node-steps/s",
+    "waits per step",
+    "preemptions per step",
+)
+_FAST = (
+    "",
+    "simulated (s)",
+    "elapsed (s)",
+    "simulated / elapsed",
+    "steps",
+    "step, mean (us)",
+    "million node-steps/s",
+    "steps per row",
+    "positions",
+)
+_MODEL = (
+    "",
+    "masses",
+    "springs",
+    "step",
+    "stiffness / mass (1/s^2)",
+    "state (MB)",
+    "solver",
+    "vectors",
+    "fastest rehearsed (us)",
+)
+_FAST_THREADS = ("", "masses", "CPU time (s)", "off CPU (s)", "waits per step", "preemptions per step")
+
+
+@dataclass(frozen=True)
+class TirePresentation:
+    """Presentation of the experiment `tire`."""
+
+    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+        """Of runs at a rate their deadlines and where the time went; of real-fast ones how fast they were."""
+        fast, at_rate = _by_pace(runs, labels)
+        paced = [(run, label, account(run)) for run, label in at_rate]
+        grids = [_deadlines(paced)] if paced else []
+        for _, label, seen in paced:
+            if seen is not None:
+                grids += _account_grids(seen, label)
+        if fast:
+            grids.append(_real_fast(fast))
+        for run, label in fast:
+            grids += _fast_threads(run, label)
+        return [*grids, _models(runs, labels)]
+
+    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+        """The blocks of Figure 4, the steps over time, the shares of each thread, and how long steps took."""
+        from tautochrone.tire import run_figures as tire_figures
+
+        fast, paced = _by_pace(runs, labels)
+        return [
+            *tire_figures.blocks(paced, f"{prefix}-blocks"),
+            *tire_figures.over_time(paced, f"{prefix}-over-time"),
+            *tire_figures.shares(paced, f"{prefix}-shares"),
+            *tire_figures.distribution(paced, f"{prefix}-steps"),
+            *tire_figures.speed(fast, f"{prefix}-speed"),
+        ]
+
+
+def _by_pace(
+    runs: Sequence[Run], labels: Sequence[str]
+) -> tuple[list[tuple[Run, str]], list[tuple[Run, str]]]:
+    """The real-fast ones, and those at a rate."""
+    every = list(zip(runs, labels, strict=True))
+    fast = [one for one in every if configuration(one[0]).pace == REAL_FAST]
+    return fast, [one for one in every if one not in fast]
+
+
+def _deadlines(seen: Sequence[tuple[Run, str, Account | None]]) -> Grid:
+    rows = tuple(_deadline_row(run, label, one) for run, label, one in seen)
+    runs = [run for run, _, _ in seen]
+    notes = (
+        *tire_notes.about_deadlines([one for _, _, one in seen if one is not None]),
+        *(
+            sentence
+            for _, label, one in seen
+            if one is not None
+            for sentence in tire_notes.about_worst(one, label)
+        ),
+        *tire_notes.about_positions(runs),
+    )
+    return Grid("Deadlines", _DEADLINES, rows, notes, words=("positions",))
+
+
+def _deadline_row(run: Run, label: str, seen: Account | None) -> tuple[str, ...]:
+    if seen is None:
+        return (label or _THIS, *(_NA for _ in _DEADLINES[1:-1]), _positions(run))
+    misses = seen.misses
+    least = "" if misses.exact else "at least "
+    return (
+        label or _THIS,
+        number(misses.released),
+        f"{least}{number(misses.missed_steps)}",
+        f"{least}{number(misses.late)}",
+        f"{least}{number(misses.passed_over)}",
+        _NA if misses.share is None else tire_notes.share(misses.share),
+        format_us(seen.response.maximum),
+        _millions(seen.nodes_per_s),
+        _positions(run),
+    )
+
+
+def _account_grids(seen: Account, label: str) -> Iterator[Grid]:
+    suffix = f", {label}" if label else ""
+    yield _equation(seen, f"T = T_i + T_s + T_w in us, T = {format_duration(seen.period_ns)}{suffix}")
+    if len(seen.threads) > 1:
+        rows = tuple(_thread_row(one) for one in seen.threads)
+        yield Grid(f"T_i and T_s of each thread in us{suffix}", _THREADS, rows, (tire_notes.THREADS,))
+    yield Grid(
+        f"Where the time of each thread went{suffix}",
+        _SHARES,
+        tuple(_share_row(one) for one in seen.threads),
+        (tire_notes.SHARES,),
+    )
+
+
+def _equation(seen: Account, title: str) -> Grid:
+    period_ns, response = seen.period_ns, seen.response
+    rows = (
+        ("T_i, until the first thread runs", *_four(seen.dispatch), format_us(seen.worst.dispatch_ns)),
+        ("T_s, until the last one has written", *_four(seen.step), format_us(seen.worst.step_ns)),
+        (
+            "T_w, left until the next release",
+            format_us(period_ns - response.mean),
+            *(_of(response, q, less_than_ns=period_ns) for q in (0.5, 0.99)),
+            format_us(period_ns - response.maximum),
+            format_us(seen.worst.room_ns),
+        ),
+    )
+    return Grid(title, _EQUATION, rows, tire_notes.about_equation(seen))
+
+
+def _thread_row(one: ThreadAccount) -> tuple[str, ...]:
+    worst = (
+        (_NA, _NA) if one.worst is None else (format_us(one.worst.dispatch_ns), format_us(one.worst.step_ns))
+    )
+    return (one.name, number(one.nodes), *_four(one.dispatch)[1:], *_four(one.step)[1:], *worst)
+
+
+def _share_row(one: ThreadAccount) -> tuple[str, ...]:
+    shares = one.shares
+    parts = (shares.computing, shares.exchanging, shares.waiting, shares.dispatch, shares.idle)
+    return (
+        one.name,
+        *(f"{part:.2%}" for part in parts),
+        _millions(one.nodes_per_s),
+        _rate(one.voluntary),
+        _rate(one.involuntary),
+    )
+
+
+def _real_fast(seen: Sequence[tuple[Run, str]]) -> Grid:
+    runs = [run for run, _ in seen]
+    notes = (tire_notes.FAST, *tire_notes.about_endings(seen), *tire_notes.about_positions(runs))
+    return Grid(
+        "As fast as possible", _FAST, tuple(_fast_row(*one) for one in seen), notes, words=("positions",)
+    )
+
+
+def _fast_row(run: Run, label: str) -> tuple[str, ...]:
+    seen, what = real_fast(run), configuration(run)
+    nodes_per_s = what.nodes * seen.steps / (seen.elapsed_ns / 1e9) if seen.elapsed_ns else None
+    return (
+        label or _THIS,
+        f"{seen.simulated_ns / 1e9:,.3f}",
+        f"{seen.elapsed_ns / 1e9:,.6f}",
+        _NA if seen.speed is None else number(float(f"{seen.speed:.4g}")),
+        number(seen.steps),
+        _NA if seen.step_ns is None else format_us(seen.step_ns),
+        _millions(nodes_per_s),
+        _NA if not seen.rows else number(round(seen.steps / seen.rows)),
+        _positions(run),
+    )
+
+
+def _fast_threads(run: Run, label: str) -> Iterator[Grid]:
+    result, seen = result_event(run), real_fast(run)
+    rows = []
+    for book in run.manifest.books:
+        told = result.threads.get(book.source) if result else None
+        switches = (told.voluntary, told.involuntary) if told else (None, None)
+        rows.append(
+            (
+                book.name,
+                number(told.nodes if told else None),
+                *_cpu_time(book.cpu_time_ns, seen.elapsed_ns),
+                *(_rate(one / seen.steps if one is not None and seen.steps else None) for one in switches),
+            )
+        )
+    title = "Each thread, as fast as possible"
+    yield Grid(f"{title}, {label}" if label else title, _FAST_THREADS, tuple(rows), (tire_notes.CPU_TIME,))
+
+
+def _cpu_time(cpu_time_ns: int | None, elapsed_ns: int) -> tuple[str, str]:
+    """What a thread had, and what it had not of the elapsed time, at least; in seconds."""
+    if cpu_time_ns is None:
+        return _NA, _NA
+    return f"{cpu_time_ns / 1e9:,.6f}", f"{max(0, elapsed_ns - cpu_time_ns) / 1e9:,.6f}"
+
+
+def _models(runs: Sequence[Run], labels: Sequence[str]) -> Grid:
+    rows = []
+    for run, label in zip(runs, labels, strict=True):
+        what, tire = configuration(run), model(run)
+        rows.append(
+            (
+                label or _THIS,
+                number(tire.nodes),
+                number(tire.springs),
+                format_duration(what.step_ns),
+                number(tire.stiffness_per_mass),
+                _NA if tire.state_bytes is None else f"{tire.state_bytes / 1e6:,.3f}",
+                what.solver,
+                what.vector or "-",
+                _NA if tire.rehearsed_ns is None else format_us(tire.rehearsed_ns),
+            )
+        )
+    return Grid("What was computed", _MODEL, tuple(rows), (tire_notes.MODEL,))
+
+
+def _four(summary: Summary) -> tuple[str, ...]:
+    """Mean, median, 99 % and worst in us."""
+    middle = (_of(summary, q) for q in (0.5, 0.99))
+    return (format_us(summary.mean), *middle, format_us(summary.maximum))
+
+
+def _of(summary: Summary, q: float, *, less_than_ns: int | None = None) -> str:
+    """A quantile, or what it leaves of a time; both in us."""
+    value = next((one.value for one in summary.quantiles if one.q == q), None)
+    if value is None:
+        return _TOO_FEW
+    return format_us(value if less_than_ns is None else less_than_ns - value)
+
+
+def _millions(per_s: float | None) -> str:
+    return _NA if per_s is None else f"{per_s / 1e6:,.2f}"
+
+
+def _rate(per_step: float | None) -> str:
+    return _NA if per_step is None else f"{per_step:.3f}"
+
+
+def _positions(run: Run) -> str:
+    result = result_event(run)
+    if result is None:
+        return _NA
+    return f"{result.checksum:08x}" if result.finite else f"{result.checksum:08x}, not finite"

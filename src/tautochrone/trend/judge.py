@@ -1,0 +1,279 @@
+"""One number of many runs, in lines: runs of a line differ in nothing that tells lines apart."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tautochrone.base.errors import DamagedError
+from tautochrone.judge.comparison import importance
+from tautochrone.judge.comparison.facts import is_same, varies_by_itself
+from tautochrone.trend.metric import Metric
+from tautochrone.trend.record import TRAITS, Record
+from tautochrone.trend.values import Value, value_of
+
+FEWEST = 12
+"""Runs that a line needs for a change to be looked for: of fewer, too many orders look like one by chance."""
+
+ALPHA = 0.01
+"""Chance that a change is found in a line that has none."""
+
+SHORTEST = 3
+"""Runs between two changes."""
+
+LEAST_EFFECT = 0.02
+"""Smaller relative changes are none."""
+
+_USUALLY = 0.25
+"""A fact that changes at more than this share of the runs of a line is said once, and not at each of them."""
+
+_FEW_CHANGES = 4
+_ALWAYS_TOLD = ("target", "kernel.release", "deployment", "load")
+"""What people name conditions by, before the facts that come with it."""
+
+
+@dataclass(frozen=True)
+class FactChange:
+    """A fact that is not what it was in the run before; both values are as they were recorded."""
+
+    name: str
+    before: object
+    after: object
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a line.
+
+    Attributes:
+        run: its id.
+        created: when it began, ISO 8601, UTC.
+        changed: the facts that changed since the run before, the most important first.
+    """
+
+    run: str
+    created: str
+    value: Value
+    changed: tuple[FactChange, ...] = ()
+
+
+@dataclass(frozen=True)
+class Step:
+    """A lasting change of the level.
+
+    Attributes:
+        index: of the first point after it.
+        before, after: the levels, medians of the runs up to the next steps; as `Value.value`.
+        runs_before, runs_after: how many runs these are of.
+        at_least: whether the level after it (or before it) lies among releases without a sample.
+        changed: facts that changed between the run before and this one.
+        near: facts that changed at the runs next to these, since a step may be found a run too late.
+    """
+
+    index: int
+    before: float
+    after: float
+    runs_before: int
+    runs_after: int
+    at_least: bool
+    changed: tuple[FactChange, ...]
+    near: tuple[FactChange, ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """Runs that may be compared.
+
+    Attributes:
+        experiment: of all of them.
+        measure: with its ``_ns``; what is shown is of it. Empty of misses.
+        source: which one; empty: all threads of the loop together, or the only one.
+        traits: what tells this line from others: machine, kernel, deployment, load, as far as asked.
+        parameters: of the experiment, in words.
+        virtual: whether the runs are of the virtual lab.
+        points: that have the number, oldest first.
+        too_few: runs that have too few samples for it.
+        unread: runs whose samples can't be read.
+        steps: lasting changes; None: there are too few runs to look for any.
+        restless: facts that differ from run to run, so often that they are not told at each.
+    """
+
+    experiment: str
+    measure: str
+    source: str
+    traits: Mapping[str, str]
+    parameters: Mapping[str, str]
+    virtual: bool
+    points: tuple[Point, ...]
+    too_few: int = 0
+    unread: int = 0
+    steps: tuple[Step, ...] | None = None
+    restless: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Trend:
+    """What is shown.
+
+    Attributes:
+        by: the traits that tell lines apart.
+        lines: with at least one point, those of most runs first.
+        runs: that have a point in a line.
+        without: runs that have no such number at all.
+        kernels: how many kernels the runs are of.
+    """
+
+    metric: Metric
+    by: tuple[str, ...]
+    lines: tuple[Line, ...]
+    runs: int
+    without: int
+    kernels: int
+
+
+def trend(
+    found: Sequence[Record], metric: Metric, by: Sequence[str] = TRAITS, last: int | None = None
+) -> Trend:
+    """The lines of a number over runs.
+
+    Args:
+        found: the runs, oldest first.
+        by: the traits that tell lines apart; the experiment with its parameters, the source, and whether it
+            is of the virtual lab always do.
+        last: keep so many of the latest runs of each line; None: all.
+    """
+    groups: dict[tuple[object, ...], list[tuple[Record, str, str]]] = {}
+    shown: set[str] = set()
+    for record in found:
+        for measure in _measures(record, metric):
+            for source, _ in record.parts(measure):
+                groups.setdefault(_key(record, measure, source, by), []).append((record, measure, source))
+                shown.add(record.run.id)
+    lines = [_line(own[-last:] if last else own, metric, by) for own in groups.values()]
+    kept = [line for line in lines if line.points or line.too_few or line.unread]
+    there = {point.run for line in kept for point in line.points}
+    return Trend(
+        metric=metric,
+        by=tuple(by),
+        lines=tuple(sorted(kept, key=lambda line: (-len(line.points), line.experiment))),
+        runs=len(there),
+        without=sum(record.run.id not in shown for record in found),
+        kernels=len({record.traits["kernel"] for record in found if record.run.id in there}),
+    )
+
+
+def _measures(record: Record, metric: Metric) -> list[str]:
+    """Which of a run's measures the metric is of."""
+    if metric.kind == "misses":
+        return [""] if any(book.released is not None for book in record.manifest.books) else []
+    names = record.run.measures
+    wanted = metric.measure or next(iter(names), "")
+    return [wanted] if wanted in names and record.run.count(wanted) else []
+
+
+def _key(record: Record, measure: str, source: str, by: Sequence[str]) -> tuple[object, ...]:
+    traits = tuple(record.traits[name] for name in by)
+    return (
+        record.manifest.experiment,
+        measure,
+        source,
+        record.is_virtual,
+        traits,
+        tuple(sorted(record.parameters.items())),
+    )
+
+
+def _line(own: Sequence[tuple[Record, str, str]], metric: Metric, by: Sequence[str]) -> Line:
+    first, measure, source = own[-1]
+    points: list[Point] = []
+    records: list[Record] = []
+    too_few = unread = 0
+    for record, _, _ in own:
+        books = dict(record.parts(measure))[source]
+        try:
+            value = value_of(record, metric, measure, books)
+        except DamagedError:
+            unread += 1
+            continue
+        if value is None:
+            continue
+        if value.value is None:
+            too_few += 1
+            continue
+        records.append(record)
+        points.append(Point(record.run.id, record.manifest.created, value))
+    changed, restless = _changes(records)
+    points = [
+        Point(one.run, one.created, one.value, facts) for one, facts in zip(points, changed, strict=True)
+    ]
+    return Line(
+        experiment=first.manifest.experiment,
+        measure=measure,
+        source=source,
+        traits={name: first.traits[name] for name in by},
+        parameters=first.parameters,
+        virtual=first.is_virtual,
+        points=tuple(points),
+        too_few=too_few,
+        unread=unread,
+        steps=tuple(_steps(points)) if len(points) >= FEWEST else None,
+        restless=restless,
+    )
+
+
+def _changes(records: Sequence[Record]) -> tuple[list[tuple[FactChange, ...]], tuple[str, ...]]:
+    """What changed at each run since the one before; and the facts that change all the time."""
+    found: list[list[FactChange]] = [[] for _ in records]
+    often: dict[str, int] = {}
+    for at in range(1, len(records)):
+        before, after = records[at - 1].facts, records[at].facts
+        names = [
+            name
+            for name, value in after.items()
+            if value is not None
+            and before.get(name) is not None
+            and value != before[name]
+            and (name in _ALWAYS_TOLD or importance.is_a_cause(name))
+            and not varies_by_itself(name)
+            and not is_same(name, before[name], value)
+        ]
+        for name in sorted(names, key=lambda one: (one not in _ALWAYS_TOLD, importance.rank_of(one))):
+            often[name] = often.get(name, 0) + 1
+            found[at].append(FactChange(name, before[name], after[name]))
+    most = max(_FEW_CHANGES, _USUALLY * len(records))
+    restless = tuple(name for name, count in often.items() if count > most)
+    return [tuple(one for one in own if one.name not in restless) for own in found], restless
+
+
+def _steps(points: Sequence[Point]) -> Iterator[Step]:
+    from tautochrone.statistics.course.change_points import change_points_of
+
+    series = _series(points)
+    shifts = change_points_of(series, least_length=SHORTEST, least_effect=LEAST_EFFECT, alpha=ALPHA)
+    ends = [0, *(one.index for one in shifts), len(points)]
+    for number, one in enumerate(shifts):
+        sides = points[ends[number] : one.index], points[one.index : ends[number + 2]]
+        before, after = (_level(side) for side in sides)
+        near = [points[at].changed for at in (one.index - 1, one.index + 1) if 0 < at < len(points)]
+        yield Step(
+            index=one.index,
+            before=before,
+            after=after,
+            runs_before=len(sides[0]),
+            runs_after=len(sides[1]),
+            at_least=any(point.value.beyond for side in sides for point in side),
+            changed=points[one.index].changed,
+            near=tuple(change for changes in near for change in changes),
+        )
+
+
+def _series(points: Sequence[Point]) -> npt.NDArray[np.float64]:
+    """The values; one that lies beyond every sample is larger than all others."""
+    known = [one.value.value or 0.0 for one in points]
+    beyond = max(known) * 2 + 1
+    return np.array([beyond if one.value.beyond else known[at] for at, one in enumerate(points)])
+
+
+def _level(points: Sequence[Point]) -> float:
+    return float(np.median([one.value.value or 0.0 for one in points]))

@@ -1,0 +1,111 @@
+"""One number of one run, with the interval that its own samples give."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tautochrone.judge.reduced import all_counts, reduce_run
+from tautochrone.run.manifest import Books, sum_of_known
+from tautochrone.statistics.binomial import between
+from tautochrone.statistics.quantiles import interval_ranks, rank
+from tautochrone.trend.metric import Metric
+from tautochrone.trend.record import Record
+
+CONFIDENCE = 0.95
+_MOST_IN_MEMORY = 8_000_000  # samples that are read as they are; of more, the distinct values are counted
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number of a run.
+
+    Attributes:
+        value: in ns, or the share of the releases that were missed; None: too few samples for it.
+        low, high: interval of order statistics, or that of Clopper and Pearson (1934); ``high`` is None where
+            it lies beyond every sample, both are None of a maximum.
+        beyond: whether it lies beyond every sample, among releases that have none; then ``value`` is the
+            largest sample, and the number is at least that.
+        samples: in the data.
+        lost: releases that have no sample: missed or dropped; they are taken for later than every sample.
+        certain: whether all that was lost is known; it is not of a run that was cut off.
+        exact: whether it is of samples, and not of a histogram's bins.
+        missed, released: of the releases; None where there are none.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    beyond: bool
+    samples: int
+    lost: int
+    certain: bool
+    exact: bool
+    missed: int | None
+    released: int | None
+
+
+def value_of(record: Record, metric: Metric, measure: str, books: Sequence[Books]) -> Value | None:
+    """The number; None: the run has no sample of it, or nothing that could be missed.
+
+    Args:
+        measure: its full name.
+        books: of the sources that are taken together.
+
+    Raises:
+        DamagedError: the samples can't be read.
+    """
+    run = record.run
+    samples = sum(run.count(measure, book.source) for book in books) if measure in run.measures else 0
+    missed = sum_of_known(one.missed for one in books)
+    released = sum_of_known(one.released for one in books)
+    dropped = sum_of_known(one.dropped for one in books)
+    certain = (missed is not None and run.manifest.state == "sealed") or released is None
+    lost = (missed or 0) + (dropped or 0)
+    bare = Value(None, None, None, False, samples, lost, certain, not run.is_histogram, missed, released)
+    if metric.kind == "misses":
+        if missed is None or not released:
+            return None
+        low, high = between(released, missed, CONFIDENCE)
+        return replace(bare, value=missed / released, low=low, high=high)
+    if not samples:
+        return None
+    if metric.kind == "max":
+        return replace(bare, value=_largest(record, measure, books))
+    assert metric.q is not None
+    ends = interval_ranks(samples + lost, metric.q, CONFIDENCE)
+    if ends is None:
+        return bare
+    middle = rank(samples + lost, metric.q)
+    value, low, high = _at_ranks(
+        record, measure, books, [min(one, samples) for one in (middle, ends[0], ends[1])]
+    )
+    return replace(
+        bare, value=value, low=low, high=high if ends[1] <= samples else None, beyond=middle > samples
+    )
+
+
+def _at_ranks(record: Record, measure: str, books: Sequence[Books], ranks: Sequence[int]) -> list[float]:
+    run, sources = record.run, [book.source for book in books]
+    if run.is_histogram or sum(run.count(measure, one) for one in sources) > _MOST_IN_MEMORY:
+        parts = tuple(one for one in reduce_run(run, measure) if one.source in sources)
+        counts = all_counts(parts)
+        return [float(counts.at_rank(one)) for one in ranks]
+    only = sources[0] if len(sources) == 1 else None
+    values, by_source = run.values_by_source(measure, narrow=True, only=only)
+    if only is None and len(sources) < len(by_source):
+        values = np.concatenate([by_source[one] for one in sources])
+    places = [one - 1 for one in ranks]
+    values.partition(sorted(set(places)))
+    return [float(values[place]) for place in places]
+
+
+def _largest(record: Record, measure: str, books: Sequence[Books]) -> float:
+    sources = {book.source for book in books}
+    return float(
+        max(
+            one.maximum_ns
+            for one in record.manifest.extremes
+            if one.measure == measure and one.source in sources and one.count
+        )
+    )

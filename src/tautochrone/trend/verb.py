@@ -1,0 +1,130 @@
+"""``tauto trend``: one number of the runs of the store over time."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tautochrone.base.errors import StoreError, UsageError
+from tautochrone.command.options import JsonOption, StoreOption, open_store
+from tautochrone.command.told import tell_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tautochrone.trend.record import Record
+
+
+def trend(
+    metric: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="METRIC",
+            help="Such as 'latency p99.9', 'latency max', 'response median', 'misses'.",
+            show_default=False,
+        ),
+    ] = None,
+    experiment: Annotated[
+        str | None, typer.Option("--experiment", metavar="NAME", help="Runs of this experiment alone.")
+    ] = None,
+    by: Annotated[
+        str,
+        typer.Option(metavar="TRAITS", help="What tells lines apart, beside experiment and parameters."),
+    ] = "machine,kernel,deployment,load",
+    last: Annotated[
+        int | None, typer.Option("--last", metavar="N", help="The latest N runs of each line alone.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="DATE", help="Runs since then alone, such as 2026-11-01.")
+    ] = None,
+    as_json: JsonOption = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write it as a page, too, with charts.")
+    ] = None,
+    store: StoreOption = None,
+) -> None:
+    """Show one number of the store's runs over time, and where its level changed.
+
+    Runs that may be compared stand in one line: same machine, kernel, deployment, load, experiment and
+    parameters. --by machine,deployment,load has all kernels in one line, so that an update is seen as a step.
+    """
+    from tautochrone.answer.console import make_console
+    from tautochrone.trend import terminal
+    from tautochrone.trend.judge import trend as trend_of
+    from tautochrone.trend.metric import choices, parse_metric
+    from tautochrone.trend.record import chosen, measures, records
+
+    traits = _traits(by)
+    if last is not None and last < 1:
+        raise UsageError(f"--last {last}: there is nothing to show", "Give 1 or more.")
+    when = _since(since) if since is not None else ""
+    if out is not None:
+        from tautochrone.command.introduction import see_that_it_can_be_written
+
+        see_that_it_can_be_written(out)
+    place = open_store(store)
+    everything = records(place)
+    if not everything:
+        raise StoreError(f"There are no runs in {place.path}", "Measure one: type tauto.")
+    known = measures(everything)
+    if not metric:
+        raise UsageError("Missing argument 'METRIC'", choices(known))
+    wanted = parse_metric(" ".join(metric), known)
+    found = chosen(everything, _experiment(experiment, everything), when)
+    told = trend_of(found, wanted, traits, last)
+    if not told.lines:
+        raise UsageError(*_nothing(found, wanted.text))
+    if as_json:
+        tell_json(lambda: terminal.as_table(told))
+    else:
+        terminal.show_trend(make_console(), told)
+    if out is not None:
+        from tautochrone.trend import page
+
+        page.render(told, [one.manifest for one in found], out=out)
+        make_console(stderr=as_json).print(f"\nReport: {out.resolve()}", soft_wrap=True, highlight=False)
+
+
+_WHEN = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2})?)?")
+
+
+def _traits(by: str) -> tuple[str, ...]:
+    from tautochrone.trend.record import TRAITS
+
+    named = [one.strip() for one in by.split(",") if one.strip()]
+    for one in named:
+        if one not in TRAITS:
+            raise UsageError(
+                f"--by {one}: runs are not told apart by that", f"There are: {', '.join(TRAITS)}."
+            )
+    return tuple(name for name in TRAITS if name in named)
+
+
+def _since(text: str) -> str:
+    """The same instant as manifests have it, in UTC."""
+    wrong = UsageError(f"--since {text}: this is no date", "Write 2026-11-01, or 2026-11-01T14:30, in UTC.")
+    if not _WHEN.fullmatch(text):
+        raise wrong
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC).isoformat(timespec="milliseconds")
+    except ValueError as error:
+        raise wrong from error
+
+
+def _experiment(name: str | None, everything: Sequence[Record]) -> str:
+    if name is None:
+        return ""
+    there = list(dict.fromkeys(one.manifest.experiment for one in everything))
+    if name not in there:
+        raise UsageError(f"There is no run of '{name}'", f"There are runs of {', '.join(there)}.")
+    return name
+
+
+def _nothing(found: Sequence[Record], metric: str) -> tuple[str, str]:
+    if not found:
+        return "No run is as asked for", "Ask for fewer things, or see what there is: tauto list."
+    return f"None of the {len(found):,} runs has {metric}", "See what they measured: tauto list."

@@ -1,0 +1,226 @@
+"""A trend in sentences: what was found in each line, with its numbers."""
+
+from collections.abc import Sequence
+
+from tautochrone.base.units import format_duration
+from tautochrone.base.words import capital
+from tautochrone.statistics.quantiles import samples_needed
+from tautochrone.trend.judge import ALPHA, FEWEST, FactChange, Line, Point, Step, Trend
+from tautochrone.trend.metric import Metric
+from tautochrone.trend.values import CONFIDENCE, Value
+
+_ALWAYS = ("period_ns",)
+_MOST_FACTS, _MOST_TOLD, _LONGEST = 3, 6, 60
+_PER_MILLION = 1e6
+
+
+def describe(line: Line, trend: Trend) -> str:
+    """What tells a line from the others of this trend: ``cyclic, period 1 ms, idle, deployment MI``."""
+    others = trend.lines
+    words = [f"{line.experiment} in the virtual lab" if line.virtual else line.experiment]
+    alike = [one for one in others if one.experiment == line.experiment]
+    for name, value in line.parameters.items():
+        if name in _ALWAYS or len({one.parameters.get(name) for one in alike}) > 1:
+            words.append(f"{name.removesuffix('_ns').replace('_', ' ')} {value}")
+    if line.source:
+        words.append(line.source)
+    if len({one.measure for one in alike}) > 1:
+        words.append(line.measure.removesuffix("_ns"))
+    words += [
+        line.traits[name] if name == "load" else f"{name} {line.traits[name]}"
+        for name in reversed(trend.by)
+        if len({one.traits[name] for one in others}) > 1
+    ]
+    return ", ".join(words)
+
+
+def common(trend: Trend) -> str:
+    """What all lines have in common; empty where they have nothing."""
+    shared = []
+    for name in trend.by:
+        values = {line.traits[name] for line in trend.lines}
+        if len(values) == 1:
+            shared.append(f"{name} {values.pop()}")
+    return f"All of {'; '.join(shared)}." if shared else ""
+
+
+def number(value: float, metric: Metric) -> str:
+    """A value with its unit: a time, or of misses how many of a million releases."""
+    if metric.kind != "misses":
+        return format_duration(value)
+    if not value:
+        return "none"
+    return f"{value * _PER_MILLION:,.4g} of 1e6"
+
+
+def shown(value: Value, metric: Metric) -> str:
+    """A point's value; one that lies beyond every sample is at least that."""
+    words = number(value.value or 0.0, metric)
+    return f"over {words}" if value.beyond else words
+
+
+def interval(value: Value, metric: Metric) -> str:
+    """``40.1 us to 43 us``, ``40.1 us and more`` where it ends beyond every sample; empty without one."""
+    if value.low is None:
+        return ""
+    if value.high is None:
+        return f"{number(value.low, metric)} and more"
+    return f"{number(value.low, metric)} to {number(value.high, metric)}"
+
+
+def sentences(line: Line, metric: Metric) -> list[str]:
+    """What was found, step after step; then what limits it."""
+    found = [_step(step, line, metric) for step in line.steps or ()]
+    count = len(line.points)
+    if line.steps is None and count:
+        found.append(
+            "One run: there is nothing to compare it with."
+            if count == 1
+            else f"{count} runs: a lasting change is looked for from {FEWEST} on."
+        )
+    elif not line.steps and count:
+        found.append(f"No lasting change found in {count:,} runs.")
+    if latest := _latest(line, metric):
+        found.append(latest)
+    if others := _others(line):
+        found.append(others)
+    return [*found, *_limits(line, metric)]
+
+
+def changed_words(changed: Sequence[FactChange], most: int = _MOST_FACTS) -> str:
+    """``kernel.release 6.1.0-25 -> 6.1.0-27; and 2 more facts``; empty of none."""
+    words = [fact_words(one) for one in changed[:most]]
+    rest = len(changed) - most
+    if rest > 0:
+        words.append(f"and {rest} more fact{'' if rest == 1 else 's'}")
+    return "; ".join(words)
+
+
+def fact_words(one: FactChange) -> str:
+    """One fact that changed; of long lists what is gone and what is new."""
+    before, after = _plain(one.before), _plain(one.after)
+    if len(before) + len(after) > _LONGEST:
+        old, new = ([word.strip(",") for word in text.split()] for text in (before, after))
+        gone = [word for word in old if word not in new]
+        come = [word for word in new if word not in old]
+        said = [
+            f"without {_short(' '.join(gone))}" if gone else "",
+            f"with {_short(' '.join(come))}" if come else "",
+        ]
+        return f"{one.name} {', '.join(filter(None, said)) or 'in another order'}"
+    return f"{one.name} {before} -> {after}"
+
+
+def date_of(point: Point) -> str:
+    """The day and the hour at which a run began, UTC."""
+    return point.created[:16].replace("T", " ")
+
+
+def _step(step: Step, line: Line, metric: Metric) -> str:
+    first = line.points[step.index]
+    verb = "rose" if step.after > step.before else "fell"
+    by = f" ({(step.after / step.before - 1) * 100:+.0f} %)" if step.before > 0 and not step.at_least else ""
+    least = "at least " if step.at_least and step.after > step.before else ""
+    levels = f"from {number(step.before, metric)} to {least}{number(step.after, metric)}{by}"
+    said = (
+        f"{capital(metric.name)} {verb} {levels} with {first.run} ({date_of(first)} UTC): "
+        f"{step.runs_before} runs before, {step.runs_after} after."
+    )
+    if step.changed:
+        return f"{said} Changed there: {changed_words(step.changed)}."
+    if step.near:
+        return f"{said} Changed one run before or after: {changed_words(step.near)}."
+    return f"{said} No fact that is known of it changed there."
+
+
+def _others(line: Line) -> str:
+    """What changed along the line where the number did not."""
+    told = {change for step in line.steps or () for change in (*step.changed, *step.near)}
+    said = [
+        f"{fact_words(change)} ({one.created[:10]})"
+        for one in line.points
+        for change in one.changed
+        if change not in told
+    ]
+    if not said:
+        return ""
+    rest = len(said) - _MOST_TOLD
+    more = f"; and {rest} more" if rest > 0 else ""
+    where = "Changed elsewhere" if line.steps else "Changed along it"
+    return f"{where}: {'; '.join(said[:_MOST_TOLD])}{more}."
+
+
+def _latest(line: Line, metric: Metric) -> str:
+    """Whether the last run lies above all others since the last step; by chance it does in 1 of n."""
+    since = line.steps[-1].index if line.steps else 0
+    own = line.points[since:]
+    if len(own) < FEWEST:
+        return ""
+    last, before = own[-1].value, [one.value for one in own[:-1]]
+    if last.value is None or any(one.beyond or (one.value or 0.0) >= last.value for one in before):
+        return ""
+    return (
+        f"The latest run is the highest of {len(own)}: {shown(last, metric)}. By chance alone that is so in "
+        f"1 of {len(own)}."
+    )
+
+
+def _limits(line: Line, metric: Metric) -> list[str]:
+    values = [one.value for one in line.points]
+    said = []
+    if line.too_few and metric.q is not None:
+        needed = samples_needed(metric.q, CONFIDENCE)
+        said.append(f"{_runs(line.too_few)} with too few samples for it left out: it needs {needed:,}.")
+    if line.unread:
+        said.append(f"{_runs(line.unread)} whose samples can't be read left out.")
+    beyond = sum(one.beyond for one in values)
+    lost = sum(bool(one.lost) for one in values)
+    if beyond:
+        said.append(
+            f"In {_runs(beyond)} it lies among releases that have no sample, which count as later than all: "
+            "the value is the largest sample, and the number is at least that."
+        )
+    elif lost and metric.kind == "quantile":
+        said.append(f"In {_runs(lost)} releases without a sample count as later than all.")
+    elif lost and metric.kind == "max":
+        said.append(
+            f"In {_runs(lost)} releases were missed or dropped, which have no sample and no place here."
+        )
+    if cut := sum(not one.certain for one in values):
+        said.append(f"{_runs(cut)} cut off: what was missed after that is not known.")
+    if (coarse := sum(not one.exact for one in values)) and metric.kind == "quantile":
+        said.append(f"Of {_runs(coarse)} there is a histogram: a value is the upper edge of its bin.")
+    sizes = [one.samples for one in values]
+    if metric.kind == "max" and max(sizes, default=0) > 2 * min(sizes, default=0):
+        said.append(
+            f"The runs have from {min(sizes):,} to {max(sizes):,} samples; the largest of more is larger."
+        )
+    if line.restless:
+        names = ", ".join(line.restless[:_MOST_FACTS])
+        said.append(f"Differs from run to run: {names}.")
+    return said
+
+
+def how_sure() -> str:
+    """What the numbers rest on, once for all lines."""
+    return (
+        "Intervals are those of each run's own samples at 95 % confidence, as if these were independent. "
+        "Changes are looked for between runs: in a line that has none, one is found with a chance of "
+        f"about {ALPHA * 100:g} % if its runs are independent of each other, and oftener if they wander."
+    )
+
+
+def _runs(count: int) -> str:
+    return f"{count:,} run{'' if count == 1 else 's'}"
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, (tuple, list)):
+        return ", ".join(str(one) or "none" for one in value) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return " ".join(str(value).split()) or "none"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3].rstrip()}..."

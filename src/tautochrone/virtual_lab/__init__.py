@@ -1,0 +1,1 @@
+"""`tauto lab`: its kernels, and the matrix of kernels times loads."""

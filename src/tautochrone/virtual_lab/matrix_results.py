@@ -1,0 +1,155 @@
+"""What came of a kernel matrix, from the store alone: a row for each machine, a column for each load."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tautochrone.measure.campaign.campaign import CONDITION, GRID
+from tautochrone.measure.document.expand import Point
+from tautochrone.measure.lab.matrix import MATRIX, Machine, machine_of
+from tautochrone.measure.lab.preemption import REAL_TIME, obtained
+from tautochrone.measure.virtual import VIRTUAL
+from tautochrone.run.folder import Run
+from tautochrone.statistics.summary import Summary, summarise
+
+NOT_YET = "It is not measured yet."
+RARE = 0.999
+"""The quantile that stands beside the worst."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One machine under one load.
+
+    Attributes:
+        run: its id; empty: there is none.
+        summary: of its latencies; None: there is none.
+        why: it is not measured.
+    """
+
+    load: str
+    run: str = ""
+    summary: Summary | None = None
+    missed: int = 0
+    released: int = 0
+    why: str = ""
+
+    @property
+    def worst_ns(self) -> int | None:
+        """None: not measured."""
+        return None if self.summary is None else self.summary.maximum
+
+    @property
+    def rare_ns(self) -> int | None:
+        """The quantile `RARE`; None: not measured, or too few samples."""
+        if self.summary is None:
+            return None
+        return next((one.value for one in self.summary.quantiles if one.q == RARE), None)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One machine.
+
+    Attributes:
+        machine: as it was asked for.
+        preemption: what its kernel said it obtained; None: it did not tell, or nothing is measured.
+        virtual: what the machine consisted of, as its runs keep it; empty: nothing is measured.
+        cells: one for each load.
+    """
+
+    machine: Machine
+    preemption: str | None
+    virtual: Mapping[str, Any]
+    cells: tuple[Cell, ...]
+
+    @property
+    def name(self) -> str:
+        """The kernel, and how it preempts where that was chosen or is known."""
+        model = self.preemption or self.machine.preemption
+        return self.machine.kernel if model in (None, REAL_TIME) else f"{self.machine.kernel}, {model}"
+
+
+@dataclass(frozen=True)
+class MatrixResults:
+    """A matrix, measured in whole or in part.
+
+    Attributes:
+        options: of the experiment, as a person gave them.
+        loads: of the columns.
+    """
+
+    options: Mapping[str, Any]
+    loads: tuple[str, ...]
+    rows: tuple[Row, ...]
+    kind: str = MATRIX
+
+    def column(self, load: str) -> list[tuple[Row, Cell]]:
+        """The measured cells of a load."""
+        at = self.loads.index(load)
+        return [(row, row.cells[at]) for row in self.rows if row.cells[at].summary is not None]
+
+    def best_ns(self, load: str, *, rare: bool = False) -> int | None:
+        """The least worst latency of a column, or the least of its rare quantiles; None: there is none."""
+        found = [cell.rare_ns if rare else cell.worst_ns for _, cell in self.column(load)]
+        return min((one for one in found if one is not None), default=None)
+
+
+def is_matrix(told: Mapping[str, Any]) -> bool:
+    """Whether this is what a run of a kernel matrix says of its plan."""
+    return (told.get(GRID) or {}).get("kind") == MATRIX
+
+
+def gather_matrix(
+    told: Mapping[str, Any], points: Sequence[Point], runs: Sequence[Run], why: Mapping[str, str]
+) -> MatrixResults:
+    """The cells of a matrix with their runs.
+
+    Args:
+        told: what a run says of the plan.
+        points: all of the matrix.
+        runs: the finished ones.
+        why: what stood in the way, by the key of the point.
+    """
+    measured = {str(run.manifest.conditions[CONDITION]["cell"]): run for run in runs}
+    loads = tuple(dict.fromkeys(point.load.name for point in points))
+    of_system: dict[str, list[Point]] = {}
+    for point in points:
+        of_system.setdefault(point.system, []).append(point)
+    return MatrixResults(
+        options=dict(told.get("options") or {}),
+        loads=loads,
+        rows=tuple(_row(system, own, loads, measured, why) for system, own in of_system.items()),
+    )
+
+
+def _row(
+    system: str,
+    points: Sequence[Point],
+    loads: Sequence[str],
+    measured: Mapping[str, Run],
+    why: Mapping[str, str],
+) -> Row:
+    runs = [measured[point.key] for point in points if point.key in measured]
+    by_load = {point.load.name: point for point in points}
+    return Row(
+        machine=machine_of(system),
+        preemption=obtained(runs[0].manifest.facts) if runs else None,
+        virtual=runs[0].manifest.conditions.get(VIRTUAL) or {} if runs else {},
+        cells=tuple(_cell(by_load[load], measured, why) for load in loads),
+    )
+
+
+def _cell(point: Point, measured: Mapping[str, Run], why: Mapping[str, str]) -> Cell:
+    run = measured.get(point.key)
+    if run is None:
+        return Cell(point.load.name, why=why.get(point.key, NOT_YET))
+    books = run.manifest.books
+    return Cell(
+        load=point.load.name,
+        run=run.id,
+        summary=summarise(run.values(narrow=True), in_place=True) if run.count() else None,
+        missed=sum(book.missed or 0 for book in books),
+        released=sum(book.released or 0 for book in books),
+        why="" if run.count() else "Every release was missed: there is no sample.",
+    )

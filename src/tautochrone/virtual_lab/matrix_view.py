@@ -1,0 +1,239 @@
+"""A kernel matrix in words, tables and figures."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from tautochrone.answer.experiments import Grid
+from tautochrone.answer.typeset import number, plain, plural
+from tautochrone.answer.views.summary import quantile_name
+from tautochrone.base.units import format_duration, format_us
+from tautochrone.measure.lab.matrix import EXPERIMENT
+from tautochrone.statistics.summary import samples_needed
+from tautochrone.virtual_lab.matrix_results import RARE, Cell, MatrixResults, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tautochrone.answer.composition import Figure
+
+_NA, _TOO_FEW = "N/A", "too few"
+
+
+def sentences(results: MatrixResults) -> list[str]:
+    """What was found, in plain text."""
+    return [_about(results), *(one for load in results.loads for one in _column(results, load))]
+
+
+def tables(results: MatrixResults) -> list[Grid]:
+    """Worst and rare latencies, and what the machines are."""
+    return [
+        _latencies(results, rare=False),
+        _latencies(results, rare=True),
+        _machines(results),
+    ]
+
+
+def details(results: MatrixResults) -> list[Grid]:
+    """Every cell with its run."""
+    rows = tuple(
+        (
+            f"{row.name}, {cell.load}",
+            number(cell.summary.count),
+            _us(_median_ns(cell)),
+            _us(cell.rare_ns, otherwise=_TOO_FEW),
+            format_us(cell.summary.maximum),
+            number(cell.missed),
+            cell.run,
+        )
+        for row in results.rows
+        for cell in row.cells
+        if cell.summary is not None
+    )
+    heads = ("", "samples", "median", _rare_name(), "worst", "missed", "run")
+    notes = ("Times in us. tauto show RUN shows one of them closely.",)
+    return [Grid("Cell by cell", heads, rows, notes, words=("run",))] if rows else []
+
+
+def picture(results: MatrixResults, width: int) -> list[str]:  # noqa: ARG001 - the tables are one
+    """Nothing in letters: the tables show it all."""
+    return []
+
+
+def figures(results: MatrixResults, prefix: str) -> list[Figure]:
+    """The matrix in shades, and every load's latencies on one scale."""
+    from tautochrone.virtual_lab.matrix_figures import figures as drawn
+
+    return drawn(results, prefix)
+
+
+def again(results: MatrixResults) -> list[str]:
+    """One cell alone, that with the worst latency: its samples are the same."""
+    cells = [(cell.worst_ns or 0, row, cell) for row in results.rows for cell in row.cells if cell.run]
+    if not cells:
+        return []
+    _, row, cell = max(cells, key=lambda one: one[0])
+    return [command_of(row, cell, results)]
+
+
+def command_of(row: Row, cell: Cell, results: MatrixResults) -> str:
+    """What to type to measure a cell alone."""
+    options = [word for name, value in results.options.items() for word in (f"--{name}", str(value))]
+    words = ["tauto", "probe", EXPERIMENT, "--on", row.machine.system, "--load", cell.load, *options]
+    return shlex.join(words)
+
+
+def as_table(results: MatrixResults) -> dict[str, Any]:
+    """What is concluded, as JSON has it; times in nanoseconds."""
+    return {
+        "options": dict(results.options),
+        "loads": list(results.loads),
+        "rows": [
+            {
+                "name": row.name,
+                "system": row.machine.system,
+                "kernel": row.machine.kernel,
+                "preemption_asked": row.machine.preemption,
+                "preemption": row.preemption,
+                "virtual": dict(row.virtual),
+                "cells": [_cell(row, cell, results) for cell in row.cells],
+            }
+            for row in results.rows
+        ],
+    }
+
+
+def factor(value_ns: int | None, best_ns: int | None) -> float | None:
+    """How many times the best of its column; None: one of both is not known."""
+    return value_ns / best_ns if value_ns is not None and best_ns else None
+
+
+def said(times: float) -> str:
+    """A factor, short, for a table."""
+    return f"{_short(times)}x"
+
+
+def _short(times: float) -> str:
+    return f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
+
+
+def _cell(row: Row, cell: Cell, results: MatrixResults) -> dict[str, Any]:
+    return {
+        **asdict(cell),
+        "worst": cell.worst_ns,
+        "rare": cell.rare_ns,
+        "times_the_best": factor(cell.worst_ns, results.best_ns(cell.load)),
+        "command": command_of(row, cell, results),
+    }
+
+
+def _about(results: MatrixResults) -> str:
+    shifts = {row.virtual.get("shift") for row in results.rows if row.virtual}
+    known = [shift for shift in shifts if isinstance(shift, int)]
+    length = f", {format_duration(2.0 ** known[0])} each" if len(shifts) == 1 and known else ""
+    options = results.options
+    return (
+        f"Scheduling latency of a thread of policy fifo, released each {options.get('period', '1ms')} for "
+        f"{options.get('duration', '10s')} of the guest's time, on virtual machines with one CPU. Their time "
+        f"is the number of executed instructions{length}: the same machine gives the same numbers, to the "
+        "bit, on any host. So each cell is measured once, and no difference between two of them is chance."
+    )
+
+
+def _column(results: MatrixResults, load: str) -> Iterator[str]:
+    there = sorted(results.column(load), key=lambda one: one[1].worst_ns or 0)
+    if len(there) < 2:
+        return
+    (best, least), (worst, most) = there[0], there[-1]
+    low, high = least.worst_ns or 0, most.worst_ns or 0
+    if low == high:
+        yield f"{load}: all have the same worst latency, {format_duration(low)}."
+        return
+    times = factor(high, low)
+    more = f", {_short(times)} times as much" if times else ""
+    yield (
+        f"{load}: the worst latency is {format_duration(low)} with {best.name}, {format_duration(high)} with "
+        f"{worst.name}{more}."
+    )
+
+
+def _latencies(results: MatrixResults, *, rare: bool) -> Grid:
+    what = f"{_rare_name()} latency" if rare else "Worst latency"
+    rows = tuple(
+        (row.name, *(_value(results, cell, rare=rare) for cell in row.cells)) for row in results.rows
+    )
+    notes = _scarce(results) if rare else (*_missed(results), *_architectures(results))
+    return Grid(f"{what} in us, and how many times the best of its column", ("", *results.loads), rows, notes)
+
+
+def _value(results: MatrixResults, cell: Cell, *, rare: bool) -> str:
+    if cell.summary is None:
+        return _NA
+    value_ns = cell.rare_ns if rare else cell.worst_ns
+    if value_ns is None:
+        return _TOO_FEW
+    times = factor(value_ns, results.best_ns(cell.load, rare=rare))
+    return format_us(value_ns) if times is None or times == 1 else f"{format_us(value_ns)} ({said(times)})"
+
+
+def _missed(results: MatrixResults) -> tuple[str, ...]:
+    cells = [(row, cell) for row in results.rows for cell in row.cells if cell.missed]
+    if not cells:
+        return ()
+    row, cell = max(cells, key=lambda one: one[1].missed)
+    return (
+        f"Releases were missed in {plural(len(cells), 'cell')}, most in {row.name}, {cell.load}: "
+        f"{cell.missed:,} of {cell.released:,}. They have no sample, so quantiles there flatter; the worst "
+        "latency is that of the release before them.",
+    )
+
+
+def _architectures(results: MatrixResults) -> tuple[str, ...]:
+    arm = [row.machine.kernel.endswith("/arm64") for row in results.rows]
+    if all(arm) or not any(arm):
+        return ()
+    return (
+        "Rows of two architectures: what takes one instruction on one may take three on the other, so that "
+        "only large differences between them are of the kernel.",
+    )
+
+
+def _scarce(results: MatrixResults) -> tuple[str, ...]:
+    lacking = any(cell.summary and cell.rare_ns is None for row in results.rows for cell in row.cells)
+    return (f"Too few samples: {_rare_name()} needs {samples_needed(RARE):,}.",) if lacking else ()
+
+
+def _machines(results: MatrixResults) -> Grid:
+    heads = ("", "release", "package", "preemption asked", "obtained", "machine")
+    rows = tuple(
+        (
+            row.name,
+            str(row.virtual.get("release") or _NA),
+            str(row.virtual.get("package") or _NA),
+            row.machine.preemption or "as it is",
+            row.preemption or _NA,
+            str(row.virtual.get("machine") or _NA),
+        )
+        for row in results.rows
+    )
+    note = (
+        "Machine: a hash of QEMU, kernel, first file system and command line; the same machine gives the "
+        "same numbers. Obtained: as the guest's kernel says."
+    )
+    return Grid("The machines", heads, rows, (note,), words=heads)
+
+
+def _median_ns(cell: Cell) -> int | None:
+    if cell.summary is None:
+        return None
+    return next((one.value for one in cell.summary.quantiles if one.q == 0.5), None)
+
+
+def _us(value_ns: int | None, otherwise: str = _NA) -> str:
+    return otherwise if value_ns is None else format_us(value_ns)
+
+
+def _rare_name() -> str:
+    return plain(quantile_name(RARE))
