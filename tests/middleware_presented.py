@@ -6,7 +6,8 @@ from pathlib import Path
 import middleware_runs as made
 from middleware_servers import needs
 from real import PATIENCE_S, policy_options, sealed
-from tautochrone.answer.experiments import Grid, presentation_of
+from tautochrone.answer.blocks import Grid
+from tautochrone.answer.experiments import presentation_of
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe

@@ -9,9 +9,8 @@ from typer.testing import CliRunner
 
 from report_runs import store_run
 from tautochrone.answer import composition, evidence
-from tautochrone.judge.course.clues import clue
+from tautochrone.answer.phrasing.course import clue, exactly, sentences
 from tautochrone.judge.course.course import course_of
-from tautochrone.judge.course.words import exactly
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 
@@ -40,7 +39,7 @@ def stored(folder: Path, sources: list[np.ndarray], **options: object) -> Run:
 
 
 def test_changes_periods_and_sources_together_are_said_with_their_numbers(eventful: Run) -> None:
-    change, spike, together, *_ = course_of(eventful).sentences()
+    change, spike, together, *_ = sentences(course_of(eventful))
     assert change.startswith("At 8.02 s, cpu0: the median rises from 4.")
     assert "(+50 %)" in change or "(+49 %)" in change
     assert spike.startswith(
@@ -52,7 +51,7 @@ def test_changes_periods_and_sources_together_are_said_with_their_numbers(eventf
 
 
 def test_nothing_found_is_said_with_what_would_not_have_been_seen(tmp_path: Path) -> None:
-    (sentence,) = course_of(stored(tmp_path, [body(np.random.default_rng(2))])).sentences()
+    (sentence,) = sentences(course_of(stored(tmp_path, [body(np.random.default_rng(2))])))
     assert sentence.startswith("No change, no period found in 12,000 samples; a change of the median below ")
     assert sentence.endswith(" % would not be seen.")
 
@@ -60,27 +59,27 @@ def test_nothing_found_is_said_with_what_would_not_have_been_seen(tmp_path: Path
 def test_a_level_that_wanders_is_said_to_hide_changes(tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     level = np.repeat(np.exp(random.normal(0, 0.25, 48)), 250)
-    (sentence,) = course_of(stored(tmp_path, [body(random) * level])).sentences()
+    (sentence,) = sentences(course_of(stored(tmp_path, [body(random) * level])))
     assert "; the level wanders so much that only changes of the median above " in sentence
     assert sentence.endswith(" % could be told from it.")
 
 
 def test_too_few_samples_and_a_histogram_are_refused_with_the_reason(tmp_path: Path) -> None:
-    few = course_of(stored(tmp_path, [body(np.random.default_rng(3), 300)])).sentences()
+    few = sentences(course_of(stored(tmp_path, [body(np.random.default_rng(3), 300)])))
     assert few == [
         "300 samples are too few to search for changes and periods over time; 1,536 of one source are needed."
     ]
     kept = course_of(stored(tmp_path, [body(np.random.default_rng(3), 300)], histogram=True))
-    assert kept.sentences() == [kept.why_not]
+    assert sentences(kept) == [kept.why_not]
     assert "kept a histogram" in kept.why_not
-    assert course_of(stored(tmp_path, [np.empty(0)])).sentences() == []
+    assert sentences(course_of(stored(tmp_path, [np.empty(0)]))) == []
 
 
 def test_a_level_that_rises_throughout_is_one_sentence(tmp_path: Path) -> None:
     values = body(np.random.default_rng(4), 40_000) * np.linspace(1, 2, 40_000)
-    sentences = course_of(stored(tmp_path, [values])).sentences()
-    assert sentences[0].startswith("The median rises throughout, from ")
-    assert not any("the median rises from" in sentence for sentence in sentences)
+    said = sentences(course_of(stored(tmp_path, [values])))
+    assert said[0].startswith("The median rises throughout, from ")
+    assert not any("the median rises from" in sentence for sentence in said)
 
 
 @pytest.mark.slow
@@ -89,12 +88,10 @@ def test_many_sources_need_few_sentences(tmp_path: Path) -> None:
     sources = [body(rng, 8_000) for _ in range(12)]
     for values in sources[:9]:
         values[300::1_000] += 1e5
-    sentences = course_of(stored(tmp_path, sources)).sentences()
-    assert any(
-        "A spike every 1.000 s, 9 of 12 sources (cpu0, cpu1, cpu2, cpu3, …)" in one for one in sentences
-    )
-    assert any(one.startswith("9 of 12 sources (cpu0, cpu1, cpu2, cpu3, …) have large") for one in sentences)
-    assert len(sentences) <= 8
+    said = sentences(course_of(stored(tmp_path, sources)))
+    assert any("A spike every 1.000 s, 9 of 12 sources (cpu0, cpu1, cpu2, cpu3, …)" in one for one in said)
+    assert any(one.startswith("9 of 12 sources (cpu0, cpu1, cpu2, cpu3, …) have large") for one in said)
+    assert len(said) <= 8
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, sync_playwright
 
 import tire_runs
 from tautochrone.answer import evidence, figure, page
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.views import grids
 from tautochrone.judge.loops import judge_runs
 from tautochrone.run.folder import Run

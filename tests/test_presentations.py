@@ -13,10 +13,11 @@ from rich.console import Console
 import streams
 from report_runs import latencies, store_run
 from tautochrone.answer import composition, evidence, figure, page, terminal
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.charts.histogram import display_bins, display_edges
 from tautochrone.answer.charts.outlined import unit_path
 from tautochrone.answer.evidence import Measured
-from tautochrone.answer.experiments import Grid, presentation_of
+from tautochrone.answer.experiments import presentation_of
 from tautochrone.answer.sketch import sketch
 from tautochrone.answer.views import grids
 from tautochrone.base.errors import DamagedError, UsageError

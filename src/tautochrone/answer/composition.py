@@ -1,18 +1,16 @@
 """Which charts stand on the page, in which order, split into which panels, with which words below them."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-import altair as alt
-
+from tautochrone.answer.blocks import Figure, Panel, Sign, made
 from tautochrone.answer.charts import cpus, cumulative, histogram, timeline
 from tautochrone.answer.evidence import Measured
+from tautochrone.answer.phrasing import course
 from tautochrone.answer.series import Series, is_signed, merge, runs_of, sources_of
 from tautochrone.answer.theme import DASHES, PAGE
 from tautochrone.answer.typeset import duration, micro, number
 from tautochrone.answer.views import losses
-from tautochrone.base.faults import attempt
 
 TOGETHER = "all sources together"
 _MOST_SOURCES = 4  # more than these are put together, or their lines could not be told apart
@@ -27,62 +25,6 @@ _GLYPHS = {
     "99.9 %": "M11 .8L14.800 6 11 11.200 7.200 6z",
     "max": "M7.500 1.500L15 6 7.500 10.500z",
 }
-
-
-@dataclass(frozen=True)
-class Sign:
-    """One entry of a key beside the runs: a dash pattern, or the outline of a shape, or that shape on a line.
-
-    ``color``: place in the theme's series; ``shade``: the name of another of its colours, "ink" or "heat-0";
-    neither: the muted ink.
-    """
-
-    label: str
-    dash: str | None = None
-    path: str = ""
-    color: int | None = None
-    shade: str = ""
-
-    @property
-    def is_heading(self) -> bool:
-        """Whether it is words alone, for the signs after it."""
-        return self.dash is None and not self.path
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One chart of a figure."""
-
-    id: str
-    title: str
-    chart: alt.LayerChart
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure of the page.
-
-    Attributes:
-        notes: stand below its caption, each on a line of its own.
-        lost: what stands in its place where it could not be made; otherwise empty.
-    """
-
-    title: str
-    panels: tuple[Panel, ...]
-    caption: tuple[str, ...]
-    key: tuple[Sign, ...] = ()
-    notes: tuple[str, ...] = ()
-    lost: str = ""
-
-
-def made(title: str, draw: Callable[[], Figure]) -> Figure:
-    """The figure, or a notice in its place where it can't be drawn."""
-    return attempt(title, draw, lambda fault: Figure(title, (), (), lost=fault.notice))
-
-
-def all_made(title: str, draw: Callable[[], Iterable[Figure]]) -> list[Figure]:
-    """The same of several that are drawn together; ``title`` names them all."""
-    return attempt(title, lambda: list(draw()), lambda fault: [Figure(title, (), (), lost=fault.notice)])
 
 
 def compose(measured: Measured, prefix: str) -> list[Figure]:
@@ -225,7 +167,7 @@ def over_time(measured: Measured) -> list[str]:
         micro(f"{label}: {sentence}" if several else sentence)
         for label, found in measured.courses
         if not found.why_not
-        for sentence in found.sentences()
+        for sentence in course.sentences(found)
     ]
 
 

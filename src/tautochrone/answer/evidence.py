@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tautochrone.answer.experiments import Grid, Presentation, beginning_of, presentation_of
+from tautochrone.answer.blocks import Grid
+from tautochrone.answer.experiments import Presentation, beginning_of, presentation_of
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.series import Bins, Curve, Envelope, Marks, Maxima, Series
 from tautochrone.base.faults import attempt
@@ -29,7 +30,7 @@ from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
 
 if TYPE_CHECKING:
-    from tautochrone.answer.composition import Figure
+    from tautochrone.answer.blocks import Figure
 
 _MOST_SPIKES = 200
 _BINS = 4_000  # much finer than any chart, whose bins are sums of these

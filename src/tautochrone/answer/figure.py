@@ -8,9 +8,9 @@ from typing import Any
 import altair as alt
 
 from tautochrone.answer import composition
+from tautochrone.answer.blocks import Figure, Panel, Sign
 from tautochrone.answer.charts import axes, cpus, cumulative, histogram, timeline
 from tautochrone.answer.charts.key import specification
-from tautochrone.answer.composition import Figure, Panel, Sign
 from tautochrone.answer.evidence import Evidence, Measured, Presented
 from tautochrone.answer.series import Series, merge
 from tautochrone.answer.theme import PAGE, PAPER

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tautochrone.answer import audits
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.views import environment, grids, run_lines, virtual, warnings
 from tautochrone.answer.views.warnings import Notice
 from tautochrone.base.faults import Later, now

@@ -23,7 +23,7 @@ from tautochrone.run.manifest import Manifest
 from tautochrone.run.output import output
 
 if TYPE_CHECKING:
-    from tautochrone.answer.composition import Panel
+    from tautochrone.answer.blocks import Panel
 
 
 def render(template: str, **words: Any) -> str:

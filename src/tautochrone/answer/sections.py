@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tautochrone.answer import composition
+from tautochrone.answer import blocks, composition
 from tautochrone.answer.evidence import Evidence, Measured, Presented
 from tautochrone.answer.experiments import title_of
 from tautochrone.answer.series import runs_of
@@ -17,7 +17,7 @@ class Part:
     """One measure of a section: its figures and its summary."""
 
     title: str
-    figures: list[composition.Figure]
+    figures: list[blocks.Figure]
     table: summary.Table
 
 
@@ -31,7 +31,7 @@ class Section:
     key: list[tuple[int, str]]
     calibrations: list[environment.Clock]
     grids: list[grids.Laid]
-    figures: list[composition.Figure]
+    figures: list[blocks.Figure]
     parts: list[Part]
 
     @property
@@ -72,7 +72,7 @@ def _presented_section(seen: Evidence, experiment: str, presented: Presented, in
         key=list(enumerate(runs_of(measures[0].series))),
         calibrations=[],
         grids=[grids.view(grid) for grid in presented.grids()],
-        figures=composition.all_made("Its figures", lambda: presented.figures(f"m{index}")),
+        figures=blocks.all_made("Its figures", lambda: presented.figures(f"m{index}")),
         parts=[Part(one.title, [], _summary(seen, one)) for one in measures],
     )
 

@@ -13,9 +13,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.console import show_part
 from tautochrone.answer.evidence import Evidence, Measured, Presented
-from tautochrone.answer.experiments import Grid, title_of
+from tautochrone.answer.experiments import title_of
+from tautochrone.answer.phrasing import course
 from tautochrone.answer.series import Series
 from tautochrone.answer.sketch import sketch
 from tautochrone.answer.typeset import number, plain
@@ -189,7 +191,7 @@ def _measure(
 
 def _course(console: Console, measured: Measured) -> Iterator[RenderableType]:
     """What stands out over time."""
-    sentences = [sentence for _, found in measured.courses for sentence in found.sentences()]
+    sentences = [sentence for _, found in measured.courses for sentence in course.sentences(found)]
     if sentences:
         yield Text("\nOver time:", style="bold")
         for sentence in sentences:

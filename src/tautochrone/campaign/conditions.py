@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import micro, number, plural
 from tautochrone.answer.views.environment import show
 from tautochrone.answer.views.virtual import is_said_here

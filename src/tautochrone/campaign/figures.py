@@ -3,8 +3,8 @@ kind; of a grid its own."""
 
 from collections.abc import Sequence
 
+from tautochrone.answer.blocks import Figure, Panel, Sign
 from tautochrone.answer.charts import cells
-from tautochrone.answer.composition import Figure, Panel, Sign
 from tautochrone.answer.theme import PAGE
 from tautochrone.campaign.grid_views import view_of
 from tautochrone.campaign.results import Results, Row, Table

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.measure.lab.matrix import MATRIX
 from tautochrone.middleware import views as middleware
 from tautochrone.middleware.results import MiddlewareResults
@@ -20,7 +20,7 @@ from tautochrone.virtual_lab import matrix_view
 from tautochrone.virtual_lab.matrix_results import MatrixResults
 
 if TYPE_CHECKING:
-    from tautochrone.answer.composition import Figure
+    from tautochrone.answer.blocks import Figure
 
 
 @dataclass(frozen=True)

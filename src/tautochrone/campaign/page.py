@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tautochrone.answer import audits, html
-from tautochrone.answer.composition import Figure, all_made
+from tautochrone.answer.blocks import Figure, all_made
 from tautochrone.answer.foot import foot
 from tautochrone.answer.typeset import micro, plural
 from tautochrone.answer.views import grids, run_lines
@@ -130,7 +130,7 @@ def _set(one: Extremes) -> Extremes:
 
 
 def _laid(grid: object) -> grids.Laid | None:
-    from tautochrone.answer.experiments import Grid
+    from tautochrone.answer.blocks import Grid
 
     return grids.view(grid) if isinstance(grid, Grid) else None
 

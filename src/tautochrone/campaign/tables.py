@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number, plain, plural
 from tautochrone.answer.views.summary import quantile_name
 from tautochrone.base.units import format_us

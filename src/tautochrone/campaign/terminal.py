@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.console import show_part
-from tautochrone.answer.experiments import Grid
 from tautochrone.answer.terminal import band_lines, show_grid
 from tautochrone.answer.typeset import plain
 from tautochrone.campaign import requirements, tables

@@ -1,6 +1,6 @@
 """The tables of a check."""
 
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.check.ladder import CONFIRM

@@ -347,9 +347,10 @@ def _see_that_they_fit(
 
 def _course(run: Run | None) -> tuple[str, ...]:
     """What stands out over time in the run that decides."""
+    from tautochrone.answer.phrasing.course import sentences
     from tautochrone.judge.course.course import course_of
 
-    return () if run is None else tuple(course_of(run).sentences())
+    return () if run is None else tuple(sentences(course_of(run)))
 
 
 def _tell(

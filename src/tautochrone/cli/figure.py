@@ -20,7 +20,7 @@ from tautochrone.command.options import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from tautochrone.answer.composition import Figure
+    from tautochrone.answer.blocks import Figure
 
     Figures = Callable[[str], Sequence[Figure]]
 

@@ -25,8 +25,8 @@ load = typer.Typer(
 @load.command("list")
 def list_loads(as_json: JsonOption = False) -> None:
     """List the loads, what they do and their options, as --load takes them."""
+    from tautochrone.answer.blocks import Grid
     from tautochrone.answer.console import make_console
-    from tautochrone.answer.experiments import Grid
     from tautochrone.answer.terminal import show_grid
     from tautochrone.measure.loads.kinds import KINDS, PRESETS, TAKES_THE_REST
 

@@ -85,11 +85,13 @@ def _over_time(found: Any) -> dict[str, Any]:
     """What stands out in the course of a run; instants are nanoseconds since its start."""
     from dataclasses import asdict
 
+    from tautochrone.answer.phrasing.course import sentences
+
     def since(at_ns: float) -> float:
         return float(at_ns - found.start_ns)
 
     return {
-        "sentences": found.sentences(),
+        "sentences": sentences(found),
         "sources": [
             {
                 "name": one.name,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from tautochrone.judge.comparison import words
+from tautochrone.answer.phrasing import comparison as words
 from tautochrone.judge.comparison.compare import Comparison, Pair
 from tautochrone.judge.comparison.conditions import Change
 from tautochrone.judge.comparison.metric import Metric, Part
@@ -18,7 +18,7 @@ def as_table(comparison: Comparison, lacking: Sequence[str] = ()) -> dict[str, A
     cells = bool(comparison.pairs[0].cell)
     return {
         "schema": SCHEMA,
-        "headline": comparison.headline,
+        "headline": words.headline(comparison),
         "confidence": comparison.confidence,
         "compared": comparison.compared,
         "sides": [

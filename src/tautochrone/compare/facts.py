@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import plain
 from tautochrone.answer.views.environment import show, words
 from tautochrone.judge.comparison.conditions import Change, Changes

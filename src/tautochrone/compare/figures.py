@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+from tautochrone.answer.blocks import Figure, Panel, Sign
 from tautochrone.answer.charts import cumulative, histogram, ratios
 from tautochrone.answer.charts.ratios import Ratio
-from tautochrone.answer.composition import Figure, Panel, Sign
+from tautochrone.answer.phrasing import comparison as words
 from tautochrone.answer.series import Bins, Curve, Series
 from tautochrone.answer.theme import PAGE
 from tautochrone.base.units import format_quantile
-from tautochrone.judge.comparison import words
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, Pair
 from tautochrone.judge.comparison.gate import MISSES
 from tautochrone.judge.comparison.metric import Metric, Part

@@ -1,7 +1,7 @@
 """What came of the gates, for programs that build and test."""
 
 from tautochrone.answer.ci.outcome import Case, Outcome, Standing
-from tautochrone.judge.comparison import words
+from tautochrone.answer.phrasing import comparison as words
 from tautochrone.judge.comparison.compare import Comparison
 from tautochrone.judge.comparison.passing import Judged, Passing
 
@@ -20,7 +20,7 @@ def outcome(comparison: Comparison, *, strict: bool) -> Outcome:
         strict: whether a gate that could not be shown either way is none that is passed; otherwise it counts
             as skipped.
     """
-    return Outcome(comparison.headline, tuple(_case(one, strict=strict) for one in comparison.gates))
+    return Outcome(words.headline(comparison), tuple(_case(one, strict=strict) for one in comparison.gates))
 
 
 def exit_code(comparison: Comparison, *, strict: bool) -> int:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from tautochrone.answer import audits, html
 from tautochrone.answer.foot import first, foot
+from tautochrone.answer.phrasing import comparison as words
 from tautochrone.answer.typeset import micro
 from tautochrone.answer.views import conditions, grids, run_lines, warnings
 from tautochrone.base.faults import Later
 from tautochrone.compare import facts, figures, tables
 from tautochrone.compare.labels import labels
-from tautochrone.judge.comparison import words
 from tautochrone.judge.comparison.compare import Comparison
 from tautochrone.judge.comparison.passing import Passing
 from tautochrone.run.manifest import Manifest
@@ -62,7 +62,7 @@ def page(comparison: Comparison, lacking: Sequence[str] = (), command: Sequence[
     return html.render(
         "comparison.html.j2",
         masthead=Later(html.masthead, *manifests),
-        title=html.title(lambda: micro(comparison.headline)),
+        title=html.title(lambda: micro(words.headline(comparison))),
         how=Later(lambda: [micro(one) for one in (*words.worth(comparison)[:_MOST_SENTENCES], *lacking)]),
         gates=Later(_gates, comparison),
         sides=None if cells else Later(lambda: grids.view(tables.sides(comparison, names))),
@@ -89,7 +89,7 @@ def _how_sure(comparison: Comparison) -> list[str]:
 
 def _gates(comparison: Comparison) -> list[_Gate]:
     said = zip(comparison.gates, tables.gates(comparison), strict=True)
-    return [_Gate(_MARKS[judged.passing], micro(words)) for judged, words in said]
+    return [_Gate(_MARKS[judged.passing], micro(comparison)) for judged, comparison in said]
 
 
 def _placed(comparison: Comparison) -> list[tuple[Manifest, str, str]]:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
+from tautochrone.answer.phrasing import comparison as words
 from tautochrone.answer.typeset import number, plural
 from tautochrone.base.units import format_percent, format_us
-from tautochrone.judge.comparison import words
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, Pair
 from tautochrone.judge.comparison.gate import MISSES
 from tautochrone.judge.comparison.metric import Metric, Part

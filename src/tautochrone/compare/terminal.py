@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.console import show_part
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.phrasing import comparison as words
 from tautochrone.answer.terminal import band_lines, show_grid
 from tautochrone.compare import facts, tables
 from tautochrone.compare.labels import labels
-from tautochrone.judge.comparison import words
 from tautochrone.judge.comparison.compare import Comparison
 
 _STYLES = {"broken": "bold red", "void": "bold yellow", "not shown": "yellow", "kept": "green"}
@@ -28,7 +28,7 @@ def show(console: Console, comparison: Comparison, lacking: Sequence[str] = ()) 
     def show_sides() -> None:
         for line in band_lines([one for side in comparison.sides for one in side.manifests]):
             console.print(line, soft_wrap=wrap)
-        console.print(Text(comparison.headline, style="bold"), soft_wrap=wrap)
+        console.print(Text(words.headline(comparison), style="bold"), soft_wrap=wrap)
         if not cells:
             show_rows(tables.sides(comparison, labels(comparison.sides)))
 

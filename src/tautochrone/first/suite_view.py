@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.text import Text
 
 from tautochrone.answer import evidence
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.evidence import Evidence
-from tautochrone.answer.experiments import Grid
 from tautochrone.answer.terminal import band_lines, few_numbers, show_grid
 from tautochrone.answer.typeset import plain
 from tautochrone.answer.views import absences

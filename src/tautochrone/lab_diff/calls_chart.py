@@ -6,8 +6,8 @@ from typing import Any
 
 import altair as alt
 
+from tautochrone.answer.blocks import Sign
 from tautochrone.answer.charts import axes
-from tautochrone.answer.composition import Sign
 from tautochrone.answer.theme import Theme
 from tautochrone.answer.typeset import duration
 from tautochrone.lab_diff.calls import Call, shares

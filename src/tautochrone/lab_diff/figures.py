@@ -1,6 +1,6 @@
 """The figures: both loops over time, and the calls during the worst wait."""
 
-from tautochrone.answer.composition import Figure, Panel, Sign
+from tautochrone.answer.blocks import Figure, Panel, Sign
 from tautochrone.answer.theme import PAGE
 from tautochrone.answer.typeset import duration
 from tautochrone.lab_diff import calls_chart as lab_calls

@@ -4,8 +4,7 @@ import shlex
 from pathlib import Path
 
 from tautochrone.answer import html
-from tautochrone.answer.composition import made
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid, made
 from tautochrone.answer.foot import first, foot
 from tautochrone.answer.typeset import micro
 from tautochrone.answer.views import conditions, grids, run_lines, warnings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import plural
 from tautochrone.middleware.footprint_judge import (
     MOMENTS,
@@ -20,7 +20,7 @@ from tautochrone.middleware.lanes import Lane
 from tautochrone.middleware.numbers import NA
 
 if TYPE_CHECKING:
-    from tautochrone.answer.composition import Figure
+    from tautochrone.answer.blocks import Figure
 
 FootprintLane = Lane[FootprintRun]
 
@@ -67,7 +67,7 @@ def sentences(lanes: Sequence[FootprintLane]) -> list[str]:
 
 def figures(lanes: Sequence[FootprintLane], prefix: str) -> list[Figure]:
     """Bars for the libraries, the programs, and the running servers."""
-    from tautochrone.answer.composition import Figure, Panel, Sign
+    from tautochrone.answer.blocks import Figure, Panel, Sign
     from tautochrone.answer.theme import PAGE
     from tautochrone.middleware import memory_chart as charts
     from tautochrone.middleware.memory_chart import Bar

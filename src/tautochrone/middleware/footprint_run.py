@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.middleware import footprint
 from tautochrone.middleware.footprint_judge import footprint_of
 from tautochrone.middleware.lanes import lanes_of, warnings
 
 if TYPE_CHECKING:
-    from tautochrone.answer.composition import Figure
+    from tautochrone.answer.blocks import Figure
     from tautochrone.run.folder import Run
 
 

@@ -23,7 +23,7 @@ from tautochrone.run.manifest import Manifest
 from tautochrone.target.middleware_names import LATENCY, SPREAD, TOGETHER
 
 if TYPE_CHECKING:
-    from tautochrone.answer.composition import Sign
+    from tautochrone.answer.blocks import Sign
 
 _PARAMETERS = {  # in which lanes may differ, with their words
     "policy": "policy",
@@ -95,7 +95,7 @@ def lanes_of(
 
 def signs(lanes: Sequence[Lane[Any]]) -> tuple[Sign, ...]:
     """The key: one for each lane, or for each transport and each filling; none of a single lane."""
-    from tautochrone.answer.composition import Sign
+    from tautochrone.answer.blocks import Sign
 
     if len(lanes) < 2:
         return ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number, plural
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.middleware.latency_judge import MEASURES, RELEASE, RESPONSE, ROUND_TRIP, Clients, LatencyRun

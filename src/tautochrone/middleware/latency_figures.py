@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from tautochrone.answer.blocks import Figure, Panel, Sign
 from tautochrone.answer.charts import rows
-from tautochrone.answer.composition import Figure, Panel, Sign
 from tautochrone.answer.theme import PAGE
 from tautochrone.middleware import clients_chart as charts
 from tautochrone.middleware.clients_chart import Point

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.middleware.latency_judge import Clients, LatencyRun
 from tautochrone.middleware.latency_places import LatencyLane, average, high_of, jitter, low_of, places_of
 from tautochrone.middleware.numbers import NA

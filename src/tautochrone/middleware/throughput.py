@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.base.units import format_us
 from tautochrone.middleware.lanes import Lane, title_for
 from tautochrone.middleware.numbers import NA, SHOWN, mean_and_interval, quantile, rate, too_few

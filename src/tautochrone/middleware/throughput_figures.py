@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tautochrone.answer.blocks import Figure, Panel, Sign
 from tautochrone.answer.charts import rows
-from tautochrone.answer.composition import Figure, Panel, Sign
 from tautochrone.answer.theme import PAGE
 from tautochrone.middleware import rates_chart as rates
 from tautochrone.middleware.lanes import signs

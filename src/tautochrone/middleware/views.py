@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tautochrone.answer.experiments import Grid, title_of
+from tautochrone.answer.blocks import Grid
+from tautochrone.answer.experiments import title_of
 from tautochrone.middleware import footprint, latency, latency_words, throughput, throughput_words
 from tautochrone.middleware.results import MiddlewareResults
 from tautochrone.target.middleware_names import FOOTPRINT, LATENCY, THROUGHPUT
 
 if TYPE_CHECKING:
-    from tautochrone.answer.composition import Figure
+    from tautochrone.answer.blocks import Figure
 
 TITLES = {kind: title_of(kind) for kind in (THROUGHPUT, LATENCY, FOOTPRINT)}
 

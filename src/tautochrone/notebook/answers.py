@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number, plain
 from tautochrone.answer.views.summary import interval, quantile_name
 from tautochrone.base.units import format_us, parse_duration_ns
@@ -87,10 +87,11 @@ def tail(
 
 def course(run: Run, parts: Sequence[Reduced], measure: str) -> Shown[Courses]:
     """What stands out over time."""
+    from tautochrone.answer.phrasing.course import sentences
     from tautochrone.judge.course.course import course_of
 
     found = course_of(run, measure, parts)
-    return Shown(found, f"{_title(run, measure)} over time", tuple(found.sentences()))
+    return Shown(found, f"{_title(run, measure)} over time", tuple(sentences(found)))
 
 
 def check(runs: Sequence[Run], text: str) -> Shown[Judgement]:

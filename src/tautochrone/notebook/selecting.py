@@ -17,7 +17,7 @@ from tautochrone.select.tables import tables
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tautochrone.answer.experiments import Grid
+    from tautochrone.answer.blocks import Grid
     from tautochrone.run.folder import Run
 
 

@@ -9,7 +9,7 @@ from tautochrone.answer.typeset import micro, plain
 from tautochrone.notebook import html
 
 if TYPE_CHECKING:
-    from tautochrone.answer.experiments import Grid
+    from tautochrone.answer.blocks import Grid
     from tautochrone.notebook.chart import Chart
 
 T = TypeVar("T")

@@ -1,7 +1,7 @@
 """The figures of a selection: Q-Q plots against the reference, and the top of every candidate's curve."""
 
+from tautochrone.answer.blocks import Figure, Panel, Sign
 from tautochrone.answer.charts import cumulative, quantile_plot
-from tautochrone.answer.composition import Figure, Panel, Sign
 from tautochrone.answer.series import Bins, Curve, Series
 from tautochrone.answer.theme import PAGE
 from tautochrone.select.candidates import Candidate

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tautochrone.answer import html
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.foot import first, foot
 from tautochrone.answer.typeset import micro, plural
 from tautochrone.answer.views import conditions, grids, run_lines, warnings

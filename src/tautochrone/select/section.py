@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tautochrone.answer.composition import Figure, all_made
+from tautochrone.answer.blocks import Figure, all_made
 from tautochrone.answer.typeset import micro
 from tautochrone.answer.views import grids
 from tautochrone.answer.views.grids import Laid

@@ -1,6 +1,6 @@
 """A selection in tables."""
 
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number, plain
 from tautochrone.answer.views.summary import quantile_name
 from tautochrone.base.units import format_percent, format_us

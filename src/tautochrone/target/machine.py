@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from tautochrone.machine.files import Files
 from tautochrone.machine.settings import InForce, Settings
-from tautochrone.target.companions import Companions
 from tautochrone.target.keeper import Keeper
 from tautochrone.target.kept import KeptSettings, in_force, restore
 from tautochrone.target.program import Program, ask
@@ -15,6 +14,7 @@ from tautochrone.target.running import ProgramLoad, ProgramProbe, ProgramService
 from tautochrone.target.target import (
     ANYWHERE,
     Answer,
+    Companions,
     Placement,
     RunningLoad,
     RunningProbe,

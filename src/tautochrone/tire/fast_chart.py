@@ -7,8 +7,8 @@ from typing import Any
 
 import altair as alt
 
+from tautochrone.answer.blocks import Sign
 from tautochrone.answer.charts import axes
-from tautochrone.answer.composition import Sign
 from tautochrone.answer.theme import DASHES, SHAPES, Theme
 from tautochrone.answer.typeset import duration, number, plural
 from tautochrone.tire.grid_judge import FastCell, Ratio

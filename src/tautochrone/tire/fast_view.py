@@ -6,7 +6,7 @@ import math
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number, plural
 from tautochrone.base.units import format_duration
 from tautochrone.tire.grid_judge import FastCell, Ratio, ratios
@@ -15,7 +15,7 @@ from tautochrone.tire.grid_results import Field, GridResults, without_column
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from tautochrone.answer.composition import Figure
+    from tautochrone.answer.blocks import Figure
 
 _OVER, _UNDER = "fifo", "other"
 _UNKNOWN = "N/A"
@@ -43,7 +43,7 @@ def tables(results: GridResults) -> list[Grid]:
 
 def figures(results: GridResults, prefix: str) -> list[Figure]:
     """A panel for each policy, and how two policies compare."""
-    from tautochrone.answer.composition import Figure, Panel
+    from tautochrone.answer.blocks import Figure, Panel
     from tautochrone.answer.theme import PAGE
     from tautochrone.tire import fast_chart as charts
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.base.errors import TautoError
 from tautochrone.base.units import parse_duration_ns, parse_period_ns
 from tautochrone.experiments.tire_threads import thread_counts

@@ -1,6 +1,6 @@
 """The figure of a search: its trials over masses, a panel for each number of threads."""
 
-from tautochrone.answer.composition import Figure, Panel, Sign
+from tautochrone.answer.blocks import Figure, Panel, Sign
 from tautochrone.answer.theme import PAGE
 from tautochrone.tire import limit_chart as tire_limit
 from tautochrone.tire.limit_chart import MET, MISSED, Point

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tautochrone.answer import html
-from tautochrone.answer.composition import all_made
+from tautochrone.answer.blocks import all_made
 from tautochrone.answer.foot import first, foot
 from tautochrone.answer.typeset import micro
 from tautochrone.answer.views import conditions, grids, run_lines, warnings

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
 from tautochrone.judge.tire_run import miss_bound

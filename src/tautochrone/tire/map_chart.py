@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import altair as alt
 
+from tautochrone.answer.blocks import Sign
 from tautochrone.answer.charts import axes
 from tautochrone.answer.charts.outlined import in_chart
-from tautochrone.answer.composition import Sign
 from tautochrone.answer.theme import Theme
 from tautochrone.answer.typeset import duration, number, plural
 from tautochrone.tire.grid_judge import CLASSES, MapCell, class_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number, plural
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.judge.tire_run import CONFIDENCE
@@ -14,7 +14,7 @@ from tautochrone.tire.grid_results import Field, GridResults, without_column
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tautochrone.answer.composition import Figure
+    from tautochrone.answer.blocks import Figure
 
 _MOST_SAID = 6  # numbers of threads of which each is spoken of
 _UNKNOWN, _NONE = "N/A", "-"
@@ -71,7 +71,7 @@ def tables(results: GridResults) -> list[Grid]:
 
 def figures(results: GridResults, prefix: str) -> list[Figure]:
     """The hard map, and of a grid that was measured to its end the soft one, a panel for each policy."""
-    from tautochrone.answer.composition import Figure, Panel
+    from tautochrone.answer.blocks import Figure, Panel
     from tautochrone.answer.theme import PAGE
     from tautochrone.tire import map_chart as charts
 

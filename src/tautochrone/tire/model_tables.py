@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number, plural
 from tautochrone.base.units import format_us
 from tautochrone.statistics.proportion import Estimate

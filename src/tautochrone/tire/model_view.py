@@ -11,8 +11,7 @@ from tautochrone.tire.model_verdict import TOLERANCE
 from tautochrone.tire.model_words import criteria, headline, sentences_of, team_of
 
 if TYPE_CHECKING:
-    from tautochrone.answer.composition import Figure
-    from tautochrone.answer.experiments import Grid
+    from tautochrone.answer.blocks import Figure, Grid
     from tautochrone.tire.grid_results import GridResults
     from tautochrone.tire.model_fit import Fit
     from tautochrone.tire.model_judge import Attempt, Study
@@ -40,7 +39,7 @@ def tables(results: GridResults) -> list[Grid]:
 
 def figures(results: GridResults, prefix: str) -> list[Figure]:
     """Predicted against measured, and the difference, for each policy."""
-    from tautochrone.answer.composition import Figure, Panel
+    from tautochrone.answer.blocks import Figure, Panel
     from tautochrone.answer.theme import PAGE
     from tautochrone.tire import model_chart as charts
 

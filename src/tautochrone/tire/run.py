@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.judge.tire_run import REAL_FAST, configuration, model, real_fast, result_event
@@ -14,7 +14,7 @@ from tautochrone.tire import run_notes as tire_notes
 from tautochrone.tire.account import Account, ThreadAccount, account
 
 if TYPE_CHECKING:
-    from tautochrone.answer.composition import Figure
+    from tautochrone.answer.blocks import Figure
     from tautochrone.run.folder import Run
     from tautochrone.statistics.summary import Summary
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tautochrone.answer.blocks import Figure, Panel, Sign
 from tautochrone.answer.charts import responses, schedule
 from tautochrone.answer.charts.responses import Limit, Responses
-from tautochrone.answer.composition import Figure, Panel, Sign
 from tautochrone.answer.theme import PAGE
 from tautochrone.answer.typeset import duration, plural
 from tautochrone.tire import (

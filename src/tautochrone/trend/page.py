@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tautochrone.answer import html
-from tautochrone.answer.composition import Figure, Panel, Sign, made
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Figure, Grid, Panel, Sign, made
 from tautochrone.answer.theme import PAGE
 from tautochrone.answer.typeset import micro, plural
 from tautochrone.answer.views import grids, virtual

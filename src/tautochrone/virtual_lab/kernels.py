@@ -34,8 +34,8 @@ def verb(as_json: JsonOption = False) -> None:
 
 
 def _show(kernels: dict[str, Kernel | None]) -> None:
+    from tautochrone.answer.blocks import Grid
     from tautochrone.answer.console import make_console
-    from tautochrone.answer.experiments import Grid
     from tautochrone.answer.terminal import show_grid
     from tautochrone.target.virtual.cache import cache_folder
 

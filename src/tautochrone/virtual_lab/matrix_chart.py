@@ -2,8 +2,8 @@
 
 import altair as alt
 
+from tautochrone.answer.blocks import Sign
 from tautochrone.answer.charts import axes
-from tautochrone.answer.composition import Sign
 from tautochrone.answer.theme import Theme
 from tautochrone.answer.typeset import duration
 from tautochrone.virtual_lab.matrix_results import Cell, MatrixResults, Row

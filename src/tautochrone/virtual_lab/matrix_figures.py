@@ -1,7 +1,7 @@
 """The figures of a kernel matrix."""
 
+from tautochrone.answer.blocks import Figure, Panel, Sign
 from tautochrone.answer.charts import cells as lines
-from tautochrone.answer.composition import Figure, Panel, Sign
 from tautochrone.answer.theme import PAGE
 from tautochrone.virtual_lab import matrix_chart as matrix
 from tautochrone.virtual_lab.matrix_results import MatrixResults

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number, plain, plural
 from tautochrone.answer.views.summary import quantile_name
 from tautochrone.base.units import format_duration, format_us
@@ -17,7 +17,7 @@ from tautochrone.virtual_lab.matrix_results import RARE, Cell, MatrixResults, Ro
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tautochrone.answer.composition import Figure
+    from tautochrone.answer.blocks import Figure
 
 _NA, _TOO_FEW = "N/A", "too few"
 

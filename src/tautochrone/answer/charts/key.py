@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tautochrone.answer.blocks import Sign
 from tautochrone.answer.charts.outlined import SIZE, WIDTH, unit_path
-from tautochrone.answer.composition import Sign
 from tautochrone.answer.theme import Theme
 
 _ROW_PX, _GAP_PX = 18, 16

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import altair as alt
 import numpy as np
 
+from tautochrone.answer.blocks import Sign
 from tautochrone.answer.charts import axes
-from tautochrone.answer.composition import Sign
 from tautochrone.answer.theme import Theme
 from tautochrone.answer.typeset import duration
 from tautochrone.base.units import format_span

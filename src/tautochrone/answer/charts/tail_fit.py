@@ -4,9 +4,9 @@ import math
 
 import altair as alt
 
+from tautochrone.answer.blocks import Sign
 from tautochrone.answer.charts import axes
 from tautochrone.answer.charts.return_level import LINE, POINT
-from tautochrone.answer.composition import Sign
 from tautochrone.answer.theme import Theme
 from tautochrone.answer.typeset import duration
 from tautochrone.judge.tail.curve import Curve

@@ -3,7 +3,8 @@
 from importlib import import_module
 from typing import cast
 
-from tautochrone.answer.experiments.presentation import Grid, Presentation
+from tautochrone.answer.blocks import Grid
+from tautochrone.answer.experiments.presentation import Presentation
 from tautochrone.target.middleware_names import FOOTPRINT, LATENCY, THROUGHPUT
 
 __all__ = ["Grid", "Presentation", "beginning_of", "presentation_of", "title_of"]

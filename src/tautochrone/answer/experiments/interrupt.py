@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_us
 from tautochrone.judge.interrupt import INTERRUPT, PREEMPTION, InterruptRun, Latency, judge_interrupt
 from tautochrone.statistics.bins import Range, difference, narrowest_range
 
 if TYPE_CHECKING:
+    from tautochrone.answer.blocks import Figure
     from tautochrone.answer.charts.requirement import Line
-    from tautochrone.answer.composition import Figure
     from tautochrone.run.folder import Run
 
 _NA = "N/A"
@@ -49,8 +49,8 @@ class InterruptPresentation:
 
     def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
         """All curves on one chart, whole and enlarged at the top, with the requirement."""
+        from tautochrone.answer.blocks import Figure, Panel
         from tautochrone.answer.charts import requirement
-        from tautochrone.answer.composition import Figure, Panel
         from tautochrone.answer.theme import PAGE
 
         lines = [

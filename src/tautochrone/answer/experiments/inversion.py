@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
 from tautochrone.judge.inversion import LockVerdict, headline, judge_run, repetitions
 
 if TYPE_CHECKING:
-    from tautochrone.answer.composition import Figure, Panel
+    from tautochrone.answer.blocks import Figure, Panel
     from tautochrone.run.folder import Run
 
 _COLUMNS = ("lock", "open to inversion?", "times", "median (ms)", "worst (ms)", "bounded by")
@@ -96,7 +96,7 @@ def _how(run: Run, places: set[str]) -> str:
 
 def _scenario(run: Run, label: str, verdicts: Sequence[LockVerdict], prefix: str) -> Figure | None:
     """One panel for each story that was told, by its first lock; the others are named in the caption."""
-    from tautochrone.answer.composition import Figure
+    from tautochrone.answer.blocks import Figure
 
     told: dict[tuple[str, str], list[tuple[int, LockVerdict]]] = {}
     for source, one in zip(run.sources, verdicts, strict=True):
@@ -123,8 +123,8 @@ def _scenario(run: Run, label: str, verdicts: Sequence[LockVerdict], prefix: str
 def _panels(
     run: Run, told: dict[tuple[str, str], list[tuple[int, LockVerdict]]], prefix: str
 ) -> Iterator[Panel]:
+    from tautochrone.answer.blocks import Panel
     from tautochrone.answer.charts import scenario
-    from tautochrone.answer.composition import Panel
     from tautochrone.answer.theme import PAGE
     from tautochrone.judge.inversion_scene import scene, typical
 
@@ -155,8 +155,8 @@ def _usual_story(one: LockVerdict) -> str:
 
 
 def _waits(judged: Sequence[tuple[Run, str, Sequence[LockVerdict]]], prefix: str) -> Figure:
+    from tautochrone.answer.blocks import Figure, Panel, Sign
     from tautochrone.answer.charts import blocking
-    from tautochrone.answer.composition import Figure, Panel, Sign
     from tautochrone.answer.theme import PAGE
 
     several_places = len({one.where for _, _, verdicts in judged for one in verdicts}) > 1

@@ -13,8 +13,8 @@ from tautochrone.judge.circumstances import remote
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tautochrone.answer.composition import Figure
-    from tautochrone.answer.experiments.presentation import Grid, Presentation
+    from tautochrone.answer.blocks import Figure, Grid
+    from tautochrone.answer.experiments.presentation import Presentation
     from tautochrone.run.folder import Run
 
 _IN_KERNEL_SPACE = (

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_us
 from tautochrone.statistics.periodicity import periodicity
 
 if TYPE_CHECKING:
-    from tautochrone.answer.composition import Figure, Panel
+    from tautochrone.answer.blocks import Figure, Panel
     from tautochrone.run.folder import Run
 
 ERROR = "period_error_ns"
@@ -50,7 +50,7 @@ class PeriodPresentation:
 
     def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
         """Every error over time, one panel per run and period, all on one scale."""
-        from tautochrone.answer.composition import Figure
+        from tautochrone.answer.blocks import Figure
 
         panels = tuple(self._panels(runs, labels, prefix))
         if not panels:
@@ -80,8 +80,8 @@ class PeriodPresentation:
             )
 
     def _panels(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> Iterator[Panel]:
+        from tautochrone.answer.blocks import Panel
         from tautochrone.answer.charts import errors
-        from tautochrone.answer.composition import Panel
         from tautochrone.answer.theme import PAGE
 
         drawn = [

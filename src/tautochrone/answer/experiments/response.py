@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.judge.rows import absent_rows, rows_of
 from tautochrone.statistics.repetitions import Repetitions, repetitions
 
 if TYPE_CHECKING:
+    from tautochrone.answer.blocks import Figure
     from tautochrone.answer.charts.mechanisms import Lane
-    from tautochrone.answer.composition import Figure
     from tautochrone.run.folder import Run
 
 ONE_WAY, ROUND_TRIP = "one_way_ns", "round_trip_ns"
@@ -236,8 +236,8 @@ def _absences(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _figure(runs: Sequence[Run], labels: Sequence[str], prefix: str, measure: str) -> Figure | None:
+    from tautochrone.answer.blocks import Figure, Panel
     from tautochrone.answer.charts import mechanisms
-    from tautochrone.answer.composition import Figure, Panel
     from tautochrone.answer.theme import PAGE
 
     lanes = {rank: held for rank, run in enumerate(runs) if (held := list(_lanes(run, measure)))}

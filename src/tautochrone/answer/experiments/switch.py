@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.base.units import format_us
 from tautochrone.judge.rows import rows_of
 from tautochrone.judge.switching import (
@@ -20,8 +20,8 @@ from tautochrone.judge.switching import (
 )
 
 if TYPE_CHECKING:
+    from tautochrone.answer.blocks import Figure
     from tautochrone.answer.charts.rows import Line
-    from tautochrone.answer.composition import Figure
     from tautochrone.run.folder import Run
     from tautochrone.statistics.summary import Summary
 
@@ -52,8 +52,8 @@ class SwitchPresentation:
 
     def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
         """Every row, with what the paper printed for other systems."""
+        from tautochrone.answer.blocks import Figure, Panel, Sign
         from tautochrone.answer.charts import rows
-        from tautochrone.answer.composition import Figure, Panel, Sign
         from tautochrone.answer.theme import PAGE
 
         lines = [

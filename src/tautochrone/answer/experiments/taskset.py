@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.experiments import taskset_notes
-from tautochrone.answer.experiments.presentation import Grid
 from tautochrone.answer.typeset import number, plural
 from tautochrone.experiments.taskset_outcome import Outcome, Spread, verdict
 from tautochrone.experiments.taskset_run import expected_of, outcomes_of
 
 if TYPE_CHECKING:
-    from tautochrone.answer.composition import Figure
+    from tautochrone.answer.blocks import Figure
     from tautochrone.run.folder import Run
 
 _UNKNOWN = "N/A"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tautochrone.answer.blocks import Figure, Panel, Sign
 from tautochrone.answer.charts import responses as responses_chart
 from tautochrone.answer.charts import schedule
 from tautochrone.answer.charts.responses import Limit, Responses
-from tautochrone.answer.composition import Figure, Panel, Sign
 from tautochrone.answer.theme import PAGE
 from tautochrone.base.units import format_duration
 from tautochrone.experiments.taskset_run import (

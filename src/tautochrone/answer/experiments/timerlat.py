@@ -10,7 +10,7 @@ from tautochrone.answer.experiments.interrupt import InterruptPresentation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tautochrone.answer.experiments.presentation import Grid
+    from tautochrone.answer.blocks import Grid
     from tautochrone.run.folder import Run
 
 _NOTE = (

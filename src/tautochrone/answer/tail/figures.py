@@ -12,7 +12,7 @@ from tautochrone.judge.tail.curve import Curve, curve_of
 from tautochrone.judge.tail.tails import tails_of
 
 if TYPE_CHECKING:
-    from tautochrone.answer.composition import Figure, Panel
+    from tautochrone.answer.blocks import Figure, Panel
     from tautochrone.judge.tail.source import SourceTail
     from tautochrone.run.folder import Run
 
@@ -41,8 +41,8 @@ def of_source(one: SourceTail, prefix: str, meaning: str) -> tuple[Figure, ...]:
     """The figures of a page about one source; none where nothing is fitted."""
     if not is_fitted(one):
         return ()
+    from tautochrone.answer.blocks import Figure
     from tautochrone.answer.charts import return_level, tail_fit
-    from tautochrone.answer.composition import Figure
 
     curve = curve_of(one)
     levels, fits = (
@@ -66,8 +66,8 @@ def draw(runs: Sequence[Run], kind: str, measure: str | None = None) -> tuple[di
     Raises:
         UsageError: there is no such measure or no sample; or nothing could be fitted to any source.
     """
+    from tautochrone.answer.blocks import Figure
     from tautochrone.answer.charts import return_level, tail_fit
-    from tautochrone.answer.composition import Figure
     from tautochrone.answer.figure import draw_of
 
     labels = label_runs([run.manifest for run in runs])
@@ -102,8 +102,8 @@ def draw(runs: Sequence[Run], kind: str, measure: str | None = None) -> tuple[di
 
 
 def _levels(one: SourceTail, curve: Curve, panel_id: str, name: str, meaning: str) -> Panel:
+    from tautochrone.answer.blocks import Panel
     from tautochrone.answer.charts import return_level
-    from tautochrone.answer.composition import Panel
     from tautochrone.answer.theme import PAGE
 
     limits = (
@@ -118,8 +118,8 @@ def _levels(one: SourceTail, curve: Curve, panel_id: str, name: str, meaning: st
 
 
 def _fits(curve: Curve, panel_id: str, name: str, meaning: str) -> tuple[Panel, ...]:
+    from tautochrone.answer.blocks import Panel
     from tautochrone.answer.charts import tail_fit
-    from tautochrone.answer.composition import Panel
     from tautochrone.answer.theme import PAGE
 
     begin, _, number = panel_id.rpartition("-")

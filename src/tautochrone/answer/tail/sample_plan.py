@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.terminal import show_grid
 from tautochrone.base.units import format_percent, format_rate, format_span
 from tautochrone.judge.tail.sample_plan import PRECISION

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.composition import all_made
+from tautochrone.answer.blocks import all_made
 from tautochrone.answer.tail import tables
 from tautochrone.answer.tail.figures import is_fitted, of_source
 from tautochrone.answer.typeset import micro
@@ -13,7 +13,7 @@ from tautochrone.answer.views import grids
 from tautochrone.judge.tail import words
 
 if TYPE_CHECKING:
-    from tautochrone.answer.composition import Figure
+    from tautochrone.answer.blocks import Figure
     from tautochrone.answer.views.grids import Laid
     from tautochrone.base.faults import Fault
     from tautochrone.judge.tail.source import SourceTail

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tautochrone.answer.experiments.presentation import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.judge.tail import words
 from tautochrone.judge.tail.answer import FAR, TOO_FAR, AtLimit, AtRate

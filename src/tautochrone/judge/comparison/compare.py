@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tautochrone.base.errors import UsageError
-from tautochrone.judge.comparison import passing, samples, words
+from tautochrone.judge.comparison import passing, samples
 from tautochrone.judge.comparison.conditions import Changes, changes, common_changes
 from tautochrone.judge.comparison.gate import Gate
 from tautochrone.judge.comparison.gate import parse as parse_gate
@@ -82,15 +82,6 @@ class Comparison:
     gates: tuple[Judged, ...]
     confidence: float
     compared: int
-
-    @property
-    def headline(self) -> str:
-        """The answer in one line."""
-        return words.headline(self)
-
-    def sentences(self) -> list[str]:
-        """Of what it is a comparison, and what it rests on."""
-        return words.sentences(self)
 
 
 def compare(

@@ -73,12 +73,6 @@ class Courses:
     pairs: tuple[Association, ...]
     why_not: str = ""
 
-    def sentences(self) -> list[str]:
-        """What was found, in words with numbers, or that nothing was; empty only without a sample."""
-        from tautochrone.judge.course.words import sentences
-
-        return sentences(self)
-
 
 def course_of(run: Run, measure: str | None = None, reduced: Sequence[Reduced] | None = None) -> Courses:
     """Search a measure of a run.

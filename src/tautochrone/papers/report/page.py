@@ -7,8 +7,8 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
-from tautochrone.answer import audits, composition, html
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer import audits, blocks, html
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.foot import foot
 from tautochrone.answer.typeset import POWER, head_micro, micro, plural
 from tautochrone.answer.views import grids, run_lines
@@ -37,7 +37,7 @@ class _Figure:
     name: str
     title: str
     shows: str
-    parts: tuple[composition.Figure, ...]
+    parts: tuple[blocks.Figure, ...]
     said: Sheet | None
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tautochrone.answer import html
-from tautochrone.answer.experiments import Grid
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.terminal import show_grid
 from tautochrone.answer.typeset import plural
 from tautochrone.answer.views import virtual

@@ -3,10 +3,10 @@
 One file for each kind of chart; `CHARTS` has them by the name that a study's file uses.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tautochrone.answer import composition
+from tautochrone.answer import blocks
 from tautochrone.answer.typeset import micro
 from tautochrone.papers.document import Figure, Paper
 from tautochrone.papers.measured import Measurements
@@ -24,10 +24,58 @@ from tautochrone.papers.report.figures import (
     tire_model,
 )
 from tautochrone.papers.report.figures.absent import absences, empty
-from tautochrone.papers.report.figures.captions import caption_of
 from tautochrone.papers.report.figures.study import Study, study_of
+from tautochrone.papers.systems import System, label_of
+from tautochrone.run.folder import Run
 
-Draw = Callable[[Figure, Measurements, str, Study], Sequence[composition.Figure]]
+# What a publication writes below a figure: what it is, on which systems it was measured, how, and
+# when.
+
+
+def caption_of(figure: Figure, parts: Sequence[blocks.Figure], measurements: Measurements) -> str:
+    """Of one figure, as a text that can stand by itself."""
+    said = dict.fromkeys(sentence for part in parts for sentence in (*part.caption, *part.notes))
+    return " ".join([f"{figure.title.rstrip('.')}.", *said, *_measured(figure, measurements)])
+
+
+def markdown(paper: Paper, drawn: Sequence["Drawn"]) -> str:
+    """All captions of a study's figures, to be taken into a text."""
+    told = [f"# Captions: figures as in {paper.short}, measured anew\n"]
+    for one in drawn:
+        words = one.words or f"{one.figure.title.rstrip('.')}. Nothing was drawn. {one.nothing}"
+        told.append(f"## {one.figure.name}\n\n{words}\n")
+    return "\n".join(told)
+
+
+def _measured(figure: Figure, measurements: Measurements) -> Iterator[str]:
+    """The systems of a figure, each with its kernel; the day."""
+    days: set[str] = set()
+    systems = []
+    for system in measurements.systems:
+        runs = [run for one in figure.series for run in measurements.runs_of(one.query, system.name)]
+        if runs:
+            systems.append(_system(system, runs))
+            days |= {run.manifest.created[:10] for run in runs}
+    if systems:
+        first, last = min(days), max(days)
+        yield f"Measured {first if first == last else f'{first} to {last}'} on {'; '.join(systems)}."
+
+
+def _system(system: System, runs: Sequence[Run]) -> str:
+    """This machine (Linux 6.1.0-31-rt-amd64, under the loads idle and comms)."""
+    kernel = (system.facts.get("kernel") or {}).get("release")
+    loads = dict.fromkeys(str(run.manifest.conditions.get("load") or "") for run in runs)
+    named = [one for one in loads if one]
+    told = [
+        f"Linux {kernel}" if kernel else "",
+        "a virtual machine of the lab" if system.virtual is not None else "",
+        f"under {' and '.join(named)}" if named else "",
+    ]
+    words = ", ".join(filter(None, told))
+    return f"{label_of(system.name)} ({words})" if words else label_of(system.name)
+
+
+Draw = Callable[[Figure, Measurements, str, Study], Sequence[blocks.Figure]]
 """Draws a figure of a study: what was published of it, what was measured, what its panels' ids begin with,
 whose it is. Nothing: there was nothing to draw."""
 
@@ -80,7 +128,7 @@ class Drawn:
     """
 
     figure: Figure
-    parts: tuple[composition.Figure, ...]
+    parts: tuple[blocks.Figure, ...]
     width_mm: int
     words: str = ""
     nothing: str = ""
@@ -99,9 +147,7 @@ def draw_all(paper: Paper, measurements: Measurements) -> tuple[Drawn, ...]:
 def draw(figure: Figure, measurements: Measurements, study: Study) -> Drawn:
     """One of them."""
     prefix = figure.name.lower().replace(" ", "-").replace(".", "-")
-    parts = composition.all_made(
-        figure.title, lambda: CHARTS[figure.chart](figure, measurements, prefix, study)
-    )
+    parts = blocks.all_made(figure.title, lambda: CHARTS[figure.chart](figure, measurements, prefix, study))
     missing = tuple(absences(figure, measurements))
     nothing = ""
     if not any(one.panels for one in parts):
@@ -117,7 +163,7 @@ def draw(figure: Figure, measurements: Measurements, study: Study) -> Drawn:
     return Drawn(figure, typeset, width, words, nothing)
 
 
-def _typeset(part: composition.Figure) -> composition.Figure:
+def _typeset(part: blocks.Figure) -> blocks.Figure:
     """Its words as a page has them."""
     return replace(
         part,

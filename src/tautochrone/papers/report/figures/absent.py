@@ -5,9 +5,9 @@ from textwrap import wrap
 
 import altair as alt
 
-from tautochrone.answer import composition
+from tautochrone.answer import blocks
+from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts import axes
-from tautochrone.answer.composition import Panel
 from tautochrone.answer.theme import PAGE
 from tautochrone.papers.document import Figure
 from tautochrone.papers.measured import Measurements
@@ -43,7 +43,7 @@ def _listed(words: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def empty(figure: Figure, prefix: str, why: str = "", *, letters: int = _LETTERS) -> composition.Figure:
+def empty(figure: Figure, prefix: str, why: str = "", *, letters: int = _LETTERS) -> blocks.Figure:
     """The figure where there is nothing to draw: a frame that says so, and why.
 
     Args:
@@ -71,4 +71,4 @@ def empty(figure: Figure, prefix: str, why: str = "", *, letters: int = _LETTERS
     )
     height = _MARGIN_PX + _LINE_PX * len(words)
     chart = axes.finish([frame, text], PAGE, height, f"{figure.name}: nothing to draw. {why}".strip())
-    return composition.Figure(figure.title, (Panel(f"{prefix}-empty", "", chart),), ())
+    return blocks.Figure(figure.title, (Panel(f"{prefix}-empty", "", chart),), ())

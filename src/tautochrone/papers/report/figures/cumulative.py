@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tautochrone.answer import composition
+from tautochrone.answer import blocks
+from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts import cumulative
 from tautochrone.answer.charts.cumulative import Frame, Known, is_apart
-from tautochrone.answer.composition import Panel
 from tautochrone.answer.series import Bins, Curve, Series
 from tautochrone.answer.theme import PAGE
 from tautochrone.answer.typeset import number, percent
@@ -37,7 +37,7 @@ _RARITY = (
 _LEFT_OUT = "Published shares that this axis can't tell from 100 % are left out."
 
 
-def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[composition.Figure]:
+def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:
     """The curves of every system, and published numbers among them."""
     series, notes = _all_series(figure, measurements)
     top = float(figure.settings.get("top", 1))
@@ -62,7 +62,7 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) 
     caption = [*_caption(series, frame), *looks.where_from(marks, study)]
     caption += [*([_LEFT_OUT] if len(marks) < len(told) else []), *losses.caption(series)]
     return [
-        composition.Figure(
+        blocks.Figure(
             figure.title, tuple(_panels(series, frame, figure, prefix)), tuple(caption), key, tuple(notes)
         )
     ]

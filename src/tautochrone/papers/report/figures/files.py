@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from tautochrone.answer import figure as publication
-from tautochrone.answer.composition import Panel, Sign
+from tautochrone.answer.blocks import Panel, Sign
 from tautochrone.papers.report.figures import Drawn
 from tautochrone.papers.report.figures.absent import empty
 from tautochrone.papers.report.figures.letters import with_lengths

@@ -5,10 +5,10 @@ Settings: ``unit`` of the marks; ``axis``, its title.
 
 from collections.abc import Iterator, Sequence
 
-from tautochrone.answer import composition
+from tautochrone.answer import blocks
+from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts import histogram
 from tautochrone.answer.charts.histogram import Known
-from tautochrone.answer.composition import Panel
 from tautochrone.answer.series import Bins, Curve, Series
 from tautochrone.answer.theme import PAGE
 from tautochrone.answer.typeset import number
@@ -33,7 +33,7 @@ _LOGARITHMIC = (
 )
 
 
-def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[composition.Figure]:
+def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:
     """A panel for each series that any system has samples of."""
     found, notes = _all_series(figure, measurements)
     if not found:
@@ -53,7 +53,7 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) 
         *losses.caption(found),
     )
     panels = tuple(_panels(found, marks, figure, measurements, study, prefix))
-    return [composition.Figure(figure.title, panels, caption, key, tuple(notes))]
+    return [blocks.Figure(figure.title, panels, caption, key, tuple(notes))]
 
 
 def _panels(
@@ -95,13 +95,11 @@ def _known(mark: Mark, figure: Figure, study: Study) -> Known:
     )
 
 
-def _key_of_published(marks: Sequence[Mark], study: Study) -> list[composition.Sign]:
+def _key_of_published(marks: Sequence[Mark], study: Study) -> list[blocks.Sign]:
     """One sign for each published system: the panel says which series a mark is of."""
     systems = sorted(dict.fromkeys(one.system for one in marks), key=study.rank)
     return [
-        composition.Sign(
-            f"{system}: {study.words}", path=looks.published_path(study.rank(system)), shade="ink"
-        )
+        blocks.Sign(f"{system}: {study.words}", path=looks.published_path(study.rank(system)), shade="ink")
         for system in systems
     ]
 

@@ -7,7 +7,7 @@ enough.
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tautochrone.answer.composition import Sign
+from tautochrone.answer.blocks import Sign
 from tautochrone.answer.outlines import outline
 from tautochrone.answer.theme import DASHES, SHAPES
 from tautochrone.papers.document import Figure, Mark

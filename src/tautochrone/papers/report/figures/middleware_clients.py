@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 
-from tautochrone.answer import composition
-from tautochrone.answer.composition import Panel
+from tautochrone.answer import blocks
+from tautochrone.answer.blocks import Panel
 from tautochrone.answer.theme import PAGE
 from tautochrone.middleware import clients_chart as charts
 from tautochrone.middleware.clients_chart import Point
@@ -25,7 +25,7 @@ _ROOM = 1.12  # so that no mark is cut by an edge
 _LOGARITHMIC = "The scale of time is logarithmic: what rises in proportion rises alike everywhere."
 
 
-def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[composition.Figure]:
+def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:
     """A line for each system and series; settings: ``clients``, those drawn; ``axis``, its words."""
     lanes = measured(figure, measurements)
     points = [point for lane in lanes for point in _points(figure, lane, measurements)]
@@ -49,7 +49,7 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) 
         caption.append(f"Black lines: {study.words}.")
     signs = key([lane for lane in lanes if any(one.lane == lane.name for one in points)], published)
     panel = Panel(f"{prefix}-clients", "", chart)
-    return [composition.Figure(figure.title, (panel,), tuple(caption), tuple(signs))]
+    return [blocks.Figure(figure.title, (panel,), tuple(caption), tuple(signs))]
 
 
 def _points(figure: Figure, lane: Measured, measurements: Measurements) -> Iterator[Point]:

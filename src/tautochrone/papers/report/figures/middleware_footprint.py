@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tautochrone.answer import composition
+from tautochrone.answer import blocks
 from tautochrone.middleware import footprint
 from tautochrone.middleware.footprint_judge import FootprintRun, footprint_of
 from tautochrone.middleware.lanes import Lane
@@ -12,7 +12,7 @@ from tautochrone.papers.report.figures.middleware_lanes import measured
 from tautochrone.papers.report.figures.study import Study
 
 
-def draw(figure: Figure, measurements: Measurements, prefix: str, _study: Study) -> list[composition.Figure]:
+def draw(figure: Figure, measurements: Measurements, prefix: str, _study: Study) -> list[blocks.Figure]:
     """Sizes first, as far as the build noted them; then what the servers had of memory."""
     lanes: list[Lane[FootprintRun]] = [one.lane(footprint_of) for one in measured(figure, measurements)]
     found = footprint.figures(lanes, prefix)
@@ -28,7 +28,7 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, _study: Study)
     ]
 
 
-def _named(part: composition.Figure, title: str) -> composition.Figure:
+def _named(part: blocks.Figure, title: str) -> blocks.Figure:
     """As the study has it, with what is drawn beside its only panel, which may stand by itself."""
     panels = tuple(replace(one, title=one.title or part.title.lower()) for one in part.panels)
     return replace(part, title=title, panels=panels)

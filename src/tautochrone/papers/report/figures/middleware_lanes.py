@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tautochrone.answer.composition import Sign
+from tautochrone.answer.blocks import Sign
 from tautochrone.judge.middleware_setting import setting_of
 from tautochrone.middleware import lanes
 from tautochrone.middleware.chart_signs import Reference

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from tautochrone.answer import composition
-from tautochrone.answer.composition import Panel, Sign
+from tautochrone.answer import blocks
+from tautochrone.answer.blocks import Panel, Sign
 from tautochrone.answer.theme import PAGE
 from tautochrone.middleware import rates_chart as charts
 from tautochrone.middleware.numbers import rate
@@ -22,7 +22,7 @@ _SCALE = "The scale is logarithmic: equal distances are equal ratios, further to
 _ONE_RUN = "Pale bars are 95 % intervals, of one run from the means of 30 batches."
 
 
-def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[composition.Figure]:
+def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:
     """One part for each direction."""
     lanes = measured(figure, measurements)
     rows = {one.name: [row for run in one.runs for row in throughput_of(run).rows] for one in lanes}
@@ -40,7 +40,7 @@ def _part(
     direction: str,
     prefix: str,
     study: Study,
-) -> Iterator[composition.Figure]:
+) -> Iterator[blocks.Figure]:
     dots = list(_dots(lanes, rows, direction))
     if not dots:
         return
@@ -56,7 +56,7 @@ def _part(
         caption.append(_ONE_RUN)
     if published:
         caption.append(f"Black lines: {study.words}.")
-    yield composition.Figure(
+    yield blocks.Figure(
         figure.title,
         (Panel(f"{prefix}-{direction}", _WORDS[direction], chart),),
         tuple(caption),

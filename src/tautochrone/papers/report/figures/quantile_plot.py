@@ -6,9 +6,9 @@ A query is ``given`` its ``reference``, a deployment.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tautochrone.answer import composition
+from tautochrone.answer import blocks
+from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts import quantile_plot
-from tautochrone.answer.composition import Panel
 from tautochrone.answer.theme import PAGE
 from tautochrone.base.errors import UsageError
 from tautochrone.papers.document import Figure
@@ -39,7 +39,7 @@ class _One:
     plot: QuantilePlot
 
 
-def draw(figure: Figure, measurements: Measurements, prefix: str, _study: Study) -> list[composition.Figure]:
+def draw(figure: Figure, measurements: Measurements, prefix: str, _study: Study) -> list[blocks.Figure]:
     """One figure for each system, since all of its panels are measured by the system's own reference."""
     parts = []
     several = len(measurements.systems) > 1
@@ -50,7 +50,7 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, _study: Study)
             title = f"{figure.title}: {label}" if several else figure.title
             reference = reference_of(figure.series[0].query)
             parts.append(
-                composition.Figure(
+                blocks.Figure(
                     title,
                     tuple(_panels(plots, reference, f"{prefix}-{rank}")),
                     (_CAPTION.format(reference=reference),),

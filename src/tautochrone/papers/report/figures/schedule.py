@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tautochrone.answer import composition
-from tautochrone.answer.composition import Panel, Sign
+from tautochrone.answer import blocks
+from tautochrone.answer.blocks import Panel, Sign
 from tautochrone.answer.experiments.taskset_figures import schedules
 from tautochrone.papers.document import Figure
 from tautochrone.papers.measured import Measurements
@@ -16,7 +16,7 @@ _ABOVE, _BELOW = "M1 1h20v7h-20zM0 10.500h22v1h-22z", "M1 4h20v3h-20zM0 0.500h22
 """A high bar that stands on a line, and a low one below it, as in the chart."""
 
 
-def draw(figure: Figure, measurements: Measurements, prefix: str, _study: Study) -> list[composition.Figure]:
+def draw(figure: Figure, measurements: Measurements, prefix: str, _study: Study) -> list[blocks.Figure]:
     """One part for each series of each system, of its first repetition: its start, and the least room."""
     found = list(_runs(figure, measurements))
     parts = []

@@ -5,10 +5,10 @@ Settings: ``unit`` of the marks; ``axis``, the title of the axis of time.
 
 from dataclasses import replace
 
-from tautochrone.answer import composition
+from tautochrone.answer import blocks
+from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts import strips
 from tautochrone.answer.charts.strips import Known, Lane
-from tautochrone.answer.composition import Panel
 from tautochrone.answer.theme import PAGE
 from tautochrone.papers.document import Figure
 from tautochrone.papers.measured import Measurements
@@ -22,7 +22,7 @@ from tautochrone.papers.value import Absent
 _CAPTION = "Each dot is one repetition, the first one at the top of its lane; the bar is the mean of all."
 
 
-def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[composition.Figure]:
+def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:
     """The lanes of every system, below published ones, grouped by series."""
     lanes, notes = _lanes(figure, measurements)
     marks = [one for one in figure.marks if one.x is not None]
@@ -39,7 +39,7 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) 
         f"{prefix}-strips", "", strips.chart(lanes, known, looks.series_of(figure), PAGE, title=title)
     )
     caption = (*([_CAPTION] if lanes else []), *looks.where_from(marks, study))
-    return [composition.Figure(figure.title, (panel,), caption, key, tuple(notes))]
+    return [blocks.Figure(figure.title, (panel,), caption, key, tuple(notes))]
 
 
 def _known(figure: Figure, study: Study) -> list[Known]:

@@ -1,7 +1,7 @@
 """Computing time as fast as possible over the masses, a panel for each system (garre2014, Figures 5 to 7)."""
 
-from tautochrone.answer import composition
-from tautochrone.answer.composition import Panel
+from tautochrone.answer import blocks
+from tautochrone.answer.blocks import Panel
 from tautochrone.answer.theme import PAGE
 from tautochrone.papers.document import Figure
 from tautochrone.papers.measured import Measurements
@@ -11,7 +11,7 @@ from tautochrone.papers.report.figures.tires import counterpart
 from tautochrone.tire import fast_chart as charts
 
 
-def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[composition.Figure]:  # noqa: ARG001 - as all charts
+def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:  # noqa: ARG001 - as all charts
     """A line for each number of threads; of several repetitions the median and what they span."""
     shown = counterpart(figure, measurements)
     query = figure.series[0].query
@@ -31,4 +31,4 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) 
         caption.append("A line joins medians; beside them stands what the repetitions span.")
     if len(panels) > 1:
         caption.append("All panels have the same scales.")
-    return [composition.Figure(figure.title, panels, tuple(caption), charts.signs(extent), shown.notes)]
+    return [blocks.Figure(figure.title, panels, tuple(caption), charts.signs(extent), shown.notes)]

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from tautochrone.answer import composition
-from tautochrone.answer.composition import Panel, Sign
+from tautochrone.answer import blocks
+from tautochrone.answer.blocks import Panel, Sign
 from tautochrone.answer.theme import PAGE
 from tautochrone.papers.document import Figure, Mark
 from tautochrone.papers.measured import Measurements
@@ -22,7 +22,7 @@ _CAPTIONS = {
 _NOT_TO_SCALE = "Numbers of threads are not to scale."
 
 
-def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[composition.Figure]:
+def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:
     """Settings: ``kind``, hard or soft. A mark's label is its number of threads, or `ANY`: in each row."""
     kind = str(figure.settings.get("kind", charts.HARD))
     shown = counterpart(figure, measurements)
@@ -51,7 +51,7 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) 
     key = (*charts.signs(every, kind), *_key(marks, study))
     caption = (_CAPTIONS[kind], _NOT_TO_SCALE)
     notes = (*_left_out(figure, marks, study), *shown.notes)
-    return [composition.Figure(figure.title, tuple(panels), caption, key, notes)]
+    return [blocks.Figure(figure.title, tuple(panels), caption, key, notes)]
 
 
 def _rings(mark: Mark, cells: Sequence[MapCell], team: int | None, study: Study) -> Iterator[Ring]:

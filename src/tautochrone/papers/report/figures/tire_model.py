@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from tautochrone.answer import composition
-from tautochrone.answer.composition import Panel
+from tautochrone.answer import blocks
+from tautochrone.answer.blocks import Panel
 from tautochrone.answer.theme import PAGE
 from tautochrone.papers.document import Figure
 from tautochrone.papers.measured import Measurements
@@ -24,7 +24,7 @@ _CAPTION = (
 )
 
 
-def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[composition.Figure]:  # noqa: ARG001 - as all charts
+def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:  # noqa: ARG001 - as all charts
     """A part for each system and series: all numbers of threads together, and what is left over."""
     found = []
     for at, system in enumerate(measurements.systems):
@@ -36,7 +36,7 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) 
     return found
 
 
-def _drawn(model: Model, prefix: str, name: str) -> Iterator[composition.Figure]:
+def _drawn(model: Model, prefix: str, name: str) -> Iterator[blocks.Figure]:
     """Nothing where nothing could be fitted."""
     drawn = {one.threads: own for one in model.attempts if (own := rows(model, one))}
     together = [row for own in drawn.values() for row in own]
@@ -45,7 +45,7 @@ def _drawn(model: Model, prefix: str, name: str) -> Iterator[composition.Figure]
     counts = list(drawn)
     refused = [one.threads for one in model.attempts if not fit_shown(model, one).holds]
     notes = [f"With {teams_of(refused)} the fit is refused: its line is no prediction."] if refused else []
-    yield composition.Figure(
+    yield blocks.Figure(
         name,
         (
             Panel(

@@ -1,0 +1,88 @@
+"""The blocks of an answer that have a form of their own: tables as a paper prints them, and figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tautochrone.base.faults import attempt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import altair as alt
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table as a paper prints it. Cells are finished text, and plain: ``us``, spaces that may break.
+
+    Attributes:
+        title: above it.
+        columns: the heads; the first one is of the rows' names and may be empty.
+        rows: of as many cells as there are heads. A column whose cells are numbers stands to the right.
+        notes: sentences below it: why something is N/A, what a number rests on.
+        words: heads of columns that stand to the left, though what is in them may look like numbers.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sign:
+    """One entry of a key beside the runs: a dash pattern, or the outline of a shape, or that shape on a line.
+
+    ``color``: place in the theme's series; ``shade``: the name of another of its colours, "ink" or "heat-0";
+    neither: the muted ink.
+    """
+
+    label: str
+    dash: str | None = None
+    path: str = ""
+    color: int | None = None
+    shade: str = ""
+
+    @property
+    def is_heading(self) -> bool:
+        """Whether it is words alone, for the signs after it."""
+        return self.dash is None and not self.path
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One chart of a figure."""
+
+    id: str
+    title: str
+    chart: alt.LayerChart
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the page.
+
+    Attributes:
+        notes: stand below its caption, each on a line of its own.
+        lost: what stands in its place where it could not be made; otherwise empty.
+    """
+
+    title: str
+    panels: tuple[Panel, ...]
+    caption: tuple[str, ...]
+    key: tuple[Sign, ...] = ()
+    notes: tuple[str, ...] = ()
+    lost: str = ""
+
+
+def made(title: str, draw: Callable[[], Figure]) -> Figure:
+    """The figure, or a notice in its place where it can't be drawn."""
+    return attempt(title, draw, lambda fault: Figure(title, (), (), lost=fault.notice))
+
+
+def all_made(title: str, draw: Callable[[], Iterable[Figure]]) -> list[Figure]:
+    """The same of several that are drawn together; ``title`` names them all."""
+    return attempt(title, lambda: list(draw()), lambda fault: [Figure(title, (), (), lost=fault.notice)])

@@ -1,0 +1,1 @@
+"""What was judged, in sentences: one file for each kind of judgement."""
