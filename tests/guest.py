@@ -17,11 +17,11 @@ from pathlib import Path
 
 from real import skip_or_fail
 from tautochrone.base.errors import TautoError
-from tautochrone.target.virtual import cpio
+from tautochrone.target.virtual import image as cpio
 from tautochrone.target.virtual.cache import tell_nobody
 from tautochrone.target.virtual.fetch import fetch_kernel
+from tautochrone.target.virtual.image import with_what_they_need
 from tautochrone.target.virtual.kernels import Kernel
-from tautochrone.target.virtual.modules import with_what_they_need
 from tautochrone.target.virtual.programs import find_busybox
 
 KERNEL = "debian:6.12-cloud"

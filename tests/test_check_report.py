@@ -13,9 +13,8 @@ from rich.console import Console
 import streams
 from report_runs import FACTS, store_run
 from tautochrone.check import page, terminal
-from tautochrone.check.advice import advice
 from tautochrone.check.question import Asked, Question, question_of
-from tautochrone.check.results import Results
+from tautochrone.check.results import Results, advice
 from tautochrone.judge.requirement.judge import judge
 from tautochrone.judge.requirement.limiting import Limiting, limiting
 from tautochrone.judge.worth_measured import Worth

@@ -8,10 +8,9 @@ import pytest
 
 from report_runs import store_run
 from tautochrone.base.errors import UsageError
-from tautochrone.check.ladder import Course, Tried, Try
 from tautochrone.check.question import Asked, question_of
 from tautochrone.check.results import Results
-from tautochrone.check.search import Search, rates, search_of, trial_of, works
+from tautochrone.check.search import Course, Search, Tried, Try, rates, search_of, trial_of, works
 from tautochrone.judge.requirement.limiting import Limiting
 from tautochrone.run.store import Store
 

@@ -17,17 +17,14 @@ from report_runs import SAMPLES, latencies, store_run
 from tautochrone.base.errors import UsageError
 from tautochrone.cli.app import app
 from tautochrone.lab_diff import figures
-from tautochrone.lab_diff.calls import calls_in, read_calls, shares
+from tautochrone.lab_diff.calls import Traced, calls_in, name_of, read_calls, shares, with_stacks
 from tautochrone.lab_diff.differences import MISSING, Loop, compare, loops_of
-from tautochrone.lab_diff.events import lost, read_events
 from tautochrone.lab_diff.measure import Findings
-from tautochrone.lab_diff.naming import Traced, name_of, with_stacks
 from tautochrone.lab_diff.page import render
 from tautochrone.lab_diff.question import question_of
-from tautochrone.lab_diff.results import NOT_THE_RESULT, Results
+from tautochrone.lab_diff.results import NOT_THE_RESULT, Results, account
 from tautochrone.lab_diff.terminal import as_table
-from tautochrone.lab_diff.window import Window, functions_of, windows, without_entry
-from tautochrone.lab_diff.words import account
+from tautochrone.lab_diff.window import Window, functions_of, lost, read_events, windows, without_entry
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.run.store import Store
 

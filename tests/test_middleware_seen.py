@@ -26,12 +26,12 @@ from tautochrone.middleware.grid import latency_grid, throughput_grid
 from tautochrone.middleware.lanes import lanes_of, warnings
 from tautochrone.middleware.latency_figures import figures
 from tautochrone.middleware.latency_judge import latency_of
-from tautochrone.middleware.results import MiddlewareResults
 from tautochrone.middleware.throughput_judge import throughput_of
+from tautochrone.middleware.views import MiddlewareResults
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
-from tautochrone.target.middleware_names import THROUGHPUT
+from tautochrone.target.middleware import THROUGHPUT
 from tautochrone.trend.metric import parse_metric
 from tautochrone.trend.record import records
 

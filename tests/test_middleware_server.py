@@ -17,8 +17,7 @@ from tautochrone.judge.comparison.facts import facts_of, varies_by_itself
 from tautochrone.judge.comparison.importance import aspect_of
 from tautochrone.run.manifest import Manifest
 from tautochrone.target.local import LocalTarget
-from tautochrone.target.middleware_between import address_between, numeric
-from tautochrone.target.middleware_server import serving
+from tautochrone.target.middleware_server import address_between, numeric, serving
 from tautochrone.target.target import ANYWHERE, Placement, RunningService, Target
 
 BOARD = "ssh:board"

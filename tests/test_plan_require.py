@@ -12,7 +12,8 @@ import streams
 from real import tauto
 from report_runs import FACTS
 from tautochrone.base.errors import UsageError
-from tautochrone.campaign import page, planned
+from tautochrone.campaign import agenda as planned
+from tautochrone.campaign import page
 from tautochrone.campaign.results import Results, gather_results
 from tautochrone.experiments.measures import measures_of
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda

@@ -8,8 +8,7 @@ import pytest
 import middleware_runs as made
 from middleware_presented import cell, notes, over_clients, shown
 from middleware_runs import US
-from tautochrone.middleware.latency_judge import RESPONSE, ROUND_TRIP, latency_of
-from tautochrone.middleware.slope import slope_of
+from tautochrone.middleware.latency_judge import RESPONSE, ROUND_TRIP, latency_of, slope_of
 from tautochrone.run.store import Store
 
 

@@ -8,11 +8,11 @@ import pytest
 import middleware_runs as made
 from middleware_presented import cell, notes, recorded, shown
 from middleware_runs import US
-from tautochrone.middleware.faster import order_of
 from tautochrone.middleware.throughput_judge import throughput_of
+from tautochrone.middleware.throughput_words import order_of
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
-from tautochrone.target.middleware_names import ONE_WAY, TWO_WAY
+from tautochrone.target.middleware import ONE_WAY, TWO_WAY
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tautochrone.answer.charts.histogram import display_bins, display_edges
 from tautochrone.answer.charts.outlined import unit_path
 from tautochrone.answer.evidence import Measured
 from tautochrone.answer.experiments import presentation_of
-from tautochrone.answer.sketch import sketch
+from tautochrone.answer.terminal import sketch
 from tautochrone.answer.views import grids
 from tautochrone.base.errors import DamagedError, UsageError
 from tautochrone.judge.loops import judge_runs

@@ -11,7 +11,7 @@ from rich.console import Console
 import streams
 from report_runs import FACTS, SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.answer import audits, evidence
-from tautochrone.answer import bundle as script
+from tautochrone.answer import html as script
 from tautochrone.answer.conclusion import show_conclusion
 from tautochrone.answer.labels import LONGEST, label_runs
 from tautochrone.answer.views import confidence, environment, loops, losses, summary, warnings

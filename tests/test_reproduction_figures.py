@@ -15,8 +15,7 @@ from tautochrone.papers.document import Drawn as Series
 from tautochrone.papers.document import Figure, Mark, Paper, Query
 from tautochrone.papers.read import read
 from tautochrone.papers.report.figures import CHARTS, SETTINGS, Drawn, draw, draw_all, looks, markdown
-from tautochrone.papers.report.figures.files import names, written
-from tautochrone.papers.report.figures.letters import width, with_lengths
+from tautochrone.papers.report.figures.files import names, width, with_lengths, written
 from tautochrone.papers.report.figures.study import Study, study_of
 from tautochrone.papers.studies import NAMES
 

@@ -20,8 +20,7 @@ from tautochrone.papers.document import Paper
 from tautochrone.papers.read import parse
 from tautochrone.papers.report import claims, comma, flat, folder, latex, markdown, page, terminal
 from tautochrone.papers.report.made import Length, Made
-from tautochrone.papers.report.matrix import AGAINST, matrix
-from tautochrone.papers.report.missing import said_once
+from tautochrone.papers.report.page import AGAINST, matrix, said_once
 from tautochrone.papers.report.sheet import Sheet, arrange
 from tautochrone.papers.side_by_side import lay
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from task_sets import by_order, edf, fixed, task_sets
-from tautochrone.schedulability import partition, priorities, sensitivity
+from tautochrone.schedulability import analysis as priorities
+from tautochrone.schedulability import partition, sensitivity
 from tautochrone.schedulability.analysis import analyse
 from tautochrone.schedulability.taskset import CriticalSection, Task, TaskSet
 from tautochrone.schedulability.utilisation import (

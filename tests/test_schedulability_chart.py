@@ -6,7 +6,7 @@ import altair as alt
 from rich.console import Console
 
 from task_sets import by_order, edf, fixed
-from tautochrone.analyse.sketch import sketch
+from tautochrone.analyse.page import sketch
 from tautochrone.answer import figure
 from tautochrone.answer.charts import schedule
 from tautochrone.answer.theme import PAGE, PAPER

@@ -7,11 +7,18 @@ import pytest
 
 from tautochrone.statistics.counts import counts_of
 from tautochrone.statistics.course.association import associations, groups
-from tautochrone.statistics.course.change_points import change_points, change_points_of, detectable
+from tautochrone.statistics.course.change_points import (
+    by_the_package,
+    change_points,
+    change_points_of,
+    compiled_search,
+    detectable,
+    may_change,
+    segments,
+)
 from tautochrone.statistics.course.level import block_quantile
 from tautochrone.statistics.course.outliers import apart
 from tautochrone.statistics.course.pattern import oscillations_of, patterns_of
-from tautochrone.statistics.course.segments import by_the_package, compiled_search, may_change, segments
 from tautochrone.statistics.course.spikes import Period, periods_of
 from tautochrone.statistics.reduction import Reduction, reduce
 

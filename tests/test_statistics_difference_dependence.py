@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 
 from dependent_series import latencies, normal_series, one_source
-from tautochrone.statistics.difference.block_length import autocovariance, block_length, ranks
 from tautochrone.statistics.difference.dependence import (
+    autocovariance,
+    block_length,
     dependence,
     design_effect,
     effect_for_bound,
     exceedances,
     joined_for,
+    ranks,
     scaled_variance,
 )
 from tautochrone.statistics.reduction import LARGEST, Reduction, reduce

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tautochrone.statistics.reduction import reduce
-from tautochrone.statistics.tails import anderson_darling, generalised_extreme_value, generalised_pareto
+from tautochrone.statistics.tails import anderson_darling, generalised_pareto
+from tautochrone.statistics.tails import maxima as generalised_extreme_value
 from tautochrone.statistics.tails.clusters import clusters
 from tautochrone.statistics.tails.pareto_profile import Profile
 from tautochrone.statistics.tails.periods import period

@@ -25,7 +25,7 @@ from tautochrone.run.store import Store
 from tautochrone.target.address import read_address
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.open import open_target
-from tautochrone.target.ssh import credentials
+from tautochrone.target.ssh import connect as credentials
 from tautochrone.target.ssh.target import SshTarget, connect
 from tautochrone.target.target import RunningProbe, Target
 

@@ -18,7 +18,7 @@ from tautochrone.trend import page, terminal, words
 from tautochrone.trend.judge import FEWEST, Line, Trend, trend
 from tautochrone.trend.metric import parse_metric
 from tautochrone.trend.record import TRAITS, chosen, measures, records
-from tautochrone.trend.sparkline import sparkline
+from tautochrone.trend.terminal import sparkline
 
 KNOWN = ("latency_ns", "response_ns", "period_error_ns")
 

@@ -3,27 +3,61 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
-from functools import partial
+from contextlib import suppress
+from functools import cache, partial
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import platformdirs
 from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictUndefined, nodes
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.runtime import Context
 from markupsafe import Markup
 
-from tautochrone.answer.bundle import bundle
 from tautochrone.answer.views import conditions
 from tautochrone.base.faults import Fault, attempt, now
 from tautochrone.base.version import own_version
+from tautochrone.run.files import write_text
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.output import output
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Panel
+
+
+# The program that draws a page's charts: Vega, Vega-Lite and vega-embed as one script.
+
+
+_SNIPPET = "window.vegaEmbed = vegaEmbed;"
+_END = "\n/* whole */\n"
+"""By which a script that was written in part is told from a whole one."""
+
+
+@cache
+def bundle() -> str:
+    """The script: from the user's cache folder, or made and, where possible, put there."""
+    path = _place_of_bundle()
+    with suppress(OSError, UnicodeDecodeError):
+        kept = path.read_text(encoding="utf-8")
+        if kept.endswith(_END):
+            return kept
+    import vl_convert
+
+    made = str(vl_convert.javascript_bundle(_SNIPPET)) + _END
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, made)
+    return made
+
+
+def _place_of_bundle() -> Path:
+    released = re.sub(r"[^0-9A-Za-z.]", "-", version("vl-convert-python"))
+    return platformdirs.user_cache_path("tautochrone") / f"charts-{released}.js"
 
 
 def render(template: str, **words: Any) -> str:

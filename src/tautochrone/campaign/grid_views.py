@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tautochrone.answer.blocks import Grid
 from tautochrone.measure.lab.matrix import MATRIX
 from tautochrone.middleware import views as middleware
-from tautochrone.middleware.results import MiddlewareResults
+from tautochrone.middleware.views import MiddlewareResults
 from tautochrone.tire import fast_view as tire_fast
 from tautochrone.tire import map_view as tire_map
 from tautochrone.tire import model_view as tire_model

@@ -15,7 +15,7 @@ from tautochrone.campaign import conditions, figures, requirements, tables
 from tautochrone.campaign.extremes import Extremes, extremes, how_sure
 from tautochrone.campaign.grid_views import view_of
 from tautochrone.campaign.results import Results, Table
-from tautochrone.middleware.results import MiddlewareResults
+from tautochrone.middleware.views import MiddlewareResults
 from tautochrone.run.manifest import Manifest
 from tautochrone.tire.grid_results import GridResults
 from tautochrone.virtual_lab.matrix_results import MatrixResults

@@ -16,11 +16,10 @@ from tautochrone.measure.campaign.campaign import CONDITION, GRID, PAPER, Campai
 from tautochrone.measure.campaign.reasons import all_reasons, early_ends, joined
 from tautochrone.measure.document.expand import Point
 from tautochrone.measure.document.require import read_stored
-from tautochrone.middleware.results import MiddlewareResults, gather_middleware, is_middleware
+from tautochrone.middleware.views import MiddlewareResults, gather_middleware, is_middleware
 from tautochrone.run.catalogue import Entry
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import Run, read_runs
 from tautochrone.run.manifest import Manifest, sum_of_known
-from tautochrone.run.several import read_runs
 from tautochrone.statistics.summary import Summary, summarise, summarise_counts
 from tautochrone.tire.grid_results import NOT_YET, GridResults, gather_grid, points_of
 from tautochrone.virtual_lab.matrix_results import MatrixResults, gather_matrix, is_matrix

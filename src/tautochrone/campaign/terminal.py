@@ -17,7 +17,7 @@ from tautochrone.campaign.extremes import extremes, how_sure
 from tautochrone.campaign.grid_views import view_of
 from tautochrone.campaign.results import Results, Row, Table
 from tautochrone.middleware import views
-from tautochrone.middleware.results import MiddlewareResults
+from tautochrone.middleware.views import MiddlewareResults
 from tautochrone.tire.grid_results import GridResults
 from tautochrone.virtual_lab.matrix_results import MatrixResults
 

@@ -10,9 +10,8 @@ from tautochrone.answer import page as runs_page
 from tautochrone.answer.typeset import micro
 from tautochrone.answer.views import grids
 from tautochrone.base.faults import Later
-from tautochrone.check import tables
-from tautochrone.check.advice import MOST
-from tautochrone.check.results import Results
+from tautochrone.check import terminal as tables
+from tautochrone.check.results import MOST, Results
 from tautochrone.check.terminal import sections
 from tautochrone.judge.loops import judge_runs
 from tautochrone.machine.audit import Finding

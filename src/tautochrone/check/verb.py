@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -16,6 +18,27 @@ from tautochrone.command.beside import Beside, DeploymentName, On
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption, open_store
 from tautochrone.command.told import JunitOption, MarkdownOption, see_told, tell, tell_json
+
+# How long a search still takes at most: what is left of its time.
+
+
+class Outlook:
+    """Of a search that ends after so many seconds."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        """It begins now."""
+        self._seconds, self._clock, self._begun_s = seconds, clock, clock()
+
+    @property
+    def left_s(self) -> float:
+        """Seconds."""
+        return max(0.0, self._seconds - (self._clock() - self._begun_s))
+
+    @property
+    def share(self) -> float:
+        """How much of the time has passed, from 0 to 1."""
+        return min(1.0, (self._clock() - self._begun_s) / self._seconds)
+
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -184,7 +207,6 @@ class _Check:
 
     def find(self, kind: Kind, seconds: float, *, duration_given: bool) -> _Found | None:
         """Search for the largest that holds; None: it was stopped before anything was measured."""
-        from tautochrone.check.outlook import Outlook
         from tautochrone.check.search import make_search, search_of
         from tautochrone.command.live import watching_campaign
         from tautochrone.judge.requirement.judge import judge
@@ -251,8 +273,7 @@ class _Check:
         search: Search | None = None,
     ) -> tuple[Results, Sequence[Finding]]:
         from tautochrone.answer.worth_here import worth_here
-        from tautochrone.check.advice import advice
-        from tautochrone.check.results import Results
+        from tautochrone.check.results import Results, advice
         from tautochrone.judge.requirement.limiting import Limiting, limiting
         from tautochrone.machine.audit import audit_facts
         from tautochrone.machine.facts import Facts

@@ -1,21 +1,197 @@
 """The page of a comparison: one HTML file. Conditions first, then numbers, then charts."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tautochrone.answer import audits, html
+from tautochrone.answer.blocks import Figure, Panel, Sign
+from tautochrone.answer.charts import cumulative, histogram, ratios
+from tautochrone.answer.charts.ratios import Ratio
 from tautochrone.answer.foot import first, foot
 from tautochrone.answer.phrasing import comparison as words
+from tautochrone.answer.series import Bins, Curve, Series
+from tautochrone.answer.theme import PAGE
 from tautochrone.answer.typeset import micro
 from tautochrone.answer.views import conditions, grids, run_lines, warnings
 from tautochrone.base.faults import Later
-from tautochrone.compare import facts, figures, tables
-from tautochrone.compare.labels import labels
-from tautochrone.judge.comparison.compare import Comparison
+from tautochrone.base.units import format_quantile
+from tautochrone.compare import facts, tables
+from tautochrone.compare.tables import labels
+from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, Pair
+from tautochrone.judge.comparison.gate import MISSES
+from tautochrone.judge.comparison.metric import Metric, Part
 from tautochrone.judge.comparison.passing import Passing
 from tautochrone.run.manifest import Manifest
+from tautochrone.statistics.counts import Counts
+
+# The figures of a comparison: the ratio of each number, and the distributions over each other.
+
+
+_MOST_PANELS = 8
+_MOST_CELLS = 60
+_OF_CELLS = (0.5, 0.99, 0.999)
+_DOT = "M11 1.500a4.500 4.500 0 1 1 0 9a4.500 4.500 0 1 1 0-9z"
+_KEY = (Sign("filled: a difference is shown; hollow: none is", path=_DOT),)
+_RATIOS = (
+    "The value of each other side over that of the first. A bar is the interval of the ratio by itself; one "
+    "that ends at the edge goes on beyond it."
+)
+_LATE, _LARGE = "cycles at most so late", "samples at most so large"
+
+
+def figures(comparison: Comparison, names: Sequence[str]) -> list[Figure]:
+    """All of them.
+
+    Args:
+        names: of the sides, for the charts; all different.
+    """
+    if comparison.pairs[0].cell:
+        return _of_cells(comparison)
+    found: list[Figure] = []
+    for at, measure in enumerate(comparison.pairs[0].measures):
+        found += _ratios(comparison, measure.name, names, f"compare-{at}-ratio")
+        found += _distributions(comparison, measure, names, f"compare-{at}")
+    return found
+
+
+def _ratios(comparison: Comparison, measure: str, names: Sequence[str], prefix: str) -> list[Figure]:
+    by_source: dict[str, list[Ratio]] = {}
+    for rank, pair in enumerate(comparison.pairs, start=1):
+        for held, part, metric in pair.metrics():
+            if held.name == measure and (one := _ratio(metric, words.name_of(metric), names[rank], rank)):
+                by_source.setdefault(part.source, []).append(one)
+    every = [one for own in by_source.values() for one in own]
+    if not every:
+        return []
+    reach = ratios.span(every)
+    title = f"times as long as {names[0]}"
+    panels = tuple(
+        Panel(
+            f"{prefix}-{at}",
+            source if len(by_source) > 1 else "",
+            ratios.chart(own, PAGE, reach=reach, title=title),
+        )
+        for at, (source, own) in enumerate(list(by_source.items())[:_MOST_PANELS])
+    )
+    return [Figure("How many times as long", panels, (_RATIOS, *_more(len(by_source))), _KEY)]
+
+
+def _of_cells(comparison: Comparison) -> list[Figure]:
+    panels = []
+    for at, q in enumerate(_OF_CELLS):
+        own = []
+        several = any(len(measure.parts) > 1 for pair in comparison.pairs for measure in pair.measures)
+        for pair, part in _parts(comparison):
+            metric = part.metric(format_quantile(q))
+            name = f"{pair.cell}, {part.source}" if several else pair.cell
+            if metric is not None and (one := _ratio(metric, name, comparison.sides[1].named, 1)):
+                own.append(one)
+        if own:
+            shown = own[:_MOST_CELLS]
+            title = f"{words.name_of_quantile(format_quantile(q))}, times that of {comparison.sides[0].named}"
+            drawn = ratios.chart(shown, PAGE, reach=ratios.span(shown), title=title)
+            panels.append(Panel(f"compare-cells-{at}", words.name_of_quantile(format_quantile(q)), drawn))
+    if not panels:
+        return []
+    return [Figure("Cell by cell", tuple(panels), (_RATIOS,), _KEY)]
+
+
+def _parts(comparison: Comparison) -> Iterator[tuple[Pair, Part]]:
+    """Of each cell its first measure."""
+    return ((pair, part) for pair in comparison.pairs for part in pair.measures[0].parts)
+
+
+def _ratio(metric: Metric, name: str, run: str, rank: int) -> Ratio | None:
+    if metric.ratio is None or metric.ratio <= 0 or metric.name == MISSES:
+        return None
+    said = words.share(metric.ratio - 1)
+    if metric.ratio_low is not None and metric.ratio_high is not None:
+        ends = (words.share(metric.ratio_low - 1), words.share(metric.ratio_high - 1))
+        said = f"{said} ({ends[0]} to {ends[1]})"
+    verdict = f", {metric.verdict}" if metric.verdict else ""
+    shown = metric.verdict in ("better", "worse", "higher", "lower")
+    return Ratio(
+        name, run, rank, metric.ratio, metric.ratio_low, metric.ratio_high, shown, f"{said}{verdict}"
+    )
+
+
+def _distributions(
+    comparison: Comparison, measure: MeasureCompared, names: Sequence[str], prefix: str
+) -> Iterator[Figure]:
+    series = _series(comparison, measure.name, names)
+    sources = list(dict.fromkeys(one.source for one in series))
+    shown = sources[:_MOST_PANELS]
+    if not shown:
+        return
+    title = f"{measure.meaning[:1].upper()}{measure.meaning[1:]}"
+    told = (
+        "All samples of all runs of a side together; lost releases are not in it.",
+        *_more(len(sources)),
+    )
+    panels = tuple(
+        Panel(
+            f"{prefix}-histogram-{at}",
+            source if len(sources) > 1 else "",
+            histogram.chart(
+                [one for one in series if one.source == source],
+                PAGE,
+                within=series,
+                title=title,
+                legend=False,
+            ),
+        )
+        for at, source in enumerate(shown)
+    )
+    yield Figure("How often each value occurred", panels, told)
+    counted = _LATE if measure.name == "latency_ns" else _LARGE
+    curves = []
+    for at, source in enumerate(shown):
+        own = [one for one in series if one.source == source]
+        name = f"{source}, " if len(sources) > 1 else ""
+        for kind, draw, words_ in (
+            ("whole", cumulative.whole, "all"),
+            ("top", cumulative.top, "the top tenth"),
+        ):
+            drawn = draw(own, PAGE, title=title, legend=False, counted=counted)
+            curves.append(Panel(f"{prefix}-{kind}-{at}", f"{name}{words_}", drawn))
+    yield Figure("What share is at most so large", tuple(curves), told)
+
+
+def _series(comparison: Comparison, measure: str, names: Sequence[str]) -> list[Series]:
+    """One for each side and source; the first side's once."""
+    found: dict[tuple[int, str], Series] = {}
+    for rank, pair in enumerate(comparison.pairs, start=1):
+        for held in pair.measures:
+            for part in held.parts:
+                if held.name != measure or part.counts is None or _is_always_0(part.counts):
+                    continue
+                for at, counts in zip((0, rank), part.counts, strict=True):
+                    found.setdefault((at, part.source), _one_series(names[at], at, part.source, counts))
+    order = list(dict.fromkeys(source for _, source in found))
+    return [found[key] for key in sorted(found, key=lambda key: (order.index(key[1]), key[0]))]
+
+
+def _is_always_0(counts: tuple[Counts, Counts]) -> bool:
+    return any(int(one.value[0]) == 0 == int(one.value[-1]) for one in counts)
+
+
+def _one_series(name: str, rank: int, source: str, counts: Counts) -> Series:
+    return Series(
+        run=name,
+        rank=rank,
+        source=source,
+        count=counts.total,
+        maximum_ns=int(counts.value[-1]),
+        bins=Bins(counts.value, counts.value, counts.count),
+        curve=Curve(counts.value, counts.share),
+    )
+
+
+def _more(sources: int) -> tuple[str, ...]:
+    return (f"{sources - _MOST_PANELS} more sources are in the tables.",) if sources > _MOST_PANELS else ()
+
 
 _MOST_SENTENCES = 12
 _MARKS: dict[Passing, str] = {
@@ -69,7 +245,7 @@ def page(comparison: Comparison, lacking: Sequence[str] = (), command: Sequence[
         changes=Later(lambda: grids.view(facts.grid(comparison.changes, comparison.sides))),
         numbers=Later(lambda: [grids.view(one) for one in tables.numbers_of(comparison)]),
         sure=Later(_how_sure, comparison),
-        figures=Later(figures.figures, comparison, key),
+        figures=Later(figures, comparison, key),
         key=[] if cells else list(enumerate(key)),
         lacking=(),
         **foot(manifests, Later(warnings.warnings, manifests, titles), audits.one_of_each(manifests)),

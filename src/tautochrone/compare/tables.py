@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from tautochrone.answer.blocks import Grid
+from tautochrone.answer.labels import label_runs
 from tautochrone.answer.phrasing import comparison as words
 from tautochrone.answer.typeset import number, plural
 from tautochrone.base.units import format_percent, format_us
@@ -11,6 +12,22 @@ from tautochrone.judge.comparison.gate import MISSES
 from tautochrone.judge.comparison.metric import Metric, Part
 from tautochrone.judge.comparison.side import Side
 from tautochrone.statistics.difference.two_sample import TwoSample
+
+# What the sides are called: letters, and in as few words as will do what each is.
+
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def letter(at: int) -> str:
+    """``A``, …, ``Z``, ``S27``."""
+    return LETTERS[at] if at < len(LETTERS) else f"S{at + 1}"
+
+
+def labels(sides: Sequence[Side]) -> list[str]:
+    """One for each side, after its first run; different ones where the sides differ."""
+    return label_runs([side.manifests[0] for side in sides])
+
 
 _NA = "N/A"
 _LOST = "lost"

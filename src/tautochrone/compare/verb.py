@@ -95,7 +95,7 @@ def compare(
         _write(comparison, lacking, out, as_json=as_json, open_it=open_it)
     if gates:
         from tautochrone.command.told import tell
-        from tautochrone.compare.outcome import exit_code, outcome
+        from tautochrone.compare.terminal import exit_code, outcome
 
         tell(outcome(comparison, strict=strict), junit, markdown)
         if code := exit_code(comparison, strict=strict):
@@ -171,7 +171,7 @@ def _compare(place: Store, named: Sequence[Named], asked: _Asked) -> tuple[Compa
 
 def _show(comparison: Comparison, lacking: Sequence[str], *, as_json: bool) -> None:
     if as_json:
-        from tautochrone.compare.as_json import as_table
+        from tautochrone.compare.terminal import as_table
 
         tell_json(lambda: as_table(comparison, lacking))
         return

@@ -6,7 +6,7 @@ from tautochrone.experiments.experiment import Options, count, period_s, rate_hz
 from tautochrone.experiments.kernel import kernel_measure
 from tautochrone.experiments.middleware import CALLS, CLIENTS, HIGH, RATE_HIGH_HZ, RATE_LOW_HZ
 from tautochrone.experiments.requirement import MISSES
-from tautochrone.target.middleware_names import FOOTPRINT, LATENCY, THROUGHPUT
+from tautochrone.target.middleware import FOOTPRINT, LATENCY, THROUGHPUT
 
 _INTERRUPT = ("preemption_latency_ns", "interrupt_latency_ns", "switch_ns", MISSES)
 _PERIOD = ("period_error_ns", "latency_ns", MISSES)

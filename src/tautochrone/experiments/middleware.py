@@ -9,7 +9,7 @@ from tautochrone.base.units import parse_rate_hz
 from tautochrone.experiments.experiment import Options, Value, count, rate_hz, seconds, shown
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.target.address import read_address
-from tautochrone.target.middleware_names import (
+from tautochrone.target.middleware import (
     DIRECTIONS,
     SCALARS,
     SEQUENCES,

@@ -1,12 +1,64 @@
 """What belongs to a client of middleware: its server, where that runs elsewhere, and sizes of programs."""
 
+import json
+import os
+import sysconfig
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from tautochrone.experiments.middleware_sizes import footprint_condition
+from tautochrone.base.arguments import value_of
+from tautochrone.target.middleware import FOOTPRINT, SERVER_ON, TRANSPORT
 from tautochrone.target.middleware_server import Server, serving
 from tautochrone.target.target import Target
+
+# Sizes by section of middleware's libraries and of servers linked with them, as the build noted
+# them.
+
+
+_LOCAL = "local"
+_ELSEWHERE = "the server runs on another machine, and sizes are noted where the programs are built"
+_NOT_NOTED = "the build noted no sizes: it found no readelf, or its file does not lie beside the programs"
+_NOT_BUILT = "this transport was not built when the sizes were noted"
+
+
+def footprint_condition(
+    arguments: Sequence[str], conditions: Mapping[str, Any], target: str
+) -> dict[str, Any] | None:
+    """What is known of sizes before a cell is measured; None: it is not about memory.
+
+    Args:
+        arguments: the experiment, and what is after it.
+        conditions: of the cell.
+        target: its name.
+    """
+    if not arguments or arguments[0] != FOOTPRINT:
+        return None
+    if (conditions.get(SERVER_ON) or target) != _LOCAL:
+        return _unknown(_ELSEWHERE)
+    noted = _read()
+    if noted is None:
+        return _unknown(_NOT_NOTED)
+    of_transport = noted["transports"].get(value_of(arguments, TRANSPORT) or "")
+    if of_transport is None:
+        return _unknown(_NOT_BUILT)
+    return {**of_transport, "built": noted.get("built")}
+
+
+def _unknown(why: str) -> dict[str, Any]:
+    return {"libraries": [], "shared": [], "programs": [], "absent": {"libraries": why, "program": why}}
+
+
+def _read() -> dict[str, Any] | None:
+    """What lies beside the programs: in the folder of a build, or where the lab is installed with them."""
+    named = os.environ.get("TAUTO_MIDDLEWARE")
+    folder = Path(named) / "sizes" if named else Path(sysconfig.get_path("platlib")) / "tautochrone"
+    try:
+        told = json.loads((folder / "middleware.json").read_text())
+    except (OSError, ValueError):
+        return None
+    return told if isinstance(told, dict) and isinstance(told.get("transports"), dict) else None
 
 
 @contextmanager

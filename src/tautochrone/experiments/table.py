@@ -36,7 +36,7 @@ from tautochrone.experiments.middleware import (
 from tautochrone.experiments.middleware_beside import beside_client
 from tautochrone.experiments.special import LIMIT, TASKS, prepare_cyclic, prepare_interrupt, prepare_taskset
 from tautochrone.experiments.tire import tire_s, tire_title
-from tautochrone.target.middleware_names import FOOTPRINT, LATENCY, THROUGHPUT, TRANSPORT
+from tautochrone.target.middleware import FOOTPRINT, LATENCY, THROUGHPUT, TRANSPORT
 
 _CONDITIONS = ("policy", "priority", "budget", "wake-latency-us", *RECORDING, "no-memory-lock")
 _STAGES = ("cpus", "place", "count", "warmup", *_CONDITIONS)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tautochrone.target.middleware_names import SERVER, SERVER_ON
+from tautochrone.target.middleware import SERVER, SERVER_ON
 
 LOCAL = "local"
 

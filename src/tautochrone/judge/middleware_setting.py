@@ -9,7 +9,7 @@ from tautochrone.judge.reduced import reduce_run
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
-from tautochrone.target.middleware_names import EXPERIMENTS, SERVER_ON, TRANSPORTS
+from tautochrone.target.middleware import EXPERIMENTS, SERVER_ON, TRANSPORTS
 
 FREE, _PINNED, _NOT_PINNED = "free", "pinned", "not pinned"
 PLACES = {"same": "one CPU", "different": "two CPUs", FREE: _NOT_PINNED}

@@ -10,7 +10,8 @@ from tautochrone.answer.typeset import micro
 from tautochrone.answer.views import conditions, grids, run_lines, warnings
 from tautochrone.answer.views.grids import Laid
 from tautochrone.base.faults import Later
-from tautochrone.lab_diff import figures, tables
+from tautochrone.lab_diff import figures
+from tautochrone.lab_diff import terminal as tables
 from tautochrone.lab_diff.measure import SIDES
 from tautochrone.lab_diff.results import SAME_INSTANT, Results
 

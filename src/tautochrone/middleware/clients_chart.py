@@ -9,7 +9,7 @@ from tautochrone.answer.charts import axes
 from tautochrone.answer.theme import Theme
 from tautochrone.answer.typeset import duration
 from tautochrone.middleware.chart_signs import Reference, lines_of, points
-from tautochrone.middleware.marks import Mark
+from tautochrone.middleware.numbers import Mark
 
 _SIZE, _SMALL, _HEIGHT = 58, 14, 240
 _LEAST_SPAN = 5.0  # of an axis: a narrow one would make a rise of nothing

@@ -7,7 +7,7 @@ from typing import Any
 from tautochrone.judge.middleware_setting import Setting, setting_of
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
-from tautochrone.target.middleware_names import SIZES
+from tautochrone.target.middleware import SIZES
 
 SECTIONS = ("text", "rodata", "data", "bss")
 MOMENTS = ("started", "connected", "served")

@@ -10,7 +10,7 @@ from tautochrone.experiments.middleware import CALLS, FREE, PHASE, PLACES
 from tautochrone.measure.document.document import Document, suggestion
 from tautochrone.measure.grid import chosen_of, grid_document
 from tautochrone.measure.ranges import parse_counts
-from tautochrone.target.middleware_names import (
+from tautochrone.target.middleware import (
     DIRECTIONS,
     FOOTPRINT,
     LATENCY,

@@ -17,10 +17,10 @@ from tautochrone.judge.middleware_setting import (
     serving_deviations,
     setting_of,
 )
-from tautochrone.middleware.marks import Mark
+from tautochrone.middleware.numbers import Mark
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
-from tautochrone.target.middleware_names import LATENCY, SPREAD, TOGETHER
+from tautochrone.target.middleware import LATENCY, SPREAD, TOGETHER
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Sign

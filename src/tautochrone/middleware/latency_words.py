@@ -6,10 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tautochrone.answer.blocks import Grid
-from tautochrone.middleware.latency_judge import Clients, LatencyRun
+from tautochrone.middleware.latency_judge import (
+    FEWEST_PLACES,
+    FEWEST_POINTS,
+    Clients,
+    LatencyRun,
+    Slope,
+    slope_of,
+)
 from tautochrone.middleware.latency_places import LatencyLane, average, high_of, jitter, low_of, places_of
 from tautochrone.middleware.numbers import NA
-from tautochrone.middleware.slope import FEWEST_PLACES, FEWEST_POINTS, Slope, slope_of
 from tautochrone.statistics.summary import Summary
 
 _MOST_RISE = 0.5  # that is not excluded, where no rise is shown

@@ -9,7 +9,7 @@ from tautochrone.answer.charts import axes
 from tautochrone.answer.theme import Theme
 from tautochrone.answer.typeset import number
 from tautochrone.middleware.chart_signs import Reference, lines_of, number_ticks, points
-from tautochrone.middleware.marks import Mark
+from tautochrone.middleware.numbers import Mark
 
 OPERATIONS = "operations per second"
 _LANE_PX, _GAP_PX, _LEAST_ROW_PX, _SIZE, _HEIGHT = 13, 12, 26, 62, 230

@@ -11,7 +11,7 @@ from tautochrone.middleware.lanes import Lane, title_for
 from tautochrone.middleware.numbers import NA, SHOWN, mean_and_interval, quantile, rate, too_few
 from tautochrone.middleware.throughput_judge import Rate, Row, ThroughputRun, name_of
 from tautochrone.statistics.summary import Summary
-from tautochrone.target.middleware_names import ONE_WAY, SEQUENCES, TWO_WAY, TYPES
+from tautochrone.target.middleware import ONE_WAY, SEQUENCES, TWO_WAY, TYPES
 
 ThroughputLane = Lane[ThroughputRun]
 Kind = tuple[str, int]

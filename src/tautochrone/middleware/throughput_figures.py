@@ -22,7 +22,7 @@ from tautochrone.middleware.throughput import (
     of_lane,
 )
 from tautochrone.middleware.throughput_judge import name_of
-from tautochrone.target.middleware_names import ONE_WAY, SEQUENCES, TWO_WAY
+from tautochrone.target.middleware import ONE_WAY, SEQUENCES, TWO_WAY
 
 _TICK = "M10 1h2v10h-2z"
 

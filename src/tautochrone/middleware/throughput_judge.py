@@ -19,7 +19,7 @@ from tautochrone.judge.rows import absent_rows
 from tautochrone.run.folder import Run
 from tautochrone.statistics.batch_means import BATCHES, FEWEST
 from tautochrone.statistics.summary import Summary
-from tautochrone.target.middleware_names import ONE_WAY, SEQUENCES, TWO_WAY
+from tautochrone.target.middleware import ONE_WAY, SEQUENCES, TWO_WAY
 
 CALL = "call_ns"
 CONFIDENCE = 0.95

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tautochrone.base.errors import UsageError
 from tautochrone.measure.document.document import suggestion
-from tautochrone.target.middleware_names import THROUGHPUT
+from tautochrone.target.middleware import THROUGHPUT
 from tautochrone.target.target import Target
 
 ALL = "all"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tautochrone.answer.phrasing import comparison as words
 from tautochrone.compare import facts, tables
-from tautochrone.compare.labels import labels, letter
+from tautochrone.compare.tables import labels, letter
 from tautochrone.judge.comparison.compare import Comparison, compare
 from tautochrone.judge.comparison.earlier import with_earlier
 from tautochrone.judge.comparison.side import Side

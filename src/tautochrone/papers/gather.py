@@ -8,8 +8,7 @@ from tautochrone.measure.campaign.reasons import all_reasons, joined
 from tautochrone.measure.virtual import VIRTUAL
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.systems import System, role_of
-from tautochrone.run.folder import Run
-from tautochrone.run.several import read_runs
+from tautochrone.run.folder import Run, read_runs
 
 
 def gather(agenda: Agenda, campaign: Campaign, reasons: Mapping[str, str] | None = None) -> Measurements:

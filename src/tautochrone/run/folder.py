@@ -1,6 +1,7 @@
 """A sealed run: its manifest, and its samples as arrays."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -277,3 +278,25 @@ def _not_sealed(path: Path, manifest: Manifest) -> StoreError:
             f"Run {manifest.id} can't be sealed: {manifest.damage}", "Its raw stream is kept. Measure again."
         )
     return StoreError(f"Run {manifest.id} was cut off", "Type: tauto recover.")
+
+
+# Many runs at once.
+
+
+def read_runs(folders: Iterable[Path]) -> list[Run]:
+    """The runs in these folders, in this order. What all of them know of the machine is in memory once.
+
+    Raises:
+        StoreError, DamagedError: a run can't be read.
+    """
+    runs: list[Run] = []
+    facts: list[dict[str, Any]] = []
+    for folder in folders:
+        run = Run.read(folder)
+        known = next((one for one in facts if one == run.manifest.facts), None)
+        if known is None:
+            facts.append(run.manifest.facts)
+        else:
+            run.manifest = replace(run.manifest, facts=known)
+        runs.append(run)
+    return runs

@@ -8,7 +8,7 @@ from tautochrone.select.candidates import Candidate
 from tautochrone.select.judge import Selection
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.chi_square import ChiSquare
-from tautochrone.target.middleware_names import FOOTPRINT, INCIDENTAL
+from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
 
 _ONCE = "Whether that repeats is not shown, since what differs from run to run is not in it."
 _BASES = {

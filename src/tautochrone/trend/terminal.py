@@ -1,5 +1,6 @@
 """A trend in the terminal, and as JSON."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,10 +13,32 @@ from tautochrone.answer.console import show_part
 from tautochrone.answer.terminal import show_grid
 from tautochrone.answer.typeset import plural
 from tautochrone.base.words import capital
-from tautochrone.target.middleware_names import FOOTPRINT, INCIDENTAL
+from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
 from tautochrone.trend import words
 from tautochrone.trend.judge import Line, Trend
-from tautochrone.trend.sparkline import sparkline
+
+# Values in one line of text, in their order.
+
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+def sparkline(values: Sequence[float], width: int) -> str:
+    """One character for each value, the least lowest; of more than ``width`` the largest of neighbours.
+
+    Equal values stand in the middle. Empty of none.
+    """
+    if not values:
+        return ""
+    columns = min(width, len(values))
+    bounds = [at * len(values) // columns for at in range(columns + 1)]
+    kept = [max(values[bounds[at] : bounds[at + 1]]) for at in range(columns)]
+    low, high = min(kept), max(kept)
+    if low == high:
+        return _BLOCKS[len(_BLOCKS) // 2] * columns
+    steps = len(_BLOCKS) - 1
+    return "".join(_BLOCKS[round((value - low) / (high - low) * steps)] for value in kept)
+
 
 _SCHEMA = 1
 _MOST_LINES, _MOST_POINTS, _NARROWEST, _WIDE = 30, 40, 20, 128

@@ -57,8 +57,7 @@ def _show(kernels: dict[str, Kernel | None]) -> None:
 
 def _row(kernel: Kernel) -> tuple[str, ...]:
     from tautochrone.measure.lab.preemption import preemption_of
-    from tautochrone.target.virtual.kernels import size_of
-    from tautochrone.target.virtual.tracers import tracers_of
+    from tautochrone.target.virtual.kernels import size_of, tracers_of
 
     tracers = tracers_of(kernel)
     return (
@@ -82,8 +81,7 @@ def _preemption_words(preemption: Preemption) -> str:
 
 def _as_json(name: str, kernel: Kernel | None) -> dict[str, Any]:
     from tautochrone.measure.lab.preemption import preemption_of
-    from tautochrone.target.virtual.kernels import fetch_command, size_of
-    from tautochrone.target.virtual.tracers import tracers_of
+    from tautochrone.target.virtual.kernels import fetch_command, size_of, tracers_of
 
     told: dict[str, Any] = {"name": name, "fetched": kernel is not None, "fetch": fetch_command(name)}
     if kernel is None:

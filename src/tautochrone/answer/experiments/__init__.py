@@ -5,7 +5,7 @@ from typing import cast
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.experiments.presentation import Presentation
-from tautochrone.target.middleware_names import FOOTPRINT, LATENCY, THROUGHPUT
+from tautochrone.target.middleware import FOOTPRINT, LATENCY, THROUGHPUT
 
 __all__ = ["Grid", "Presentation", "beginning_of", "presentation_of", "title_of"]
 

@@ -10,7 +10,7 @@ from tautochrone.judge.comparison.gate import MISSES
 from tautochrone.judge.comparison.metric import Metric, Part
 from tautochrone.judge.comparison.passing import Judged
 from tautochrone.judge.comparison.spread import Spread
-from tautochrone.target.middleware_names import FOOTPRINT, INCIDENTAL
+from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
 
 if TYPE_CHECKING:
     from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, Pair

@@ -12,7 +12,7 @@ from tautochrone.measure.campaign.refusals import load_refusals, refusals, see_l
 from tautochrone.measure.document.deployed import deployment_of, same_here
 from tautochrone.measure.document.document import Document
 from tautochrone.measure.document.expand import Point, is_planned
-from tautochrone.target.middleware_names import TRANSPORT
+from tautochrone.target.middleware import TRANSPORT
 from tautochrone.target.open import open_target
 from tautochrone.target.target import Target
 

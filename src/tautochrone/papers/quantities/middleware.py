@@ -6,8 +6,7 @@ from statistics import fmean
 
 from tautochrone.base.words import sentence
 from tautochrone.middleware.footprint_judge import STATIC, Binary, footprint_of, served
-from tautochrone.middleware.latency_judge import clients_of
-from tautochrone.middleware.slope import slope_of
+from tautochrone.middleware.latency_judge import clients_of, slope_of
 from tautochrone.middleware.throughput_judge import Rate, Row, ThroughputRun, throughput_of
 from tautochrone.papers.document import Query
 from tautochrone.papers.measured import Measurements, matches
@@ -16,7 +15,7 @@ from tautochrone.papers.quantities.interval import Limits, of_mean, of_runs
 from tautochrone.papers.value import Absent, Found, Value, ends_of
 from tautochrone.run.folder import Run
 from tautochrone.statistics.summary import Summary
-from tautochrone.target.middleware_names import ONE_WAY
+from tautochrone.target.middleware import ONE_WAY
 
 _KEPT = 64
 _NUMBERS: Mapping[str, str] = {"mean": "mean", "sd": "standard_deviation"}

@@ -56,7 +56,7 @@ def _files(made: Made, drawn: tuple[Drawn, ...]) -> Iterator[tuple[str, bytes]]:
         yield from ((f"{FIGURES}/{name}", content) for name, content in written(one).items())
     for name, text in _tables(made):
         yield f"{TABLES}/{name}", text.encode()
-    yield "captions.md", captions.markdown(made.paper, drawn).encode()
+    yield "captions.md", captions(made.paper, drawn).encode()
     lines = claims.lines(made.asked)
     yield "claims.csv", comma.claims(made.asked).encode()
     yield "claims.md", markdown.claims(lines, paper).encode()

@@ -1,6 +1,7 @@
 """The page of a reproduction: one HTML file with claims, tables and figures, theirs beside ours."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,13 +19,93 @@ from tautochrone.campaign.results import Results
 from tautochrone.measure.campaign.campaign import CONDITION, Campaign
 from tautochrone.papers import conditions as compared
 from tautochrone.papers.report import claims
+from tautochrone.papers.report.claims import Line, Mark, Verdict
 from tautochrone.papers.report.figures import Drawn, draw_all
 from tautochrone.papers.report.made import Made
-from tautochrone.papers.report.matrix import matrix
-from tautochrone.papers.report.missing import said_once
 from tautochrone.papers.report.sheet import Sheet, arrange
 from tautochrone.papers.side_by_side import lay
 from tautochrone.papers.systems import label_of
+
+# Why numbers are missing, said once where several tables lack theirs for the same reason.
+
+
+_SEVERAL = 3  # tables that lack numbers for one reason
+
+
+def said_once(sheets: Sequence[Sheet | None]) -> tuple[list[Sheet | None], tuple[str, ...]]:
+    """The tables, which refer by number to a reason of several; and these reasons."""
+    tables = Counter(why for one in sheets if one is not None for _, why in one.footnotes)
+    shared = {why: at + 1 for at, why in enumerate(why for why in tables if tables[why] >= _SEVERAL)}
+    return [None if one is None else _referring(one, shared) for one in sheets], tuple(shared)
+
+
+def _referring(sheet: Sheet, shared: dict[str, int]) -> Sheet:
+    return replace(
+        sheet,
+        footnotes=tuple((letter, why) for letter, why in sheet.footnotes if why not in shared),
+        elsewhere=tuple((letter, shared[why]) for letter, why in sheet.footnotes if why in shared),
+    )
+
+
+# All claims at a glance: a sign for each system that they were asked of, and for each two of them.
+
+
+AGAINST = "against each other"
+_SPLIT_FROM = 9  # claims that stand in two halves beside each other
+
+
+@dataclass(frozen=True)
+class Sign:
+    """An answer as a sign: of whom, and in words for who can't see it."""
+
+    mark: Mark
+    words: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim: its name as words, and the signs of each column; ``spread``: of none of the systems."""
+
+    name: str
+    short: str
+    cells: tuple[tuple[Sign, ...], ...]
+    spread: tuple[Sign, ...] = ()
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The columns, and the rows in one or two halves."""
+
+    columns: tuple[str, ...]
+    halves: tuple[tuple[Row, ...], ...]
+
+
+def matrix(lines: Sequence[Line], systems: Sequence[tuple[str, str]]) -> Matrix:
+    """The signs of all claims.
+
+    Args:
+        systems: by name, with the word for people.
+    """
+    pairs = any(one.is_pair for line in lines for one in line.verdicts)
+    columns = (*(label for _, label in systems), *([AGAINST] if pairs else []))
+    rows = tuple(_row(line, [name for name, _ in systems], pairs=pairs) for line in lines)
+    half = (len(rows) + 1) // 2 if len(rows) >= _SPLIT_FROM else len(rows)
+    return Matrix(columns, tuple(part for part in (rows[:half], rows[half:]) if part))
+
+
+def _row(line: Line, systems: Sequence[str], *, pairs: bool) -> Row:
+    cells = [
+        _signs([one for one in line.verdicts if not one.is_pair and name in one.systems]) for name in systems
+    ]
+    if pairs:
+        cells.append(_signs([one for one in line.verdicts if one.is_pair]))
+    nobody = _signs([one for one in line.verdicts if not one.systems])
+    return Row(line.name, line.short, tuple(cells), nobody)
+
+
+def _signs(verdicts: Sequence[Verdict]) -> tuple[Sign, ...]:
+    return tuple(Sign(one.mark, one.standing) for one in verdicts)
+
 
 _CLOSE = re.compile(r"(?<=\d)us\b")
 

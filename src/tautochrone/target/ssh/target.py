@@ -3,20 +3,140 @@
 import re
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 
-from tautochrone.base.errors import MeasuringError
+from tautochrone.base.errors import MeasuringError, TautoError, UsageError
+from tautochrone.base.version import own_version
 from tautochrone.machine.files import Files
 from tautochrone.target.address import SshAddress
 from tautochrone.target.far_files import FarFiles
 from tautochrone.target.keeper import Keeper
 from tautochrone.target.machine import MachineWithPrograms
-from tautochrone.target.program import Guarded, Program
+from tautochrone.target.middleware import find_program_for, program_name, transports_needed
+from tautochrone.target.program import Guarded, Program, ask
 from tautochrone.target.ssh.background import Background
 from tautochrone.target.ssh.connect import log_in
-from tautochrone.target.ssh.landing import Landing
+from tautochrone.target.ssh.landing import Landing, push
 from tautochrone.target.ssh.link import Link
-from tautochrone.target.ssh.middleware import PushedMiddleware
-from tautochrone.target.target import Placement
+from tautochrone.target.target import Answer, Placement
+
+# The programs of the middleware beside a pushed probe: pushed when one is first needed.
+
+
+_PATIENCE_S = 60.0
+_MISSING_LIBRARY = re.compile(r"loading shared libraries: (?P<library>[^\s:]+): cannot open")
+_OLD_LIBRARY = re.compile(r"(?P<library>[^\s:/]+): version `(?P<version>[^']+)' not found")
+_PACKAGES = {
+    "libzmq": "libzmq5",
+    "libddsc": "libddsc0debian",
+    "libomni": "libomniorb4-2 libomnithread4",
+    "libstdc++": "libstdc++6",
+}
+"""Of Debian, that have the libraries whose names begin so."""
+
+
+class PushedMiddleware:
+    """What lies beside the probe on one machine."""
+
+    def __init__(self, link: Link, probe: str, machine: str, name: str) -> None:
+        """Nothing yet.
+
+        Args:
+            probe: its path there.
+            machine: its kind, as ``uname -m`` has it.
+            name: of the machine, for people.
+        """
+        self._link = link
+        self._folder = probe.rpartition("/")[0]
+        self._machine = machine
+        self._name = name
+        self._there: set[str] = set()
+        self._refused: dict[str, TautoError] = {}
+
+    def see_there(self, arguments: Sequence[str]) -> None:
+        """See that what the probe needs to do this lies beside it.
+
+        One that nobody built is not there; the probe itself says what to do then.
+
+        Raises:
+            UsageError: it can't run on that machine.
+            MeasuringError: the connection was lost, or it can't be written there.
+        """
+        needed = transports_needed(arguments)
+        for transport in needed:
+            if transport in self._there:
+                continue
+            if transport not in self._refused:
+                try:
+                    self._bring(transport)
+                except UsageError as error:
+                    self._refused[transport] = error
+            if transport in self._refused and len(needed) == 1:
+                raise self._refused[transport]
+
+    def _bring(self, transport: str) -> None:
+        name = program_name(transport)
+        place = f"{self._folder}/{name}"
+        if not self._has_own(name, place):
+            file = find_program_for(transport, self._machine)
+            if file is None:
+                return
+            answer = push(self._link, file, place, self._name)
+            if answer.exit_code != 0 or not _is_ours(answer.text, name):
+                self._run(["rm", "-f", place])
+                raise self._why_not(file, transport, answer)
+        self._there.add(transport)
+
+    def _has_own(self, name: str, place: str) -> bool:
+        """Whether it is installed there, in this version; then it is linked to."""
+        version = own_version()
+        if version is None:
+            return False
+        script = (
+            f"own=$(command -v {name}) || exit 1; case $($own --version 2>/dev/null) in "
+            f'"{name} {version}"|"{name} {version} "*) ln -s "$own" {shlex.quote(place)};; *) exit 1;; esac'
+        )
+        return self._run(["sh", "-c", script]).exit_code == 0
+
+    def _run(self, command: Sequence[str]) -> Answer:
+        program = self._link.start(f"exec {shlex.join(command)}", lambda line: line, beats=False)
+        program.close_input()
+        return ask(program, f"{command[0]} on {self._name}", _PATIENCE_S)
+
+    def _why_not(self, file: Path, transport: str, answer: Answer) -> UsageError:
+        """What the loader of programs said there, in words."""
+        said = " ".join(answer.messages) or answer.text.strip() or "it said nothing"
+        here = f"transport {transport} can't be had on {self._name}"
+        if missing := _MISSING_LIBRARY.search(said):
+            library = missing["library"]
+            packages = next((held for begin, held in _PACKAGES.items() if library.startswith(begin)), None)
+            return UsageError(
+                f"{here}: it needs the library {library}, which is not there",
+                f"Install it there; on Debian: `apt install {packages}`."
+                if packages
+                else "Install it there.",
+            )
+        if old := _OLD_LIBRARY.search(said):
+            return UsageError(
+                f"{here}: its {old['library']} is older than the one of this machine ({old['version']} is "
+                "wanted)",
+                "Install tautochrone there, in the same version, or use a system as new as this one.",
+            )
+        if answer.exit_code in (126, 127):
+            return UsageError(
+                f"{here}: {file.name} can't be started there: {said}",
+                "It is linked with the C library of this machine (glibc). Install tautochrone there, in the "
+                "same version, or use a transport of sockets, which `make probes` builds static.",
+            )
+        return UsageError(f"{here}: {file.name} says there: {said}", "Build it anew: `make setup`.")
+
+
+def _is_ours(said: str, name: str) -> bool:
+    """Whether it says that it is of this version, as far as this version is known."""
+    version = own_version()
+    words = said.split()
+    return words[:1] == [name] and (version is None or words[1:2] == [version])
+
 
 _PATIENCE = ("--patience", "1500ms")
 _FILE_CAPABILITIES = re.compile(r"sudo setcap \S+ \S+( \(and [^)]*\))?")

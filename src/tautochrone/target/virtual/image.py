@@ -1,23 +1,181 @@
 """The first file system of a guest, the same byte by byte whenever it is made of the same parts."""
 
 import hashlib
+import lzma
 import os
 import re
+import stat
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import Literal
 
 from tautochrone.base.errors import UsageError
-from tautochrone.target.middleware import program_name
-from tautochrone.target.middleware_names import SOCKETS
+from tautochrone.target.middleware import SOCKETS, program_name
 from tautochrone.target.probes import find_guest_for, find_probe_for, find_static
 from tautochrone.target.virtual.cache import cache_folder, checked_bytes, write_whole
-from tautochrone.target.virtual.cpio import Entry, archive, character_device, file, folder, link
+from tautochrone.target.virtual.elf import is_elf, section
 from tautochrone.target.virtual.kernels import Kernel, fetch_command
-from tautochrone.target.virtual.modules import with_what_they_need
 from tautochrone.target.virtual.programs import find_busybox
+from tautochrone.target.virtual.spec import suggestion
+
+# The format in which a kernel takes its first file system: newc.
+
+
+_BLOCK = 512
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file, folder, link or device.
+
+    Attributes:
+        mode: what it is and who may do what, as in ``stat``.
+        content: of a file; of a link, where it leads.
+        device: the two numbers of a device.
+    """
+
+    mode: int
+    content: bytes = b""
+    device: tuple[int, int] = (0, 0)
+
+
+def file(content: bytes, *, executable: bool = False) -> Entry:
+    """A file that anybody may read."""
+    return Entry(stat.S_IFREG | (0o755 if executable else 0o644), content)
+
+
+def folder(mode: int = 0o755) -> Entry:
+    """A folder."""
+    return Entry(stat.S_IFDIR | mode)
+
+
+def link(target: str) -> Entry:
+    """A symbolic link."""
+    return Entry(stat.S_IFLNK | 0o777, target.encode())
+
+
+def character_device(major: int, minor: int) -> Entry:
+    """A device that only root may open."""
+    return Entry(stat.S_IFCHR | 0o600, device=(major, minor))
+
+
+def archive(entries: Mapping[str, Entry]) -> bytes:
+    """The archive: these entries by path, relative to the root, and the folders that they lie in."""
+    complete = dict(entries)
+    for path in entries:
+        for parent in PurePosixPath(path).parents:
+            if parent.name:
+                complete.setdefault(str(parent), folder())
+    parts = [_record(path, entry, number) for number, (path, entry) in enumerate(sorted(complete.items()), 1)]
+    whole = b"".join([*parts, _record("TRAILER!!!", Entry(0), 0)])
+    return whole + bytes(-len(whole) % _BLOCK)
+
+
+def _record(path: str, entry: Entry, inode: int) -> bytes:
+    name = path.encode() + b"\0"
+    links = 2 if stat.S_ISDIR(entry.mode) else 1
+    numbers = (inode, entry.mode, 0, 0, links, 0, len(entry.content), 0, 0, *entry.device, len(name), 0)
+    head = b"070701" + b"".join(b"%08X" % number for number in numbers) + name
+    return b"".join((head, bytes(-len(head) % 4), entry.content, bytes(-len(entry.content) % 4)))
+
+
+# A kernel's modules, by name, after those that they need.
+
+
+_ENDINGS = (".ko", ".ko.xz", ".ko.zst", ".ko.gz")
+
+
+def with_what_they_need(
+    folder: Path | None, wanted: Sequence[str | Path], fetch: str
+) -> list[tuple[str, bytes]]:
+    """Names and contents of modules, unpacked, in an order in which they can be loaded.
+
+    Args:
+        folder: the kernel's, ``…/lib/modules/RELEASE``; None: it has none.
+        wanted: names, or files of modules that were built elsewhere.
+        fetch: the command that brings the kernel anew.
+
+    Raises:
+        UsageError: there is no such module.
+        DamagedError: it is not as it was fetched.
+    """
+    loaded: dict[str, bytes] = {}
+    within = _built_in(folder)
+    files: dict[str, Path] = {}
+
+    def add(module: str | Path) -> None:
+        name = _name_of(module)
+        if name in loaded or (isinstance(module, str) and name in within):
+            return
+        if not files and (isinstance(module, str) or folder is not None):
+            files.update(_files(folder))
+        path = module if isinstance(module, Path) else files.get(name)
+        if path is None:
+            raise _no_such_module(name, folder, files)
+        content = _unpacked(path, checked_bytes(path, fetch))
+        for needed in _needs(content):
+            add(needed)
+        loaded[name] = content
+
+    for module in wanted:
+        add(module)
+    return list(loaded.items())
+
+
+def _built_in(folder: Path | None) -> set[str]:
+    """Names of what could be modules and is part of the kernel."""
+    listed = folder / "modules.builtin" if folder is not None else None
+    if listed is None or not listed.is_file():
+        return set()
+    return {_name_of(Path(line)) for line in listed.read_text().splitlines()}
+
+
+def _files(folder: Path | None) -> dict[str, Path]:
+    if folder is None:
+        return {}
+    return {_name_of(path): path for path in sorted(folder.rglob("*.ko*")) if path.name.endswith(_ENDINGS)}
+
+
+def _name_of(module: str | Path) -> str:
+    """As the kernel says it: with underscores."""
+    name = module.name.partition(".ko")[0] if isinstance(module, Path) else module
+    return name.replace("-", "_")
+
+
+def _unpacked(path: Path, content: bytes) -> bytes:
+    if path.name.endswith(".xz"):
+        content = lzma.decompress(content)
+    elif path.name.endswith((".zst", ".gz")):
+        import pyarrow
+
+        packed = pyarrow.BufferReader(content)
+        packing: Literal["zstd", "gzip"] = "zstd" if path.name.endswith(".zst") else "gzip"
+        content = bytes(pyarrow.CompressedInputStream(packed, packing).read())
+    if not is_elf(content):
+        raise UsageError(f"{path} is not a kernel module", "Name a .ko file.")
+    return content
+
+
+def _needs(content: bytes) -> list[str]:
+    for entry in section(content, ".modinfo").split(b"\0"):
+        if entry.startswith(b"depends="):
+            return [name for name in entry.removeprefix(b"depends=").decode().split(",") if name]
+    return []
+
+
+def _no_such_module(name: str, folder: Path | None, files: dict[str, Path]) -> UsageError:
+    if folder is None:
+        return UsageError(
+            f"the module {name} is wanted of a kernel that has none",
+            "Give its modules with `tauto lab fetch --modules DIR`.",
+        )
+    return UsageError(
+        f"the kernel {folder.name} has no module {name}", f"Look into {folder}.{suggestion(name, files)}"
+    )
+
 
 _FOLDERS = {
     **dict.fromkeys(("dev", "etc", "lib", "mnt", "modules", "proc", "root", "run", "sys", "var"), 0o755),

@@ -152,3 +152,20 @@ def _seen(path: Path) -> list[int]:
 
 def _in_cache(relative: str | None) -> Path | None:
     return cache_folder() / relative if relative else None
+
+
+# Which of the kernel's own tracers a kernel has, by its configuration.
+
+
+_TRACERS = {
+    "timerlat": "TIMERLAT_TRACER",
+    "osnoise": "OSNOISE_TRACER",
+    "function": "FUNCTION_TRACER",
+    "function_graph": "FUNCTION_GRAPH_TRACER",
+}
+
+
+def tracers_of(kernel: Kernel) -> tuple[str, ...] | None:
+    """As tracefs calls them; None: it is not known how the kernel was configured."""
+    built = built_in(kernel)
+    return tuple(name for name, option in _TRACERS.items() if option in built) if built else None

@@ -1,6 +1,16 @@
 """A virtual machine of the lab's own: a real kernel, booted for this, whose runs repeat."""
 
+import errno
+import fcntl
+import itertools
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from tautochrone.machine.files import Files
@@ -11,15 +21,122 @@ from tautochrone.target.machine import MachineWithPrograms
 from tautochrone.target.middleware import see_static
 from tautochrone.target.program import Guarded, Program
 from tautochrone.target.target import ANYWHERE, Answer, Placement, Virtual
-from tautochrone.target.virtual.emulator import RunningMachine
+from tautochrone.target.virtual.bound import ends_with_us
 from tautochrone.target.virtual.gate import Gate
 from tautochrone.target.virtual.guest import Guest
 from tautochrone.target.virtual.image import build_image
 from tautochrone.target.virtual.kernels import find_kernel
 from tautochrone.target.virtual.kmod import load_kernel_half
 from tautochrone.target.virtual.program import GuestProgram, ask
-from tautochrone.target.virtual.qemu import VirtualMachine, virtual_machine
+from tautochrone.target.virtual.qemu import BOX, CONSOLE, IMAGE, KERNEL, VirtualMachine, virtual_machine
 from tautochrone.target.virtual.spec import LabAddress
+
+# One CPU of the host for each QEMU that counts instructions, so that its threads keep their order.
+
+
+class HostCpu:
+    """A CPU of the host that no other QEMU of any lab on this machine has, as long as there are enough."""
+
+    def __init__(self, pid: int) -> None:
+        """Give it to a process that was just started, and has one thread yet."""
+        self._claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        with suppress(OSError):  # it only makes disorder rarer
+            os.sched_setaffinity(pid, {self._claimed()})
+            os.sched_setscheduler(pid, os.SCHED_BATCH, os.sched_param(0))
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._claim.close()
+
+    def _claimed(self) -> int:
+        """The least taken one. A claim is a name in memory, which ends with whoever made it."""
+        cpus = sorted(os.sched_getaffinity(0))
+        random.shuffle(cpus)
+        for turn in itertools.count():
+            for cpu in cpus:
+                try:
+                    self._claim.bind(f"\0tautochrone-host-cpu-{cpu}-{turn}")
+                except OSError as error:
+                    if error.errno != errno.EADDRINUSE:
+                        raise
+                else:
+                    return cpu
+        raise AssertionError("not reached")
+
+
+_MOST_CONSOLE_BYTES = 65536
+_LAST_LINES = 3
+_KERNEL_TIME = re.compile(r"^\[ *[0-9.]+\]")
+_REGISTERS = re.compile(r"[A-Z][A-Z0-9]{1,4} ?=")  # QEMU shows them all when a guest can't go on
+_TELLING = re.compile(r"panic|BUG|Oops|Unable to|tauto-guest|qemu-system|setpriv")
+
+
+class RunningMachine:
+    """A virtual machine that was started.
+
+    It ends with the thread that started it, so with the lab, too, however that ends.
+    """
+
+    def __init__(self, machine: VirtualMachine, gate: Gate) -> None:
+        """Start it, with this gate."""
+        self._console = os.memfd_create("tautochrone-console", os.MFD_CLOEXEC)
+        fcntl.fcntl(self._console, fcntl.F_SETFL, os.O_APPEND)  # QEMU's own messages go there, too
+        paths = {
+            BOX: f"/proc/self/fd/{gate.box}",
+            CONSOLE: f"/proc/self/fd/{self._console}",
+            KERNEL: str(machine.kernel.image),
+            IMAGE: str(machine.image.path),
+        }
+        words = [_with_path(word, paths) for word in machine.words]
+        try:
+            self._process = subprocess.Popen(
+                [*ends_with_us(), *words],
+                stdin=subprocess.DEVNULL,
+                stdout=gate.entry,
+                stderr=self._console,
+                pass_fds=(gate.box, self._console),
+                process_group=0,  # a Ctrl-C is for the lab
+            )
+        except BaseException:
+            os.close(self._console)
+            raise
+        gate.close_far_ends()
+        self._place = HostCpu(self._process.pid) if machine.shift is not None else None
+
+    def kill(self) -> None:
+        """End it at once. Safe to call from any thread, and twice."""
+        self._process.kill()
+        self._process.wait()
+
+    def rest(self, *, is_resting: bool) -> None:
+        """Stop it or let it go on, where its guest does not notice; see `guest.Emulator`."""
+        self._process.send_signal(signal.SIGSTOP if is_resting else signal.SIGCONT)
+
+    def last_words(self) -> str:
+        """What is at the end of its console: the end of a sentence."""
+        size = os.fstat(self._console).st_size
+        said = os.pread(self._console, _MOST_CONSOLE_BYTES, max(0, size - _MOST_CONSOLE_BYTES))
+        shown = (
+            "".join(filter(str.isprintable, line)) for line in said.decode(errors="replace").splitlines()
+        )
+        said_of_itself = (_KERNEL_TIME.sub("", line).strip() for line in shown if not _REGISTERS.match(line))
+        lines = [line for line in said_of_itself if line]
+        telling = [line for line in lines if _TELLING.search(line)][:_LAST_LINES] or lines[-_LAST_LINES:]
+        return f"its console says: {' / '.join(telling)}" if telling else "its console says nothing"
+
+    def close(self) -> None:
+        """End it and forget its console."""
+        self.kill()
+        os.close(self._console)
+        if self._place is not None:
+            self._place.close()
+
+
+def _with_path(word: str, paths: dict[str, str]) -> str:
+    for name, path in paths.items():
+        word = word.replace(name, path.replace(",", ",,") if "=" in word else path)
+    return word
+
 
 _PROBE = "/bin/tauto-probe"
 _WANTS_KERNEL_HALF = "kernel"

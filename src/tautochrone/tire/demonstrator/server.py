@@ -8,22 +8,95 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Iterator, Sequence
+from functools import cache
 from http import HTTPStatus
+from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
 
+from jinja2 import PackageLoader
+from markupsafe import Markup
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
+from tautochrone.answer import html
 from tautochrone.base.errors import MeasuringError
+from tautochrone.base.version import own_version
 from tautochrone.tire.demonstrator import address, messages
 from tautochrone.tire.demonstrator.address import Address
-from tautochrone.tire.demonstrator.audience import Viewer
 from tautochrone.tire.demonstrator.messages import History, Words
-from tautochrone.tire.demonstrator.page import page
 from tautochrone.tire.demonstrator.reception import Counts, Reception
+
+# The page itself: one file that holds everything it needs, in the look of the report.
+
+
+_HERE = "tautochrone.tire.demonstrator"
+
+
+@cache
+def page() -> str:
+    """Its HTML text, the same for every run: what it shows it is told by the server."""
+    found = html.templates(PackageLoader(_HERE, "page"))
+    return found.get_template("view.html.j2").render(
+        version=own_version() or "(not installed)",
+        style=Markup(html.style() + _asset("view.css")),
+        scripts=[Markup(_asset(name)) for name in ("words.js", "tire.js", "strip.js", "view.js")],
+    )
+
+
+def _asset(name: str) -> str:
+    return (files(_HERE) / "page" / name).read_text(encoding="utf-8")
+
+
+# Those who look: what goes to all of them, and what one that is too slow is left without.
+
+
+MOST_WAITING = 50
+"""Messages that wait for one of them: half a second. Then the oldest is left out, and counted."""
+
+
+class Viewer:
+    """One of them. What must come is kept apart from what may be left out; messages are text."""
+
+    def __init__(self) -> None:
+        """Nothing waits."""
+        self.skipped = 0
+        self._certain: deque[str] = deque()
+        self._waiting: deque[str] = deque()
+        self._something = asyncio.Event()
+        self._ended = False
+
+    def show(self, message: str) -> None:
+        """What may be left out when there is no room."""
+        if len(self._waiting) == MOST_WAITING:
+            self._waiting.popleft()
+            self.skipped += 1
+        self._waiting.append(message)
+        self._something.set()
+
+    def tell(self, message: str) -> None:
+        """What must come."""
+        self._certain.append(message)
+        self._something.set()
+
+    def end(self) -> None:
+        """Nothing more will come."""
+        self._ended = True
+        self._something.set()
+
+    async def messages(self) -> AsyncIterator[str]:
+        """All that comes, until the end; what waited is first."""
+        while True:
+            while self._certain or self._waiting:
+                yield (self._certain or self._waiting).popleft()
+            if self._ended:
+                return
+            self._something.clear()
+            await self._something.wait()
+
 
 STATES = "/states"
 """Where on the server the WebSocket is."""

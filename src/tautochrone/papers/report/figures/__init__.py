@@ -38,7 +38,7 @@ def caption_of(figure: Figure, parts: Sequence[blocks.Figure], measurements: Mea
     return " ".join([f"{figure.title.rstrip('.')}.", *said, *_measured(figure, measurements)])
 
 
-def markdown(paper: Paper, drawn: Sequence["Drawn"]) -> str:
+def captions(paper: Paper, drawn: Sequence["Drawn"]) -> str:
     """All captions of a study's figures, to be taken into a text."""
     told = [f"# Captions: figures as in {paper.short}, measured anew\n"]
     for one in drawn:

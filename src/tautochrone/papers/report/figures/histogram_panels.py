@@ -18,8 +18,8 @@ from tautochrone.papers.document import Drawn, Figure, Mark
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities.general import counts_of
 from tautochrone.papers.report.figures import looks
+from tautochrone.papers.report.figures.looks import in_ns
 from tautochrone.papers.report.figures.study import Study
-from tautochrone.papers.report.figures.units import in_ns
 from tautochrone.papers.systems import label_of
 from tautochrone.run.manifest import sum_of_known
 from tautochrone.statistics import shape

@@ -12,9 +12,9 @@ from tautochrone.middleware.latency_judge import clients_of
 from tautochrone.papers.document import Figure
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities.general import counts_of, summary
+from tautochrone.papers.report.figures.looks import in_ns
 from tautochrone.papers.report.figures.middleware_lanes import Measured, key, measured, references
 from tautochrone.papers.report.figures.study import Study
-from tautochrone.papers.report.figures.units import in_ns
 from tautochrone.statistics.summary import Summary
 
 _NUMBERS: Mapping[str, Callable[[Summary], float]] = {

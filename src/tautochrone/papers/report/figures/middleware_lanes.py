@@ -12,7 +12,7 @@ from tautochrone.judge.middleware_setting import setting_of
 from tautochrone.middleware import lanes
 from tautochrone.middleware.chart_signs import Reference
 from tautochrone.middleware.lanes import Lane
-from tautochrone.middleware.marks import Mark
+from tautochrone.middleware.numbers import Mark
 from tautochrone.papers.document import Drawn, Figure
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.report.figures.looks import dash_of

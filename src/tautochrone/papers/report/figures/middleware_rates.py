@@ -14,7 +14,7 @@ from tautochrone.papers.document import Figure
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.report.figures.middleware_lanes import Measured, key, measured, references
 from tautochrone.papers.report.figures.study import Study
-from tautochrone.target.middleware_names import ONE_WAY, TWO_WAY
+from tautochrone.target.middleware import ONE_WAY, TWO_WAY
 
 _TICK = "M10 1h2v10h-2z"
 _WORDS = {TWO_WAY: "two-way, answered", ONE_WAY: "one-way, drained by the server"}

@@ -14,8 +14,8 @@ from tautochrone.papers.document import Figure
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities.repeated import each_repetition
 from tautochrone.papers.report.figures import looks
+from tautochrone.papers.report.figures.looks import in_ns
 from tautochrone.papers.report.figures.study import Study
-from tautochrone.papers.report.figures.units import in_ns
 from tautochrone.papers.systems import label_of
 from tautochrone.papers.value import Absent
 
