@@ -13,8 +13,8 @@ from report_runs import FACTS
 from tautochrone.experiments.experiment import Prepared
 from tautochrone.measure.cell import Load
 from tautochrone.measure.document.expand import Deployed, Point
-from tautochrone.papers.claims.answer import Asked
 from tautochrone.papers.claims.ask import ask
+from tautochrone.papers.claims.evidence import Asked
 from tautochrone.papers.document import Claim, Query
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.systems import Role, System

@@ -22,7 +22,7 @@ from tautochrone.measure.trial import refusal_of
 from tautochrone.papers.document import Paper, Query
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities.tire import fast_cells, map_cells, team_of
-from tautochrone.papers.quantities.tire_border import Interval, border, misses_most, transition
+from tautochrone.papers.quantities.tire_model import Interval, border, misses_most, transition
 from tautochrone.papers.quantity import evaluate, statistic_of
 from tautochrone.papers.read import read
 from tautochrone.papers.report.figures import draw_all

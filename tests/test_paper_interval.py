@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tautochrone.papers.quantities.interval import of_mean, of_ratio, of_runs
+from tautochrone.papers.quantities.releases import of_mean, of_ratio, of_runs
 
 
 def test_the_mean_of_numbers_is_surer_than_each() -> None:

@@ -15,10 +15,11 @@ from rich.console import Console
 from reproductions import Made as Measured
 from reproductions import measured
 from tautochrone.base.errors import StoreError
-from tautochrone.papers.claims.answer import Answer, Asked, Finding
+from tautochrone.papers.claims.evidence import Answer, Asked, Finding
 from tautochrone.papers.document import Paper
 from tautochrone.papers.read import parse
-from tautochrone.papers.report import claims, comma, flat, folder, latex, markdown, page, terminal
+from tautochrone.papers.report import claims, comma, folder, latex, markdown, page, terminal
+from tautochrone.papers.report import made as flat
 from tautochrone.papers.report.made import Length, Made
 from tautochrone.papers.report.page import AGAINST, matrix, said_once
 from tautochrone.papers.report.sheet import Sheet, arrange

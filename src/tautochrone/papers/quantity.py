@@ -5,15 +5,12 @@ from dataclasses import replace
 
 from tautochrone.papers.document import Query
 from tautochrone.papers.measured import Measurements
-from tautochrone.papers.quantities.clock import CLOCK
-from tautochrone.papers.quantities.deployment import DEPLOYMENT
-from tautochrone.papers.quantities.general import GENERAL, Statistic, quantile
-from tautochrone.papers.quantities.inversion import INVERSION
+from tautochrone.papers.quantities.general import CLOCK, GENERAL, Statistic, quantile
 from tautochrone.papers.quantities.middleware import MIDDLEWARE
 from tautochrone.papers.quantities.ranges import RANGES
-from tautochrone.papers.quantities.repeated import REPEATED
-from tautochrone.papers.quantities.selection import SELECTION
-from tautochrone.papers.quantities.switching import SWITCHING
+from tautochrone.papers.quantities.releases import REPEATED
+from tautochrone.papers.quantities.selection import DEPLOYMENT, SELECTION
+from tautochrone.papers.quantities.switching import INVERSION, SWITCHING
 from tautochrone.papers.quantities.taskset import TASKSET
 from tautochrone.papers.quantities.tire import TIRE
 from tautochrone.papers.quantities.tire_model import TIRE_MODEL

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
 from tautochrone.base.errors import StoreError, TautoError, UsageError
 from tautochrone.command.ending import INTERRUPTED
+from tautochrone.papers.options import as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from rich.console import Console
@@ -24,6 +25,87 @@ if TYPE_CHECKING:
     from tautochrone.papers.document import Paper
     from tautochrone.papers.report.made import Made
     from tautochrone.run.store import Store
+
+
+# What is told of papers that were measured anew: page and folder first, then the terminal.
+
+
+def write(made: Made, store: Store, folder: Path | None) -> tuple[Path, StoreError | None]:
+    """The page and its folder.
+
+    Args:
+        folder: where it is to go; None: into the store.
+
+    Returns:
+        The page's path, and why it is in the store although a folder was named.
+
+    Raises:
+        StoreError: the store can't be written either.
+    """
+    from tautochrone.papers.report import folder as of_folder
+    from tautochrone.run.place import REPORTS
+
+    own = store.path / f"{REPORTS}{made.paper.name}-{made.campaign}"
+    if folder is None:
+        return of_folder.write(made, own), None
+    try:
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"Can't write to {folder}: {error.strerror}", "Choose another place with --out."
+            ) from error
+        return of_folder.write(made, folder), None
+    except StoreError as trouble:
+        return of_folder.write(made, own), trouble
+
+
+def show(console: Console, made: Made, page: Path, *, stopped: bool, as_json: bool) -> None:
+    """In the terminal; of one that was stopped only how far it is. JSON comes at the end, of all."""
+    from tautochrone.answer.console import make_console
+    from tautochrone.papers.report import terminal
+
+    there = make_console(stderr=True) if as_json else console
+    if stopped:
+        there.print(f"\n{made.paper.name}: {len(made.runs):,} of {made.slots:,} runs are measured.")
+    elif not as_json:
+        terminal.show(console, made)
+    there.print(f"\nReport: {page.resolve()}", soft_wrap=True, highlight=False)
+
+
+def show_trouble(trouble: StoreError, page: Path) -> None:
+    """The folder that was named could not be written."""
+    typer.echo(f"{trouble}\nIt is in the store instead: {page.resolve()}", err=True)
+
+
+def as_table(made: Made, page: Path) -> dict[str, Any]:
+    """One paper as JSON has it."""
+    from tautochrone.papers.report import terminal
+
+    return {**terminal.as_table(made), "report": str(page.resolve())}
+
+
+def tell_all(
+    made: Sequence[tuple[Made, Path]],
+    troubles: Mapping[str, TautoError],
+    store: Path,
+    out: Path | None,
+    *,
+    as_json: bool,
+) -> Path:
+    """The claims of all papers in one table, and the page that leads to each, whose path is returned."""
+    from tautochrone.answer.console import make_console
+    from tautochrone.papers.report import together
+
+    said = {name: f"{error} {error.advice}".rstrip() for name, error in troubles.items()}
+    page = together.write(made, said, out, store)
+    console = make_console(stderr=as_json)
+    if as_json:
+        typer.echo(as_text({"papers": [as_table(*one) for one in made], "not_measured": said}))
+    else:
+        together.show(console, [one for one, _ in made], said)
+    console.print(f"\nAll of them: {page.resolve()}", soft_wrap=True, highlight=False)
+    return page
 
 
 @dataclass(frozen=True)
@@ -129,7 +211,6 @@ def reproduce_papers(names: Sequence[str], order: Order) -> None:
     """
     from tautochrone.papers.options import as_text, see_that_it_can_be_a_folder, show_agendas, tell_rest
     from tautochrone.papers.read import read
-    from tautochrone.papers.reproduced import as_table
 
     if order.out is not None:
         see_that_it_can_be_a_folder(order.out)
@@ -160,8 +241,6 @@ def _carry_through(paper: Paper, document: Document, order: Order, told: Told, *
     folder = order.out if alone or order.out is None else order.out / paper.name
 
     def report(agenda: Agenda, outcome: Outcome, place: Store, console: Console, wanted: Wanted) -> int:
-        from tautochrone.papers.reproduced import show, show_trouble, write
-
         made = _made(paper, order.way, agenda, outcome, place)
         if made is None:
             return 0
@@ -194,7 +273,7 @@ def _made(paper: Paper, way: Way, agenda: Agenda, outcome: Outcome, store: Store
     from tautochrone.measure.campaign.campaign import open_campaign
     from tautochrone.measure.campaign.reasons import joined, just_tried
     from tautochrone.papers.claims.ask import ask_all
-    from tautochrone.papers.gather import gather
+    from tautochrone.papers.measured import gather
     from tautochrone.papers.report.made import Made
 
     if not agenda.continues and not outcome.runs:
@@ -214,7 +293,6 @@ def _made(paper: Paper, way: Way, agenda: Agenda, outcome: Outcome, store: Store
 
 def _tell_all(told: Told, order: Order) -> None:
     from tautochrone.command.options import open_store
-    from tautochrone.papers.reproduced import tell_all
 
     store = open_store(order.store, mend=False).path
     page = tell_all(told.made, told.troubles, store, order.out, as_json=order.wanted.as_json)

@@ -4,15 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tautochrone.papers.claims.answer import Answer, Asked, Finding
-from tautochrone.papers.claims.chosen import chosen
-from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Evidence
+from tautochrone.papers.claims.chosen import chosen, predicts
+from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Answer, Asked, Evidence, Finding
 from tautochrone.papers.claims.less import less, narrower
-from tautochrone.papers.claims.predicts import predicts
 from tautochrone.papers.claims.requirement import requirement, separates
 from tautochrone.papers.claims.rises import rises, rises_more
-from tautochrone.papers.claims.same import same, steady
-from tautochrone.papers.claims.within import says, within
+from tautochrone.papers.claims.within import same, says, steady, within
 from tautochrone.papers.document import Claim, Paper
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.systems import Role, System

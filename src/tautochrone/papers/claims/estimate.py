@@ -34,7 +34,7 @@ from tautochrone.judge.requirement.of_share import count
 from tautochrone.papers.claims.evidence import Place
 from tautochrone.papers.claims.samples import lost_of, repetition, side_of
 from tautochrone.papers.measured import Measurements, matches
-from tautochrone.papers.quantities.repeated import MEAN_SIZE, REPEATED_MEAN, each_repetition
+from tautochrone.papers.quantities.releases import MEAN_SIZE, REPEATED_MEAN, each_repetition
 from tautochrone.papers.quantity import evaluate
 from tautochrone.papers.value import Absent, Value
 from tautochrone.statistics.batch_means import BATCHES

@@ -18,8 +18,7 @@ from tautochrone.base.words import capital
 from tautochrone.experiments.requirement import parse
 from tautochrone.judge.requirement.in_short import in_short
 from tautochrone.judge.requirement.judge import Judgement, judge
-from tautochrone.papers.claims.answer import Answer, Finding
-from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Evidence
+from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Answer, Evidence, Finding
 from tautochrone.papers.claims.words import none_so_far
 from tautochrone.papers.value import Absent
 from tautochrone.run.folder import Run

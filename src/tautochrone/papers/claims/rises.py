@@ -18,9 +18,8 @@ import numpy as np
 from scipy import special
 
 from tautochrone.base.words import capital
-from tautochrone.papers.claims.answer import Answer, Finding
 from tautochrone.papers.claims.estimate import CONFIDENCE, Estimate
-from tautochrone.papers.claims.evidence import Evidence, labels, number_name
+from tautochrone.papers.claims.evidence import Answer, Evidence, Finding, labels, number_name
 from tautochrone.papers.claims.tally import numbers_of
 from tautochrone.papers.claims.words import headed, of, times, with_interval
 from tautochrone.papers.value import Absent

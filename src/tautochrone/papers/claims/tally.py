@@ -5,10 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tautochrone.base.words import capital
-from tautochrone.papers.claims.answer import Answer, Finding
 from tautochrone.papers.claims.compare import Compared, Side, compare, is_bare_extreme
 from tautochrone.papers.claims.estimate import CONFIDENCE, Estimate, estimate
-from tautochrone.papers.claims.evidence import Evidence, Place, labels, number_name
+from tautochrone.papers.claims.evidence import Answer, Evidence, Finding, Place, labels, number_name
 from tautochrone.papers.claims.largest import on_top
 from tautochrone.papers.claims.words import basis, beside, headed, of, times
 from tautochrone.papers.value import Absent

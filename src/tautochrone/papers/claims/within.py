@@ -17,15 +17,70 @@ import math
 from collections.abc import Sequence
 
 from tautochrone.base.words import capital, listed
-from tautochrone.papers.claims.answer import Answer, Finding
-from tautochrone.papers.claims.compare import Side, is_bare_extreme
+from tautochrone.papers.claims.compare import Compared, Side, alike, is_bare_extreme
 from tautochrone.papers.claims.estimate import CONFIDENCE, Estimate
-from tautochrone.papers.claims.evidence import Evidence, Place, labels, limit, number_name
+from tautochrone.papers.claims.evidence import (
+    ORDINARY,
+    REAL_TIME,
+    Answer,
+    Evidence,
+    Finding,
+    Place,
+    labels,
+    limit,
+    number_name,
+)
 from tautochrone.papers.claims.requirement import takes_of_each
-from tautochrone.papers.claims.tally import Number, numbers_of, said_once
+from tautochrone.papers.claims.tally import Number, finding, judged, numbers_of, said_once
 from tautochrone.papers.claims.words import basis, headed, none_so_far, number, of, span
 from tautochrone.papers.quantity import evaluate
 from tautochrone.papers.value import Absent
+
+# `same`: two numbers of ours are the same within a margin. `steady`: several are the same as the
+# first.
+
+
+_MARGIN = 0.1
+_OPEN = "Whether they lie within the margin is not shown."
+
+
+def same(evidence: Evidence) -> Finding:
+    """Whether both are the same: see above.
+
+    Raises:
+        ValueError: the claim can't be asked like this.
+        DamagedError: samples can't be read.
+    """
+    keys = (ORDINARY, REAL_TIME) if evidence.claim.about == "pair" else ("first", "second")
+    return _alike(evidence, evidence.pairs(*keys))
+
+
+def steady(evidence: Evidence) -> Finding:
+    """Whether all are the same as the first: see above.
+
+    Raises:
+        ValueError: the claim can't be asked like this.
+        DamagedError: samples can't be read.
+    """
+    points = evidence.places("points")
+    if len(points) < 2:
+        return Finding("can't be told", "There is nothing else that it could be steady against.", "one point")
+    return _alike(evidence, [(points[0], other) for other in points[1:]])
+
+
+def _alike(evidence: Evidence, places: Sequence[tuple[Place, Place]]) -> Finding:
+    given = evidence.given
+    margin_is = limit(given["margin-is"]) if "margin-is" in given else None
+    margin = float(given["margin"]) if "margin" in given else _MARGIN if margin_is is None else None
+
+    def judge(compared: Compared) -> Side:
+        return alike(compared, margin, margin_is)
+
+    pairs = judged(places, numbers_of(evidence), judge)
+    allowed = [f"{margin * 100:g} %"] if margin is not None else []
+    allowed += [str(given["margin-is"])] if margin_is is not None else []
+    return finding(pairs, open_because=_OPEN, beside_it=f"margin: {' or '.join(allowed)}")
+
 
 _Limits = tuple[float, float]
 _NO_SPAN = ("bare", "border")

@@ -11,7 +11,7 @@ from tautochrone.middleware.throughput_judge import Rate, Row, ThroughputRun, th
 from tautochrone.papers.document import Query
 from tautochrone.papers.measured import Measurements, matches
 from tautochrone.papers.quantities.general import GENERAL, Statistic, counts_of, summary
-from tautochrone.papers.quantities.interval import Limits, of_mean, of_runs
+from tautochrone.papers.quantities.releases import Limits, of_mean, of_runs
 from tautochrone.papers.value import Absent, Found, Value, ends_of
 from tautochrone.run.folder import Run
 from tautochrone.statistics.summary import Summary

@@ -1,16 +1,19 @@
 """What a run released, with a sample and without, and how sure a share of it is."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean, stdev
 
 import numpy as np
+from scipy import special
 
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.reduced import Reduced
 from tautochrone.papers.document import Query
 from tautochrone.papers.measured import Measurements, matches
-from tautochrone.papers.quantities.general import sources_of
-from tautochrone.papers.value import Absent
+from tautochrone.papers.quantities.general import Statistic, sources_of
+from tautochrone.papers.value import Absent, Found, Value, ends_of
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import periods_ns
 from tautochrone.statistics.binomial import lower, upper
@@ -25,13 +28,145 @@ from tautochrone.statistics.difference.dependence import (
 )
 from tautochrone.statistics.reduction import Reduction
 
+# The 95 % interval of a number that is no plain statistic of samples: of a mean of such, and of a
+# ratio.
+
+
+CONFIDENCE = 0.95
+
+Limits = tuple[float, float]
+
+
+def of_runs(values: Sequence[float], limits: Sequence[Limits | None]) -> Limits | None:
+    """Of the mean of one number from each run.
+
+    Of `FEWEST_RUNS` runs and more it is Student's, from how they differ. Of fewer it comes from what is known
+    of each run, and what differs from run to run is not in it.
+
+    Args:
+        values: shape (n,), n at least 1.
+        limits: the interval of each; None: it has none.
+    """
+    if len(values) < FEWEST_RUNS:
+        return of_mean(values, limits)
+    reach = float(special.stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2)) * stdev(values)
+    reach /= math.sqrt(len(values))
+    return fmean(values) - reach, fmean(values) + reach
+
+
+def of_mean(values: Sequence[float], limits: Sequence[Limits | None]) -> Limits | None:
+    """Of the mean of numbers that are independent, from the interval of each; None where one has none."""
+    known = [(value, *one) for value, one in zip(values, limits, strict=True) if one is not None]
+    if not known or len(known) < len(values):
+        return None
+    below = math.hypot(*(value - low for value, low, _ in known)) / len(known)
+    above = math.hypot(*(high - value for value, _, high in known)) / len(known)
+    return fmean(values) - below, fmean(values) + above
+
+
+def of_ratio(upper: float, of_upper: Limits, lower: float, of_lower: Limits) -> Limits:
+    """Of one number over another one, both above 0, from the interval of each, on a logarithmic scale.
+
+    Donner and Zou, Statistical Methods in Medical Research 21, 2012: variance estimates recovered from the
+    limits. An interval that reaches 0 has no logarithm there, and so gives an end of 0, or of infinity.
+    """
+    ratio = upper / lower
+    low, high = 0.0, math.inf
+    if of_upper[0] > 0:
+        low = ratio * math.exp(-math.hypot(math.log(upper / of_upper[0]), math.log(of_lower[1] / lower)))
+    if of_lower[0] > 0:
+        high = ratio * math.exp(math.hypot(math.log(of_upper[1] / upper), math.log(lower / of_lower[0])))
+    return low, high
+
+
+# What was repeated within a run: koh2013 has the mean of fifty repetitions, and a dot for each.
+
+
+MEAN_SIZE, REPEATED_MEAN = "mean-size", "repeated-mean"
+_REPETITION = "repetition"
+_NS = "ns"
+_NO_SAMPLE = "It was measured, and has no sample."
+_BINNED_REPETITIONS = "A histogram was kept, which does not tell repetitions apart."
+
+
+def each_repetition(query: Query, measurements: Measurements, system: str) -> tuple[float, ...] | Absent:
+    """One number for each repetition, in ns, of all runs one after the other; or why there is none.
+
+    With the statistic ``mean-size`` it is the mean size of signed values, otherwise their mean.
+
+    Raises:
+        DamagedError: samples can't be read.
+    """
+    runs = measurements.runs_of(query, system)
+    if not runs:
+        return Absent(measurements.why_none(query, system))
+    found: list[float] = []
+    for run in runs:
+        own = _of_run(query, run)
+        if isinstance(own, Absent):
+            return own
+        found += own
+    return tuple(found) or Absent(_NO_SAMPLE)
+
+
+def _of_run(query: Query, run: Run) -> list[float] | Absent:
+    if run.is_histogram:
+        return Absent(_BINNED_REPETITIONS)
+    measure = query.measure or None
+    try:
+        return [
+            number
+            for source, name in run.sources.items()
+            if matches(query.source, name) and run.count(measure, source)
+            for number in _of_source(query, run, source)
+        ]
+    except UsageError as error:
+        return Absent(f"{error}.")
+
+
+def _of_source(query: Query, run: Run, source: int) -> list[float]:
+    values = run.values(query.measure or None, source).astype(np.float64)
+    if query.statistic == MEAN_SIZE:
+        values = np.abs(values)
+    try:
+        repetition = run.column(_REPETITION, source)
+    except UsageError:
+        return [float(one) for one in values]
+    _, group = np.unique(repetition, return_inverse=True)
+    means = np.bincount(group, weights=values) / np.bincount(group)
+    return [float(one) for one in means]
+
+
+def _mean(query: Query, measurements: Measurements, system: str) -> Found:
+    """The mean of the repetitions' means."""
+    found = each_repetition(query, measurements, system)
+    if isinstance(found, Absent):
+        return found
+    runs = measurements.runs_of(query, system)
+    samples = sum(
+        run.count(query.measure or None, source)
+        for run in runs
+        for source, name in run.sources.items()
+        if matches(query.source, name)
+    )
+    return Value(
+        fmean(found),
+        _NS,
+        samples,
+        len(found),
+        *ends_of(found),
+    )
+
+
+REPEATED: Mapping[str, Statistic] = {MEAN_SIZE: _mean, REPEATED_MEAN: _mean}
+
+
 Interval = tuple[float, float]
 
 ONE_SIDED = 0.975
 """Confidence of one limit; of both together: 95 %."""
 
 _FEWEST = 20  # samples: of fewer nothing is known of their neighbours
-_NO_SAMPLE = "It was measured, and has no sample."
 _BINNED = "A histogram was kept, whose bins are not those of the study."
 
 

@@ -7,13 +7,149 @@ how many samples both histograms are scaled first [to the deployment's own]; see
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
+from tautochrone.base.words import capital, listed
+from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.papers.document import Query
 from tautochrone.papers.measured import Measurements
-from tautochrone.papers.quantities.general import Statistic, counts_of
+from tautochrone.papers.quantities.general import Statistic, counts_of, sources_of
 from tautochrone.papers.value import Absent, Found, Value
+from tautochrone.run.folder import Run
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.difference.chi_square import ChiSquare, chi_square
+
+# What a deployment was here, as delgado2020's Table 1 has it, and what it cost in releases.
+
+
+_POLLING = ("0us", "0ns", "0s")
+_OF_A_GUEST = "haltpoll"
+"""Linux's idle driver of virtual machines: it polls, then halts the virtual CPU; the rest is for the host."""
+
+
+def _trait(of: Callable[[Run], Found]) -> Statistic:
+    def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
+        return of(measurements.runs_of(query, system)[0])
+
+    return evaluate
+
+
+def _c_states(run: Run) -> Found:
+    held = _obtained(run, "c-states")
+    if held is None:
+        return _unknown(run, "c-states")
+    found, driver = _yes(held not in _POLLING), _idle_driver(run)
+    if found.text != "Y" or driver is None:
+        return found
+    of = ", a state of the virtual machine and no C-state of the hardware" if driver == _OF_A_GUEST else ""
+    return replace(found, note=f"Idle driver {driver}{of}.")
+
+
+def _smt(run: Run) -> Found:
+    threads = _cpu_facts(run).get("threads_per_core")
+    return _no_topology() if threads is None else _yes(threads > 1)
+
+
+def _multicore(run: Run) -> Found:
+    cores = _cpu_facts(run).get("cores")
+    return _no_topology() if cores is None else _yes(cores > 1)
+
+
+def _isolated(run: Run) -> Found:
+    held = _obtained(run, "isolated")
+    return _unknown(run, "isolated") if held is None else _yes(bool(parse_cpu_list(held)))
+
+
+def _cpus(run: Run) -> Found:
+    online = parse_cpu_list(_cpu_facts(run).get("online") or "")
+    return Value(len(online)) if online else Absent("Which CPUs were on line is not known.")
+
+
+def _overruns(query: Query, measurements: Measurements, system: str) -> Found:
+    """Releases that missed their deadline, the period: later than that, or passed over."""
+    late, samples, runs = 0, 0, measurements.runs_of(query, system)
+    if why := _differs_in_more(query, measurements, system):
+        return Absent(why)
+    for run in runs:
+        for one in sources_of(query, measurements, run):
+            if one.period_ns is None or one.lost is None:
+                return Absent("Which releases were missed is not known.")
+            late += one.counts.above(one.period_ns) + one.lost
+            samples += one.counts.total + one.lost
+    return Value(late, samples=samples, repetitions=len(runs), note=f"Of {samples:,} releases.")
+
+
+def _differs_in_more(query: Query, measurements: Measurements, system: str) -> str:
+    """Why it is not that C-states alone tell it from the deployment that it is given; empty: it is."""
+    name = query.given.get("but-for-c-states")
+    others = measurements.runs_of(replace(query, deployment=str(name)), system) if name else []
+    if not others:
+        return ""
+    one, other = measurements.runs_of(query, system)[0], others[0]
+    if _idle_driver(other) == _OF_A_GUEST:
+        return f"The idle driver is {_OF_A_GUEST}: a virtual machine's, not C-states of the hardware."
+    for run, under, wanted in ((other, name, "Y"), (one, query.deployment, "N")):
+        held = _c_states(run)
+        if isinstance(held, Absent):
+            return held.why
+        if held.text != wanted:
+            return f"C-states were {'off' if wanted == 'Y' else 'on'} under {under}."
+    unlike = [label for label, of in _TRAITS.items() if not _is_same(of(one), of(other))]
+    return f"{name} differs here in more than C-states: {listed(unlike)}." if unlike else ""
+
+
+def _is_same(one: Found, other: Found) -> bool:
+    """Whether a trait is known of both, and the same."""
+    return isinstance(one, Value) and one == other
+
+
+def _idle_driver(run: Run) -> str | None:
+    driver: str | None = (run.manifest.facts.get("power") or {}).get("idle_driver")
+    return driver
+
+
+def _cpu_facts(run: Run) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = run.manifest.facts.get("cpu") or {}
+    return found
+
+
+def _obtained(run: Run, knob: str) -> str | None:
+    settings = (run.manifest.conditions.get("deployment") or {}).get("settings", ())
+    held: str | None = next((one["obtained"] for one in settings if one["knob"] == knob), None)
+    return held
+
+
+def _unknown(run: Run, knob: str) -> Absent:
+    settings = (run.manifest.conditions.get("deployment") or {}).get("settings", ())
+    reason = next((one["reason"] for one in settings if one["knob"] == knob), "")
+    why = reason or f"what {knob} was is not known"
+    return Absent(f"{capital(why).rstrip('.')}.")
+
+
+def _no_topology() -> Absent:
+    return Absent("Which CPUs share a core is not known.")
+
+
+def _yes(answer: bool) -> Value:
+    return Value(None, text="Y" if answer else "N")
+
+
+_TRAITS: Mapping[str, Callable[[Run], Found]] = {
+    "SMT": _smt,
+    "cores": _multicore,
+    "isolation": _isolated,
+    "CPUs": _cpus,
+}
+
+DEPLOYMENT: Mapping[str, Statistic] = {
+    "c-states": _trait(_c_states),
+    "smt": _trait(_smt),
+    "multicore": _trait(_multicore),
+    "isolated": _trait(_isolated),
+    "cpus": _trait(_cpus),
+    "overruns": _overruns,
+}
+
 
 _COUNT = ""
 

@@ -18,7 +18,7 @@ from tautochrone.experiments.taskset_run import expected_of, outcomes_of
 from tautochrone.papers.document import Query
 from tautochrone.papers.measured import Measurements, matches
 from tautochrone.papers.quantities.general import Statistic
-from tautochrone.papers.quantities.interval import CONFIDENCE, Limits, of_runs
+from tautochrone.papers.quantities.releases import CONFIDENCE, Limits, of_runs
 from tautochrone.papers.value import Absent, Found, Value, ends_of
 from tautochrone.run.folder import Run
 from tautochrone.statistics.difference.jackknife import batches_of, jackknife

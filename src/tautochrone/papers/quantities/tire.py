@@ -16,7 +16,7 @@ from tautochrone.measure.document.expand import Point
 from tautochrone.papers.document import Query
 from tautochrone.papers.measured import NOT_YET, Measurements
 from tautochrone.papers.quantities.general import Statistic
-from tautochrone.papers.quantities.tire_border import border, teams, transition
+from tautochrone.papers.quantities.tire_model import border, teams, transition
 from tautochrone.papers.value import Absent, Found, Value
 from tautochrone.run.folder import Run
 from tautochrone.statistics.binomial import between

@@ -1,7 +1,10 @@
 """Equation (2) of garre2014, 4.5, on what was measured: whether it holds, and its constants."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from statistics import fmean
 
@@ -12,10 +15,66 @@ from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.value import Absent, Found, Value
 from tautochrone.run.folder import Run
 from tautochrone.statistics.proportion import Estimate
+from tautochrone.tire.grid_judge import MapCell
 from tautochrone.tire.model_fit import Constants, Fit
 from tautochrone.tire.model_judge import Study, studies
 from tautochrone.tire.model_points import points_of
 from tautochrone.tire.model_words import sentences_of
+
+# Where a map of tires turns from meeting every deadline to missing them, and how sure that is.
+
+
+SURE = 6
+_MOST = 0.5
+
+
+@dataclass(frozen=True)
+class Interval:
+    """From where to where; without end: `math.inf`."""
+
+    low: float
+    high: float
+
+
+def teams(cells: Iterable[MapCell]) -> dict[int, list[MapCell]]:
+    """What was measured, by number of threads, the smallest tire first."""
+    measured = sorted((one for one in cells if one.trials), key=lambda one: (one.threads, one.nodes))
+    return {threads: list(own) for threads, own in groupby(measured, key=lambda one: one.threads)}
+
+
+def misses_most(cell: MapCell) -> bool:
+    """Whether more than half of the deadlines were missed, in every repetition."""
+    return all(one.missed > _MOST * one.due for one in cell.trials)
+
+
+def border(own: Sequence[MapCell]) -> Interval:
+    """Of one number of threads: see above. In masses; the upper end is no longer met."""
+    met = 0
+    for cell in own:
+        if cell.missed:
+            break
+        met = cell.nodes
+    missed = 0
+    for cell in own:
+        missed += bool(cell.missed)
+        if misses_most(cell) or missed >= SURE:
+            return Interval(float(met), float(cell.nodes))
+    return Interval(float(met), math.inf)
+
+
+def transition(own: Sequence[MapCell]) -> Interval | None:
+    """Of one number of threads: see above. None: no border lies between the sizes that were measured."""
+    missed = [one.nodes for one in own if one.missed]
+    if not missed or misses_most(own[0]):
+        return None
+    first = missed[0]
+    below = [one.nodes for one in own if one.nodes < first]
+    not_most = [one.nodes for one in own if not misses_most(one)]
+    above = [one.nodes for one in own if one.nodes > not_most[-1]]
+    narrowest = not_most[-1] / missed[1] if len(missed) > 1 else 1.0
+    widest = above[0] / below[-1] if above and below else math.inf
+    return Interval(max(1.0, narrowest), widest)
+
 
 HOLDS, IN_PART, FAILS = "yes", "in part", "no"
 _FEWEST_RUNS = 5

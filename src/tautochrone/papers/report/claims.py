@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tautochrone.base.words import capital, listed
-from tautochrone.papers.claims.answer import Answer, Asked
+from tautochrone.papers.claims.evidence import Answer, Asked
 from tautochrone.papers.numbers import set_apart
 from tautochrone.papers.systems import label_of
 

@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from tautochrone.papers.claims.answer import Asked
+from tautochrone.papers.claims.evidence import Asked
 from tautochrone.papers.document import Printed
 from tautochrone.papers.numbers import factor
 from tautochrone.papers.side_by_side import Entry, Laid

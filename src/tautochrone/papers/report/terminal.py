@@ -14,7 +14,8 @@ from tautochrone.answer.typeset import plain
 from tautochrone.papers.conditions import compare
 from tautochrone.papers.document import Paper, Printed, Table
 from tautochrone.papers.measured import Measurements
-from tautochrone.papers.report import claims, flat
+from tautochrone.papers.report import claims
+from tautochrone.papers.report import made as flat
 from tautochrone.papers.report.made import Made
 from tautochrone.papers.report.sheet import arrange
 from tautochrone.papers.side_by_side import Entry, Laid, lay, said_of

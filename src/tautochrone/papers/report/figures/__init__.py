@@ -16,15 +16,12 @@ from tautochrone.papers.report.figures import (
     middleware_clients,
     middleware_footprint,
     middleware_rates,
-    quantile_plot,
-    schedule,
-    strips,
+    runs,
     tire_fast,
     tire_map,
     tire_model,
 )
-from tautochrone.papers.report.figures.absent import absences, empty
-from tautochrone.papers.report.figures.study import Study, study_of
+from tautochrone.papers.report.figures.study import Study, absences, empty, study_of
 from tautochrone.papers.systems import System, label_of
 from tautochrone.run.folder import Run
 
@@ -85,9 +82,9 @@ CHARTS: Mapping[str, Draw] = {
     "middleware-clients": middleware_clients.draw,
     "middleware-footprint": middleware_footprint.draw,
     "middleware-rates": middleware_rates.draw,
-    "quantile-plot": quantile_plot.draw,
-    "schedule": schedule.draw,
-    "strips": strips.draw,
+    "quantile-plot": runs.draw_quantiles,
+    "schedule": runs.draw_schedule,
+    "strips": runs.draw_strips,
     "tire-fast": tire_fast.draw,
     "tire-map": tire_map.draw,
     "tire-model": tire_model.draw,

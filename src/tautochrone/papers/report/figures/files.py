@@ -9,7 +9,7 @@ from typing import Any
 from tautochrone.answer import figure as publication
 from tautochrone.answer.blocks import Panel, Sign
 from tautochrone.papers.report.figures import Drawn
-from tautochrone.papers.report.figures.absent import empty
+from tautochrone.papers.report.figures.study import empty
 
 # How wide words are in the type of our figures, so that a figure looks alike where that type is
 # missing.

@@ -1,8 +1,82 @@
 """Who published the numbers that stand beside ours, in as few words as a key has room for."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
-from tautochrone.papers.document import Paper
+import altair as alt
+
+from tautochrone.answer import blocks
+from tautochrone.answer.blocks import Panel
+from tautochrone.answer.charts import axes
+from tautochrone.answer.theme import PAGE
+from tautochrone.papers.document import Figure, Paper
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.systems import label_of
+
+# What a figure lacks: an empty one that says why, and sentences for what is missing from one that
+# is not.
+
+
+_MARGIN_PX, _LINE_PX = 70, 17
+_LETTERS, _MOST_LINES = 46, 8  # what a phone and a printed column have room for
+_UNIT = alt.Scale(domain=[0, 1], nice=False, zero=False)
+
+
+def absences(figure: Figure, measurements: Measurements) -> list[str]:
+    """A sentence for each reason why a system, or a series of it, was not measured."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for system in measurements.systems:
+        missing = [one for one in figure.series if not measurements.runs_of(one.query, system.name)]
+        for one in missing:
+            why = system.why_not or measurements.why_none(one.query, system.name)
+            found.setdefault(why, {}).setdefault(system.name, []).append(one.label)
+    return [f"Not measured: {_lacking(of, figure)}. {why}" for why, of in found.items()]
+
+
+def _lacking(labels_of: Mapping[str, Sequence[str]], figure: Figure) -> str:
+    """Systems that lack the same, together."""
+    alike: dict[str, list[str]] = {}
+    for system, labels in labels_of.items():
+        named = [label for label in labels if label]
+        every = len(labels) == len(figure.series) or not named
+        alike.setdefault("" if every else _listed(named), []).append(label_of(system))
+    return "; ".join(", ".join(filter(None, (_listed(of), what))) for what, of in alike.items())
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def empty(figure: Figure, prefix: str, why: str = "", *, letters: int = _LETTERS) -> blocks.Figure:
+    """The figure where there is nothing to draw: a frame that says so, and why.
+
+    Args:
+        why: sentences.
+        letters: that a line has room for.
+    """
+    words = ["Nothing to draw.", *wrap(why, letters, break_on_hyphens=False, break_long_words=False)]
+    words = words if len(words) <= _MOST_LINES else [*words[:_MOST_LINES], "…"]
+    x, y = (alt.X("x:Q", scale=_UNIT, axis=None), alt.Y("y:Q", scale=_UNIT, axis=None))
+    base = alt.Chart(alt.InlineData(values=[{"x": 0, "x2": 1, "y": 0, "y2": 1}]))
+    frame = base.mark_rect(fill=None, stroke=PAGE.line, strokeWidth=1, strokeDash=[4, 3]).encode(
+        x=x, x2="x2:Q", y=y, y2="y2:Q"
+    )
+    text = (
+        alt.Chart(alt.InlineData(values=[{"x": 0.5, "y": 0.5}]))
+        .mark_text(
+            text=words,
+            align="center",
+            baseline="middle",
+            dy=-(len(words) - 1) / 2 * _LINE_PX,
+            lineHeight=_LINE_PX,
+            color=PAGE.muted,
+        )
+        .encode(x=x, y=y)
+    )
+    height = _MARGIN_PX + _LINE_PX * len(words)
+    chart = axes.finish([frame, text], PAGE, height, f"{figure.name}: nothing to draw. {why}".strip())
+    return blocks.Figure(figure.title, (Panel(f"{prefix}-empty", "", chart),), ())
 
 
 @dataclass(frozen=True)

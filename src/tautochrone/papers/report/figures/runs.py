@@ -1,0 +1,205 @@
+"""Quantiles of each series against those of a reference, a panel for each: Figure 3 of delgado2020.
+
+A query is ``given`` its ``reference``, a deployment.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tautochrone.answer import blocks
+from tautochrone.answer.blocks import Panel, Sign
+from tautochrone.answer.charts import quantile_plot, strips
+from tautochrone.answer.charts.strips import Known, Lane
+from tautochrone.answer.experiments.taskset_figures import schedules
+from tautochrone.answer.theme import PAGE
+from tautochrone.base.errors import UsageError
+from tautochrone.papers.document import Figure
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.quantities.releases import each_repetition
+from tautochrone.papers.quantities.selection import reference_of, samples_of
+from tautochrone.papers.report.figures import looks
+from tautochrone.papers.report.figures.looks import in_ns
+from tautochrone.papers.report.figures.study import Study
+from tautochrone.papers.systems import label_of
+from tautochrone.papers.value import Absent
+from tautochrone.run.folder import Run
+from tautochrone.statistics.difference.quantile_plot import QuantilePlot
+from tautochrone.statistics.difference.quantile_plot import quantile_plot as plot_of
+
+# The schedule of a task set, expected by analysis and measured: Figure 5 of delgado2020.
+
+
+_ABOVE, _BELOW = "M1 1h20v7h-20zM0 10.500h22v1h-22z", "M1 4h20v3h-20zM0 0.500h22v1h-22z"
+"""A high bar that stands on a line, and a low one below it, as in the chart."""
+
+
+def draw_schedule(
+    figure: Figure, measurements: Measurements, prefix: str, _study: Study
+) -> list[blocks.Figure]:
+    """One part for each series of each system, of its first repetition: its start, and the least room."""
+    found = list(_runs(figure, measurements))
+    parts = []
+    for at, (run, label) in enumerate(found):
+        for one in schedules([(run, "")], f"{prefix}-{at}"):
+            measured = any(panel.id.endswith("-first") for panel in one.panels)
+            title = label if len(found) > 1 else figure.title
+            panels = one.panels if len(found) > 1 or not label else _named(one.panels, label)
+            parts.append(replace(one, title=title, panels=panels, key=(*_bars(measured), *one.key)))
+    return parts
+
+
+def _bars(measured: bool) -> tuple[Sign, ...]:
+    """What the two rows of a lane are."""
+    expected = Sign("expected, above the line", path=_ABOVE, color=0)
+    return (expected, Sign("measured, below it", path=_BELOW, color=2)) if measured else (expected,)
+
+
+def _named(panels: Sequence[Panel], label: str) -> tuple[Panel, ...]:
+    """With whose they are, where no title above them says it."""
+    return tuple(replace(one, title=", ".join(filter(None, (label, one.title)))) for one in panels)
+
+
+def _runs(figure: Figure, measurements: Measurements) -> Iterator[tuple[Run, str]]:
+    several = len(measurements.systems) > 1
+    for system in measurements.systems:
+        for drawn in figure.series:
+            runs = measurements.runs_of(drawn.query, system.name)
+            if runs:
+                words = [label_of(system.name)] if several else []
+                yield runs[0], ", ".join([*words, *([drawn.label] if drawn.label else [])])
+
+
+# One dot for each repetition, a lane for each system, as Figures 4, 6, 8 and 10 of koh2013.
+
+
+_STRIPS_CAPTION = (
+    "Each dot is one repetition, the first one at the top of its lane; the bar is the mean of all."
+)
+
+
+def draw_strips(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:
+    """The lanes of every system, below published ones, grouped by series."""
+    lanes, notes = _lanes(figure, measurements)
+    marks = [one for one in figure.marks if one.x is not None]
+    known = _known(figure, study)
+    if not lanes and not known:
+        return []
+    names = [one.name for one in measurements.systems if label_of(one.name) in {x.name for x in lanes}]
+    title = str(figure.settings.get("axis", "Response time"))
+    key = (
+        *looks.key_of_systems(names, measurements, line=False),
+        *looks.key_of_published([replace(one, label="") for one in marks], figure, study),
+    )
+    panel = Panel(
+        f"{prefix}-strips", "", strips.chart(lanes, known, looks.series_of(figure), PAGE, title=title)
+    )
+    caption = (*([_STRIPS_CAPTION] if lanes else []), *looks.where_from(marks, study))
+    return [blocks.Figure(figure.title, (panel,), caption, key, tuple(notes))]
+
+
+def _known(figure: Figure, study: Study) -> list[Known]:
+    unit = str(figure.settings.get("unit", "ns"))
+    return [
+        Known(one.label, one.system, in_ns(one.x, unit), looks.published_path(study.rank(one.system)))
+        for one in figure.marks
+        if one.x is not None
+    ]
+
+
+def _lanes(figure: Figure, measurements: Measurements) -> tuple[list[Lane], list[str]]:
+    lanes, notes = [], []
+    for series in figure.series:
+        for rank, system in enumerate(measurements.systems):
+            found = each_repetition(series.query, measurements, system.name)
+            label = label_of(system.name)
+            if not isinstance(found, Absent):
+                color = PAGE.series[looks.color_of(rank)]
+                lanes.append(Lane(series.label, label, found, color, looks.shape_of(rank)))
+            elif measurements.runs_of(series.query, system.name):
+                notes.append(f"{', '.join(filter(None, (label, series.label)))}: {found.why}")
+    return lanes, notes
+
+
+# Quantiles of each series against those of a reference, a panel for each: Figure 3 of delgado2020.
+
+
+_HEIGHT = 220  # about as high as wide, where two stand side by side
+_QUANTILES_CAPTION = (
+    "Each point is a quantile: across, that of {reference}; up, that of the other. On the dotted line both "
+    "are the same. The other line is the linear regression over all quantiles, as published; the axes are "
+    "logarithmic, so that it bends. The few largest samples weigh most in it."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _One:
+    """A panel: of which system, of which series."""
+
+    system: str
+    rank: int
+    label: str
+    plot: QuantilePlot
+
+
+def draw_quantiles(
+    figure: Figure, measurements: Measurements, prefix: str, _study: Study
+) -> list[blocks.Figure]:
+    """One figure for each system, since all of its panels are measured by the system's own reference."""
+    parts = []
+    several = len(measurements.systems) > 1
+    for rank, system in enumerate(measurements.systems):
+        plots, notes = _plots(figure, measurements, system.name, rank)
+        if plots:
+            label = label_of(system.name)
+            title = f"{figure.title}: {label}" if several else figure.title
+            reference = reference_of(figure.series[0].query)
+            parts.append(
+                blocks.Figure(
+                    title,
+                    tuple(_panels(plots, reference, f"{prefix}-{rank}")),
+                    (_QUANTILES_CAPTION.format(reference=reference),),
+                    (),
+                    tuple(notes),
+                )
+            )
+    return parts
+
+
+def _plots(
+    figure: Figure, measurements: Measurements, system: str, rank: int
+) -> tuple[list[_One], list[str]]:
+    found, notes = [], []
+    for drawn in figure.series:
+        if not measurements.runs_of(drawn.query, system) or drawn.query.deployment == reference_of(
+            drawn.query
+        ):
+            continue  # why nothing was measured is said for all charts alike
+        try:
+            sides = [
+                samples_of(one, measurements, system)
+                for one in (replace(drawn.query, deployment=reference_of(drawn.query)), drawn.query)
+            ]
+        except UsageError as error:
+            notes.append(f"{drawn.label}: {error}.")
+            continue
+        if absent := next((one for one in sides if isinstance(one, Absent)), None):
+            notes.append(f"{drawn.label}: {absent.why}")
+            continue
+        reference, observed = (one for one in sides if not isinstance(one, Absent))
+        found.append(_One(system, rank, drawn.label, plot_of(reference, observed)))
+    return found, notes
+
+
+def _panels(plots: Sequence[_One], reference: str, prefix: str) -> Iterator[Panel]:
+    span_ns = quantile_plot.extent([one.plot for one in plots])
+    for index, one in enumerate(plots):
+        line = quantile_plot.regression(one.plot)
+        chart = quantile_plot.chart(
+            one.plot,
+            PAGE,
+            names=(reference, one.label),
+            rank=looks.color_of(one.rank),
+            span_ns=span_ns,
+            height=_HEIGHT,
+        )
+        yield Panel(f"{prefix}-{index}", f"{one.label}: y = {line}" if line else one.label, chart)
