@@ -1,7 +1,7 @@
 """A process that has loaded tauto once and forks for each command.
 
 A command does what it would do in a fresh interpreter: it has its own process, environment, folder, standard
-streams and exit code. Only the second that it takes to load numpy, pyarrow and altair is spared. For what is
+streams and exit code. Only the second that it takes to load numpy, pyarrow and scipy is spared. For what is
 about the interpreter itself (signals, terminals, what help loads) start one: `real.start_tauto`.
 """
 
@@ -20,7 +20,6 @@ from select import select
 from typing import NoReturn
 
 _LOADED = (
-    "altair",
     "jinja2",
     "numpy",
     "pyarrow.parquet",

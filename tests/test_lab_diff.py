@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from lab import guest_kernel
 from report_runs import SAMPLES, latencies, store_run
+from tautochrone.answer.charts.theme import PAGE
 from tautochrone.base.errors import UsageError
 from tautochrone.cli.app import app
 from tautochrone.lab_diff import figures
@@ -245,4 +246,4 @@ def test_calls_that_are_all_short_beside_the_wait_still_make_a_figure(tmp_path: 
     window = replace(found.timed.window, release_ns=0)  # so that the wait is a thousand times as long
     figure = figures.calls(Results(replace(found, timed=replace(found.timed, window=window))))
     assert figure is not None
-    assert figure.panels[0].chart.to_dict()["height"] > 0
+    assert figure.panels[0].chart.specification(PAGE)["height"] > 0

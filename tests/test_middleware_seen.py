@@ -13,6 +13,7 @@ import middleware_runs as made
 from middleware_servers import needs
 from real import tauto
 from tautochrone.answer import evidence, figure
+from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.terminal import show_run
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.campaign import terminal
@@ -172,7 +173,9 @@ def test_each_drawing_says_what_it_is_of(store: Store) -> None:
     runs = [made.latency(store, clients=clients) for clients in (0, 2)]
     lanes = lanes_of(runs, latency_of)
     axes = {
-        panel.id: panel.chart.to_dict()["description"] for one in figures(lanes, "f") for panel in one.panels
+        panel.id: panel.chart.specification(PAGE)["description"]
+        for one in figures(lanes, "f")
+        for panel in one.panels
     }
     assert axes["f-c0-average"].startswith("average round trip")
     assert axes["f-c0-jitter"].startswith("standard deviation of the round trip")

@@ -11,6 +11,7 @@ import pytest
 import middleware_runs
 import schmidt_runs
 from schmidt_runs import ORDINARY, REAL_TIME
+from tautochrone.answer.charts.theme import PAGE
 from tautochrone.judge.switching import HANDOVER, PUBLISHED, YIELD
 from tautochrone.middleware import throughput_judge as throughput
 from tautochrone.middleware.throughput_judge import ThroughputRun
@@ -383,7 +384,7 @@ def test_published_numbers_stand_in_the_chart_as_lines(paper: Paper, both: Measu
     (part,) = next(one for one in draw_all(paper, both) if one.figure.name == "Figure 6").parts
     text = part.panels[0].chart.to_json()
     assert "200000" in text
-    assert "Linux/RT, around 200 us" in part.panels[0].chart.to_dict()["description"]
+    assert "Linux/RT, around 200 us" in part.panels[0].chart.specification(PAGE)["description"]
 
 
 def test_without_a_measurement_nothing_is_drawn_and_nothing_found(paper: Paper) -> None:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, sync_playwright
+from tautochrone.answer.blocks import Grid
 
 import tire_runs
 from tautochrone.answer import evidence, figure, page
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.views import grids
 from tautochrone.judge.loops import judge_runs
 from tautochrone.run.folder import Run
@@ -129,7 +130,7 @@ def test_marks_of_24_threads_stay_few(store: Store) -> None:
 
     panels = {panel.id: panel for one in drawn for panel in one.panels}
     assert {"m-blocks-longest-0", "m-blocks-typical-0", "m-over-time-0", "m-shares-0"} <= set(panels)
-    blocks = panels["m-blocks-longest-0"].chart.to_dict()
+    blocks = panels["m-blocks-longest-0"].chart.specification(PAGE)
     assert sum(map(len, blocks["datasets"].values())) < 2_500
 
 

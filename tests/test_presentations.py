@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from rich.console import Console
+from tautochrone.answer.blocks import Grid
 
 import streams
 from report_runs import latencies, store_run
 from tautochrone.answer import composition, evidence, figure, page, terminal
-from tautochrone.answer.blocks import Grid
 from tautochrone.answer.charts.histogram import display_bins, display_edges
-from tautochrone.answer.charts.outlined import unit_path
+from tautochrone.answer.charts.signs import unit_path
+from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.evidence import Measured
 from tautochrone.answer.experiments import presentation_of
 from tautochrone.answer.terminal import sketch
@@ -279,7 +280,7 @@ def errors(tmp_path_factory: pytest.TempPathFactory) -> Measured:
 def test_every_chart_shows_values_on_both_sides_of_0(errors: Measured, kind: str) -> None:
     chart = figure.draw(errors, kind)
 
-    scales = [scale for scale in find(chart.to_dict(), "scale") if scale.get("type") == "symlog"]
+    scales = [scale for scale in find(chart.specification(PAGE), "scale") if scale.get("type") == "symlog"]
     svg = figure.encode(chart, "svg").decode()
     assert scales
     assert all(scale["constant"] > 0 for scale in scales)
@@ -293,7 +294,7 @@ def test_a_signed_measure_over_time_has_an_axis_to_both_sides(tmp_path: Path) ->
 
     chart = figure.draw(evidence.gather([run]).measured[0], "time")
 
-    assert any(scale.get("type") == "symlog" for scale in find(chart.to_dict(), "scale"))
+    assert any(scale.get("type") == "symlog" for scale in find(chart.specification(PAGE), "scale"))
     assert "NaN" not in figure.encode(chart, "svg").decode()
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, skip_or_fail, stopped_half_way, tauto
+from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments.inversion import InversionPresentation
 from tautochrone.judge.inversion import Repetitions, judge_run, repetitions
 from tautochrone.run.folder import Run
@@ -157,7 +158,7 @@ def test_the_scenario_is_drawn_as_measured(run: Run) -> None:
     assert len({panel.id for panel in (*scenario.panels, *waits.panels)}) == len(titles) + 1
     assert "plain mutex" in " ".join(scenario.caption)  # told to be alike
     for panel in (*scenario.panels, *waits.panels):
-        json.dumps(panel.chart.to_dict())
+        json.dumps(panel.chart.specification(PAGE))
 
 
 def test_the_cpu_belongs_to_others_for_as_long_after_each_repetition(run: Run) -> None:

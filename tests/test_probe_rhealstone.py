@@ -23,6 +23,7 @@ from real import (
 )
 from streams import make_stream
 from tautochrone.answer import page
+from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments.rhealstone import RhealstonePresentation
 from tautochrone.judge.rhealstone import COMPONENTS, INTERRUPT_MEASURE, judge_rhealstone
 from tautochrone.judge.rows import DURATION, rows_of
@@ -276,8 +277,8 @@ def test_the_figure_sets_each_row_beside_the_published_ones(tmp_path: Path) -> N
     (figure,) = RhealstonePresentation().figures([run], [""], "rhealstone")
     titles = [panel.title for panel in figure.panels]
     assert titles == ["task switch", "preemption", "IPC (semaphore shuffle)", "the others"]
-    assert "Xenomai 2.6.2.1 (2014)" in str(figure.panels[0].chart.to_dict())
-    assert "Xenomai" not in str(figure.panels[3].chart.to_dict())
+    assert "Xenomai 2.6.2.1 (2014)" in str(figure.panels[0].chart.specification(PAGE))
+    assert "Xenomai" not in str(figure.panels[3].chart.specification(PAGE))
 
 
 def test_a_command_is_stored_as_its_words_and_shown_as_a_shell_takes_it(tmp_path: Path) -> None:

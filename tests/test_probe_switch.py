@@ -10,6 +10,7 @@ import pytest
 
 from preload import environment_with
 from real import PATIENCE_S, a_cpu, needs_priorities, probe, sealed, stopped_half_way, two_cpus
+from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments.switch import SwitchPresentation
 from tautochrone.judge.rows import DURATION, rows_of
 from tautochrone.judge.switching import judge_switching
@@ -209,7 +210,7 @@ def test_the_figure_sets_each_row_beside_the_published_ones(tmp_path: Path) -> N
     (figure,) = SwitchPresentation().figures([run, run], ["idle", "loaded"], "switch")
     assert [panel.title for panel in figure.panels][:2] == ["yield", "hand-over"]
     assert len({panel.id for panel in figure.panels}) == len(figure.panels)
-    drawn = str(figure.panels[0].chart.to_dict())
+    drawn = str(figure.panels[0].chart.specification(PAGE))
     for words in ("yield\\nidle", "yield\\nloaded", "VxWorks 5.4 (2002)", "Pentium III, 866 MHz"):
         assert words in drawn
     assert "866 MHz" in figure.caption[0]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from real import PATIENCE_S, a_cpu, only_run, policy_options, probe, sealed, skip_or_fail, tauto
+from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments import presentation_of
 from tautochrone.experiments.taskset_run import CONDITION, expected_of, is_pinned, measured_jobs, outcomes_of
 from tautochrone.run.folder import Run
@@ -445,10 +446,10 @@ def test_figures_show_the_schedule_and_every_task(paper: Run) -> None:
     ids = [panel.id for figure in figures for panel in figure.panels]
     assert len(set(ids)) == len(ids)
     assert all(panel_id.startswith("taskset-") for panel_id in ids)
-    drawn = json.dumps(schedule.panels[0].chart.to_dict())
+    drawn = json.dumps(schedule.panels[0].chart.specification(PAGE))
     assert '"measured"' in drawn
     assert '"expected"' in drawn
-    limits = json.dumps(responses.panels[2].chart.to_dict(), ensure_ascii=False)
+    limits = json.dumps(responses.panels[2].chart.specification(PAGE), ensure_ascii=False)
     assert "deadline" in limits
     assert ("analysis 11.6" in limits) == REAL_TIME
 

@@ -10,11 +10,10 @@ import pytest
 
 from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.answer import composition, evidence
-from tautochrone.answer.charts import axes, cumulative, histogram, timeline
-from tautochrone.answer.charts import errors as periods
+from tautochrone.answer.charts import course, cumulative, histogram, scales
+from tautochrone.answer.charts.theme import PAGE, PAPER
 from tautochrone.answer.evidence import Measured
 from tautochrone.answer.series import Bins, Envelope, Series, merge
-from tautochrone.answer.theme import PAGE, PAPER
 from tautochrone.run.store import Store
 
 
@@ -24,9 +23,8 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Measured:
 
 
 def rows_of(chart: Any, layer: int) -> list[dict[str, Any]]:
-    drawn = chart.to_dict()
-    data = drawn["layer"][layer].get("data") or drawn["data"]
-    return list(data["values"] if "values" in data else drawn["datasets"][data["name"]])
+    drawn = chart.specification(PAPER)
+    return list(drawn["datasets"][drawn["layer"][layer]["data"]["name"]])
 
 
 def test_display_bins_keep_every_count_and_the_maximum(measured: Measured) -> None:
@@ -48,7 +46,7 @@ def test_display_bins_keep_extraordinary_values(tmp_path: Path, values: list[int
     bins = histogram.display_bins(series[0].bins, histogram.display_edges(series))
 
     assert bins.count.sum() == len(values)
-    assert json.dumps(histogram.chart(series, PAPER).to_dict())
+    assert json.dumps(histogram.chart(series).specification(PAPER))
 
 
 def test_the_outline_falls_to_zero_where_bins_are_missing() -> None:
@@ -98,20 +96,20 @@ def test_a_polling_run_does_not_flatten_the_others(tmp_path: Path) -> None:
     sleeping = store_run(store, [latencies(2, 4_000, 40_000)], parameters={"wait": "sleep"})
     series = evidence.gather([polling, sleeping]).measured[0].series
 
-    assert [len(one) for one in timeline.ranges(series).values()] == [1, 1]
+    assert [len(one) for one in course.ranges(series).values()] == [1, 1]
     alike = evidence.gather(idle_and_loaded(tmp_path / "alike")).measured[0].series
-    assert [len(one) for one in timeline.ranges(alike).values()] == [4, 4]
+    assert [len(one) for one in course.ranges(alike).values()] == [4, 4]
 
 
 def test_a_histogram_says_the_maximum_and_no_name(measured: Measured) -> None:
-    text = json.dumps(histogram.chart(measured.series, PAPER, legend=False).to_dict(), ensure_ascii=False)
+    text = json.dumps(histogram.chart(measured.series, legend=False).specification(PAPER), ensure_ascii=False)
 
     assert '"max 310\u00a0µs"' in text
     assert "idle: max" not in text
 
 
 def test_the_enlarged_curve_ends_at_the_worst_with_the_share_of_one_cycle(measured: Measured) -> None:
-    rows = rows_of(cumulative.top(measured.series, PAPER), layer=0)
+    rows = rows_of(cumulative.top(measured.series), layer=0)
 
     ends = [row for row in rows if row["last"]]
     assert {row["at"] for row in ends} == {one.maximum_ns for one in measured.series}
@@ -121,7 +119,7 @@ def test_the_enlarged_curve_ends_at_the_worst_with_the_share_of_one_cycle(measur
 def test_the_curves_hold_the_true_quantiles(tmp_path: Path) -> None:
     values = latencies(5, 10_000, 400_000)
     run = store_run(Store(tmp_path), [values])
-    rows = rows_of(cumulative.top(evidence.gather([run]).measured[0].series, PAPER), layer=0)
+    rows = rows_of(cumulative.top(evidence.gather([run]).measured[0].series), layer=0)
 
     ordered = np.sort(values)
     for row in rows:
@@ -132,7 +130,7 @@ def test_the_curves_hold_the_true_quantiles(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_chart_over_time_shows_every_worst_and_when(measured: Measured) -> None:
     for one in measured.series:
-        chart = timeline.chart([one], PAPER, within=measured.series)
+        chart = course.envelope([one], within=measured.series)
 
         assert max(row["high"] for row in rows_of(chart, layer=0)) == one.maximum_ns
         label = rows_of(chart, layer=3)[0]["label"]
@@ -148,7 +146,7 @@ def test_the_chart_over_time_shows_every_worst_and_when(measured: Measured) -> N
     ],
 )
 def test_time_ticks_are_round_and_enclose_the_values(low: int, high: int, expected: list[int]) -> None:
-    ticks = axes.time_ticks(low, high)
+    ticks = scales.time_ticks(low, high)
 
     assert ticks[0] <= low
     assert ticks[-1] >= high
@@ -170,7 +168,7 @@ def test_every_figure_of_the_page_has_charts_and_words(measured: Measured) -> No
     assert len(set(ids)) == len(ids)
     for figure in figures:
         assert figure.caption
-        assert all(panel.chart.to_dict()["description"] for panel in figure.panels)
+        assert all(panel.chart.specification(PAGE)["description"] for panel in figure.panels)
 
 
 def test_many_sources_are_put_together(measured: Measured) -> None:
@@ -182,9 +180,9 @@ def test_many_sources_are_put_together(measured: Measured) -> None:
 
 
 def test_the_errors_of_a_period_have_the_colour_of_their_run() -> None:
-    points = periods.thin(np.array([-5_000, 0, 7_000]), 10)
+    points = course.thin_errors(np.array([-5_000, 0, 7_000]), 10)
     assert points is not None
-    chart = periods.chart(points, PAGE, reach_ns=points.reach_ns, rank=1).to_dict()
+    chart = course.errors(points, reach_ns=points.reach_ns, rank=1).specification(PAGE)
     drawn = json.dumps(chart["layer"])
-    assert PAGE.series[1] in drawn
-    assert PAGE.series[0] not in drawn
+    assert PAGE.colours.series[1] in drawn
+    assert PAGE.colours.series[0] not in drawn

@@ -8,6 +8,7 @@ import pytest
 
 from report_runs import idle_and_loaded, latencies, store_run
 from tautochrone.answer import evidence, figure
+from tautochrone.answer.charts.theme import PAPER
 from tautochrone.answer.evidence import Measured
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.run.store import Store
@@ -79,7 +80,7 @@ def test_the_cumulative_figure_has_the_whole_curve_and_its_top(measured: Measure
 
 
 def test_runs_over_time_have_a_panel_each_so_that_no_label_covers_another_run(measured: Measured) -> None:
-    drawn = figure.draw(measured, "time").to_dict()
+    drawn = figure.draw(measured, "time").specification(PAPER)
 
     assert [panel["title"] for panel in drawn["vconcat"]] == ["idle", "cpu+memory"]
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from reproductions import Made, measured
-from tautochrone.answer.charts.outlined import unit_path
+from tautochrone.answer.charts.signs import unit_path
+from tautochrone.answer.charts.theme import PAGE, series_tone
 from tautochrone.papers.document import Drawn as Series
 from tautochrone.papers.document import Figure, Mark, Paper, Query
 from tautochrone.papers.read import read
@@ -49,11 +50,11 @@ def samples(seed: int, median_ns: int = 20_000, count: int = 1_000) -> np.ndarra
 
 
 def specification(drawn: Drawn) -> str:
-    return json.dumps([panel.chart.to_dict() for part in drawn.parts for panel in part.panels])
+    return json.dumps([panel.chart.specification(PAGE) for part in drawn.parts for panel in part.panels])
 
 
 def rows_of(drawn: Drawn, panel: int, layer: int) -> list[dict[str, Any]]:
-    spec = drawn.parts[0].panels[panel].chart.to_dict()
+    spec = drawn.parts[0].panels[panel].chart.specification(PAGE)
     data = spec["layer"][layer].get("data") or spec["data"]
     rows: list[dict[str, Any]] = data["values"] if "values" in data else spec["datasets"][data["name"]]
     return rows
@@ -137,10 +138,10 @@ def test_a_system_keeps_its_colour_and_shape_where_the_one_before_it_is_missing(
     )
 
     drawn = draw(CURVES, both, STUDY)
-    ours = [sign for sign in drawn.parts[0].key if sign.color is not None]
-    color = drawn.parts[0].panels[0].chart.to_dict()["layer"][0]["encoding"]["color"]["scale"]
+    ours = [sign for sign in drawn.parts[0].key if sign.tone and sign.tone.role == "series"]
+    color = drawn.parts[0].panels[0].chart.specification(PAGE)["layer"][0]["encoding"]["color"]["scale"]
 
-    assert [(sign.label, sign.color) for sign in ours] == [("lab:debian-rt", 1)]
+    assert [(sign.label, sign.tone) for sign in ours] == [("lab:debian-rt", series_tone(1))]
     assert color["domain"] == ["this machine", "lab:debian-rt"]
 
 
@@ -207,7 +208,7 @@ def test_published_marks_that_would_cover_one_another_stand_above_each_other(tmp
     marks = tuple(Mark(system, "unloaded", 7.0, 1.0, "maximum") for system in ("Alpha", "Beta"))
 
     drawn = draw(replace(CURVES, marks=marks), loop, STUDY)
-    layers = drawn.parts[0].panels[0].chart.to_dict()["layer"][2:]
+    layers = drawn.parts[0].panels[0].chart.specification(PAGE)["layer"][2:]
 
     assert [layer["mark"]["yOffset"] for layer in layers] == [0, -9]
 

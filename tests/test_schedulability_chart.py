@@ -2,14 +2,14 @@
 
 import io
 
-import altair as alt
 from rich.console import Console
 
 from task_sets import by_order, edf, fixed
 from tautochrone.analyse.page import sketch
 from tautochrone.answer import figure
-from tautochrone.answer.charts import schedule
-from tautochrone.answer.theme import PAGE, PAPER
+from tautochrone.answer.charts import lanes
+from tautochrone.answer.charts.grammar import Chart
+from tautochrone.answer.charts.theme import PAGE
 from tautochrone.schedulability.measured import MeasuredJob
 from tautochrone.schedulability.taskset import Task
 from tautochrone.schedulability.timeline import Timeline, simulate
@@ -19,22 +19,22 @@ DELGADO = by_order((10 * MS, 10 * MS, 3 * MS), (20 * MS, 20 * MS, 5 * MS), (40 *
 LATE = by_order((10 * MS, 10 * MS, 6 * MS), (20 * MS, 15 * MS, 7 * MS))
 
 
-def _values(chart: alt.LayerChart, kind: str) -> list[dict[str, object]]:
+def _values(chart: Chart, kind: str) -> list[dict[str, object]]:
     return [row for rows in _layers(chart) for row in rows if row.get("kind") == kind]
 
 
-def _layers(chart: alt.LayerChart) -> list[list[dict[str, object]]]:
+def _layers(chart: Chart) -> list[list[dict[str, object]]]:
     """What each layer draws, from the back to the front."""
-    specification = chart.to_dict()
+    specification = chart.specification(PAGE)
     return [specification["datasets"][layer["data"]["name"]] for layer in specification["layer"]]
 
 
 def _svg(timeline: Timeline, measured: list[MeasuredJob] | None = None) -> str:
-    return figure.encode(schedule.chart(timeline, measured, PAPER), "svg").decode()
+    return figure.encode(lanes.schedule(timeline, measured), "svg").decode()
 
 
 def test_each_task_has_a_lane_with_its_slices_releases_and_deadlines() -> None:
-    chart = schedule.chart(simulate(DELGADO), None, PAPER)
+    chart = lanes.schedule(simulate(DELGADO), None)
     bars = [(row["task"], row["at"], row["end"]) for row in _values(chart, "executing")]
     assert bars[:4] == [("t1", 0, 3), ("t2", 3, 8), ("t3", 8, 10), ("t1", 10, 13)]
     assert len(_values(chart, "release")) == 4 + 2 + 1
@@ -45,12 +45,12 @@ def test_each_task_has_a_lane_with_its_slices_releases_and_deadlines() -> None:
 
 
 def test_a_preemption_is_bridged() -> None:
-    links = [(row["at"], row["end"]) for row in _layers(schedule.chart(simulate(DELGADO), None, PAPER))[1]]
+    links = [(row["at"], row["end"]) for row in _layers(lanes.schedule(simulate(DELGADO), None))[1]]
     assert links == [(10, 13), (20, 28)]
 
 
 def test_what_runs_after_its_deadline_is_told_apart() -> None:
-    chart = schedule.chart(simulate(LATE), None, PAPER)
+    chart = lanes.schedule(simulate(LATE), None)
     late = _values(chart, "executing, after its deadline")
     assert [(row["task"], row["at"], row["end"]) for row in late] == [("t2", 16, 19)]
     assert [row["at"] for row in _values(chart, "deadline missed")] == [15]
@@ -62,7 +62,7 @@ def test_measured_jobs_stand_below_the_expected_ones_with_their_preemptions() ->
         MeasuredJob("t1", 10 * MS, 10 * MS + 20_000, 13 * MS),
         MeasuredJob("t1", 90 * MS, 90 * MS, 93 * MS),  # past the window
     ]
-    chart = schedule.chart(simulate(DELGADO), measured, PAPER)
+    chart = lanes.schedule(simulate(DELGADO), measured)
     bars = [(row["task"], row["at"], row["end"]) for row in _values(chart, "measured")]
     assert bars == [("t3", 8, 10.02), ("t1", 10.02, 13), ("t3", 13, 13.05)]
     assert _values(chart, "expected")
@@ -71,7 +71,7 @@ def test_measured_jobs_stand_below_the_expected_ones_with_their_preemptions() ->
 
 
 def test_a_run_of_which_nothing_was_measured_keeps_its_empty_lanes() -> None:
-    assert _values(schedule.chart(simulate(DELGADO), [], PAPER), "measured") == []
+    assert _values(lanes.schedule(simulate(DELGADO), []), "measured") == []
 
 
 def test_lanes_go_by_cpu_then_by_urgency() -> None:
@@ -92,17 +92,17 @@ def test_a_task_name_of_any_letters_is_drawn_as_it_is() -> None:
 
 
 def test_the_chart_is_told_in_words() -> None:
-    words = schedule.describe(simulate(DELGADO), [MeasuredJob("t3", 0, 8 * MS, 30 * MS)])
+    words = lanes.describe_schedule(simulate(DELGADO), [MeasuredJob("t3", 0, 8 * MS, 30 * MS)])
     assert "3 tasks over 40\u00a0ms" in words
     assert "t3: 1 job, longest expected response 29\u00a0ms, longest measured response 30\u00a0ms" in words
     assert "preempted 2 times" in words
-    assert "1 deadline missed" in schedule.describe(simulate(LATE))
+    assert "1 deadline missed" in lanes.describe_schedule(simulate(LATE))
 
 
 def test_without_a_legend_there_is_none_and_the_key_has_its_outlines() -> None:
-    specification = str(schedule.chart(simulate(LATE), None, PAGE, legend=False).to_dict())
+    specification = str(lanes.schedule(simulate(LATE), None, with_legend=False).specification(PAGE))
     assert "'legend': None" in specification
-    assert set(schedule.GLYPHS) == {"release", "deadline", "deadline missed"}
+    assert {sign.label for sign in lanes.SCHEDULE_KEY} == {"release", "deadline", "deadline missed"}
 
 
 def _lines(timeline: Timeline, width: int) -> list[str]:

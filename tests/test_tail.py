@@ -12,9 +12,9 @@ import streams
 import tail_cases
 from real import sealed
 from report_runs import store_run
-from tautochrone.answer.charts import return_level
+from tautochrone.answer.charts import tail as tail_charts
+from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.tail import section, tables
-from tautochrone.answer.theme import PAGE
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_frequency
 from tautochrone.judge.reduced import Reduced
@@ -143,7 +143,7 @@ def test_a_chart_is_drawn_also_where_more_are_lost_than_the_threshold_leaves() -
     assert (np.diff(curve.at) > 0).all()
     assert curve.at[-1] < one.due / 2_000  # what is lost is exceeded as often
     assert (np.diff(curve.value_ns) > 0).all()
-    assert return_level.chart(curve, PAGE).to_dict()
+    assert tail_charts.levels(curve).specification(PAGE)
 
 
 def test_where_the_missed_are_not_known_nothing_is_claimed() -> None:
@@ -334,6 +334,6 @@ def test_a_fit_that_reaches_nowhere_is_drawn_as_what_was_measured() -> None:
     for at in (nothing, whole.at[:1] / 1e3):
         values = whole.value_ns[: len(at)]
         bare = replace(whole, at=at, value_ns=values, low_ns=values, high_ns=values)
-        drawn = return_level.chart(bare, PAGE).to_dict()
+        drawn = tail_charts.levels(bare).specification(PAGE)
         low, high = drawn["layer"][0]["encoding"]["x"]["scale"]["domain"]
         assert 0 < low < bare.due < high

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from report_runs import FACTS, store_run
+from tautochrone.answer.charts.theme import PAGE
 from tautochrone.base.errors import UsageError
 from tautochrone.measure.cell import IDLE
 from tautochrone.run.folder import Run
@@ -285,7 +286,7 @@ def test_a_refused_model_shows_what_is_left_over_and_gives_no_constants(store: S
     assert all(len(one["points"]) == 6 for one in policy["threads"])
     drawn = [panel for figure in tire_model.figures(found, "grid") for panel in figure.panels]
     assert [panel.id for panel in drawn] == ["grid-fifo-times-1", "grid-fifo-times-2", "grid-fifo-errors"]
-    assert all(panel.chart.to_dict() for panel in drawn)
+    assert all(panel.chart.specification(PAGE) for panel in drawn)
 
 
 def test_what_the_store_lacks_is_named(store: Store) -> None:

@@ -131,12 +131,11 @@ def _show(
 
 
 def _draw(drawn: Timeline, out: Path) -> None:
-    from tautochrone.answer.charts.schedule import chart
+    from tautochrone.answer.charts.lanes import schedule
     from tautochrone.answer.figure import save
-    from tautochrone.answer.theme import PAPER
 
     try:
-        save(chart(drawn, None, PAPER), out)
+        save(schedule(drawn, None), out)
     except StoreError as error:
         raise StoreError(str(error), "Choose another place with --figure.") from error
 

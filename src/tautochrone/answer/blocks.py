@@ -10,7 +10,8 @@ from tautochrone.base.faults import attempt
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    import altair as alt
+    from tautochrone.answer.charts.grammar import Chart
+    from tautochrone.answer.charts.signs import Sign
 
 
 @dataclass(frozen=True)
@@ -33,32 +34,31 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Sign:
-    """One entry of a key beside the runs: a dash pattern, or the outline of a shape, or that shape on a line.
+class Place:
+    """Which chart of a page, or of a set of figures, a panel is.
 
-    ``color``: place in the theme's series; ``shade``: the name of another of its colours, "ink" or "heat-0";
-    neither: the muted ink.
+    Attributes:
+        kind: what it shows; panels of one kind belong together.
+        number: which of its kind; None: its kind has no other.
     """
 
-    label: str
-    dash: str | None = None
-    path: str = ""
-    color: int | None = None
-    shade: str = ""
-
-    @property
-    def is_heading(self) -> bool:
-        """Whether it is words alone, for the signs after it."""
-        return self.dash is None and not self.path
+    kind: str
+    number: int | None = None
 
 
 @dataclass(frozen=True)
 class Panel:
     """One chart of a figure."""
 
-    id: str
+    place: Place
     title: str
-    chart: alt.LayerChart
+    chart: Chart
+
+    @property
+    def id(self) -> str:
+        """The id of its element on a page."""
+        kind, number = self.place.kind, self.place.number
+        return kind if number is None else f"{kind}-{number}"
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from tautochrone.answer.blocks import Figure, Panel, Sign, made
-from tautochrone.answer.charts import cpus, cumulative, histogram, timeline
+from tautochrone.answer.blocks import Figure, Panel, Place, made
+from tautochrone.answer.charts import course, cumulative, histogram, rows
+from tautochrone.answer.charts.scales import dash_of
+from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.evidence import Measured
-from tautochrone.answer.phrasing import course
+from tautochrone.answer.phrasing.course import sentences
 from tautochrone.answer.series import Series, is_signed, merge, runs_of, sources_of
-from tautochrone.answer.theme import DASHES, PAGE
 from tautochrone.answer.typeset import duration, micro, number
 from tautochrone.answer.views import losses
 
@@ -19,12 +20,6 @@ _ENVELOPE = "Each stretch of time shows its least and its largest value; no extr
 _SIGNED = "There are values below 0: the axis of time is linear close to 0 and logarithmic to both sides."
 _OWN_RANGES = "The runs are too far apart for one scale: each has its own."
 _OFTEN = "How often each value occurred"
-_GLYPHS = {
-    "median": "M11 1.500a4.500 4.500 0 1 1 0 9a4.500 4.500 0 1 1 0-9z",
-    "99 %": "M7 2h8v8H7z",
-    "99.9 %": "M11 .8L14.800 6 11 11.200 7.200 6z",
-    "max": "M7.500 1.500L15 6 7.500 10.500z",
-}
 
 
 def compose(measured: Measured, prefix: str) -> list[Figure]:
@@ -51,11 +46,10 @@ def _histogram(measured: Measured, prefix: str) -> Figure:
     sources = sources_of(series)
     panels = [
         Panel(
-            id=f"{prefix}-histogram-{index}",
+            place=Place(f"{prefix}-histogram", index),
             title=source if len(sources) > 1 or source == TOGETHER else "",
             chart=histogram.chart(
                 [one for one in series if one.source == source],
-                PAGE,
                 within=series,
                 title=measured.title,
                 legend=False,
@@ -82,11 +76,10 @@ def _one_panel_each(measured: Measured, prefix: str) -> Figure:
     sources = sources_of(stepped)
     panels = [
         Panel(
-            f"{prefix}-histogram-{index}",
+            Place(f"{prefix}-histogram", index),
             source,
             histogram.chart(
                 [one for one in stepped if one.source == source],
-                PAGE,
                 within=stepped,
                 title=measured.title,
                 legend=False,
@@ -117,17 +110,17 @@ def _cumulative(measured: Measured, prefix: str) -> Figure:
     sources = sources_of(series)
     panels = (
         Panel(
-            f"{prefix}-whole",
+            Place(f"{prefix}-whole"),
             "all completed cycles",
-            cumulative.whole(series, PAGE, title=measured.title, legend=False),
+            cumulative.whole(series, title=measured.title, legend=False),
         ),
         Panel(
-            f"{prefix}-top",
+            Place(f"{prefix}-top"),
             "the latest tenth of them, enlarged",
-            cumulative.top(series, PAGE, title=measured.title, legend=False),
+            cumulative.top(series, title=measured.title, legend=False),
         ),
     )
-    dashes = (" ".join(map(str, DASHES[i % len(DASHES)])) for i in range(len(sources)))
+    dashes = (" ".join(map(str, dash_of(at))) for at in range(len(sources)))
     key = tuple(
         Sign(source, dash="" if dash == "1 0" else dash) for source, dash in zip(sources, dashes, strict=True)
     )
@@ -144,13 +137,13 @@ def _timeline(measured: Measured, prefix: str) -> Figure:
     series: Sequence[Series] = few(with_time)
     if len(series) > _MOST_PANELS:
         series = merge(with_time, TOGETHER)
-    name, ranges = _panel_name(series), timeline.ranges(series)
+    name, ranges = _panel_name(series), course.ranges(series)
     panels = tuple(
         Panel(
-            f"{prefix}-time-{index}",
+            Place(f"{prefix}-time", index),
             name(one) if len(series) > 1 else "",
-            timeline.chart(
-                [one], PAGE, within=series, range_of=ranges[one.run], title=measured.meaning, legend=False
+            course.envelope(
+                [one], within=series, range_of=ranges[one.run], title=measured.meaning, legend=False
             ),
         )
         for index, one in enumerate(series)
@@ -167,7 +160,7 @@ def over_time(measured: Measured) -> list[str]:
         micro(f"{label}: {sentence}" if several else sentence)
         for label, found in measured.courses
         if not found.why_not
-        for sentence in course.sentences(found)
+        for sentence in sentences(found)
     ]
 
 
@@ -185,7 +178,7 @@ def _marked(series: Sequence[Series]) -> Iterator[str]:
 def _worst_so_far(measured: Measured, prefix: str) -> Figure:
     series = [one for one in measured.series if one.maxima is not None]
     panel = Panel(
-        f"{prefix}-maxima", "", timeline.worst_so_far(series, PAGE, title=measured.meaning, legend=False)
+        Place(f"{prefix}-maxima"), "", course.worst_so_far(series, title=measured.meaning, legend=False)
     )
     runs = ", ".join(runs_of(series))
     kept = f"{runs}: kept a histogram, so only the instant of each new worst is known."
@@ -206,13 +199,12 @@ def _worst_sentences(series: Sequence[Series]) -> list[str]:
 
 
 def _cpus(measured: Measured, prefix: str) -> Figure:
-    panel = Panel(f"{prefix}-cpus", "", cpus.chart(measured.series, PAGE, title=measured.title, legend=False))
-    key = tuple(Sign(label, path=path) for label, path in _GLYPHS.items())
+    panel = Panel(Place(f"{prefix}-cpus"), "", rows.cpus(measured.series, title=measured.title, legend=False))
     caption = (
         "A quantile for which there are too few samples has no mark.",
         *losses.caption(measured.series),
     )
-    return Figure("Side by side", (panel,), caption, key)
+    return Figure("Side by side", (panel,), caption, rows.key_of(rows.CPU_MARKS))
 
 
 def _panel_name(series: Sequence[Series]) -> Callable[[Series], str]:

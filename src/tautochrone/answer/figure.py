@@ -1,19 +1,16 @@
 """One chart as a file for a paper or a slide: SVG, PNG or PDF."""
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
-
-import altair as alt
 
 from tautochrone.answer import composition
-from tautochrone.answer.blocks import Figure, Panel, Sign
-from tautochrone.answer.charts import axes, cpus, cumulative, histogram, timeline
-from tautochrone.answer.charts.key import specification
-from tautochrone.answer.evidence import Evidence, Measured, Presented
+from tautochrone.answer.blocks import Figure, Panel
+from tautochrone.answer.charts import course, cumulative, histogram, rows, signs
+from tautochrone.answer.charts.grammar import PADDING, SCHEMA, Chart, Specification, Stack
+from tautochrone.answer.charts.signs import Sign
+from tautochrone.answer.charts.theme import PAPER
+from tautochrone.answer.evidence import Evidence, Measured
 from tautochrone.answer.series import Series, merge
-from tautochrone.answer.theme import PAGE, PAPER
 from tautochrone.base.errors import UsageError
 from tautochrone.run.output import output
 
@@ -31,17 +28,16 @@ FORMATS = ("svg", "png", "pdf")
 _PNG_SCALE = 3.0  # 640 px wide at 3: 300 dots per inch at 6.4 inches
 _PREFIX = "f"
 _SPACING = 24
+_WIDTH_PX = 640
 _APART = {"scale": dict.fromkeys(("x", "y", "color", "shape", "strokeDash"), "independent")}
-Specification = dict[str, Any]
-"""A Vega-Lite chart as JSON."""
 
-_Drawn = tuple[list[Panel], tuple[Sign, ...]]
-"""Panels and their key."""
+_Drawn = list[tuple[Figure, Panel]]
+"""Panels, each with the figure that it is of."""
 
 
 def kinds(seen: Evidence) -> list[str]:
     """Every kind of figure that these runs have: the general ones, then those of what presents them."""
-    of_experiments = [kind for one in seen.presented.values() for kind in _presented_kinds(one)]
+    of_experiments = [kind for one in seen.presented.values() for kind in _kinds(one.figures(_PREFIX))]
     return list(dict.fromkeys([*GENERAL, *of_experiments]))
 
 
@@ -57,30 +53,20 @@ def kinds_in_words(seen: Evidence) -> dict[str, str]:
 
 def kinds_of_in_words(figures: Callable[[str], Sequence[Figure]]) -> dict[str, str]:
     """`kinds_of`, each with what it shows."""
-    made = figures(_PREFIX)
-    titles = _titles(made)
-    return {kind: titles.get(kind, "") for kind in _kinds(made)}
+    return _titles(figures(_PREFIX))
 
 
 def _titles(figures: Sequence[Figure]) -> dict[str, str]:
     """What each figure is called; a panel by itself with its own title, too."""
-    alone, panels_of, together = dict[str, str](), dict[str, int](), dict[str, str]()
-    for figure in figures:
-        for panel in figure.panels:
-            name = panel.id.removeprefix(f"{_PREFIX}-")
-            common = _without_number(name)
-            together.setdefault(common, figure.title)
-            panels_of[common] = panels_of.get(common, 0) + 1
-            alone[name] = ": ".join(filter(None, (figure.title, panel.title)))
-    several = {name: title for name, title in together.items() if panels_of[name] > 1}
-    single = {
-        _without_number(name): words for name, words in alone.items() if _without_number(name) not in several
+    return {
+        name: ": ".join(filter(None, (found[0][0].title, found[0][1].title if len(found) == 1 else "")))
+        for name, found in _kinds(figures).items()
     }
-    return {**alone, **single, **several}
 
 
-def _without_number(name: str) -> str:
-    return name.rstrip("0123456789").rstrip("-") or name
+def _kind(panel: Panel) -> str:
+    """The kind of a panel of figures that were made here."""
+    return panel.place.kind.removeprefix(f"{_PREFIX}-")
 
 
 def choose(seen: Evidence, measure: str | None = None) -> Measured:
@@ -115,24 +101,24 @@ def draw_kind(
     """
     if kind in GENERAL:
         measured = choose(seen, measure)
-        return draw(measured, kind).to_dict(), measured
+        return draw(measured, kind).specification(PAPER), measured
     for experiment, presented in seen.presented.items():
-        found = _presented_kinds(presented).get(kind)
+        found = _kinds(presented.figures(_PREFIX)).get(kind)
         if found is not None:
-            return _stacked(*found), seen.of(experiment)[0]
+            return _stacked(found), seen.of(experiment)[0]
     known = ", ".join([*kinds(seen), *others])
     raise UsageError(f"There is no figure '{kind}' of this", f"Choose from {known}.")
 
 
-def draw(measured: Measured, kind: str) -> alt.TopLevelMixin:
+def draw(measured: Measured, kind: str) -> Chart | Stack:
     """The chart of a general kind, at publication size."""
     series = composition.few(measured.series)
     title = measured.title
-    drawers: dict[str, Callable[[], alt.TopLevelMixin]] = {
-        "histogram": lambda: histogram.chart(_per_run(series), PAPER, title=title, height=300),
-        "cumulative": lambda: cumulative.both(series, PAPER, title=title, counted=_counted(measured)),
+    drawers: dict[str, Callable[[], Chart | Stack]] = {
+        "histogram": lambda: histogram.chart(_per_run(series), title=title, height=300),
+        "cumulative": lambda: cumulative.both(series, title=title, counted=_counted(measured)),
         "time": lambda: _time(measured),
-        "cpus": lambda: cpus.chart(measured.series, PAPER, title=title),
+        "cpus": lambda: rows.cpus(measured.series, title=title),
     }
     return drawers[kind]()
 
@@ -156,7 +142,7 @@ def draw_of(figures: Callable[[str], Sequence[Figure]], kind: str | None) -> Spe
         raise UsageError("There is nothing to draw", "Measure at least one cell to its end.")
     if kind is not None and kind not in there:
         raise UsageError(f"There is no figure '{kind}' of this", f"Choose from {', '.join(there)}.")
-    return _stacked(*there[next(iter(there)) if kind is None else kind])
+    return _stacked(there[next(iter(there)) if kind is None else kind])
 
 
 def kinds_of(figures: Callable[[str], Sequence[Figure]]) -> list[str]:
@@ -164,27 +150,24 @@ def kinds_of(figures: Callable[[str], Sequence[Figure]]) -> list[str]:
     return list(_kinds(figures(_PREFIX)))
 
 
-def _presented_kinds(presented: Presented) -> dict[str, _Drawn]:
-    return _kinds(presented.figures(_PREFIX))
-
-
 def _kinds(figures: Sequence[Figure]) -> dict[str, _Drawn]:
-    """What can be asked for: each panel, and all whose names differ in a number only."""
-    groups: dict[str, _Drawn] = {}
-    alone: dict[str, _Drawn] = {}
+    """What can be asked for: the panels of each kind together, and of several each by itself."""
+    together: dict[str, _Drawn] = {}
     for figure in figures:
         for panel in figure.panels:
-            name = panel.id.removeprefix(f"{_PREFIX}-")
-            together = _without_number(name)
-            groups.setdefault(together, ([], figure.key))[0].append(panel)
-            alone[name] = [panel], figure.key
-    single = {panels[0].id for panels, _ in groups.values() if len(panels) == 1}
-    return {**groups, **{name: drawn for name, drawn in alone.items() if drawn[0][0].id not in single}}
+            together.setdefault(_kind(panel), []).append((figure, panel))
+    alone = {
+        f"{kind}-{panel.place.number}": [(figure, panel)]
+        for kind, found in together.items()
+        for figure, panel in found
+        if len(found) > 1
+    }
+    return {**together, **alone}
 
 
-def _stacked(panels: Sequence[Panel], signs: Sequence[Sign]) -> Specification:
+def _stacked(found: _Drawn) -> Specification:
     """Panels of a page below each other and below their key, in the colours and the size of paper."""
-    return stacked([(panels, signs)], int(PAPER.width))
+    return stacked([([panel for _, panel in found], found[0][0].key)], _WIDTH_PX)
 
 
 def stacked(
@@ -201,54 +184,40 @@ def stacked(
         groups: of each figure its panels and its key.
         width: of a panel without its axes, in px.
         columns: how many panels stand side by side.
-        spacing: between rows of them.
+        spacing: between rows of them, in px.
         title_of_one: whether a panel that is the only one has its title, too.
     """
-    several = sum(len(panels) for panels, _ in groups) > 1
-    common: Specification = {}
-    rows: list[Specification] = []
-    for panels, signs in groups:
-        if signs:
-            rows.append(specification(signs, PAPER, columns * width + (columns - 1) * _SPACING))
+    theme = PAPER.wide(width)
+    every = [panel for panels, _ in groups for panel in panels]
+    several = len(every) > 1
+    if not several and not any(key for _, key in groups) and not (title_of_one and every[0].title):
+        return every[0].chart.specification(theme)
+    held: Specification = {}
+    parts: list[Specification] = []
+    for panels, key in groups:
+        if key:
+            whole = columns * width + (columns - 1) * _SPACING
+            parts.append(signs.key(key, whole).within(PAPER.wide(whole), held))
         charts = []
         for panel in panels:
-            chart = _for_paper(panel.chart.to_dict(), width)
-            if not several and not signs and not (title_of_one and panel.title):
-                return chart
-            for key in ("$schema", "config", "padding"):
-                if key in chart:
-                    common.setdefault(key, chart.pop(key))
-                    chart.pop(key, None)
-            chart.pop("autosize", None)
-            common["datasets"] = {**common.get("datasets", {}), **chart.pop("datasets", {})}
+            chart = panel.chart.within(theme, held)
             if panel.title and (several or title_of_one):
                 chart["title"] = {"text": panel.title, "frame": "group"}
             charts.append(chart)
         if columns == 1:
-            rows += charts
+            parts += charts
         else:
             beside = [charts[at : at + columns] for at in range(0, len(charts), columns)]
-            rows += [{"hconcat": row, "spacing": _SPACING, "resolve": _APART} for row in beside]
-    return {**common, "vconcat": rows, "spacing": spacing, "resolve": _APART}
-
-
-def _for_paper(chart: Specification, width: int) -> Specification:
-    """The same chart with the page's colours, which are CSS variables, replaced, and a width of its own."""
-    text = json.dumps(chart)
-    for name in ("ink", "muted", "line", "grid", "paper"):
-        text = text.replace(getattr(PAGE, name), getattr(PAPER, name))
-    for on_page, on_paper in zip(PAGE.series + PAGE.heat, PAPER.series + PAPER.heat, strict=True):
-        text = text.replace(on_page, on_paper)
-    drawn: Specification = json.loads(text)
-    drawn["config"] = {**drawn.get("config", {}), "background": PAPER.background}
-    if drawn.get("width") == PAGE.width:
-        drawn["width"] = width
-    if isinstance(drawn.get("autosize"), dict):
-        drawn["autosize"] = "pad"
-    drawn.pop("params", None)  # paper can't be zoomed
-    for layer in drawn.get("layer", ()):
-        layer.pop("name", None)  # by which they were found, the same in every panel
-    return drawn
+            parts += [{"hconcat": row, "spacing": _SPACING, "resolve": _APART} for row in beside]
+    return {
+        "$schema": SCHEMA,
+        "config": theme.config(),
+        "padding": PADDING,
+        "vconcat": parts,
+        "spacing": spacing,
+        "resolve": _APART,
+        "datasets": held,
+    }
 
 
 def left_out(seen: Evidence, measured: Measured, kind: str) -> list[str]:
@@ -272,7 +241,7 @@ def left_out(seen: Evidence, measured: Measured, kind: str) -> list[str]:
     return sentences
 
 
-def save(chart: alt.TopLevelMixin | Specification, out: Path) -> Path:
+def save(chart: Chart | Stack | Specification, out: Path) -> Path:
     """Write the chart in the format that the name of ``out`` ends with.
 
     Raises:
@@ -299,11 +268,11 @@ def format_of(out: Path) -> str:
     return ending
 
 
-def encode(chart: alt.TopLevelMixin | Specification, format: str) -> bytes:  # noqa: A002 - the word people know it by
+def encode(chart: Chart | Stack | Specification, format: str) -> bytes:  # noqa: A002 - the word people know it by
     """The chart's bytes as svg, png or pdf. Nothing is fetched from anywhere."""
     import vl_convert
 
-    content = chart if isinstance(chart, dict) else chart.to_dict()
+    content = chart if isinstance(chart, dict) else chart.specification(PAPER)
     if format == "svg":
         text = vl_convert.vegalite_to_svg(content, allowed_base_urls=[])
         return text.encode()
@@ -316,11 +285,11 @@ def _per_run(series: Sequence[Series]) -> Sequence[Series]:
     return merge(series, composition.TOGETHER)
 
 
-def _time(measured: Measured) -> alt.TopLevelMixin:
+def _time(measured: Measured) -> Chart | Stack:
     series = [one for one in measured.series if one.envelope is not None]
     kept = [one for one in measured.series if one.maxima is not None]
     if not series and kept:
-        return timeline.worst_so_far(kept, PAPER, title=measured.meaning, height=240)
+        return course.worst_so_far(kept, title=measured.meaning, height=240)
     if not series:
         raise UsageError(
             "When these values occurred is not known: the experiment has no common start",
@@ -328,21 +297,19 @@ def _time(measured: Measured) -> alt.TopLevelMixin:
         )
     together = merge(series, composition.TOGETHER)
     if len(together) == 1:
-        return timeline.chart(together, PAPER, title=measured.meaning, height=240)
-    ranges = timeline.ranges(together)
+        return course.envelope(together, title=measured.meaning, height=240)
+    ranges = course.ranges(together)
     panels = [
         (
             one.run,
-            timeline.layers_of(
+            course.envelope(
                 [one],
-                PAPER,
                 within=together,
                 range_of=ranges[one.run],
                 title=measured.meaning,
                 legend=False,
             ),
-            150,
         )
         for one in together
     ]
-    return axes.stack(panels, PAPER, timeline.describe(together))
+    return Stack(panels, course.describe(together))

@@ -19,6 +19,7 @@ from jinja2.parser import Parser
 from jinja2.runtime import Context
 from markupsafe import Markup
 
+from tautochrone.answer.charts.theme import PAGE, style_sheet
 from tautochrone.answer.views import conditions
 from tautochrone.base.faults import Fault, attempt, now
 from tautochrone.base.version import own_version
@@ -88,8 +89,8 @@ def part(template: str, **words: Any) -> Markup:
 
 
 def style() -> str:
-    """The style sheet of all pages, with the colours of `theme.PAGE`."""
-    return _asset("style.css")
+    """The style sheet of all pages, with the colours of their charts."""
+    return style_sheet() + _asset("style.css")
 
 
 def title(make: Callable[[], str]) -> str:
@@ -161,7 +162,7 @@ class _Part(Extension):
 
 def _place(charts: dict[str, Any], panel: Panel) -> str:
     """The id of the element that a panel's chart is drawn in; the chart is kept for the end of the page."""
-    charts[panel.id] = panel.chart.to_dict()
+    charts[panel.id] = panel.chart.specification(PAGE)
     return panel.id
 
 

@@ -3,9 +3,8 @@ kind; of a grid its own."""
 
 from collections.abc import Sequence
 
-from tautochrone.answer.blocks import Figure, Panel, Sign
-from tautochrone.answer.charts import cells
-from tautochrone.answer.theme import PAGE
+from tautochrone.answer.blocks import Figure, Panel, Place
+from tautochrone.answer.charts import rows
 from tautochrone.campaign.grid_views import view_of
 from tautochrone.campaign.results import Results, Row, Table
 from tautochrone.campaign.tables import differing, name_of
@@ -43,27 +42,27 @@ def figure(table: Table, prefix: str) -> Figure | None:
             source: _lines([row for row in table.rows if row.source == source], axes, loads)
             for source in sources
         }
-    span_ns = [value for lines in of_source.values() for value in cells.extent(lines)]
+    span_ns = [value for lines in of_source.values() for value in rows.extent_of_cells(lines)]
     panels = tuple(
         Panel(
-            f"{prefix}-{index}",
+            Place(prefix, index),
             source,
-            cells.chart(lines, PAGE, span_ns=span_ns, title=table.meaning[:1].upper() + table.meaning[1:]),
+            rows.cells(lines, span_ns=span_ns, title=table.meaning[:1].upper() + table.meaning[1:]),
         )
         for index, (source, lines) in enumerate(of_source.items())
     )
     colours = " Colours tell the loads apart, which the rows name." if len(loads) > 1 else ""
-    shown = {what for row in table.rows for one in row.repetitions for what, _ in cells.marks(one.summary)}
-    key = tuple(Sign(what, path=path) for what, (_, path) in cells.GLYPHS.items() if what in shown)
+    shown = {what for lines in of_source.values() for line in lines for _, what, _ in line.marks()}
+    key = rows.key_of(rows.CELL_MARKS, shown)
     return Figure("Cell by cell", panels, (f"{_CAPTION}{colours}",), key)
 
 
-def _lines(rows: Sequence[Row], axes: Sequence[str], loads: Sequence[str]) -> list[cells.Line]:
+def _lines(held: Sequence[Row], axes: Sequence[str], loads: Sequence[str]) -> list[rows.CellLine]:
     return [
-        cells.Line(
+        rows.CellLine(
             name_of(row, axes) or row.load,
             loads.index(row.load),
             tuple((one.number, one.summary) for one in row.repetitions),
         )
-        for row in rows
+        for row in held
     ]

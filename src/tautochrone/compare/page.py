@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tautochrone.answer import audits, html
-from tautochrone.answer.blocks import Figure, Panel, Sign
-from tautochrone.answer.charts import cumulative, histogram, ratios
-from tautochrone.answer.charts.ratios import Ratio
+from tautochrone.answer.blocks import Figure, Panel, Place
+from tautochrone.answer.charts import cumulative, histogram, rows
+from tautochrone.answer.charts.rows import SideRatio
+from tautochrone.answer.charts.signs import CIRCLE, Sign
 from tautochrone.answer.foot import first, foot
 from tautochrone.answer.phrasing import comparison as words
 from tautochrone.answer.series import Bins, Curve, Series
-from tautochrone.answer.theme import PAGE
 from tautochrone.answer.typeset import micro
 from tautochrone.answer.views import conditions, grids, run_lines, warnings
 from tautochrone.base.faults import Later
@@ -32,8 +32,7 @@ from tautochrone.statistics.counts import Counts
 _MOST_PANELS = 8
 _MOST_CELLS = 60
 _OF_CELLS = (0.5, 0.99, 0.999)
-_DOT = "M11 1.500a4.500 4.500 0 1 1 0 9a4.500 4.500 0 1 1 0-9z"
-_KEY = (Sign("filled: a difference is shown; hollow: none is", path=_DOT),)
+_KEY = (Sign("filled: a difference is shown; hollow: none is", path=CIRCLE),)
 _RATIOS = (
     "The value of each other side over that of the first. A bar is the interval of the ratio by itself; one "
     "that ends at the edge goes on beyond it."
@@ -57,7 +56,7 @@ def figures(comparison: Comparison, names: Sequence[str]) -> list[Figure]:
 
 
 def _ratios(comparison: Comparison, measure: str, names: Sequence[str], prefix: str) -> list[Figure]:
-    by_source: dict[str, list[Ratio]] = {}
+    by_source: dict[str, list[SideRatio]] = {}
     for rank, pair in enumerate(comparison.pairs, start=1):
         for held, part, metric in pair.metrics():
             if held.name == measure and (one := _ratio(metric, words.name_of(metric), names[rank], rank)):
@@ -65,13 +64,13 @@ def _ratios(comparison: Comparison, measure: str, names: Sequence[str], prefix: 
     every = [one for own in by_source.values() for one in own]
     if not every:
         return []
-    reach = ratios.span(every)
+    reach = rows.reach_of(every)
     title = f"times as long as {names[0]}"
     panels = tuple(
         Panel(
-            f"{prefix}-{at}",
+            Place(prefix, at),
             source if len(by_source) > 1 else "",
-            ratios.chart(own, PAGE, reach=reach, title=title),
+            rows.ratios(own, reach=reach, title=title),
         )
         for at, (source, own) in enumerate(list(by_source.items())[:_MOST_PANELS])
     )
@@ -91,8 +90,10 @@ def _of_cells(comparison: Comparison) -> list[Figure]:
         if own:
             shown = own[:_MOST_CELLS]
             title = f"{words.name_of_quantile(format_quantile(q))}, times that of {comparison.sides[0].named}"
-            drawn = ratios.chart(shown, PAGE, reach=ratios.span(shown), title=title)
-            panels.append(Panel(f"compare-cells-{at}", words.name_of_quantile(format_quantile(q)), drawn))
+            drawn = rows.ratios(shown, reach=rows.reach_of(shown), title=title)
+            panels.append(
+                Panel(Place("compare-cells", at), words.name_of_quantile(format_quantile(q)), drawn)
+            )
     if not panels:
         return []
     return [Figure("Cell by cell", tuple(panels), (_RATIOS,), _KEY)]
@@ -103,7 +104,7 @@ def _parts(comparison: Comparison) -> Iterator[tuple[Pair, Part]]:
     return ((pair, part) for pair in comparison.pairs for part in pair.measures[0].parts)
 
 
-def _ratio(metric: Metric, name: str, run: str, rank: int) -> Ratio | None:
+def _ratio(metric: Metric, name: str, run: str, rank: int) -> SideRatio | None:
     if metric.ratio is None or metric.ratio <= 0 or metric.name == MISSES:
         return None
     said = words.share(metric.ratio - 1)
@@ -112,7 +113,7 @@ def _ratio(metric: Metric, name: str, run: str, rank: int) -> Ratio | None:
         said = f"{said} ({ends[0]} to {ends[1]})"
     verdict = f", {metric.verdict}" if metric.verdict else ""
     shown = metric.verdict in ("better", "worse", "higher", "lower")
-    return Ratio(
+    return SideRatio(
         name, run, rank, metric.ratio, metric.ratio_low, metric.ratio_high, shown, f"{said}{verdict}"
     )
 
@@ -132,11 +133,10 @@ def _distributions(
     )
     panels = tuple(
         Panel(
-            f"{prefix}-histogram-{at}",
+            Place(f"{prefix}-histogram", at),
             source if len(sources) > 1 else "",
             histogram.chart(
                 [one for one in series if one.source == source],
-                PAGE,
                 within=series,
                 title=title,
                 legend=False,
@@ -154,8 +154,8 @@ def _distributions(
             ("whole", cumulative.whole, "all"),
             ("top", cumulative.top, "the top tenth"),
         ):
-            drawn = draw(own, PAGE, title=title, legend=False, counted=counted)
-            curves.append(Panel(f"{prefix}-{kind}-{at}", f"{name}{words_}", drawn))
+            drawn = draw(own, title=title, legend=False, counted=counted)
+            curves.append(Panel(Place(f"{prefix}-{kind}", at), f"{name}{words_}", drawn))
     yield Figure("What share is at most so large", tuple(curves), told)
 
 

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
-
 from tautochrone.answer.blocks import Grid
-from tautochrone.answer.charts import axes
-from tautochrone.answer.theme import Theme
 from tautochrone.answer.typeset import plural
 from tautochrone.middleware.footprint_judge import (
     MOMENTS,
@@ -26,96 +21,6 @@ from tautochrone.middleware.numbers import NA
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure
-
-
-# Memory in stacked bars, as Figure 7 of schmidt2002: a bar for each transport, part after part.
-
-
-KIB = 1024
-_ROW_PX, _BAR_PX, _LABEL_PX = 30, 17, 170
-_ROOM = 1.16  # to the right, for the sums
-
-
-@dataclass(frozen=True)
-class Bar:
-    """One bar.
-
-    Attributes:
-        parts: bytes, in the order of the chart's names.
-    """
-
-    name: str
-    parts: tuple[int, ...]
-
-
-def chart(
-    bars: Sequence[Bar], names: Sequence[str], colors: Sequence[int], theme: Theme, *, title: str
-) -> alt.LayerChart:
-    """One panel.
-
-    Args:
-        bars: from top to bottom.
-        names: of the parts, from left to right; ``colors``: their places in the theme's series.
-    """
-    rows, sums = [], []
-    for bar in bars:
-        at = 0.0
-        for name, size, color in zip(names, bar.parts, colors, strict=True):
-            rows.append(
-                {
-                    "bar": bar.name,
-                    "part": name,
-                    "from": at / KIB,
-                    "to": (at + size) / KIB,
-                    "words": f"{size / KIB:,.0f} KiB",
-                    "color": theme.series[color],
-                }
-            )
-            at += size
-        sums.append({"bar": bar.name, "from": at / KIB, "words": f"{at / KIB:,.0f}"})
-    y = alt.Y(
-        "bar:N",
-        sort=[bar.name for bar in bars],
-        title=None,
-        axis=alt.Axis(labelFontSize=12, labelColor=theme.ink, labelLimit=_LABEL_PX, grid=False),
-    )
-    largest = max(sum(bar.parts) for bar in bars) / KIB
-    x = alt.X(
-        "from:Q",
-        scale=alt.Scale(domain=[0, max(1.0, largest) * _ROOM], nice=False),
-        axis=alt.Axis(title=title, format="~s" if largest >= 1e5 else ",d", tickCount=5, grid=True),
-    )
-    drawn = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_bar(size=_BAR_PX, stroke=theme.paper, strokeWidth=1)
-        .encode(
-            y=y,
-            x=x,
-            x2="to:Q",
-            color=alt.Color("color:N", scale=None, legend=None),
-            tooltip=[
-                alt.Tooltip("bar:N", title="of"),
-                alt.Tooltip("part:N"),
-                alt.Tooltip("words:N", title="size"),
-            ],
-        )
-    )
-    said = (
-        alt.Chart(alt.InlineData(values=sums))
-        .mark_text(align="left", baseline="middle", dx=5, color=theme.ink)
-        .encode(y=y, x=x, text="words:N")
-    )
-    return axes.finish([drawn, said], theme, _ROW_PX * len(bars) + 6, _describe(bars, names, title))
-
-
-def _describe(bars: Sequence[Bar], names: Sequence[str], title: str) -> str:
-    told = [
-        f"{bar.name}: "
-        + ", ".join(f"{name} {size / KIB:,.0f} KiB" for name, size in zip(names, bar.parts, strict=True))
-        for bar in bars
-    ]
-    return f"{title}. {'; '.join(told)}."
-
 
 FootprintLane = Lane[FootprintRun]
 
@@ -162,39 +67,45 @@ def sentences(lanes: Sequence[FootprintLane]) -> list[str]:
 
 def figures(lanes: Sequence[FootprintLane], prefix: str) -> list[Figure]:
     """Bars for the libraries, the programs, and the running servers."""
-    from tautochrone.answer.blocks import Figure, Panel, Sign
-    from tautochrone.answer.theme import PAGE
-    # MERGED
+    from tautochrone.answer.blocks import Figure, Panel, Place
+    from tautochrone.answer.charts import bars as charts
+    from tautochrone.answer.charts.bars import MemoryBar
+    from tautochrone.answer.charts.signs import Sign
+    from tautochrone.answer.charts.theme import series_tone
 
+    tones = [series_tone(rank) for rank in _COLORS]
     libraries, programs, resident = [], [], []
     for lane in lanes:
         library, memory = lane.runs[0].library, served(lane.runs)
         if library is not None and (parts := _known(library.sections)):
-            libraries.append(Bar(lane.name if library.linked == STATIC else f"{lane.name}, shared", parts))
+            libraries.append(
+                MemoryBar(lane.name if library.linked == STATIC else f"{lane.name}, shared", parts)
+            )
         several = len(lane.runs[0].programs) > 1
         programs += [
-            Bar(f"{lane.name}, {one.linked}" if several else lane.name, parts)
+            MemoryBar(f"{lane.name}, {one.linked}" if several else lane.name, parts)
             for one in lane.runs[0].programs
             if (parts := _known(one.sections))
         ]
         if memory is not None and (parts := _known((memory.private, memory.shared))):
-            resident.append(Bar(lane.name, parts))
+            resident.append(MemoryBar(lane.name, parts))
     drawn = []
     panels = [
-        Panel(f"{prefix}-{name}", words, chart(own, SECTIONS, _COLORS, PAGE, title="KiB"))
+        Panel(Place(f"{prefix}-{name}"), words, charts.memory(own, SECTIONS, tones, title="KiB"))
         for name, words, own in (("library", "library", libraries), ("program", "server program", programs))
         if own
     ]
     if panels:
-        key = tuple(
-            Sign(name, path=_SQUARE, color=color) for name, color in zip(SECTIONS, _COLORS, strict=True)
-        )
+        key = tuple(Sign(name, path=_SQUARE, tone=tone) for name, tone in zip(SECTIONS, tones, strict=True))
         caption = (_STATIC,) if libraries else ()
         drawn.append(Figure("Size by section, as Figure 7 of schmidt2002", tuple(panels), caption, key))
     if resident:
-        colors = _COLORS[: len(_PARTS)]
-        panel = Panel(f"{prefix}-resident", "", chart(resident, _PARTS, colors, PAGE, title="KiB"))
-        key = tuple(Sign(name, path=_SQUARE, color=color) for name, color in zip(_PARTS, colors, strict=True))
+        panel = Panel(
+            Place(f"{prefix}-resident"),
+            "",
+            charts.memory(resident, _PARTS, tones[: len(_PARTS)], title="KiB"),
+        )
+        key = tuple(Sign(name, path=_SQUARE, tone=tone) for name, tone in zip(_PARTS, tones, strict=False))
         drawn.append(Figure(f"Resident memory of the running server{_with(lanes)}", (panel,), (_READ,), key))
     return drawn
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from tautochrone.answer.charts.signs import Mark, Sign
 from tautochrone.answer.labels import typed_title
 from tautochrone.base.units import format_duration
 from tautochrone.judge.circumstances import LOCAL, deployment_name, remote
@@ -17,13 +18,9 @@ from tautochrone.judge.middleware_setting import (
     serving_deviations,
     setting_of,
 )
-from tautochrone.middleware.numbers import Mark
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
 from tautochrone.target.middleware import LATENCY, SPREAD, TOGETHER
-
-if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Sign
 
 _PARAMETERS = {  # in which lanes may differ, with their words
     "policy": "policy",
@@ -95,18 +92,16 @@ def lanes_of(
 
 def signs(lanes: Sequence[Lane[Any]]) -> tuple[Sign, ...]:
     """The key: one for each lane, or for each transport and each filling; none of a single lane."""
-    from tautochrone.answer.blocks import Sign
-
     if len(lanes) < 2:
         return ()
     groups = {lane.group: Mark(lane.mark.of, 0) for lane in lanes}
     variants = {lane.variant: Mark(0, lane.mark.variant) for lane in lanes}
     if len(groups) > 1 and len(variants) > 1 and len(groups) + len(variants) < len(lanes):
         return (
-            *(Sign(group, path=mark.outline, color=mark.color) for group, mark in groups.items()),
+            *(Sign(group, path=mark.outline, tone=mark.tone) for group, mark in groups.items()),
             *(Sign(variant, path=mark.outline) for variant, mark in variants.items()),
         )
-    return tuple(Sign(lane.name, path=lane.mark.outline, color=lane.mark.color) for lane in lanes)
+    return tuple(Sign(lane.name, path=lane.mark.outline, tone=lane.mark.tone) for lane in lanes)
 
 
 def title_for(title: str, lane: Lane[Any], *, several: bool) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from tautochrone.answer.blocks import Figure, Panel, Sign
+from tautochrone.answer.blocks import Figure, Panel, Place
+from tautochrone.answer.charts import lines as charts
 from tautochrone.answer.charts import rows
-from tautochrone.answer.theme import PAGE
-from tautochrone.middleware import clients_chart as charts
-from tautochrone.middleware.clients_chart import Point
+from tautochrone.answer.charts.lines import CallPoint
 from tautochrone.middleware.lanes import signs
 from tautochrone.middleware.latency_judge import RESPONSE, ROUND_TRIP, Clients, LatencyRun
 from tautochrone.middleware.latency_places import LatencyLane, average, high_of, jitter, low_of, places_of
@@ -77,12 +76,13 @@ def _figure(
         return
     panels = tuple(
         Panel(
-            f"{prefix}-{name}",
+            Place(f"{prefix}-{name}"),
             words,
-            charts.chart(
+            charts.calls_over_clients(
                 found[name],
-                PAGE,
-                within=charts.span([value for one in found[name] for value in (one.value_ns, *one.each_ns)]),
+                within=charts.span_of_calls(
+                    [value for one in found[name] for value in (one.value_ns, *one.each_ns)]
+                ),
                 clients=clients,
                 title=_AXES.get(name, words),
             ),
@@ -97,18 +97,18 @@ def _figure(
 
 def _points(
     lanes: Sequence[LatencyLane], of: Callable[[LatencyRun], Clients | None], what: _What
-) -> Iterator[Point]:
+) -> Iterator[CallPoint]:
     for lane in lanes:
         for place in places_of(lane):
             values = [value for one in place.all(of) if (value := what(one)) is not None]
             if values:
                 mean = sum(values) / len(values)
-                yield Point(lane.name, lane.mark, place.clients, mean, tuple(values))
+                yield CallPoint(lane.name, lane.mark, place.clients, mean, tuple(values))
 
 
 def _spread(lanes: Sequence[LatencyLane], prefix: str) -> Iterator[Figure]:
     """C0 and the lower clients: median, 99 % and worst, sent and from the release."""
-    lines: dict[str, list[rows.Line]] = {}
+    lines: dict[str, list[rows.SummaryLine]] = {}
     several = sum(len(lane.runs) for lane in lanes) > 1
     for lane in lanes:
         for number, run in enumerate(lane.runs):
@@ -120,17 +120,19 @@ def _spread(lanes: Sequence[LatencyLane], prefix: str) -> Iterator[Figure]:
                         continue
                     panel = f"{role}, {words}" if several else ""
                     name = f"{lane.name}{which}".replace(", ", "\n", 1) if several else f"{role}\n{words}"
-                    rank = lane.mark.color if several else 0 if role == "C0" else 1
-                    lines.setdefault(panel, []).append(rows.Line(name, summary, rank=rank))
+                    rank = lane.mark.of if several else 0 if role == "C0" else 1
+                    lines.setdefault(panel, []).append(rows.SummaryLine(name, summary, rank=rank))
     lines = {panel: own for panel, own in lines.items() if len(own) <= 2 * _MOST_LINES}
-    span_ns = [value for own in lines.values() for value in rows.extent(own)]
+    span_ns = [value for own in lines.values() for value in rows.extent_of_summaries(own)]
     if not span_ns:
         return
     panels = tuple(
-        Panel(f"{prefix}-spread-{at}", panel, rows.chart(own, PAGE, span_ns=span_ns, title="time of a call"))
+        Panel(
+            Place(f"{prefix}-spread", at), panel, rows.summaries(own, span_ns=span_ns, title="time of a call")
+        )
         for at, (panel, own) in enumerate(lines.items())
     )
-    key = tuple(Sign(name, path=path) for name, (_, path) in rows.GLYPHS.items())
+    key = rows.key_of(rows.SUMMARY_MARKS)
     caption = (
         "Round trip: from sent to answered. From the release: from the instant at which the schedule has "
         "the call, so that what a late call waited is in it.",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tautochrone.answer.blocks import Figure, Panel, Sign
+from tautochrone.answer.blocks import Figure, Panel, Place
+from tautochrone.answer.charts import lines as rates
 from tautochrone.answer.charts import rows
-from tautochrone.answer.theme import PAGE
-from tautochrone.middleware import rates_chart as rates
+from tautochrone.answer.charts.lines import RatePoint
+from tautochrone.answer.charts.signs import Sign
 from tautochrone.middleware.lanes import signs
 from tautochrone.middleware.numbers import rate
-from tautochrone.middleware.rates_chart import Dot
 from tautochrone.middleware.throughput import (
     MOST_IN_FULL,
     WAYS,
@@ -40,9 +40,9 @@ def _by_type(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]:
         return
     panels = tuple(
         Panel(
-            f"{prefix}-{direction}",
+            Place(f"{prefix}-{direction}"),
             WAYS[direction],
-            rates.by_type(dots, PAGE, within=rates.span(dots), title=rates.OPERATIONS),
+            rates.rates_by_type(dots, within=rates.span_of_rates(dots), title=rates.OPERATIONS),
         )
         for direction, dots in found.items()
         if dots
@@ -73,15 +73,15 @@ def _by_length(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]
     if not drawn:
         return
     within = {
-        way: rates.span(own)
+        way: rates.span_of_rates(own)
         for way in WAYS
         if (own := [one for key in found if key[1] == way for one in found[key]])
     }
     panels = tuple(
         Panel(
-            f"{prefix}-lengths-{kind}-{direction}",
+            Place(f"{prefix}-lengths-{kind}-{direction}"),
             f"{kind}, {WAYS[direction]}",
-            rates.by_length(dots, PAGE, within=within[direction], lengths=lengths, title=rates.OPERATIONS),
+            rates.rates_by_length(dots, within=within[direction], lengths=lengths, title=rates.OPERATIONS),
         )
         for (kind, direction), dots in found.items()
         if dots
@@ -93,7 +93,7 @@ def _by_length(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]
     yield Figure("Sequences by length", panels, caption, signs(lanes))
 
 
-def _dots(lanes: Sequence[ThroughputLane], direction: str, kinds: Sequence[Kind]) -> Iterator[Dot]:
+def _dots(lanes: Sequence[ThroughputLane], direction: str, kinds: Sequence[Kind]) -> Iterator[RatePoint]:
     for kind in kinds:
         for lane in lanes:
             held = of_lane(lane, direction, kind)
@@ -103,41 +103,43 @@ def _dots(lanes: Sequence[ThroughputLane], direction: str, kinds: Sequence[Kind]
             sent = left.value if direction == ONE_WAY else None
             words = rate(through.value) + (f" ({rate(sent)} sent)" if sent else "")
             low, high = (through.low, through.high)
-            yield Dot(lane.name, lane.mark, name_of(*kind), through.value, low, high, sent, kind[1], words)
+            yield RatePoint(
+                lane.name, lane.mark, name_of(*kind), through.value, low, high, sent, kind[1], words
+            )
 
 
 def _calls(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]:
     """Of each lane the calls of every type; of many lanes those with an octet."""
-    panels: list[tuple[str, str, list[rows.Line]]] = []
+    panels: list[tuple[Place, str, list[rows.SummaryLine]]] = []
     if len(lanes) <= MOST_IN_FULL:
         for at, lane in enumerate(lanes):
             lines = [
-                rows.Line(row.name, row.summary, rank=lane.mark.color)
+                rows.SummaryLine(row.name, row.summary, rank=lane.mark.of)
                 for kind in kinds_of([lane])
                 for row in of_lane(lane, TWO_WAY, kind)[:1]
                 if row.summary is not None
             ]
-            panels.append((f"{prefix}-calls-{at}", lane.name if len(lanes) > 1 else "", lines))
+            panels.append((Place(f"{prefix}-calls", at), lane.name if len(lanes) > 1 else "", lines))
     else:
         lines = [
-            rows.Line(lane.name.replace(", ", "\n", 1), row.summary, rank=lane.mark.color)
+            rows.SummaryLine(lane.name.replace(", ", "\n", 1), row.summary, rank=lane.mark.of)
             for lane in lanes
             for row in of_lane(lane, TWO_WAY, ("octet", 0))[:1]
             if row.summary is not None
         ]
-        panels.append((f"{prefix}-calls", "with an octet", lines))
+        panels.append((Place(f"{prefix}-calls"), "with an octet", lines))
     panels = [one for one in panels if one[2]]
-    span_ns = [value for _, _, lines in panels for value in rows.extent(lines)]
+    span_ns = [value for _, _, lines in panels for value in rows.extent_of_summaries(lines)]
     if span_ns:
         drawn = tuple(
             Panel(
-                name,
+                place,
                 title,
-                rows.chart(lines, PAGE, span_ns=span_ns, title=f"one call, {title}" if title else "one call"),
+                rows.summaries(lines, span_ns=span_ns, title=f"one call, {title}" if title else "one call"),
             )
-            for name, title, lines in panels
+            for place, title, lines in panels
         )
-        key = tuple(Sign(name, path=path) for name, (_, path) in rows.GLYPHS.items())
+        key = rows.key_of(rows.SUMMARY_MARKS)
         caption = (
             "From before the call until its answer was there. A quantile for which there are too few calls "
             "has no mark.",

@@ -1,23 +1,15 @@
 """The figures of a selection: Q-Q plots against the reference, and the top of every candidate's curve."""
 
-from tautochrone.answer.blocks import Figure, Panel, Sign
-from tautochrone.answer.charts import cumulative, quantile_plot
+from tautochrone.answer.blocks import Figure, Panel, Place
+from tautochrone.answer.charts import cumulative, tail
+from tautochrone.answer.charts.scales import shape_of
+from tautochrone.answer.charts.signs import OUTLINES, Sign
+from tautochrone.answer.charts.theme import series_tone
 from tautochrone.answer.series import Bins, Curve, Series
-from tautochrone.answer.theme import PAGE
 from tautochrone.select.candidates import Candidate
 from tautochrone.select.judge import Selected, Selection
 
 _MOST_PANELS = 12
-_OUTLINES = (
-    "M11 1.500a4.500 4.500 0 1 1 0 9a4.500 4.500 0 1 1 0-9z",
-    "M11 1l5 9h-10z",
-    "M7 2h8v8h-8z",
-    "M11 .500l4.500 5.500l-4.500 5.500l-4.500-5.500z",
-    "M9.500 1h3v3.500h3.500v3h-3.500v3.500h-3v-3.500h-3.500v-3h3.500z",
-    "M11 11l-5-9h10z",
-)
-"""Of the theme's shapes, in their order."""
-
 _LATE = "releases at most so late"
 
 
@@ -40,14 +32,13 @@ def _quantiles(selection: Selection, prefix: str) -> Figure:
     """Figure 3 of delgado2020; without the reference against itself."""
     names = [one.name for one in selection.against]
     others = [one for one in selection.against if one.name != selection.reference][:_MOST_PANELS]
-    span_ns = quantile_plot.extent([one.plot for one in others])
+    span_ns = tail.extent_of_plots([one.plot for one in others])
     panels = tuple(
         Panel(
-            f"{prefix}-{index}",
-            _panel_title(one.name, quantile_plot.regression(one.plot)),
-            quantile_plot.chart(
+            Place(prefix, index),
+            _panel_title(one.name, tail.regression(one.plot)),
+            tail.quantile_plot(
                 one.plot,
-                PAGE,
                 names=(selection.reference, one.name),
                 rank=names.index(one.name),
                 span_ns=span_ns,
@@ -71,16 +62,16 @@ def _panel_title(name: str, line: str) -> str:
 def _curves(selection: Selection, prefix: str) -> Figure:
     """The top of the cumulative curves, as figures 8 and 9 of laurich2004."""
     series = [_series(one, rank) for rank, one in enumerate(selection.candidates)]
-    chart = cumulative.top(series, PAGE, title=selection.contest.meaning, legend=False, counted=_LATE)
+    chart = cumulative.top(series, title=selection.contest.meaning, legend=False, counted=_LATE)
     caption = (
         "The latest tenth of all samples of each candidate, all repetitions together; each step up is ten "
         "times rarer. The mark at the end of a line is the largest. Releases without a sample are not in it.",
     )
     key = tuple(
-        Sign(one.name, path=_OUTLINES[rank % len(_OUTLINES)], color=rank % len(PAGE.series))
+        Sign(one.name, path=OUTLINES[shape_of(rank)], tone=series_tone(rank))
         for rank, one in enumerate(selection.candidates)
     )
-    return Figure("The latest of each", (Panel(prefix, "", chart),), caption, key)
+    return Figure("The latest of each", (Panel(Place(prefix), "", chart),), caption, key)
 
 
 def _series(one: Candidate, rank: int) -> Series:

@@ -43,14 +43,13 @@ def tables(results: GridResults) -> list[Grid]:
 
 def figures(results: GridResults, prefix: str) -> list[Figure]:
     """A panel for each policy, and how two policies compare."""
-    from tautochrone.answer.blocks import Figure, Panel
-    from tautochrone.answer.theme import PAGE
-    from tautochrone.tire import fast_chart as charts
+    from tautochrone.answer.blocks import Figure, Panel, Place
+    from tautochrone.answer.charts import lines as charts
 
     extent = charts.extent_of([cell for field in results.fields for cell in field.fast])
     if extent is None:
         return []
-    key = charts.signs(extent)
+    key = charts.key_of_threads(extent)
     repeated = " A line joins medians; beside them stands what the repetitions span."
     line = " The dashed line is the simulated time: below it, a simulation is faster than what it simulates."
     shown = line if extent.simulated_s <= extent.most_s else ""
@@ -58,7 +57,7 @@ def figures(results: GridResults, prefix: str) -> list[Figure]:
         Figure(
             "Computing time",
             tuple(
-                Panel(f"{prefix}-time-{at}", field.name, charts.chart(field.fast, extent, PAGE))
+                Panel(Place(f"{prefix}-time", at), field.name, charts.computing_time(field.fast, extent))
                 for at, field in enumerate(results.fields)
             ),
             (f"All panels have the same scales.{repeated if _repeated(results) else ''}{shown}",),
@@ -67,9 +66,9 @@ def figures(results: GridResults, prefix: str) -> list[Figure]:
     ]
     for at, (name, compared) in enumerate(_compared(results)):
         title = f"{_OVER.upper()} over {_UNDER.upper()}"
-        drawn = charts.ratio_chart(compared, extent, PAGE, f"time with {_OVER} / time with {_UNDER}")
+        drawn = charts.policy_ratio(compared, extent, f"time with {_OVER} / time with {_UNDER}")
         caption = "Above 1, the simulation takes longer with FIFO."
-        panel = Panel(f"{prefix}-ratio-{at}", name, drawn)
+        panel = Panel(Place(f"{prefix}-ratio", at), name, drawn)
         found.append(Figure(title, (panel,), (caption,), key))
     return found
 

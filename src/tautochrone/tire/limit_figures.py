@@ -1,9 +1,9 @@
 """The figure of a search: its trials over masses, a panel for each number of threads."""
 
-from tautochrone.answer.blocks import Figure, Panel, Sign
-from tautochrone.answer.theme import PAGE
-from tautochrone.tire import limit_chart as tire_limit
-from tautochrone.tire.limit_chart import MET, MISSED, Point
+from tautochrone.answer.blocks import Figure, Panel, Place
+from tautochrone.answer.charts import lines
+from tautochrone.answer.charts.lines import MET, MISSED, TrialPoint
+from tautochrone.answer.charts.signs import Sign
 from tautochrone.tire.limit_judge import Limit, Trial
 from tautochrone.tire.limit_results import Results
 from tautochrone.tire.limit_words import team_of
@@ -11,8 +11,8 @@ from tautochrone.tire.limit_words import team_of
 _CIRCLE = "M11 2a4 4 0 1 1 0 8a4 4 0 1 1 0-8z"
 _CROSS = "M7.5 4L9 2.5L11 4.5L13 2.5L14.5 4L12.5 6L14.5 8L13 9.5L11 7.5L9 9.5L7.5 8L9.5 6z"
 _KEY = (
-    Sign("met every deadline", path=_CIRCLE, color=MET),
-    Sign("missed one", path=_CROSS, color=MISSED),
+    Sign("met every deadline", path=_CIRCLE, tone=MET),
+    Sign("missed one", path=_CROSS, tone=MISSED),
     Sign("period", dash="5 3"),
 )
 _CAPTION = (
@@ -27,14 +27,14 @@ def figures(results: Results, prefix: str) -> list[Figure]:
     if not panels:
         return []
     period_ns = results.search.question.period_ns
-    scales = tire_limit.scales_of([one for own in panels.values() for one in own], period_ns)
+    scales = lines.scales_of([one for own in panels.values() for one in own], period_ns)
     drawn = Figure(
         "Release to the end of the step, over masses",
         tuple(
             Panel(
-                f"{prefix}-limit-{threads}",
+                Place(f"{prefix}-limit", threads),
                 team_of(threads),
-                tire_limit.chart(points, period_ns, scales, PAGE),
+                lines.trials(points, period_ns, scales),
             )
             for threads, points in panels.items()
         ),
@@ -44,9 +44,9 @@ def figures(results: Results, prefix: str) -> list[Figure]:
     return [drawn]
 
 
-def _points(limit: Limit) -> list[Point]:
+def _points(limit: Limit) -> list[TrialPoint]:
     return [
-        Point(trial.nodes, trial.typical_ns, trial.worst_ns, trial.met, trial.decides, _words(trial))
+        TrialPoint(trial.nodes, trial.typical_ns, trial.worst_ns, trial.met, trial.decides, _words(trial))
         for trial in limit.trials
         if trial.worst_ns
     ]

@@ -71,9 +71,8 @@ def tables(results: GridResults) -> list[Grid]:
 
 def figures(results: GridResults, prefix: str) -> list[Figure]:
     """The hard map, and of a grid that was measured to its end the soft one, a panel for each policy."""
-    from tautochrone.answer.blocks import Figure, Panel
-    from tautochrone.answer.theme import PAGE
-    from tautochrone.tire import map_chart as charts
+    from tautochrone.answer.blocks import Figure, Panel, Place
+    from tautochrone.answer.charts import tiles as charts
 
     cells = [cell for field in results.fields for cell in field.map]
     captions = {
@@ -85,14 +84,14 @@ def figures(results: GridResults, prefix: str) -> list[Figure]:
         Figure(
             f"{kind.capitalize()} real time",
             tuple(
-                Panel(f"{prefix}-{kind}-{at}", field.name, charts.chart(field.map, PAGE, kind=kind))
+                Panel(Place(f"{prefix}-{kind}", at), field.name, charts.deadline_map(field.map, kind=kind))
                 for at, field in enumerate(results.fields)
             ),
             (
                 f"{captions[kind]} Numbers of threads are not to scale. Every cell tells its numbers under "
                 "the pointer.",
             ),
-            charts.signs(cells, kind),
+            charts.key_of_map(cells, kind),
         )
         for kind in kinds
     ]

@@ -39,9 +39,8 @@ def tables(results: GridResults) -> list[Grid]:
 
 def figures(results: GridResults, prefix: str) -> list[Figure]:
     """Predicted against measured, and the difference, for each policy."""
-    from tautochrone.answer.blocks import Figure, Panel
-    from tautochrone.answer.theme import PAGE
-    from tautochrone.tire import model_chart as charts
+    from tautochrone.answer.blocks import Figure, Panel, Place
+    from tautochrone.answer.charts import lines as charts
 
     found = []
     for study in results.model.studies if results.model is not None else ():
@@ -56,9 +55,9 @@ def figures(results: GridResults, prefix: str) -> list[Figure]:
                 f"Predicted and measured step, {study.policy}",
                 tuple(
                     Panel(
-                        f"{prefix}-{study.policy}-times-{count}",
+                        Place(f"{prefix}-{study.policy}-times", count),
                         f"{team_of(count)}{', refused' if count in refused else ''}",
-                        charts.times(own, PAGE, within=together, threads=counts),
+                        charts.model_times(own, within=together, threads=counts),
                     )
                     for count, own in drawn.items()
                 ),
@@ -75,9 +74,9 @@ def figures(results: GridResults, prefix: str) -> list[Figure]:
                 f"What is left over, {study.policy}",
                 (
                     Panel(
-                        f"{prefix}-{study.policy}-errors",
+                        Place(f"{prefix}-{study.policy}-errors"),
                         "",
-                        charts.errors(together, PAGE, threads=counts, tolerance=TOLERANCE),
+                        charts.model_errors(together, threads=counts, tolerance=TOLERANCE),
                     ),
                 ),
                 (

@@ -6,28 +6,15 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.blocks import Figure, Panel, Sign
-from tautochrone.answer.charts import responses, schedule
-from tautochrone.answer.charts.responses import Limit, Responses
-from tautochrone.answer.theme import PAGE
+from tautochrone.answer.blocks import Figure, Panel, Place
+from tautochrone.answer.charts import bars, course, cumulative, lanes
+from tautochrone.answer.charts.course import StepCourse, StepPace
+from tautochrone.answer.charts.cumulative import ResponseLimit, Responses
+from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.typeset import duration, plural
-from tautochrone.tire import (
-    blocks_chart as tire_blocks,
-)
-from tautochrone.tire import (
-    rows_chart as tire_rows,
-)
-from tautochrone.tire import (
-    shares_chart as tire_shares,
-)
-from tautochrone.tire import (
-    steps_chart as tire_steps,
-)
 from tautochrone.tire.account import account
 from tautochrone.tire.blocks import Window, Windows, windows_of
-from tautochrone.tire.rows_chart import Pace
 from tautochrone.tire.steps import TeamSteps, start_of, team_of, thread_steps
-from tautochrone.tire.steps_chart import Course
 
 if TYPE_CHECKING:
     from tautochrone.run.folder import Run
@@ -53,9 +40,9 @@ def blocks(runs: Labelled, prefix: str) -> Iterator[Figure]:
         ]
         panels = tuple(
             Panel(
-                f"{prefix}-{name}-{index}",
+                Place(f"{prefix}-{name}", index),
                 f"{title}, {window.at_s:,.3f} s after the start",
-                tire_blocks.chart(window, threads, PAGE),
+                lanes.blocks(window, threads),
             )
             for name, title, window in shown
             if window is not None
@@ -76,12 +63,10 @@ def _signs(windows: Sequence[Window]) -> tuple[Sign, ...]:
     due = [one for window in windows for one in window.due]
     absent = set()
     if not any(one.passed_over for one in due):
-        absent.add(tire_blocks.PASSED_OVER)
+        absent.add(lanes.PASSED_OVER)
     if not any(one.met is False for one in due):
-        absent.add(schedule.MISSED)
-    return tuple(
-        Sign(words, path=path, color=at) for words, path, at in tire_blocks.KEY if words not in absent
-    )
+        absent.add(lanes.MISSED)
+    return tuple(one for one in lanes.BLOCKS_KEY if one.label not in absent)
 
 
 def over_time(runs: Labelled, prefix: str) -> Iterator[Figure]:
@@ -91,12 +76,13 @@ def over_time(runs: Labelled, prefix: str) -> Iterator[Figure]:
         team = team_of(thread_steps(run))
         if team is None or not len(team):
             continue
-        course = Course(team.period_ns, team.scheduled_ns - start_of(run), team.dispatch_ns, team.response_ns)
-        late += course.late
-        panels.append(Panel(f"{prefix}-{index}", label, tire_steps.chart(course, PAGE, rank=index)))
+        since_ns = team.scheduled_ns - start_of(run)
+        steps = StepCourse(team.period_ns, since_ns, team.dispatch_ns, team.response_ns)
+        late += steps.late
+        panels.append(Panel(Place(prefix, index), label, course.steps(steps, rank=index)))
     if panels:
         caption = [
-            f"Drawn is the longest step of each of up to {tire_steps.STRETCHES} stretches of time, so that "
+            f"Drawn is the longest step of each of up to {course.STRETCHES} stretches of time, so that "
             "none of the long ones is left out. Thin and grey: the longest T_i."
         ]
         if late:
@@ -108,16 +94,12 @@ def shares(runs: Labelled, prefix: str) -> Iterator[Figure]:
     """Where the time went, one panel for each run."""
     found = [(label, account(run)) for run, label in runs]
     panels = tuple(
-        Panel(f"{prefix}-{index}", label, tire_shares.chart(seen.threads, PAGE))
+        Panel(Place(prefix, index), label, bars.thread_shares(seen.threads))
         for index, (label, seen) in enumerate(found)
         if seen is not None
     )
     if panels:
-        signs = tuple(
-            Sign(label, path=path, color=color)
-            for label, path, color in tire_blocks.KEY[: len(tire_shares.PARTS)]
-        )
-        yield Figure("Where the time of each thread went", panels, (), signs)
+        yield Figure("Where the time of each thread went", panels, (), lanes.BLOCKS_KEY[: len(bars.PARTS)])
 
 
 def distribution(runs: Labelled, prefix: str) -> Iterator[Figure]:
@@ -128,7 +110,7 @@ def distribution(runs: Labelled, prefix: str) -> Iterator[Figure]:
     if not whole:
         return
     periods = dict.fromkeys(team.period_ns for _, team in whole)
-    limits = [Limit("deadline", period_ns) for period_ns in periods]
+    limits = [ResponseLimit("deadline", period_ns) for period_ns in periods]
     panels = (
         _spread(f"{prefix}-response", "T_i + T_s", whole, labels, limits),
         _spread(f"{prefix}-step", "T_s", whole, labels, []),
@@ -150,8 +132,8 @@ def speed(runs: Labelled, prefix: str) -> Iterator[Figure]:
         counted = steps > 0
         if counted.any():
             begin, elapsed = begin[counted], elapsed[counted] - begin[counted]
-            pace = Pace(begin - begin[0], elapsed // steps[counted])
-            panels.append(Panel(f"{prefix}-{index}", label, tire_rows.chart(pace, PAGE, rank=index)))
+            pace = StepPace(begin - begin[0], elapsed // steps[counted])
+            panels.append(Panel(Place(prefix, index), label, course.pace(pace, rank=index)))
     if panels:
         caption = (
             "The mean step of each row of steps, from the fastest to the slowest of a stretch of time. The "
@@ -165,16 +147,16 @@ def _spread(
     what: str,
     teams: Sequence[tuple[str, TeamSteps]],
     labels: Sequence[str],
-    limits: Sequence[Limit],
+    limits: Sequence[ResponseLimit],
 ) -> Panel:
     measured = {"T_i + T_s": "response_ns", "T_s": "step_ns", "T_i": "dispatch_ns"}[what]
     found = [Responses(label, getattr(team, measured)) for label, team in teams]
-    chart = responses.chart(found, limits, PAGE, runs=labels, title=what, counted="steps")
-    return Panel(panel, what, chart)
+    chart = cumulative.responses(found, limits, runs=labels, title=what, counted="steps")
+    return Panel(Place(panel), what, chart)
 
 
 def _about_scales(windows: Windows) -> str:
-    if any(tire_blocks.shown_first(one) is not None for one in windows.every):
+    if any(lanes.shown_first(one) is not None for one in windows.every):
         return (
             "A step that is short against the time around it is shown close, so that scales differ: the "
             "whole has the periods around it."

@@ -1,16 +1,20 @@
 """One number of run after run: points with their intervals, the levels between lasting changes."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import altair as alt
-
-from tautochrone.answer.charts import axes
-from tautochrone.answer.theme import Theme
+from tautochrone.answer.charts.grammar import Chart, Layer, Row, Rows, fixed
+from tautochrone.answer.charts.scales import Scale, linear, shapes, time
+from tautochrone.answer.charts.theme import INK, MUTED, series_tone
 from tautochrone.answer.typeset import micro
 from tautochrone.base.words import capital
 from tautochrone.trend import words
-from tautochrone.trend.judge import Line, Point
-from tautochrone.trend.metric import Metric
+
+if TYPE_CHECKING:
+    from tautochrone.trend.judge import Line, Point
+    from tautochrone.trend.metric import Metric
 
 _HEIGHT_PX, _LABELS = 220, 6
 _MOST_LETTERED = 12
@@ -18,63 +22,58 @@ _PER_MILLION = 1e6
 _ROOM = 1.15  # of shares, above the largest
 
 
-def chart(line: Line, metric: Metric, theme: Theme, name: str) -> alt.LayerChart:
-    """The chart of one line of runs, in the order in which they were measured.
+def chart(line: Line, metric: Metric, name: str) -> Chart:
+    """Draw one line of runs, in the order in which they were measured.
 
     Args:
         line: of at least one point.
+        metric: what the points are, in ns or as a share of releases.
         name: of the line, for people who can't see the chart.
     """
-    scale, axis = _y(line, metric)
+    y = _y(line, metric)
     labels = _labels(line.points)
-    x = alt.X(
-        "index:Q",
-        scale=alt.Scale(domain=[0.5, len(line.points) + 0.5], nice=False),
-        axis=alt.Axis(
-            title="Run, and when it was measured (UTC)",
-            values=list(labels),
-            labelExpr="".join(f"datum.value == {at} ? '{text}' : " for at, text in labels.items()) + "''",
-            labelOverlap="greedy",
-            labelSeparation=8,
-        ),
+    x = linear(
+        0.5,
+        len(line.points) + 0.5,
+        "Run, and when it was measured (UTC)",
+        values=list(labels),
+        labelExpr="".join(f"datum.value == {at} ? '{text}' : " for at, text in labels.items()) + "''",
+        labelOverlap="greedy",
+        labelSeparation=8,
     )
-    data = [_row(at, one, metric, scale) for at, one in enumerate(line.points)]
-    base = alt.Chart(alt.InlineData(values=data)).encode(x=x)
-    color = alt.value(theme.series[0])
+    rows = [_row(at, one, metric, y) for at, one in enumerate(line.points)]
+    color = series_tone(0)
+    sure = Rows([row for row in rows if row["low"] is not None], x=x.of("index"), y=y.of("low"))
     layers = [
-        *_changes(line, theme, x),
-        *_levels(line, metric, scale, theme, x, axis),
-        base.transform_filter("datum.low != null")
-        .mark_rule(strokeWidth=1.5, opacity=0.55)
-        .encode(y=alt.Y("low:Q", scale=scale, axis=axis), y2="high:Q", color=color),
-        base.mark_point(filled=True, opacity=1, size=42).encode(
-            y=alt.Y("at:Q", scale=scale, axis=axis),
+        *_changes(line, x),
+        *_levels(line, metric, x, y),
+        sure.rule(y2="high", strokeWidth=1.5, opacity=0.55, color=color),
+        Rows(rows, x=x.of("index"), y=y.of("at")).point(
+            size=42,
             color=color,
-            shape=alt.Shape(
-                "kind:N",
-                scale=alt.Scale(domain=["known", "at least"], range=["circle", "triangle-up"]),
-                legend=None,
-            ),
+            shape=shapes("kind", {"known": "circle", "at least": "triangle-up"}),
             tooltip=[
-                alt.Tooltip("run:N"),
-                alt.Tooltip("when:N", title="when (UTC)"),
-                alt.Tooltip("words:N", title=metric.name),
-                alt.Tooltip("interval:N", title="95 % interval"),
-                alt.Tooltip("samples:N"),
-                alt.Tooltip("changed:N"),
+                "run",
+                ("when", "when (UTC)"),
+                ("words", metric.name),
+                ("interval", "95 % interval"),
+                "samples",
+                "changed",
             ],
         ),
     ]
-    return axes.finish(layers, theme, _HEIGHT_PX, _describe(line, metric, name))
+    said = words.sentences(line, metric)
+    told = micro(f"{metric.text} of {len(line.points)} runs, {name}. {' '.join(said)}")
+    return Chart(layers, _HEIGHT_PX, told)
 
 
 def lettered(line: Line) -> list[tuple[str, Point]]:
-    """The runs at which facts changed, each with the letter that marks it; of many the latest."""
+    """Return the runs at which facts changed, each with the letter that marks it; of many the latest."""
     marked = [one for one in line.points if one.changed][-_MOST_LETTERED:]
     return [(chr(ord("a") + at), one) for at, one in enumerate(marked)]
 
 
-def _y(line: Line, metric: Metric) -> tuple[alt.Scale, alt.Axis]:
+def _y(line: Line, metric: Metric) -> Scale:
     ends = [
         float(end)
         for one in line.points
@@ -82,28 +81,32 @@ def _y(line: Line, metric: Metric) -> tuple[alt.Scale, alt.Axis]:
         if end is not None
     ]
     if metric.kind == "misses":
-        most = max(ends) * _PER_MILLION * _ROOM or 1.0
-        scale = alt.Scale(domain=[0, most], nice=True)
-        return scale, alt.Axis(title="Missed of a million releases", grid=True, format="~s")
-    scale, ticks = axes.time_scale(ends)
-    return scale, axes.time_axis(capital(metric.text), ticks, grid=True)
+        made = linear(
+            0,
+            max(ends) * _PER_MILLION * _ROOM or 1.0,
+            "Missed of a million releases",
+            grid=True,
+            format="~s",
+        )
+        return Scale({**made.scale, "nice": True}, made.axis)
+    return time(ends, capital(metric.text))
 
 
-def _standing(value: float | None, metric: Metric, scale: alt.Scale) -> float | None:
+def _standing(value: float | None, metric: Metric, y: Scale) -> float | None:
     if value is None:
         return None
-    return value * _PER_MILLION if metric.kind == "misses" else axes.standing(value, scale)
+    return value * _PER_MILLION if metric.kind == "misses" else y.standing(value)
 
 
-def _row(at: int, one: Point, metric: Metric, scale: alt.Scale) -> dict[str, object]:
+def _row(at: int, one: Point, metric: Metric, y: Scale) -> Row:
     value = one.value
     # An interval that has no upper end reaches the top.
-    top = scale["domain"][1] if value.low is not None and value.high is None else value.high
+    top = y.high if value.low is not None and value.high is None else value.high
     return {
         "index": at + 1,
-        "at": _standing(value.value, metric, scale),
-        "low": _standing(value.low, metric, scale),
-        "high": _standing(top, metric, scale),
+        "at": _standing(value.value, metric, y),
+        "low": _standing(value.low, metric, y),
+        "high": _standing(top, metric, y),
         "kind": "at least" if value.beyond else "known",
         "run": one.run,
         "when": words.date_of(one),
@@ -114,9 +117,7 @@ def _row(at: int, one: Point, metric: Metric, scale: alt.Scale) -> dict[str, obj
     }
 
 
-def _levels(
-    line: Line, metric: Metric, scale: alt.Scale, theme: Theme, x: alt.X, axis: alt.Axis
-) -> list[alt.Chart]:
+def _levels(line: Line, metric: Metric, x: Scale, y: Scale) -> list[Layer]:
     """The level of each stretch between two steps, and a line where it changes."""
     steps = line.steps or ()
     if not steps:
@@ -124,32 +125,28 @@ def _levels(
     ends = [0, *(step.index for step in steps), len(line.points)]
     levels = [steps[0].before, *(step.after for step in steps)]
     segments = [
-        {"index": begin + 0.5, "end": end + 0.5, "at": _standing(level, metric, scale)}
+        {"index": begin + 0.5, "end": end + 0.5, "at": _standing(level, metric, y)}
         for begin, end, level in zip(ends, ends[1:], levels, strict=False)
     ]
     marks = [{"index": step.index + 0.5} for step in steps]
+    level = Rows(segments, x=x.of("index"), x2="end", y=y.of("at"))
     return [
-        alt.Chart(alt.InlineData(values=marks))
-        .mark_rule(strokeWidth=1.5)
-        .encode(x=x, color=alt.value(theme.series[1])),
-        alt.Chart(alt.InlineData(values=segments))
-        .mark_rule(strokeWidth=2.5, strokeDash=[6, 3])
-        .encode(x=x, x2="end:Q", y=alt.Y("at:Q", scale=scale, axis=axis), color=alt.value(theme.series[1])),
+        Rows(marks, x=x.of("index")).rule(strokeWidth=1.5, color=series_tone(1)),
+        level.rule(strokeWidth=2.5, strokeDash=[6, 3], color=series_tone(1)),
     ]
 
 
-def _changes(line: Line, theme: Theme, x: alt.X) -> list[alt.Chart]:
+def _changes(line: Line, x: Scale) -> list[Layer]:
     """A letter at the top of each run at which facts changed."""
     number = {one.run: at for at, one in enumerate(line.points)}
     marks = [{"index": number[one.run] + 0.5, "letter": letter} for letter, one in lettered(line)]
     if not marks:
         return []
-    base = alt.Chart(alt.InlineData(values=marks)).encode(x=x)
+    base = Rows(marks, x=x.of("index"))
+    look = {"align": "left", "baseline": "top", "dx": 3, "fontSize": 12, "fontWeight": 600, "color": INK}
     return [
-        base.mark_rule(strokeDash=[2, 3], strokeWidth=1).encode(color=alt.value(theme.muted)),
-        base.mark_text(align="left", baseline="top", dx=3, fontSize=12, fontWeight=600).encode(
-            y=alt.value(0), text="letter:N", color=alt.value(theme.ink)
-        ),
+        base.rule(strokeDash=[2, 3], strokeWidth=1, color=MUTED),
+        base.text("letter", y=fixed(0), **look),
     ]
 
 
@@ -164,8 +161,3 @@ def _labels(points: Sequence[Point]) -> dict[int, str]:
         texts = [one.created[11:16] for one in points]
     every = max(1, -(-len(firsts) // _LABELS))
     return {at + 1: texts[at] for at in firsts[::every]}
-
-
-def _describe(line: Line, metric: Metric, name: str) -> str:
-    said = words.sentences(line, metric)
-    return micro(f"{metric.text} of {len(line.points)} runs, {name}. {' '.join(said)}")

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tautochrone.answer import html
-from tautochrone.answer.blocks import Figure, Grid, Panel, Sign, made
-from tautochrone.answer.theme import PAGE
+from tautochrone.answer.blocks import Figure, Grid, Panel, Place, made
+from tautochrone.answer.charts.signs import CIRCLE, TRIANGLE_UP, Sign
+from tautochrone.answer.charts.theme import series_tone
 from tautochrone.answer.typeset import micro, plural
 from tautochrone.answer.views import grids, virtual
 from tautochrone.base.faults import Later, attempt
@@ -20,8 +21,6 @@ from tautochrone.trend.record import machine_of
 
 MOST_DRAWN = 40
 _MOST_FACTS = 8
-_CIRCLE = "M11 1.500a4.500 4.500 0 1 1 0 9a4.500 4.500 0 1 1 0-9z"
-_TRIANGLE = "M11 1l5 9H6z"
 
 
 @dataclass(frozen=True)
@@ -104,13 +103,13 @@ def _section(line: Line, trend: Trend, prefix: str) -> _Section:
 
 def _figure(line: Line, trend: Trend, name: str, prefix: str) -> Figure:
     metric = trend.metric
-    drawn = trend_chart.chart(line, metric, PAGE, name)
+    drawn = trend_chart.chart(line, metric, name)
     values = [one.value for one in line.points]
-    key = [Sign(metric.name, path=_CIRCLE, color=0)]
+    key = [Sign(metric.name, path=CIRCLE, tone=series_tone(0))]
     if any(one.beyond for one in values):
-        key.append(Sign("at least, among releases without a sample", path=_TRIANGLE, color=0))
+        key.append(Sign("at least, among releases without a sample", path=TRIANGLE_UP, tone=series_tone(0)))
     if line.steps:
-        key.append(Sign("level between lasting changes", dash="6 3", color=1))
+        key.append(Sign("level between lasting changes", dash="6 3", tone=series_tone(1)))
     caption = "Each mark is one run."
     if any(one.low is not None for one in values):
         caption += (
@@ -118,7 +117,7 @@ def _figure(line: Line, trend: Trend, name: str, prefix: str) -> Figure:
         )
     if any(one.changed for one in line.points):
         caption += " A letter stands where the conditions changed, as told below."
-    return Figure("", (Panel(prefix, "", drawn),), (caption,), tuple(key))
+    return Figure("", (Panel(Place(prefix), "", drawn),), (caption,), tuple(key))
 
 
 def _changes(line: Line) -> grids.Laid | None:

@@ -1,43 +1,61 @@
-"""What share of the cycles was at most so late: the whole curve, and its top few per cent enlarged.
+"""What share of the samples was at most so large: whole curves, and their top few per cent enlarged.
 
 The enlargement follows figure 8 of Laurich (2004), carried further by a logarithmic axis: each step up
-is ten times rarer.
+is ten times rarer. Against a requirement the curves are those of its figures 7 to 12.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-import altair as alt
 import numpy as np
 
-from tautochrone.answer.charts import axes
-from tautochrone.answer.charts.outlined import in_chart
+from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, Stack, fixed
+from tautochrone.answer.charts.scales import (
+    Scale,
+    beside,
+    by_run,
+    dashes,
+    decades_of,
+    linear,
+    logarithmic,
+    rarity,
+    shapes,
+    shapes_of,
+    time,
+    unit_of,
+    worded_lines,
+)
+from tautochrone.answer.charts.signs import as_in_key
 from tautochrone.answer.series import Curve, Integers, Series, is_signed, runs_of, sources_of, usual_size_ns
-from tautochrone.answer.theme import DASHES, Theme
 from tautochrone.answer.typeset import duration, micro, percent
+from tautochrone.statistics.shape import ecdf
 
-_POINTS = 400
 LATE, LARGE = "cycles at most so late", "samples at most so large"
 """What the curve counts: of a loop's latency, and of any other measure."""
 
+_POINTS = 400
+_HEIGHT, _RESPONSES_HEIGHT = 260, 150
 _APART = 0.01  # of a linear axis: nearer to its end a share can't be told from all
 _CLOSE = 0.018  # of the axis of time: closer than this, signs cover one another
 _DODGE_PX = 9
-_ROOM = 1.6  # on an axis of rarity, above the rarest mark
+_ABOVE_RAREST = 1.6  # on an axis of rarity, above the rarest mark
 _TOP = 0.1  # the enlarged panel begins here: the latest tenth of the cycles
+_ROOM_OF_REQUIREMENT = 0.65  # of the axis: up to there the words of a requirement have room to their right
+_ROOM_OF_LIMIT = 0.6  # likewise those of a limit of responses
+_MARGIN = 0.04  # of the range of responses, to either side
+_CURVE = {"interpolate": "step-after", "strokeWidth": 1.8}
 
 
 @dataclass(frozen=True)
-class Known:
+class PublishedShare:
     """A number that is known from elsewhere, beside the curves.
 
     Attributes:
-        at_ns: the value.
+        at_ns: the value in ns.
         share: of the samples that are at most so large; None: it is a limit, along the whole axis.
         later: share of those that are larger; of the largest of n samples 1 / n, as it is with our own.
-        path: its outline, as a `composition.Sign` has it.
+        path: its outline, as a `signs.Sign` has it.
         words: what it is.
     """
 
@@ -57,164 +75,149 @@ class Frame:
         known: numbers from elsewhere.
         top: the share of the samples that it shows, from the largest down; 1: all.
         ends: whether each curve's last point is marked with the shape of its run.
+        required_ns: requirements in ns, as upright lines behind the curves.
     """
 
     runs: Sequence[str] = ()
     sources: Sequence[str] = ()
-    known: Sequence[Known] = field(default=())
+    known: Sequence[PublishedShare] = field(default=())
     top: float = 1.0
     ends: bool = False
+    required_ns: Sequence[int] = ()
 
 
 _ALONE = Frame()
-_TENTH = Frame(top=_TOP, ends=True)
+TENTH = Frame(top=_TOP, ends=True)
+"""The latest tenth of the cycles."""
 
 
 def whole(
     series: Sequence[Series],
-    theme: Theme,
     *,
     title: str = "Latency",
     legend: bool = True,
-    height: int = 260,
+    height: int = _HEIGHT,
     counted: str = LATE,
     frame: Frame = _ALONE,
-) -> alt.LayerChart:
-    """The cumulative curve up to 100 %, from 0 or from where the frame begins."""
-    layers = _whole(series, theme, title, counted, frame, legend=legend)
-    return axes.finish(layers, theme, height, _describe("Cumulative curve", series))
+) -> Chart:
+    """Draw the cumulative curves up to 100 %, from 0 or from where the frame begins.
+
+    Args:
+        series: a curve each; the colour tells the run, the dash tells the source.
+        title: of the axis of values, which are in ns.
+        legend: whether the chart says which colour and which dash mean what.
+        height: in px.
+        counted: what the shares are of, and how it is ordered.
+        frame: what it shares with other charts.
+    """
+    lowest = 1 - frame.top
+    x = _x(_span(series, lowest), series, frame, title)
+    y = linear(lowest, 1, counted, labelExpr="format(datum.value * 100, '.6~f') + ' %'", tickCount=5)
+    rows = [
+        {**_row(one, index, at, x), "share": share}
+        for index, one in enumerate(series)
+        for at, share in _thin(one.curve, lowest)
+    ]
+    ends = [{**_row(one, index, one.maximum_ns, x), "share": 1.0} for index, one in enumerate(series)]
+    layers = [
+        *_requirements(frame.required_ns, x, rows),
+        *_lines(rows, ends, series, frame, x.of("at"), y.of("share"), legend=legend),
+        *_known(frame, x, y, "share", (lowest + 1) / 2),
+    ]
+    return Chart(layers, height, _describe("Cumulative curve", series, frame, counted))
 
 
 def top(
     series: Sequence[Series],
-    theme: Theme,
     *,
     title: str = "Latency",
     legend: bool = True,
-    height: int = 260,
+    height: int = _HEIGHT,
     counted: str = LATE,
-    frame: Frame = _TENTH,
-) -> alt.LayerChart:
-    """The latest tenth of the cycles, or as the frame has it, on an axis of rarity: 90 %, 99 %, 99.9 %."""
-    layers = _top(series, theme, title, counted, frame, legend=legend)
-    part = "tenth" if frame.top == _TOP else percent(frame.top)
-    return axes.finish(layers, theme, height, _describe(f"The latest {part} of the completed cycles", series))
+    frame: Frame = TENTH,
+) -> Chart:
+    """Draw the latest tenth of the cycles, or as the frame has it, on an axis of rarity: 90 %, 99 %, 99.9 %.
 
-
-def both(
-    series: Sequence[Series], theme: Theme, *, title: str = "Latency", counted: str = LATE
-) -> alt.VConcatChart:
-    """The whole curve, and below it its top enlarged, as one figure for print."""
-    return axes.stack(
-        [
-            ("All completed cycles", _whole(series, theme, title, counted, _ALONE, legend=True), 200),
-            (
-                "The latest tenth of them, enlarged",
-                _top(series, theme, title, counted, _TENTH, legend=True),
-                260,
-            ),
-        ],
-        theme,
-        _describe("Cumulative curve, whole and its top enlarged", series),
-    )
-
-
-def _whole(
-    series: Sequence[Series], theme: Theme, title: str, counted: str, frame: Frame, *, legend: bool
-) -> list[alt.Chart]:
-    lowest = 1 - frame.top
-    x_scale, ticks = _x_scale(_span(series, lowest), series, frame)
-    rows = [
-        {**row, "share": share}
-        for index, one in enumerate(series)
-        for at, share in _thin(one.curve, lowest)
-        for row in [_row(one, index, at, x_scale)]
-    ]
-    most_ticks = 5
-    y = alt.Y(
-        "share:Q",
-        scale=alt.Scale(domain=[lowest, 1], nice=False),
-        axis=alt.Axis(
-            title=counted, labelExpr="format(datum.value * 100, '.6~f') + ' %'", tickCount=most_ticks
-        ),
-    )
-    x = alt.X("at:Q", scale=x_scale, axis=axes.time_axis(title, ticks, grid=True))
-    layers = [_lines(rows, series, theme, frame, legend=legend).encode(x=x, y=y)]
-    if frame.ends:
-        ends = [
-            {**_row(one, index, one.maximum_ns, x_scale), "share": 1.0} for index, one in enumerate(series)
-        ]
-        layers.append(_ends(ends, series, theme, frame, legend=legend).encode(x=x, y=y))
-    return [*layers, *_known(frame, theme, x, y, "share", (lowest + 1) / 2)]
-
-
-def _top(
-    series: Sequence[Series], theme: Theme, title: str, counted: str, frame: Frame, *, legend: bool
-) -> list[alt.Chart]:
+    The arguments are those of `whole`.
+    """
     points = [(one, index, *point) for index, one in enumerate(series) for point in _tail(one, frame.top)]
-    x_scale, ticks = _x_scale([float(at) for _, _, at, _, _ in points], series, frame)
+    x = _x([float(at) for _, _, at, _, _ in points], series, frame, title)
     rows = [
-        {**_row(one, index, at, x_scale), "later": float(f"{later:.5g}"), "last": last}
+        {**_row(one, index, at, x), "later": float(f"{later:.5g}"), "last": last}
         for one, index, at, later, last in points
     ]
-    shares = [row["later"] for row in rows] + [one.later for one in frame.known if one.share is not None]
-    rarest = min([float(str(one)) for one in shares if float(str(one)) > 0], default=frame.top / 100)
-    decades = max(math.ceil(-math.log10(frame.top)) + 1, math.ceil(-math.log10(rarest) - 1e-9))
-    least = rarest / _ROOM if frame.known else min(10.0**-decades, rarest)
-    powers = [10.0**-power for power in range(1, decades + 1) if least <= 10.0**-power < frame.top * 0.999]
-    y = alt.Y(
-        "later:Q",
-        scale=alt.Scale(type="log", domain=[least, frame.top], nice=False, reverse=True),
-        axis=alt.Axis(
-            title=counted,
-            values=[frame.top, *powers],
-            labelExpr="format((1 - datum.value) * 100, '~f') + ' %'",
-            labelOverlap="greedy",
-        ),
+    y = _rarity_of(rows, frame, counted)
+    ends = [row for row in rows if row["last"]]
+    layers = [
+        *_requirements(frame.required_ns, x, rows),
+        *_lines(rows, ends, series, frame, x.of("at"), y.of("later"), legend=legend),
+        *_known(frame, x, y, "later", math.sqrt(y.low * frame.top)),
+    ]
+    part = "tenth" if frame.top == _TOP else percent(frame.top)
+    of = (
+        f"The largest {part} of the samples"
+        if counted == LARGE
+        else f"The latest {part} of the completed cycles"
     )
-    x = alt.X("at:Q", scale=x_scale, axis=axes.time_axis(title, ticks, grid=True))
-    layers = [_lines(rows, series, theme, frame, legend=legend).encode(x=x, y=y)]
-    if frame.ends:
-        last = [row for row in rows if row["last"]]
-        layers.append(_ends(last, series, theme, frame, legend=legend).encode(x=x, y=y))
-    return [*layers, *_known(frame, theme, x, y, "later", math.sqrt(least * frame.top))]
+    return Chart(layers, height, _describe(of, series, frame, counted))
 
 
-def _row(one: Series, index: int, at: float, x_scale: alt.Scale) -> dict[str, object]:
+def both(series: Sequence[Series], *, title: str = "Latency", counted: str = LATE) -> Stack:
+    """Draw the whole curve, and below it its top enlarged, as one figure for print; see `whole`."""
+    panels = [
+        ("All completed cycles", whole(series, title=title, height=200, counted=counted)),
+        ("The latest tenth of them, enlarged", top(series, title=title, counted=counted)),
+    ]
+    return Stack(panels, _describe("Cumulative curve, whole and its top enlarged", series, _ALONE, counted))
+
+
+def _rarity_of(rows: Sequence[Row], frame: Frame, counted: str) -> Scale:
+    shares = [row["later"] for row in rows] + [one.later for one in frame.known if one.share is not None]
+    rarest = min([one for one in shares if one > 0], default=frame.top / 100)
+    decades = max(math.ceil(-math.log10(frame.top)) + 1, decades_of(rarest))
+    least = rarest / _ABOVE_RAREST if frame.known else min(10.0**-decades, rarest)
+    powers = [10.0**-power for power in range(1, decades + 1) if least <= 10.0**-power < frame.top * 0.999]
+    return rarity(least, frame.top, counted, [frame.top, *powers])
+
+
+def _row(one: Series, index: int, at_ns: float, x: Scale) -> Row:
     return {
         "run": one.run,
         "source": one.source,
         "line": index,
-        "at": axes.standing(at, x_scale),
-        "words": duration(at),
+        "at": x.standing(at_ns),
+        "words": duration(at_ns),
     }
 
 
-def _x_scale(
-    values_ns: Sequence[float], series: Sequence[Series], frame: Frame
-) -> tuple[alt.Scale, list[int]]:
+def _x(values_ns: Sequence[float], series: Sequence[Series], frame: Frame, title: str) -> Scale:
     knee_ns = usual_size_ns(series) if series else None
-    return axes.time_scale([*values_ns, *(one.at_ns for one in frame.known)], knee_ns=knee_ns)
+    held = [*values_ns, *(one.at_ns for one in frame.known), *frame.required_ns]
+    return time(held, title, knee_ns=knee_ns)
 
 
-def _ends(
-    rows: list[dict[str, object]], series: Sequence[Series], theme: Theme, frame: Frame, *, legend: bool
-) -> alt.Chart:
-    """The largest value of each series, in the shape of its run."""
-    runs = frame.runs or runs_of(series)
-    points: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_point(filled=True, size=52, opacity=1)
-        .encode(
-            color=axes.run_color(runs, theme, legend=legend and len(runs) > 1),
-            shape=axes.run_shape(runs, theme, legend=False),
-            tooltip=[alt.Tooltip("run:N"), alt.Tooltip("source:N"), alt.Tooltip("words:N", title="largest")],
-        )
-    )
-    return points
+def _lines(
+    rows: Sequence[Row],
+    ends: Sequence[Row],
+    series: Sequence[Series],
+    frame: Frame,
+    x: Channel,
+    y: Channel,
+    *,
+    legend: bool,
+) -> list[Layer]:
+    """One line per series, and where the frame wants it its largest value in the shape of its run."""
+    runs, sources = frame.runs or runs_of(series), frame.sources or sources_of(series)
+    color = by_run(runs, with_legend=legend and len(runs) > 1)
+    dash = dashes("source", sources, with_legend=legend and len(sources) > 1)
+    lines = Rows(rows, x=x, y=y, color=color).line(**_CURVE, clip=True, detail="line", strokeDash=dash)
+    if not frame.ends:
+        return [lines]
+    marks = Rows(ends, x=x, y=y, color=color, shape=shapes("run", shapes_of(runs)))
+    return [lines, marks.point(size=52, tooltip=["run", "source", ("words", "largest")])]
 
 
-def _known(frame: Frame, theme: Theme, x: alt.X, y: alt.Y, share: str, middle: float) -> list[alt.Chart]:
+def _known(frame: Frame, x: Scale, y: Scale, share: str, middle: float) -> list[Layer]:
     """Marks from elsewhere, and limits, whose words stand at the middle of the axis."""
     limits = [
         {"at": one.at_ns, share: middle, "words": micro(one.words)}
@@ -235,79 +238,47 @@ def _known(frame: Frame, theme: Theme, x: alt.X, y: alt.Y, share: str, middle: f
     ]
     layers = []
     if limits:
-        base = alt.Chart(alt.InlineData(values=limits))
-        layers += [
-            base.mark_rule(color=theme.ink, strokeWidth=1, strokeDash=[4, 3]).encode(x=x),
-            base.mark_text(angle=270, align="center", baseline="bottom", dy=-3, color=theme.ink).encode(
-                x=x, y=y, text="words:N"
-            ),
-        ]
-    told = [alt.Tooltip("words:N", title="published")]
-    for at, rows in enumerate(_beside_each_other(marks, share, x["scale"])):
-        drawn = in_chart(rows, theme, tooltip=told).encode(x=x, y=y)
-        drawn.mark["yOffset"] = -_DODGE_PX * at
-        layers.append(drawn)
+        words = {"y": y.of(share), "angle": 270, "align": "center", "baseline": "bottom", "dy": -3}
+        layers += worded_lines(limits, {"x": x.of("at")}, words, strokeWidth=1, strokeDash=[4, 3])
+    for at, rows in enumerate(_beside_each_other(marks, share, x)):
+        stands = {"x": x.of("at"), "y": y.of(share), "yOffset": -_DODGE_PX * at}
+        layers.append(as_in_key(rows, tooltip=[("words", "published")], **stands))
     return layers
 
 
-def is_apart(one: Known, shown: float) -> bool:
-    """Whether it is a maximum, or so far below all samples that a linear axis of the top share tells it."""
+def is_apart(one: PublishedShare, shown: float) -> bool:
+    """Tell whether it is a maximum, or so far below all samples that a linear axis tells it.
+
+    Args:
+        one: the number.
+        shown: the share of the samples that the axis has, from the largest down.
+    """
     return one.share is not None and (one.share >= 1 or 1 - one.share >= _APART * shown)
 
 
-def _beside_each_other(
-    marks: Sequence[dict[str, Any]], share: str, scale: alt.Scale
-) -> list[list[dict[str, Any]]]:
+def _beside_each_other(marks: Sequence[Row], share: str, x: Scale) -> list[list[Row]]:
     """Marks that would fall on one another, in rows of which each stands above the one before."""
-    rows: list[list[dict[str, Any]]] = []
+
+    def close(one: Row, other: Row) -> bool:
+        return one[share] == other[share] and abs(x.place(one["at"]) - x.place(other["at"])) < _CLOSE
+
+    rows: list[list[Row]] = []
     for mark in marks:
-        for row in rows:
-            if not any(mark[share] == one[share] and _is_close(mark, one, scale) for one in row):
-                row.append(mark)
-                break
-        else:
+        free = next((row for row in rows if not any(close(mark, one) for one in row)), None)
+        if free is None:
             rows.append([mark])
+        else:
+            free.append(mark)
     return rows
 
 
-def _is_close(one: dict[str, Any], other: dict[str, Any], scale: alt.Scale) -> bool:
-    return abs(axes.place(one["at"], scale) - axes.place(other["at"], scale)) < _CLOSE
-
-
-def _lines(
-    rows: list[dict[str, object]], series: Sequence[Series], theme: Theme, frame: Frame, *, legend: bool
-) -> alt.Chart:
-    """One line per series: the colour tells the run, the dash tells the source."""
-    runs, sources = frame.runs or runs_of(series), frame.sources or sources_of(series)
-    dashes = alt.Scale(domain=sources, range=[list(DASHES[i % len(DASHES)]) for i in range(len(sources))])
-    lines: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_line(interpolate="step-after", strokeWidth=1.8, clip=True)
-        .encode(
-            detail="line:N",
-            color=axes.run_color(runs, theme, legend=legend and len(runs) > 1),
-            strokeDash=alt.StrokeDash(
-                "source:N",
-                title=None,
-                scale=dashes,
-                legend=axes.legend_of(sources, theme, symbolStrokeColor=theme.muted)
-                if legend and len(sources) > 1
-                else None,
-            ),
-        )
-    )
-    return lines
-
-
-def _thin(curve: Curve, lowest: float = 0.0) -> list[tuple[int, float]]:
+def _thin(curve: Curve, lowest: float) -> list[tuple[int, float]]:
     """Points of the curve from a share on, evenly over the shares, and the one before."""
-    start = max(curve.share[0], lowest)
-    keep = np.unique(
-        np.searchsorted(curve.share, np.linspace(start, 1, _POINTS)).clip(0, len(curve.share) - 1)
-    )
-    first = (int(curve.value_ns[max(0, keep[0] - 1)]), 0.0) if lowest else (int(curve.value_ns[0]), 0.0)
+    wanted = np.linspace(max(curve.share[0], lowest), 1, _POINTS)
+    keep = np.unique(np.searchsorted(curve.share, wanted).clip(0, len(curve.share) - 1))
+    first = int(curve.value_ns[max(0, keep[0] - 1) if lowest else 0])
     shares = [round(share, 7) for share in curve.share[keep].tolist()]
-    return [first, *zip(curve.value_ns[keep].tolist(), shares, strict=True)]
+    return [(first, 0.0), *zip(curve.value_ns[keep].tolist(), shares, strict=True)]
 
 
 def _tail(one: Series, top_share: float) -> list[tuple[int, float, bool]]:
@@ -343,9 +314,125 @@ def _before(curve: Curve, lowest: float) -> int:
     return max(0, int(np.searchsorted(curve.share, lowest)) - 1)
 
 
-def _describe(kind: str, series: Sequence[Series]) -> str:
+def _describe(kind: str, series: Sequence[Series], frame: Frame, counted: str) -> str:
+    what = "samples" if counted == LARGE else "cycles"
     parts = [
-        f"{one.run}, {one.source}: all {one.count:,} cycles at most {duration(one.maximum_ns)}"
+        f"{one.run}, {one.source}: all {one.count:,} {what} at most {duration(one.maximum_ns)}"
         for one in series
     ]
-    return f"{kind}. " + "; ".join(parts) + "."
+    limits = ", ".join(duration(limit) for limit in frame.required_ns)
+    return f"{kind}. {'; '.join(parts)}." + (f" Requirement: {limits}." if limits else "")
+
+
+def _requirements(limits_ns: Sequence[int], x: Scale, drawn: Sequence[Row]) -> list[Layer]:
+    """Upright lines, with their words at the bottom: rising curves leave room there, to the right mostly."""
+    begin: dict[object, float] = {}
+    for row in drawn:
+        begin.setdefault(row["line"], row["at"])
+    layers = []
+    for limit in limits_ns:
+        curves_end = limit >= max(begin.values(), default=0.0)
+        to_right = curves_end and x.place(limit) < _ROOM_OF_REQUIREMENT
+        row = {"at": limit, "words": f"requirement {duration(limit)}"}
+        words = {"y": fixed(_HEIGHT - 10), "baseline": "middle", **beside(to_right)}
+        layers += worded_lines([row], {"x": x.of("at")}, words, strokeWidth=1.2)
+    return layers
+
+
+@dataclass(frozen=True)
+class Responses:
+    """What one run measured of one task: responses in ns, shape (n,), n at least 1."""
+
+    run: str
+    values_ns: Integers
+
+
+@dataclass(frozen=True)
+class ResponseLimit:
+    """A line to draw at ``at_ns``, in ns, and its word."""
+
+    label: str
+    at_ns: int
+
+
+def responses(
+    measured: Sequence[Responses],
+    limits: Sequence[ResponseLimit],
+    *,
+    runs: Sequence[str],
+    title: str = "response time",
+    counted: str = "jobs",
+) -> Chart:
+    """Draw the share of jobs that took longer, against the worst response by analysis and the deadline.
+
+    Args:
+        measured: of one task, one entry for each run that has some.
+        limits: the lines; at most a few, drawn from top to bottom.
+        runs: all runs of the page in order, so that each keeps its colour.
+        title: what the values are.
+        counted: what has them.
+    """
+    ends = [limit.at_ns for limit in limits]
+    low = min([*(int(one.values_ns.min()) for one in measured), *ends])
+    high = max([*(int(one.values_ns.max()) for one in measured), *ends])
+    room = max(1.0, (high - low) * _MARGIN)
+    length, unit = unit_of(high)
+    first, last = max(0.0, low - room) / length, (high + room) / length
+    x = linear(first, last, f"{title} ({unit})", tickCount=8, format="~r")
+    decades = max(1, *(decades_of(1 / len(one.values_ns)) for one in measured))
+    y = logarithmic(
+        10.0**-decades,
+        1,
+        f"share of {counted} that took so long or longer",
+        values=[10.0**-power for power in range(decades + 1)],
+        labelExpr="format(datum.value * 100, '~f') + ' %'",
+        grid=True,
+    )
+    worst = [
+        {
+            "run": one.run,
+            "at": int(one.values_ns.max()) / length,
+            "share": 1 / len(one.values_ns),
+            "words": duration(int(one.values_ns.max())),
+        }
+        for one in measured
+    ]
+    stands = {"x": x.of("at"), "y": y.of("share"), "color": by_run(runs)}
+    steps = Rows([row for one in measured for row in _steps(one, length)], **stands)
+    layers = [
+        *(layer for at, limit in enumerate(limits) for layer in _limit(limit, at, x, length)),
+        steps.line(**{**_CURVE, "interpolate": "step-before"}),
+        Rows(worst, **stands).point(size=48, tooltip=["run", ("words", "worst")]),
+    ]
+    return Chart(layers, _RESPONSES_HEIGHT, _describe_responses(measured, limits, title, counted))
+
+
+def _describe_responses(
+    measured: Sequence[Responses], limits: Sequence[ResponseLimit], title: str, counted: str
+) -> str:
+    parts = [
+        f"{one.run or 'the run'}: {len(one.values_ns):,} {counted}, from "
+        f"{duration(int(one.values_ns.min()))} to {duration(int(one.values_ns.max()))}"
+        for one in measured
+    ]
+    parts += [f"{limit.label} {duration(limit.at_ns)}" for limit in limits]
+    return f"{title[:1].upper()}{title[1:]}: {'; '.join(parts)}."
+
+
+def _steps(one: Responses, length: float) -> list[Row]:
+    """At each value the share of jobs that took at least as long; it falls after the value."""
+    values, share = ecdf(one.values_ns)
+    at_least = np.concatenate([[1.0], 1 - share[:-1]])
+    return [
+        {"run": one.run, "at": value / length, "share": max(float(f"{part:.5g}"), 1 / len(one.values_ns))}
+        for value, part in zip(values.tolist(), at_least.tolist(), strict=True)
+    ]
+
+
+def _limit(limit: ResponseLimit, index: int, x: Scale, length: float) -> list[Layer]:
+    at = limit.at_ns / length
+    to_right = x.place(at) < _ROOM_OF_LIMIT
+    row = {"at": at, "words": f"{limit.label} {duration(limit.at_ns)}"}
+    dash = [[1, 0], [5, 3], [2, 2]][index % 3]
+    words = {"y": fixed(0), "dy": 8 + 14 * index, "baseline": "middle", **beside(to_right)}
+    return worded_lines([row], {"x": x.of("at")}, words, strokeWidth=1.2, strokeDash=dash)

@@ -1,15 +1,15 @@
 """How often each latency occurred: logarithmic both ways, so that one late cycle in a million shows."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import altair as alt
 import numpy as np
 
-from tautochrone.answer.charts import axes
-from tautochrone.answer.charts.outlined import in_chart
+from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Rows, fixed
+from tautochrone.answer.charts.scales import Scale, beside, by_run, dashes, logarithmic, time
+from tautochrone.answer.charts.signs import as_in_key
 from tautochrone.answer.series import Bins, Integers, Series, is_signed, runs_of, usual_size_ns
-from tautochrone.answer.theme import DASHES, Theme
 from tautochrone.answer.typeset import duration, number
 
 _FLOOR = 0.6  # where a logarithmic count axis begins: below 1, so that a single sample has a height
@@ -20,11 +20,12 @@ _LABEL_PART = 0.2  # of the width of a panel, that a label may take
 
 
 @dataclass(frozen=True)
-class Known:
+class PublishedValue:
     """A number that is known from elsewhere: a largest value, beside the histograms.
 
     Attributes:
-        path: its outline, as a `composition.Sign` has it.
+        at_ns: the value in ns.
+        path: its outline, as a `signs.Sign` has it.
         words: what it is.
     """
 
@@ -35,22 +36,24 @@ class Known:
 
 def chart(
     series: Sequence[Series],
-    theme: Theme,
     *,
     within: Sequence[Series] = (),
     title: str = "Latency",
     legend: bool = True,
     height: int = 240,
     runs: Sequence[str] = (),
-    known: Sequence[Known] = (),
-    known_within: Sequence[Known] = (),
+    known: Sequence[PublishedValue] = (),
+    known_within: Sequence[PublishedValue] = (),
     dashed: bool = False,
-) -> alt.LayerChart:
+) -> Chart:
     """Overlay the histograms of ``series``, one colour per run.
 
-    ``within`` are all series of the figure this panel belongs to: they share axes and colours.
-
     Args:
+        series: what is drawn.
+        within: all series of the figure that this panel belongs to: they share axes and colours.
+        title: of the axis of values, which are in ns.
+        legend: whether the chart says which colour each run has.
+        height: in px.
         runs: all that have a colour, in the order that gives it them; none: those of ``within``.
         known: numbers from elsewhere; ``known_within`` are those of all panels of the figure.
         dashed: whether each run has a dash, too, for a key that has it.
@@ -61,50 +64,44 @@ def chart(
     binned = {(one.rank, one.source): display_bins(one.bins, edges) for one in every}
     most = max(int(bins.count.max()) for bins in binned.values())
     signed = is_signed(every)
-    x_scale, ticks = axes.time_scale(
+    x = time(
         [int(bins.low_ns[0]) if signed else max(1, int(bins.low_ns[0])) for bins in binned.values()]
         + [one.maximum_ns for one in every]
         + [round(one.at_ns) for one in known_within or known],
+        title,
+        grid=False,
         knee_ns=usual_size_ns(every),
     )
     # Room above the bins for one line of words per run.
     room = (most / _FLOOR) ** ((_LABEL_PX * len(runs) + 6) / (height - _LABEL_PX * len(runs)))
-    y_scale = alt.Scale(type="log", domain=[_FLOOR, most * room], nice=False, clamp=True)
-
+    y = _counts(most, most * room)
     steps = [
-        {"run": one.run, "at": axes.standing(at, x_scale), "count": max(count, _FLOOR)}
+        {"run": one.run, "at": x.standing(at), "count": max(count, _FLOOR)}
         for one in series
         for at, count in outline(binned[one.rank, one.source])
     ]
-    color = axes.run_color(runs, theme, legend=legend and len(runs) > 1)
-    base = alt.Chart(alt.InlineData(values=steps)).encode(
-        x=alt.X("at:Q", scale=x_scale, axis=axes.time_axis(title, ticks)),
-        y=alt.Y("count:Q", scale=y_scale, axis=axes.count_axis("samples per bin", most)),
-        color=color,
-    )
-    fill = base.mark_area(interpolate="step-after", fillOpacity=0.16, line=False).encode(
-        y2=alt.Y2Datum(_FLOOR)
-    )
-    line = base.mark_line(interpolate="step-after", strokeWidth=1.4, strokeJoin="round")
-    if dashed:
-        dashes = [list(DASHES[at % len(DASHES)]) for at in range(len(runs))]
-        scale = alt.Scale(domain=list(runs), range=dashes)
-        line = line.encode(strokeDash=alt.StrokeDash("run:N", scale=scale, legend=None))
-    return axes.finish(
-        [
-            fill,
-            line,
-            *_maximum(series, binned, color, x_scale, y_scale),
-            *_known(known, theme, x_scale, y_scale),
-        ],
-        theme,
-        height,
-        describe(series),
-    )
+    color = by_run(runs, with_legend=legend and len(runs) > 1)
+    base = Rows(steps, x=x.of("at"), y=y.of("count"), color=color)
+    dash = {"strokeDash": dashes("run", runs)} if dashed else {}
+    layers = [
+        base.area(interpolate="step-after", fillOpacity=0.16, line=False, y2=Channel({"datum": _FLOOR})),
+        base.line(interpolate="step-after", strokeWidth=1.4, strokeJoin="round", **dash),
+        *_maximum(series, binned, color, x, y),
+        *_known(known, x, y),
+    ]
+    return Chart(layers, height, describe(series))
+
+
+def _counts(most: int, high: float) -> Scale:
+    """A logarithmic scale of counts with one tick per decade, 1 included."""
+    decades = range(max(1, math.ceil(math.log10(max(most, 1)))) + 1)
+    ticks = [10**power for power in decades]
+    made = logarithmic(_FLOOR, high, "samples per bin", values=ticks, format="~s", labelOverlap="greedy")
+    return Scale({**made.scale, "clamp": True}, made.axis)
 
 
 def describe(series: Sequence[Series]) -> str:
-    """The histogram in words, for people who can't see it."""
+    """Return the histogram in words, for people who can't see it."""
     parts = [
         f"{one.run}, {one.source}: {number(one.count)} samples, largest {duration(one.maximum_ns)}"
         for one in series
@@ -113,7 +110,7 @@ def describe(series: Sequence[Series]) -> str:
 
 
 def display_edges(series: Sequence[Series]) -> Integers:
-    """Lower edges, in whole ns, of bins of equal width on a logarithmic axis over ``series``; shape (m,).
+    """Return the lower edges, in whole ns, shape (m,), of bins of equal width on a logarithmic axis.
 
     With values below 0 the axis is logarithmic to both sides from a usual size of the values.
     """
@@ -146,7 +143,7 @@ def display_bins(bins: Bins, edges: Integers) -> Bins:
 
 
 def outline(bins: Bins) -> list[tuple[int, int]]:
-    """The corners of the histogram from left to right: (start, count), with zeros where bins are missing."""
+    """Return the corners from left to right: (start in ns, count), with zeros where bins are missing."""
     corners: list[tuple[int, int]] = []
     end = None
     for low, high, count in zip(
@@ -161,11 +158,11 @@ def outline(bins: Bins) -> list[tuple[int, int]]:
     return corners
 
 
-def _known(known: Sequence[Known], theme: Theme, x_scale: alt.Scale, y_scale: alt.Scale) -> list[alt.Chart]:
+def _known(known: Sequence[PublishedValue], x: Scale, y: Scale) -> list[Layer]:
     """Each at the height of a single sample, which a largest value is."""
     rows = [
         {
-            "at": axes.standing(one.at_ns, x_scale),
+            "at": x.standing(one.at_ns),
             "count": 1,
             "path": one.path,
             "words": f"{one.words}: {duration(one.at_ns)}",
@@ -174,39 +171,32 @@ def _known(known: Sequence[Known], theme: Theme, x_scale: alt.Scale, y_scale: al
     ]
     if not rows:
         return []
-    x, y = alt.X("at:Q", scale=x_scale), alt.Y("count:Q", scale=y_scale)
-    return [in_chart(rows, theme, x=x, y=y, tooltip=[alt.Tooltip("words:N", title="published")])]
+    return [as_in_key(rows, x=x.of("at"), y=y.of("count"), tooltip=[("words", "published")])]
 
 
 def _maximum(
-    series: Sequence[Series],
-    binned: dict[tuple[int, str], Bins],
-    color: alt.Color,
-    x_scale: alt.Scale,
-    y_scale: alt.Scale,
-) -> list[alt.Chart]:
+    series: Sequence[Series], binned: Mapping[tuple[int, str], Bins], color: Channel, x: Scale, y: Scale
+) -> list[Layer]:
     """A thin line down to each run's largest value, with the words at its top; the colour tells the run."""
     layers = []
-    places = [axes.place(axes.standing(one.maximum_ns, x_scale), x_scale) for one in series]
+    places = [x.place(x.standing(one.maximum_ns)) for one in series]
     # Words left of their lines: the largest above, so that its words pass over the other lines.
     all_left = min(places, default=1.0) >= _LABEL_PART and max(places, default=0.0) >= _LEFT_PART
     all_right = not all_left and max(places, default=1.0) <= 1 - _LABEL_PART
     turn = 1 if all_right else -1
     for row, one in enumerate(sorted(series, key=lambda each: turn * each.maximum_ns)):
+        at = x.standing(one.maximum_ns)
         point = {
             "run": one.run,
-            "at": axes.standing(one.maximum_ns, x_scale),
+            "at": at,
             "count": int(binned[one.rank, one.source].count[-1]),
             "label": f"max {duration(one.maximum_ns)}",
         }
-        place = axes.place(axes.standing(one.maximum_ns, x_scale), x_scale)
-        left = all_right or (not all_left and place < _LEFT_PART)
-        top = alt.value(4 + _LABEL_PX * row)
-        base = alt.Chart(alt.InlineData(values=[point])).encode(x=alt.X("at:Q", scale=x_scale), color=color)
+        to_right = all_right or (not all_left and x.place(at) < _LEFT_PART)
+        top = fixed(4 + _LABEL_PX * row)
+        base = Rows([point], x=x.of("at"), color=color)
         layers += [
-            base.mark_rule(strokeWidth=1, opacity=0.8).encode(y=alt.Y("count:Q", scale=y_scale), y2=top),
-            base.mark_text(
-                align="left" if left else "right", dx=5 if left else -5, baseline="middle", fontWeight=600
-            ).encode(text="label:N", y=top),
+            base.rule(strokeWidth=1, opacity=0.8, y=y.of("count"), y2=top),
+            base.text("label", y=top, baseline="middle", fontWeight=600, **beside(to_right)),
         ]
     return layers

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
@@ -15,7 +17,7 @@ from tautochrone.statistics.bins import Range, difference, narrowest_range
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure
-    from tautochrone.answer.charts.requirement import Line
+    from tautochrone.answer.series import Series
     from tautochrone.run.folder import Run
 
 _NA = "N/A"
@@ -49,23 +51,25 @@ class InterruptPresentation:
 
     def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
         """All curves on one chart, whole and enlarged at the top, with the requirement."""
-        from tautochrone.answer.blocks import Figure, Panel
-        from tautochrone.answer.charts import requirement
-        from tautochrone.answer.theme import PAGE
+        from tautochrone.answer.blocks import Figure, Panel, Place
+        from tautochrone.answer.charts import cumulative
 
-        lines = [
-            line
-            for run, label in zip(runs, labels, strict=True)
-            for line in _lines(run, label or str(run.manifest.conditions.get("load", "this run")))
+        series = [
+            one
+            for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
+            for one in _series(run, label or str(run.manifest.conditions.get("load", "this run")), rank)
         ]
-        if not lines:
+        if not series:
             return []
-        limits = sorted({judge_interrupt(run).requirement.limit_ns for run in runs})
+        required_ns = sorted({judge_interrupt(run).requirement.limit_ns for run in runs})
+        frame = cumulative.Frame(required_ns=required_ns)
+        enlarged = replace(cumulative.TENTH, required_ns=required_ns)
+        title, counted = "after the timer's expiry", cumulative.LARGE
+        whole = cumulative.whole(series, title=title, counted=counted, frame=frame)
+        top = cumulative.top(series, title=title, counted=counted, frame=enlarged)
         panels = (
-            Panel(f"{prefix}-curves", "all samples", requirement.whole(lines, limits, PAGE)),
-            Panel(
-                f"{prefix}-top", "the largest tenth of them, enlarged", requirement.top(lines, limits, PAGE)
-            ),
+            Panel(Place(f"{prefix}-curves"), "all samples", whole),
+            Panel(Place(f"{prefix}-top"), "the largest tenth of them, enlarged", top),
         )
         caption = (
             "The share of the samples that are at most so large; enlarged, each step up is ten times rarer. "
@@ -176,21 +180,22 @@ def _requirement(judged: Sequence[InterruptRun], labels: Sequence[str]) -> Grid:
     return Grid("Requirement for t2, in us", columns, tuple(rows), tuple(dict.fromkeys(notes)))
 
 
-def _lines(run: Run, label: str) -> list[Line]:
-    from tautochrone.answer.charts.requirement import Line
+def _series(run: Run, label: str, rank: int) -> Iterator[Series]:
+    """Both latencies of a run, each with its whole curve."""
+    from tautochrone.answer.series import Bins, Curve, Series
     from tautochrone.statistics import shape
 
-    found = []
     for measure, name in _CURVES:
         if measure not in run.measures or run.count(measure) == 0:
             continue
         if run.is_histogram:
-            value, share = shape.ecdf_of_counts(*run.histogram())
+            bins = Bins(*run.histogram())
+            value, share = shape.ecdf_of_counts(bins.low_ns, bins.high_ns, bins.count)
             maximum = max(one.maximum_ns for one in run.manifest.extremes if one.measure == measure)
         else:
             values = run.values(measure)
             values.sort()
             value, share = shape.ecdf(values)
             maximum = int(values[-1])
-        found.append(Line(label, name, value, share, run.count(measure), maximum))
-    return found
+            bins = Bins(value, value, np.diff(np.searchsorted(values, value, side="right"), prepend=0))
+        yield Series(label, rank, name, run.count(measure), maximum, bins, Curve(value, share))

@@ -123,9 +123,8 @@ def _scenario(run: Run, label: str, verdicts: Sequence[LockVerdict], prefix: str
 def _panels(
     run: Run, told: dict[tuple[str, str], list[tuple[int, LockVerdict]]], prefix: str
 ) -> Iterator[Panel]:
-    from tautochrone.answer.blocks import Panel
-    from tautochrone.answer.charts import scenario
-    from tautochrone.answer.theme import PAGE
+    from tautochrone.answer.blocks import Panel, Place
+    from tautochrone.answer.charts import lanes
     from tautochrone.judge.inversion_scene import scene, typical
 
     several_places = len({where for _, where in told}) > 1
@@ -144,9 +143,9 @@ def _panels(
         name = f"{lock}, {where}" if several_places else lock
         until_ns = ends[key] if story == "endless" else bounded
         yield Panel(
-            f"{prefix}-{index}",
+            Place(prefix, index),
             f"{name}: {_TITLES[story]}",
-            scenario.chart(one, PAGE, until_ns=round(until_ns * 1.02)),
+            lanes.scenario(one, until_ns=round(until_ns * 1.02)),
         )
 
 
@@ -155,13 +154,13 @@ def _usual_story(one: LockVerdict) -> str:
 
 
 def _waits(judged: Sequence[tuple[Run, str, Sequence[LockVerdict]]], prefix: str) -> Figure:
-    from tautochrone.answer.blocks import Figure, Panel, Sign
-    from tautochrone.answer.charts import blocking
-    from tautochrone.answer.theme import PAGE
+    from tautochrone.answer.blocks import Figure, Panel, Place
+    from tautochrone.answer.charts import rows as charts
+    from tautochrone.answer.charts.signs import Sign
 
     several_places = len({one.where for _, _, verdicts in judged for one in verdicts}) > 1
     rows = [
-        blocking.Row(label, f"{one.lock}, {one.where}" if several_places else one.lock, one)
+        charts.LockRow(label, f"{one.lock}, {one.where}" if several_places else one.lock, one)
         for _, label, verdicts in judged
         for one in verdicts
         if len(one.blocking_ns)
@@ -176,9 +175,9 @@ def _waits(judged: Sequence[tuple[Run, str, Sequence[LockVerdict]]], prefix: str
         caption.append("The runs differ in the critical section or the middle task, so neither is drawn.")
     key: tuple[Sign, ...] = ()
     if any(row.verdict.gave_up for row in rows):
-        key = tuple(Sign(label, path=path) for label, path in blocking.GLYPHS.items())
+        key = charts.key_of(charts.LOCK_MARKS)
         caption.append("Gave up: what it waited, not what it would take.")
-    panel = Panel(prefix, "", blocking.chart(rows, limits, PAGE))
+    panel = Panel(Place(prefix), "", charts.blocking(rows, limits))
     return Figure("How long the high thread was kept waiting", (panel,), tuple(caption), key)
 
 

@@ -80,17 +80,16 @@ class PeriodPresentation:
             )
 
     def _panels(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> Iterator[Panel]:
-        from tautochrone.answer.blocks import Panel
-        from tautochrone.answer.charts import errors
-        from tautochrone.answer.theme import PAGE
+        from tautochrone.answer.blocks import Panel, Place
+        from tautochrone.answer.charts import course
 
         drawn = [
             (f"{name}, {label}" if label else name, points, rank)
             for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
             for source, name in run.sources.items()
-            if (points := errors.thin(run.values(ERROR, source), _MOST_POINTS)) is not None
+            if (points := course.thin_errors(run.values(ERROR, source), _MOST_POINTS)) is not None
         ]
         reach_ns = max((points.reach_ns for _, points, _ in drawn), default=0)
         for index, (title, points, rank) in enumerate(drawn):
-            chart = errors.chart(points, PAGE, reach_ns=reach_ns, rank=rank)
-            yield Panel(f"{prefix}-errors-{index}", title, chart)
+            chart = course.errors(points, reach_ns=reach_ns, rank=rank)
+            yield Panel(Place(f"{prefix}-errors", index), title, chart)

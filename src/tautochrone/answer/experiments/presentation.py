@@ -8,11 +8,12 @@ A presentation lives in ``<experiment>.py`` beside this file, and is listed in `
             return [self._table(run, label) for run, label in zip(runs, labels, strict=True)]
 
         def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
-            import altair as alt  # late: grids are for terminals too, which must not wait for it
-            from tautochrone.answer.blocks import Figure, Panel
+            from tautochrone.answer.charts import rows  # late: grids are for terminals too
+            from tautochrone.answer.blocks import Figure, Panel, Place
 
-            chart = alt.layer(...)  # theme: answer/theme.py's PAGE; width "container"
-            return [Figure("Yield", (Panel(f"{prefix}-yield", "one CPU", chart),), ("What it shows.",))]
+            chart = rows.summaries(lines, span_ns=rows.extent_of_summaries(lines), title="duration")
+            panel = Panel(Place(f"{prefix}-yield"), "one CPU", chart)
+            return [Figure("Yield", (panel,), ("What it shows.",), rows.key_of(rows.SUMMARY_MARKS))]
 
         def _table(self, run: Run, label: str) -> Grid:
             rows = [(name, f"{run.values(source=at).mean() / 1e3:.3f}") for at, name in run.sources.items()]

@@ -14,7 +14,7 @@ from tautochrone.statistics.repetitions import Repetitions, repetitions
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure
-    from tautochrone.answer.charts.mechanisms import Lane
+    from tautochrone.answer.charts.rows import MechanismLane
     from tautochrone.run.folder import Run
 
 ONE_WAY, ROUND_TRIP = "one_way_ns", "round_trip_ns"
@@ -236,21 +236,19 @@ def _absences(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _figure(runs: Sequence[Run], labels: Sequence[str], prefix: str, measure: str) -> Figure | None:
-    from tautochrone.answer.blocks import Figure, Panel
-    from tautochrone.answer.charts import mechanisms
-    from tautochrone.answer.theme import PAGE
+    from tautochrone.answer.blocks import Figure, Panel, Place
+    from tautochrone.answer.charts import rows
 
     lanes = {rank: held for rank, run in enumerate(runs) if (held := list(_lanes(run, measure)))}
     if not lanes:
         return None
-    span_ns = mechanisms.extent([lane for held in lanes.values() for lane in held])
+    span_ns = rows.extent_of_mechanisms([lane for held in lanes.values() for lane in held])
     panels = tuple(
         Panel(
-            f"{prefix}-{rank}",
+            Place(prefix, rank),
             labels[rank],
-            mechanisms.chart(
+            rows.mechanisms(
                 held,
-                PAGE,
                 span_ns=span_ns,
                 title=_WORDS[measure].lower(),
                 rank=rank,
@@ -271,11 +269,11 @@ def _figure(runs: Sequence[Run], labels: Sequence[str], prefix: str, measure: st
     return Figure(f"{_WORDS[measure]} by each mechanism", panels, caption)
 
 
-def _lanes(run: Run, measure: str) -> Iterator[Lane]:
-    from tautochrone.answer.charts.mechanisms import Lane
+def _lanes(run: Run, measure: str) -> Iterator[MechanismLane]:
+    from tautochrone.answer.charts.rows import MechanismLane
 
     summaries = {row.source: row.summary for row in rows_of(run, measure)}
     for cell in _cells(run):
         summary = summaries[cell.source]
         if summary is not None:
-            yield Lane(cell.name, _PLACES[cell.across], summary)
+            yield MechanismLane(cell.name, _PLACES[cell.across], summary)

@@ -24,7 +24,7 @@ from tautochrone.judge.rows import rows_of
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure
-    from tautochrone.answer.charts.rows import Line
+    from tautochrone.answer.charts.rows import SummaryLine
     from tautochrone.run.folder import Run
     from tautochrone.statistics.summary import Summary
 
@@ -48,9 +48,8 @@ class RhealstonePresentation:
 
     def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
         """Every row, with what the paper printed for other systems."""
-        from tautochrone.answer.blocks import Figure, Panel, Sign
+        from tautochrone.answer.blocks import Figure, Panel, Place
         from tautochrone.answer.charts import rows
-        from tautochrone.answer.theme import PAGE
 
         named = [
             one
@@ -59,20 +58,20 @@ class RhealstonePresentation:
         ]
         if not named:
             return []
-        groups: dict[str, list[Line]] = {}
+        groups: dict[str, list[SummaryLine]] = {}
         for row, line in named:
             groups.setdefault(row if row in _GARRE else "the others", []).append(line)
         panels = {name: [*held, *_printed(name)] for name, held in groups.items()}
-        span = [value for held in panels.values() for value in rows.extent(held)]
+        span = [value for held in panels.values() for value in rows.extent_of_summaries(held)]
         drawn = tuple(
             Panel(
-                f"{prefix}-rows-{at}",
+                Place(f"{prefix}-rows", at),
                 _GARRE.get(name, name),
-                rows.chart(held, PAGE, span_ns=span, title="duration"),
+                rows.summaries(held, span_ns=span, title="duration"),
             )
             for at, (name, held) in enumerate(panels.items())
         )
-        key = tuple(Sign(name, path=path) for name, (_, path) in rows.GLYPHS.items())
+        key = rows.key_of(rows.SUMMARY_MARKS)
         caption = (
             "Grey ticks: the worst cases that garre2014 printed in its Table 1, for an i7-3930K of 3.2 GHz "
             "in 2014; for the preemption of Linux it says more than 1 ms. They are of another machine.",
@@ -158,26 +157,26 @@ def _rates(name: str, rating: Rating) -> Iterator[tuple[str, str]]:
         yield (f"{name}, of {of} {plural} only", f"{number(round(rating.partial_per_second))} per s")
 
 
-def _lines(run: Run, label: str, rank: int) -> Iterator[tuple[str, Line]]:
+def _lines(run: Run, label: str, rank: int) -> Iterator[tuple[str, SummaryLine]]:
     """With the name of the row, to group by."""
-    from tautochrone.answer.charts.rows import Line
+    from tautochrone.answer.charts.rows import SummaryLine
 
     component: Component | None = next(
         (one for one in judge_rhealstone(run).components if one.name == "interrupt latency"), None
     )
     for row in rows_of(run):
         if row.summary is not None:
-            yield row.name, Line(row.beside(label), row.summary, rank=rank)
+            yield row.name, SummaryLine(row.beside(label), row.summary, rank=rank)
     if component is not None and component.summary is not None:
         name = f"{component.name}\n{label}" if label else component.name
-        yield component.name, Line(name, component.summary, rank=rank)
+        yield component.name, SummaryLine(name, component.summary, rank=rank)
 
 
-def _printed(row: str) -> list[Line]:
-    from tautochrone.answer.charts.rows import Line
+def _printed(row: str) -> list[SummaryLine]:
+    from tautochrone.answer.charts.rows import SummaryLine
 
     return [
-        Line(
+        SummaryLine(
             f"{one.system} ({one.year})", None, one.values_ns[row], f"{one.paper}, {one.machine}, {one.year}"
         )
         for one in PUBLISHED

@@ -21,7 +21,7 @@ from tautochrone.judge.switching import (
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure
-    from tautochrone.answer.charts.rows import Line
+    from tautochrone.answer.charts.rows import SummaryLine
     from tautochrone.run.folder import Run
     from tautochrone.statistics.summary import Summary
 
@@ -52,9 +52,8 @@ class SwitchPresentation:
 
     def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
         """Every row, with what the paper printed for other systems."""
-        from tautochrone.answer.blocks import Figure, Panel, Sign
+        from tautochrone.answer.blocks import Figure, Panel, Place
         from tautochrone.answer.charts import rows
-        from tautochrone.answer.theme import PAGE
 
         lines = [
             line
@@ -71,12 +70,12 @@ class SwitchPresentation:
             ],
         }
         panels = {name: [*held, *_printed(name)] for name, held in groups.items() if held}
-        span = [value for held in panels.values() for value in rows.extent(held)]
+        span = [value for held in panels.values() for value in rows.extent_of_summaries(held)]
         drawn = tuple(
-            Panel(f"{prefix}-rows-{at}", name, rows.chart(held, PAGE, span_ns=span, title="duration"))
+            Panel(Place(f"{prefix}-rows", at), name, rows.summaries(held, span_ns=span, title="duration"))
             for at, (name, held) in enumerate(panels.items())
         )
-        key = tuple(Sign(name, path=path) for name, (_, path) in rows.GLYPHS.items())
+        key = rows.key_of(rows.SUMMARY_MARKS)
         caption = (
             "Grey ticks: the averages that schmidt2002 printed in its Table 1, for a Pentium III of 866 MHz "
             "in 2002. They are of another machine, and the hand-over's have the mutex alone subtracted.",
@@ -156,19 +155,19 @@ def _synchronized_row(held: Synchronized) -> tuple[str, ...]:
     )
 
 
-def _lines(run: Run, label: str, rank: int) -> Iterator[Line]:
-    from tautochrone.answer.charts.rows import Line
+def _lines(run: Run, label: str, rank: int) -> Iterator[SummaryLine]:
+    from tautochrone.answer.charts.rows import SummaryLine
 
     for row in rows_of(run):
         if row.summary is not None:
-            yield Line(row.beside(label), row.summary, rank=rank)
+            yield SummaryLine(row.beside(label), row.summary, rank=rank)
 
 
-def _printed(row: str) -> list[Line]:
-    from tautochrone.answer.charts.rows import Line
+def _printed(row: str) -> list[SummaryLine]:
+    from tautochrone.answer.charts.rows import SummaryLine
 
     return [
-        Line(
+        SummaryLine(
             f"{one.system} ({one.year})", None, one.values_ns[row], f"{one.paper}, {one.machine}, {one.year}"
         )
         for one in PUBLISHED

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.blocks import Figure, Panel, Sign
-from tautochrone.answer.charts import responses as responses_chart
-from tautochrone.answer.charts import schedule
-from tautochrone.answer.charts.responses import Limit, Responses
-from tautochrone.answer.theme import PAGE
+from tautochrone.answer.blocks import Figure, Panel, Place
+from tautochrone.answer.charts import cumulative, lanes
+from tautochrone.answer.charts.cumulative import ResponseLimit, Responses
 from tautochrone.base.units import format_duration
 from tautochrone.experiments.taskset_run import (
     Expected,
@@ -29,12 +27,10 @@ _SCHEDULE = "The schedule, expected and measured"
 
 def schedules(runs: Sequence[tuple[Run, str]], prefix: str) -> Iterator[Figure]:
     """One figure for each run and its label: from the start, and where the least room was."""
-    words = (schedule.RELEASE, schedule.DEADLINE, schedule.MISSED)
-    key = tuple(Sign(word, path=schedule.GLYPHS[word]) for word in words)
     for index, (run, label) in enumerate(runs):
         panels, caption = _schedule(run, f"{prefix}-{index}")
         if panels:
-            yield Figure(f"{_SCHEDULE}, {label}" if label else _SCHEDULE, panels, caption, key)
+            yield Figure(f"{_SCHEDULE}, {label}" if label else _SCHEDULE, panels, caption, lanes.SCHEDULE_KEY)
 
 
 def responses(runs: Sequence[tuple[Run, str]], prefix: str) -> Iterator[Figure]:
@@ -59,13 +55,15 @@ def _schedule(run: Run, prefix: str) -> tuple[tuple[Panel, ...], tuple[str, ...]
     drawn = timeline.until(_drawn_ns(timeline, expected))
     length = drawn.until_ns
     if not is_pinned(run):
-        panel = Panel(f"{prefix}-expected", "", schedule.chart(drawn, None, PAGE, legend=False))
+        panel = Panel(Place(f"{prefix}-expected"), "", lanes.schedule(drawn, None, with_legend=False))
         return (panel,), (
             "As expected on the CPUs of the file. What was measured is not drawn: the tasks were free to run "
             "on several CPUs, so their starts and ends do not tell which of them had to wait.",
         )
     first = measured_jobs(run, 0, length)
-    panels = [Panel(f"{prefix}-first", "from the start", schedule.chart(drawn, first, PAGE, legend=False))]
+    panels = [
+        Panel(Place(f"{prefix}-first"), "from the start", lanes.schedule(drawn, first, with_legend=False))
+    ]
     caption = [
         f"The first {format_duration(length)}: above as expected, below and thinner as measured. A broken "
         "line leads over a preemption."
@@ -74,7 +72,9 @@ def _schedule(run: Run, prefix: str) -> tuple[tuple[Panel, ...], tuple[str, ...]
     if begin is not None:
         jobs = measured_jobs(run, begin, begin + length)
         title = f"where the least room was, from {begin / 1e9:,.3f} s on"
-        panels.append(Panel(f"{prefix}-tightest", title, schedule.chart(drawn, jobs, PAGE, legend=False)))
+        panels.append(
+            Panel(Place(f"{prefix}-tightest"), title, lanes.schedule(drawn, jobs, with_legend=False))
+        )
     return tuple(panels), tuple(caption)
 
 
@@ -101,19 +101,19 @@ def _response_panels(runs: Sequence[tuple[Run, str]], prefix: str) -> Iterator[P
     names = dict.fromkeys(name for run, _ in runs for name in run.sources.values())
     for index, name in enumerate(names):
         found: list[Responses] = []
-        limits: list[Limit] = []
+        limits: list[ResponseLimit] = []
         for run, label in runs:
             source = next((at for at, one in run.sources.items() if one == name), None)
             if source is not None and run.count("response_ns", source):
                 found.append(Responses(label, run.values("response_ns", source)))
                 limits += _limits(expected_of(run), name)
         if found:
-            chart = responses_chart.chart(found, list(dict.fromkeys(limits)), PAGE, runs=labels)
-            yield Panel(f"{prefix}-{index}", name, chart)
+            chart = cumulative.responses(found, list(dict.fromkeys(limits)), runs=labels)
+            yield Panel(Place(prefix, index), name, chart)
 
 
-def _limits(expected: Expected, name: str) -> list[Limit]:
+def _limits(expected: Expected, name: str) -> list[ResponseLimit]:
     response = expected.responses_ns.get(name)
-    limits = [] if response is None else [Limit("analysis", response)]
+    limits = [] if response is None else [ResponseLimit("analysis", response)]
     tasks = expected.task_set.tasks
-    return limits + [Limit("deadline", task.deadline_ns) for task in tasks if task.name == name]
+    return limits + [ResponseLimit("deadline", task.deadline_ns) for task in tasks if task.name == name]

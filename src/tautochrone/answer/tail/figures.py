@@ -12,7 +12,7 @@ from tautochrone.judge.tail.curve import Curve, curve_of
 from tautochrone.judge.tail.tails import tails_of
 
 if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure, Panel
+    from tautochrone.answer.blocks import Figure, Panel, Place
     from tautochrone.judge.tail.source import SourceTail
     from tautochrone.run.folder import Run
 
@@ -41,17 +41,17 @@ def of_source(one: SourceTail, prefix: str, meaning: str) -> tuple[Figure, ...]:
     """The figures of a page about one source; none where nothing is fitted."""
     if not is_fitted(one):
         return ()
-    from tautochrone.answer.blocks import Figure
-    from tautochrone.answer.charts import return_level, tail_fit
+    from tautochrone.answer.blocks import Figure, Place
+    from tautochrone.answer.charts import tail
 
     curve = curve_of(one)
     levels, fits = (
-        _levels(one, curve, f"{prefix}-levels", "", meaning),
-        _fits(curve, f"{prefix}-fit", "", meaning),
+        _levels(one, curve, Place(f"{prefix}-levels"), "", meaning),
+        _fits(curve, f"{prefix}-fit", 0, "", meaning),
     )
     return (
-        Figure("What is exceeded how often", (levels,), (CAPTION,), return_level.KEY),
-        Figure("How well the tail is fitted", fits, (FIT_CAPTION,), tail_fit.KEY),
+        Figure("What is exceeded how often", (levels,), (CAPTION,), tail.LEVELS_KEY),
+        Figure("How well the tail is fitted", fits, (FIT_CAPTION,), tail.FIT_KEY),
     )
 
 
@@ -66,8 +66,8 @@ def draw(runs: Sequence[Run], kind: str, measure: str | None = None) -> tuple[di
     Raises:
         UsageError: there is no such measure or no sample; or nothing could be fitted to any source.
     """
-    from tautochrone.answer.blocks import Figure
-    from tautochrone.answer.charts import return_level, tail_fit
+    from tautochrone.answer.blocks import Figure, Place
+    from tautochrone.answer.charts import tail
     from tautochrone.answer.figure import draw_of
 
     labels = label_runs([run.manifest for run in runs])
@@ -89,10 +89,10 @@ def draw(runs: Sequence[Run], kind: str, measure: str | None = None) -> tuple[di
         for at, (name, meaning, one) in enumerate(drawn):
             curve = curve_of(one)
             if kind == "tail":
-                panels.append(_levels(one, curve, f"{prefix}-tail-{at}", name, meaning))
+                panels.append(_levels(one, curve, Place(f"{prefix}-tail", at), name, meaning))
             else:
-                panels += _fits(curve, f"{prefix}-tail-fit-{2 * at}", name, meaning)
-        key = return_level.KEY if kind == "tail" else tail_fit.KEY
+                panels += _fits(curve, f"{prefix}-tail-fit", 2 * at, name, meaning)
+        key = tail.LEVELS_KEY if kind == "tail" else tail.FIT_KEY
         return [Figure("", tuple(panels), (), key)]
 
     left = [
@@ -101,10 +101,9 @@ def draw(runs: Sequence[Run], kind: str, measure: str | None = None) -> tuple[di
     return draw_of(figures, kind), left
 
 
-def _levels(one: SourceTail, curve: Curve, panel_id: str, name: str, meaning: str) -> Panel:
+def _levels(one: SourceTail, curve: Curve, place: Place, name: str, meaning: str) -> Panel:
     from tautochrone.answer.blocks import Panel
-    from tautochrone.answer.charts import return_level
-    from tautochrone.answer.theme import PAGE
+    from tautochrone.answer.charts import tail
 
     limits = (
         {}
@@ -114,24 +113,17 @@ def _levels(one: SourceTail, curve: Curve, panel_id: str, name: str, meaning: st
             one.period_ns: f"the period, {duration(one.period_ns)}",
         }
     )
-    return Panel(panel_id, name, return_level.chart(curve, PAGE, limits=limits, title=meaning))
+    return Panel(place, name, tail.levels(curve, limits=limits, title=meaning))
 
 
-def _fits(curve: Curve, panel_id: str, name: str, meaning: str) -> tuple[Panel, ...]:
-    from tautochrone.answer.blocks import Panel
-    from tautochrone.answer.charts import tail_fit
-    from tautochrone.answer.theme import PAGE
+def _fits(curve: Curve, kind: str, first: int, name: str, meaning: str) -> tuple[Panel, ...]:
+    from tautochrone.answer.blocks import Panel, Place
+    from tautochrone.answer.charts import tail
 
-    begin, _, number = panel_id.rpartition("-")
-    ids = (
-        (f"{begin}-{number}", f"{begin}-{int(number) + 1}")
-        if number.isdecimal()
-        else (f"{panel_id}-0", f"{panel_id}-1")
-    )
     title, of = meaning[:1].upper() + meaning[1:], f"{name}: " if name else ""
     return (
-        Panel(ids[0], f"{of}all samples, and the fit", tail_fit.survival(curve, PAGE, title=title)),
-        Panel(ids[1], f"{of}excesses over the threshold", tail_fit.quantiles(curve, PAGE)),
+        Panel(Place(kind, first), f"{of}all samples, and the fit", tail.survival(curve, title=title)),
+        Panel(Place(kind, first + 1), f"{of}excesses over the threshold", tail.excesses(curve)),
     )
 
 

@@ -13,9 +13,7 @@ from tautochrone.papers.measured import Measurements
 from tautochrone.papers.report.figures import (
     cumulative,
     histogram_panels,
-    middleware_clients,
-    middleware_footprint,
-    middleware_rates,
+    middleware,
     runs,
     tire_fast,
     tire_map,
@@ -79,9 +77,9 @@ whose it is. Nothing: there was nothing to draw."""
 CHARTS: Mapping[str, Draw] = {
     "cumulative": cumulative.draw,
     "histogram-panels": histogram_panels.draw,
-    "middleware-clients": middleware_clients.draw,
-    "middleware-footprint": middleware_footprint.draw,
-    "middleware-rates": middleware_rates.draw,
+    "middleware-clients": middleware.draw_clients,
+    "middleware-footprint": middleware.draw_footprint,
+    "middleware-rates": middleware.draw_rates,
     "quantile-plot": runs.draw_quantiles,
     "schedule": runs.draw_schedule,
     "strips": runs.draw_strips,

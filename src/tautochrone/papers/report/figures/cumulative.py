@@ -9,11 +9,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tautochrone.answer import blocks
-from tautochrone.answer.blocks import Panel
+from tautochrone.answer.blocks import Panel, Place
 from tautochrone.answer.charts import cumulative
-from tautochrone.answer.charts.cumulative import Frame, Known, is_apart
+from tautochrone.answer.charts.cumulative import Frame, PublishedShare, is_apart
 from tautochrone.answer.series import Bins, Curve, Series
-from tautochrone.answer.theme import PAGE
 from tautochrone.answer.typeset import number, percent
 from tautochrone.answer.views import losses
 from tautochrone.base.errors import UsageError
@@ -70,14 +69,14 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) 
 
 def _panels(series: Sequence[Series], frame: Frame, figure: Figure, prefix: str) -> Iterator[Panel]:
     title = str(figure.settings.get("axis", "Latency"))
-    linear = cumulative.whole(series, PAGE, title=title, legend=False, counted=_COUNTED, frame=frame)
+    linear = cumulative.whole(series, title=title, legend=False, counted=_COUNTED, frame=frame)
     if frame.top == 1:
-        yield Panel(f"{prefix}-whole", "", linear)
+        yield Panel(Place(f"{prefix}-whole"), "", linear)
         return
     part = f"the latest {percent(frame.top)}"
-    by_rarity = cumulative.top(series, PAGE, title=title, legend=False, counted=_COUNTED, frame=frame)
-    yield Panel(f"{prefix}-top", part, linear)
-    yield Panel(f"{prefix}-rarity", f"{part}, by rarity", by_rarity)
+    by_rarity = cumulative.top(series, title=title, legend=False, counted=_COUNTED, frame=frame)
+    yield Panel(Place(f"{prefix}-top"), part, linear)
+    yield Panel(Place(f"{prefix}-rarity"), f"{part}, by rarity", by_rarity)
 
 
 def _caption(series: Sequence[Series], frame: Frame) -> Iterator[str]:
@@ -89,11 +88,11 @@ def _caption(series: Sequence[Series], frame: Frame) -> Iterator[str]:
         yield _RARITY
 
 
-def _known(mark: Mark, figure: Figure, study: Study) -> Known:
+def _known(mark: Mark, figure: Figure, study: Study) -> PublishedShare:
     labels = looks.series_of(figure)
     samples = figure.settings.get("published_samples")
     least = 1 / int(samples) if samples else 1e-6
-    return Known(
+    return PublishedShare(
         in_ns(float(mark.x or 0), str(figure.settings.get("unit", "us"))),
         mark.y,
         0 if mark.y is None else max(1 - mark.y, least),

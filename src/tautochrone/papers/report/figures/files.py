@@ -7,7 +7,9 @@ from html import escape, unescape
 from typing import Any
 
 from tautochrone.answer import figure as publication
-from tautochrone.answer.blocks import Panel, Sign
+from tautochrone.answer.blocks import Panel
+from tautochrone.answer.charts.signs import Sign
+from tautochrone.answer.charts.theme import INK
 from tautochrone.papers.report.figures import Drawn
 from tautochrone.papers.report.figures.study import empty
 
@@ -170,7 +172,7 @@ def _groups(drawn: Drawn) -> Sequence[tuple[Sequence[Panel], Sequence[Sign]]]:
     shared = len({part.key for part in drawn.parts}) == 1
     groups: list[tuple[Sequence[Panel], Sequence[Sign]]] = []
     for at, part in enumerate(drawn.parts):
-        title = [Sign(part.title, shade="ink")] if part.title else []
+        title = [Sign(part.title, tone=INK)] if part.title else []
         key = part.key if at == 0 or not shared else ()
         groups.append((part.panels, [*key, *title] if shared else [*title, *key]))
     return groups

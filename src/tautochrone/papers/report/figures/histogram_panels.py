@@ -6,11 +6,12 @@ Settings: ``unit`` of the marks; ``axis``, its title.
 from collections.abc import Iterator, Sequence
 
 from tautochrone.answer import blocks
-from tautochrone.answer.blocks import Panel
+from tautochrone.answer.blocks import Panel, Place
 from tautochrone.answer.charts import histogram
-from tautochrone.answer.charts.histogram import Known
+from tautochrone.answer.charts.histogram import PublishedValue
+from tautochrone.answer.charts.signs import Sign
+from tautochrone.answer.charts.theme import INK
 from tautochrone.answer.series import Bins, Curve, Series
-from tautochrone.answer.theme import PAGE
 from tautochrone.answer.typeset import number
 from tautochrone.answer.views import losses
 from tautochrone.base.errors import UsageError
@@ -66,7 +67,7 @@ def _panels(
 ) -> Iterator[Panel]:
     title = str(figure.settings.get("axis", "Scheduling latency"))
     every = [_known(mark, figure, study) for mark in marks]
-    known: dict[str, list[Known]] = {}
+    known: dict[str, list[PublishedValue]] = {}
     for mark, one in zip(marks, every, strict=True):
         known.setdefault(mark.label, []).append(one)
     there = {one.source for one in found}
@@ -74,7 +75,6 @@ def _panels(
     for index, label in enumerate(labels):
         chart = histogram.chart(
             [one for one in found if one.source == label],
-            PAGE,
             within=found,
             title=title,
             legend=False,
@@ -84,22 +84,22 @@ def _panels(
             known_within=every,
             dashed=True,
         )
-        yield Panel(f"{prefix}-{index}", label if label in there else f"{label}: not measured here", chart)
+        yield Panel(Place(prefix, index), label if label in there else f"{label}: not measured here", chart)
 
 
-def _known(mark: Mark, figure: Figure, study: Study) -> Known:
-    return Known(
+def _known(mark: Mark, figure: Figure, study: Study) -> PublishedValue:
+    return PublishedValue(
         in_ns(float(mark.x or 0), str(figure.settings.get("unit", "us"))),
         looks.published_path(study.rank(mark.system)),
         f"{mark.system}, {mark.label}, {mark.words}",
     )
 
 
-def _key_of_published(marks: Sequence[Mark], study: Study) -> list[blocks.Sign]:
+def _key_of_published(marks: Sequence[Mark], study: Study) -> list[Sign]:
     """One sign for each published system: the panel says which series a mark is of."""
     systems = sorted(dict.fromkeys(one.system for one in marks), key=study.rank)
     return [
-        blocks.Sign(f"{system}: {study.words}", path=looks.published_path(study.rank(system)), shade="ink")
+        Sign(f"{system}: {study.words}", path=looks.published_path(study.rank(system)), tone=INK)
         for system in systems
     ]
 

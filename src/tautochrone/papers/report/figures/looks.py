@@ -7,9 +7,9 @@ enough.
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tautochrone.answer.blocks import Sign
-from tautochrone.answer.outlines import outline
-from tautochrone.answer.theme import DASHES, SHAPES
+from tautochrone.answer.charts.scales import dash_of, shape_of
+from tautochrone.answer.charts.signs import Sign, outline
+from tautochrone.answer.charts.theme import INK, SHAPES, series_tone
 from tautochrone.papers.document import Figure, Mark
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.report.figures.study import Study
@@ -45,21 +45,6 @@ def labels_of(measurements: Measurements) -> list[str]:
     return [label_of(one.name) for one in measurements.systems]
 
 
-def color_of(rank: int) -> int:
-    """Place in the theme's series of the system of ours with this rank."""
-    return rank % len(SHAPES)
-
-
-def shape_of(rank: int) -> str:
-    """Its shape, as Vega names it."""
-    return SHAPES[rank % len(SHAPES)]
-
-
-def dash_of(series: int) -> list[int]:
-    """Of the lines of the figure's series with this rank."""
-    return list(DASHES[series % len(DASHES)])
-
-
 def published_path(rank: int, series: int = 0) -> str:
     """The mark of a published system: by series a ring, one with a dot, a thick one, a full shape."""
     shape = SHAPES[rank % len(SHAPES)]
@@ -80,7 +65,7 @@ def key_of_systems(names: Iterable[str], measurements: Measurements, *, line: bo
     every = [one.name for one in measurements.systems]
     wanted = set(names)
     return [
-        Sign(label_of(name), "" if line else None, outline(shape_of(rank)), color_of(rank))
+        Sign(label_of(name), "" if line else None, outline(shape_of(rank)), series_tone(rank))
         for rank, name in enumerate(every)
         if name in wanted
     ]
@@ -91,7 +76,7 @@ def key_of_lines(names: Iterable[str], measurements: Measurements) -> list[Sign]
     wanted = set(names)
     dashes = [" ".join(map(str, dash_of(rank))) for rank in range(len(measurements.systems))]
     return [
-        Sign(label_of(one.name), "" if dash == "1 0" else dash, color=color_of(rank))
+        Sign(label_of(one.name), "" if dash == "1 0" else dash, tone=series_tone(rank))
         for rank, (one, dash) in enumerate(zip(measurements.systems, dashes, strict=True))
         if one.name in wanted
     ]
@@ -117,7 +102,7 @@ def key_of_published(marks: Sequence[Mark], figure: Figure, study: Study) -> lis
         Sign(
             ", ".join(filter(None, (system, label if several else ""))),
             path=published_path(study.rank(system), labels.index(label) if label else 0),
-            shade="ink",
+            tone=INK,
         )
         for system, label in ordered
     ]
@@ -132,7 +117,7 @@ def _by_system_and_series(
     """Shapes for the systems, and words for what is in them: fewer than a sign for each pair."""
     held = list(kinds)
     for system in sorted({system for system, _ in held}, key=study.rank):
-        yield Sign(system, path=published_path(study.rank(system)), shade="ink")
+        yield Sign(system, path=published_path(study.rank(system)), tone=INK)
     of = [labels.index(label) for label in labels if label in {label for _, label in held}]
     yield Sign("; ".join(f"{_FILLS[at % len(_FILLS)]}: {labels[at]}" for at in of))
 

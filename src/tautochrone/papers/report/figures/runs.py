@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tautochrone.answer import blocks
-from tautochrone.answer.blocks import Panel, Sign
-from tautochrone.answer.charts import quantile_plot, strips
-from tautochrone.answer.charts.strips import Known, Lane
+from tautochrone.answer.blocks import Panel, Place
+from tautochrone.answer.charts import rows, tail
+from tautochrone.answer.charts.rows import PublishedLane, StripLane
+from tautochrone.answer.charts.scales import shape_of
+from tautochrone.answer.charts.signs import Sign
+from tautochrone.answer.charts.theme import series_tone
 from tautochrone.answer.experiments.taskset_figures import schedules
-from tautochrone.answer.theme import PAGE
 from tautochrone.base.errors import UsageError
 from tautochrone.papers.document import Figure
 from tautochrone.papers.measured import Measurements
@@ -41,7 +43,7 @@ def draw_schedule(
     parts = []
     for at, (run, label) in enumerate(found):
         for one in schedules([(run, "")], f"{prefix}-{at}"):
-            measured = any(panel.id.endswith("-first") for panel in one.panels)
+            measured = any(panel.place.kind.endswith("-first") for panel in one.panels)
             title = label if len(found) > 1 else figure.title
             panels = one.panels if len(found) > 1 or not label else _named(one.panels, label)
             parts.append(replace(one, title=title, panels=panels, key=(*_bars(measured), *one.key)))
@@ -50,8 +52,10 @@ def draw_schedule(
 
 def _bars(measured: bool) -> tuple[Sign, ...]:
     """What the two rows of a lane are."""
-    expected = Sign("expected, above the line", path=_ABOVE, color=0)
-    return (expected, Sign("measured, below it", path=_BELOW, color=2)) if measured else (expected,)
+    expected = Sign("expected, above the line", path=_ABOVE, tone=series_tone(0))
+    return (
+        (expected, Sign("measured, below it", path=_BELOW, tone=series_tone(2))) if measured else (expected,)
+    )
 
 
 def _named(panels: Sequence[Panel], label: str) -> tuple[Panel, ...]:
@@ -91,30 +95,30 @@ def draw_strips(figure: Figure, measurements: Measurements, prefix: str, study: 
         *looks.key_of_published([replace(one, label="") for one in marks], figure, study),
     )
     panel = Panel(
-        f"{prefix}-strips", "", strips.chart(lanes, known, looks.series_of(figure), PAGE, title=title)
+        Place(f"{prefix}-strips"), "", rows.strips(lanes, known, looks.series_of(figure), title=title)
     )
     caption = (*([_STRIPS_CAPTION] if lanes else []), *looks.where_from(marks, study))
     return [blocks.Figure(figure.title, (panel,), caption, key, tuple(notes))]
 
 
-def _known(figure: Figure, study: Study) -> list[Known]:
+def _known(figure: Figure, study: Study) -> list[PublishedLane]:
     unit = str(figure.settings.get("unit", "ns"))
     return [
-        Known(one.label, one.system, in_ns(one.x, unit), looks.published_path(study.rank(one.system)))
+        PublishedLane(one.label, one.system, in_ns(one.x, unit), looks.published_path(study.rank(one.system)))
         for one in figure.marks
         if one.x is not None
     ]
 
 
-def _lanes(figure: Figure, measurements: Measurements) -> tuple[list[Lane], list[str]]:
+def _lanes(figure: Figure, measurements: Measurements) -> tuple[list[StripLane], list[str]]:
     lanes, notes = [], []
     for series in figure.series:
         for rank, system in enumerate(measurements.systems):
             found = each_repetition(series.query, measurements, system.name)
             label = label_of(system.name)
             if not isinstance(found, Absent):
-                color = PAGE.series[looks.color_of(rank)]
-                lanes.append(Lane(series.label, label, found, color, looks.shape_of(rank)))
+                tone, shape = series_tone(rank), shape_of(rank)
+                lanes.append(StripLane(series.label, label, found, tone, shape))
             elif measurements.runs_of(series.query, system.name):
                 notes.append(f"{', '.join(filter(None, (label, series.label)))}: {found.why}")
     return lanes, notes
@@ -191,15 +195,14 @@ def _plots(
 
 
 def _panels(plots: Sequence[_One], reference: str, prefix: str) -> Iterator[Panel]:
-    span_ns = quantile_plot.extent([one.plot for one in plots])
+    span_ns = tail.extent_of_plots([one.plot for one in plots])
     for index, one in enumerate(plots):
-        line = quantile_plot.regression(one.plot)
-        chart = quantile_plot.chart(
+        line = tail.regression(one.plot)
+        chart = tail.quantile_plot(
             one.plot,
-            PAGE,
             names=(reference, one.label),
-            rank=looks.color_of(one.rank),
+            rank=one.rank,
             span_ns=span_ns,
             height=_HEIGHT,
         )
-        yield Panel(f"{prefix}-{index}", f"{one.label}: y = {line}" if line else one.label, chart)
+        yield Panel(Place(prefix, index), f"{one.label}: y = {line}" if line else one.label, chart)

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-import altair as alt
-
 from tautochrone.answer import blocks
-from tautochrone.answer.blocks import Panel
-from tautochrone.answer.charts import axes
-from tautochrone.answer.theme import PAGE
+from tautochrone.answer.blocks import Panel, Place
+from tautochrone.answer.charts.grammar import Chart, Rows
+from tautochrone.answer.charts.scales import Scale
+from tautochrone.answer.charts.theme import LINE, MUTED
 from tautochrone.papers.document import Figure, Paper
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.systems import label_of
@@ -20,7 +19,7 @@ from tautochrone.papers.systems import label_of
 
 _MARGIN_PX, _LINE_PX = 70, 17
 _LETTERS, _MOST_LINES = 46, 8  # what a phone and a printed column have room for
-_UNIT = alt.Scale(domain=[0, 1], nice=False, zero=False)
+_UNIT = Scale({"domain": [0, 1], "nice": False, "zero": False}, None)
 
 
 def absences(figure: Figure, measurements: Measurements) -> list[str]:
@@ -57,26 +56,18 @@ def empty(figure: Figure, prefix: str, why: str = "", *, letters: int = _LETTERS
     """
     words = ["Nothing to draw.", *wrap(why, letters, break_on_hyphens=False, break_long_words=False)]
     words = words if len(words) <= _MOST_LINES else [*words[:_MOST_LINES], "…"]
-    x, y = (alt.X("x:Q", scale=_UNIT, axis=None), alt.Y("y:Q", scale=_UNIT, axis=None))
-    base = alt.Chart(alt.InlineData(values=[{"x": 0, "x2": 1, "y": 0, "y2": 1}]))
-    frame = base.mark_rect(fill=None, stroke=PAGE.line, strokeWidth=1, strokeDash=[4, 3]).encode(
-        x=x, x2="x2:Q", y=y, y2="y2:Q"
-    )
-    text = (
-        alt.Chart(alt.InlineData(values=[{"x": 0.5, "y": 0.5}]))
-        .mark_text(
-            text=words,
-            align="center",
-            baseline="middle",
-            dy=-(len(words) - 1) / 2 * _LINE_PX,
-            lineHeight=_LINE_PX,
-            color=PAGE.muted,
-        )
-        .encode(x=x, y=y)
-    )
-    height = _MARGIN_PX + _LINE_PX * len(words)
-    chart = axes.finish([frame, text], PAGE, height, f"{figure.name}: nothing to draw. {why}".strip())
-    return blocks.Figure(figure.title, (Panel(f"{prefix}-empty", "", chart),), ())
+    x, y = _UNIT.of("x"), _UNIT.of("y")
+    frame = Rows([{"x": 0, "x2": 1, "y": 0, "y2": 1}], x=x, x2="x2", y=y, y2="y2")
+    middle = Rows([{"x": 0.5, "y": 0.5}], x=x, y=y)
+    rise = -(len(words) - 1) / 2 * _LINE_PX
+    look = {"align": "center", "baseline": "middle", "dy": rise, "lineHeight": _LINE_PX, "color": MUTED}
+    layers = [
+        frame.rect(fill=None, stroke=LINE, strokeWidth=1, strokeDash=[4, 3]),
+        middle.text(words, **look),
+    ]
+    said = f"{figure.name}: nothing to draw. {why}".strip()
+    chart = Chart(layers, _MARGIN_PX + _LINE_PX * len(words), said)
+    return blocks.Figure(figure.title, (Panel(Place(f"{prefix}-empty"), "", chart),), ())
 
 
 @dataclass(frozen=True)

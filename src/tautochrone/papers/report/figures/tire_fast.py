@@ -1,14 +1,13 @@
 """Computing time as fast as possible over the masses, a panel for each system (garre2014, Figures 5 to 7)."""
 
 from tautochrone.answer import blocks
-from tautochrone.answer.blocks import Panel
-from tautochrone.answer.theme import PAGE
+from tautochrone.answer.blocks import Panel, Place
+from tautochrone.answer.charts import lines as charts
 from tautochrone.papers.document import Figure
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities.tire import fast_cells
 from tautochrone.papers.report.figures.study import Study
 from tautochrone.papers.report.figures.tires import counterpart
-from tautochrone.tire import fast_chart as charts
 
 
 def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:  # noqa: ARG001 - as all charts
@@ -20,7 +19,7 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) 
     if extent is None:
         return []
     panels = tuple(
-        Panel(f"{prefix}-time-{at}", title, charts.chart(own, extent, PAGE))
+        Panel(Place(f"{prefix}-time", at), title, charts.computing_time(own, extent))
         for at, (title, own) in enumerate(zip(shown.titles(figure), cells, strict=True))
         if any(cell.trials for cell in own)
     )
@@ -31,4 +30,4 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) 
         caption.append("A line joins medians; beside them stands what the repetitions span.")
     if len(panels) > 1:
         caption.append("All panels have the same scales.")
-    return [blocks.Figure(figure.title, panels, tuple(caption), charts.signs(extent), shown.notes)]
+    return [blocks.Figure(figure.title, panels, tuple(caption), charts.key_of_threads(extent), shown.notes)]

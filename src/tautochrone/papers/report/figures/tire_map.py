@@ -3,17 +3,18 @@
 from collections.abc import Iterator, Sequence
 
 from tautochrone.answer import blocks
-from tautochrone.answer.blocks import Panel, Sign
-from tautochrone.answer.theme import PAGE
+from tautochrone.answer.blocks import Panel, Place
+from tautochrone.answer.charts import tiles as charts
+from tautochrone.answer.charts.signs import Sign
+from tautochrone.answer.charts.theme import INK
+from tautochrone.answer.charts.tiles import PublishedRing
 from tautochrone.papers.document import Figure, Mark
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities.tire import ANY, map_cells, team_of
 from tautochrone.papers.report.figures.looks import published_path
 from tautochrone.papers.report.figures.study import Study
 from tautochrone.papers.report.figures.tires import counterpart
-from tautochrone.tire import map_chart as charts
 from tautochrone.tire.grid_judge import MapCell
-from tautochrone.tire.map_chart import Ring
 
 _CAPTIONS = {
     charts.HARD: "Where one deadline is missed, the tire is too large for hard real time.",
@@ -42,25 +43,25 @@ def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) 
         drawn = charts.drawn_rings([ring for _, ring in rings], cells)
         seen += [mark for mark, ring in rings if ring in drawn]
         panels.append(
-            Panel(f"{prefix}-{kind}-{at}", title, charts.chart(cells, PAGE, kind=kind, rings=drawn))
+            Panel(Place(f"{prefix}-{kind}", at), title, charts.deadline_map(cells, kind=kind, rings=drawn))
         )
         every += cells
     if not panels:
         return []
     marks = [mark for mark in figure.marks if mark in seen]
-    key = (*charts.signs(every, kind), *_key(marks, study))
+    key = (*charts.key_of_map(every, kind), *_key(marks, study))
     caption = (_CAPTIONS[kind], _NOT_TO_SCALE)
     notes = (*_left_out(figure, marks, study), *shown.notes)
     return [blocks.Figure(figure.title, tuple(panels), caption, key, notes)]
 
 
-def _rings(mark: Mark, cells: Sequence[MapCell], team: int | None, study: Study) -> Iterator[Ring]:
+def _rings(mark: Mark, cells: Sequence[MapCell], team: int | None, study: Study) -> Iterator[PublishedRing]:
     """Where a published number stands here: in the row of as many threads for each CPU, or in all."""
     if mark.x is None:
         return
     rows = sorted({cell.threads for cell in cells}) if mark.label == ANY else [team or 0]
     for threads in rows:
-        yield Ring(mark.x, threads, _path(mark, study), f"{study.words}: {mark.words}")
+        yield PublishedRing(mark.x, threads, _path(mark, study), f"{study.words}: {mark.words}")
 
 
 def _path(mark: Mark, study: Study) -> str:
@@ -69,8 +70,7 @@ def _path(mark: Mark, study: Study) -> str:
 
 def _key(marks: Sequence[Mark], study: Study) -> list[Sign]:
     return [
-        Sign(f"{one.system}, {one.words}: {study.words}", path=_path(one, study), shade="ink")
-        for one in marks
+        Sign(f"{one.system}, {one.words}: {study.words}", path=_path(one, study), tone=INK) for one in marks
     ]
 
 

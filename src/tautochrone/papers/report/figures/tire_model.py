@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 
 from tautochrone.answer import blocks
-from tautochrone.answer.blocks import Panel
-from tautochrone.answer.theme import PAGE
+from tautochrone.answer.blocks import Panel, Place
+from tautochrone.answer.charts import lines as charts
 from tautochrone.papers.document import Figure
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities.tire_model import studies_of
 from tautochrone.papers.report.figures.study import Study
 from tautochrone.papers.systems import label_of
-from tautochrone.tire import model_chart as charts
 from tautochrone.tire.model_judge import Study as Model
 from tautochrone.tire.model_rows import fit_shown, rows
 from tautochrone.tire.model_verdict import TOLERANCE
@@ -49,14 +48,14 @@ def _drawn(model: Model, prefix: str, name: str) -> Iterator[blocks.Figure]:
         name,
         (
             Panel(
-                f"{prefix}-times",
+                Place(f"{prefix}-times"),
                 "predicted and measured",
-                charts.times_together(together, PAGE, threads=counts),
+                charts.model_times_together(together, threads=counts),
             ),
             Panel(
-                f"{prefix}-errors",
+                Place(f"{prefix}-errors"),
                 "what is left over",
-                charts.errors(together, PAGE, threads=counts, tolerance=TOLERANCE),
+                charts.model_errors(together, threads=counts, tolerance=TOLERANCE),
             ),
         ),
         _CAPTION,

@@ -1,0 +1,320 @@
+"""Tails: what is exceeded once in so long, how well that is fitted, and quantiles against quantiles.
+
+The quantile plot with its regression line is Figure 3 of delgado2020.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, fixed
+from tautochrone.answer.charts.scales import (
+    Scale,
+    beside,
+    linear,
+    logarithmic,
+    shape_of,
+    time,
+    unit_of,
+    worded_lines,
+)
+from tautochrone.answer.charts.signs import STROKE, Sign
+from tautochrone.answer.charts.theme import INK, MUTED, series_tone
+from tautochrone.answer.typeset import duration
+from tautochrone.base.units import format_span
+from tautochrone.judge.tail import words
+
+if TYPE_CHECKING:
+    from tautochrone.judge.tail.curve import Curve
+    from tautochrone.statistics.difference.quantile_plot import QuantilePlot
+
+_HEIGHT, _FIT_HEIGHT, _PLOT_HEIGHT = 280, 250, 260
+_ROOM = 1.06
+_MOST_OF_RANGE = 5.0  # an interval without end is cut at so many times the largest level
+_LIMIT_REACH = 4.0  # a limit so many times above all levels is not worth the room
+_YEAR_S = 31_557_600.0
+_SPANS = {
+    **{span: format_span(span) for span in (1e-3, 1e-2, 0.1, 1.0, 10.0)},
+    60.0: "1 min",
+    600.0: "10 min",
+    3_600.0: "1 h",
+    36_000.0: "10 h",
+    86_400.0: "1 day",
+    864_000.0: "10 days",
+    **{_YEAR_S * 10.0**power: f"{10**power:,} a" for power in range(8)},
+}
+"""Spans of time in seconds at which an axis has ticks, and their names."""
+
+_FITTED, _LIMIT = series_tone(0), series_tone(1)
+_SMALL_CIRCLE = "M11 2.500a3.500 3.500 0 1 1 0 7a3.500 3.500 0 1 1 0-7z"
+_EDGES = "M0 1h22v1h-22zM0 10h22v1h-22z"
+_MOST_TICKS, _REGRESSION_POINTS = 6, 120
+
+LEVELS_KEY = (
+    Sign("measured", path=_SMALL_CIRCLE, tone=INK),
+    Sign("fitted", path=STROKE, tone=_FITTED),
+    Sign("its interval", path=_EDGES, tone=_FITTED),
+)
+FIT_KEY = (
+    Sign("measured", path=_SMALL_CIRCLE, tone=INK),
+    Sign("fitted, or where both are equal", path=STROKE, tone=_FITTED),
+    Sign("threshold", dash="4 3"),
+)
+
+
+def levels(
+    curve: Curve, *, limits: Mapping[int, str] | None = None, title: str = "latency", height: int = _HEIGHT
+) -> Chart:
+    """Draw the level over the time, or the number of samples, in which it is exceeded once on average.
+
+    Args:
+        curve: what was measured and fitted.
+        limits: in ns, with their words: lines, where they are not far above all levels.
+        title: what the levels, in ns, are of.
+        height: in px.
+    """
+    low, high = _range(curve)
+    seen = [
+        {"at": at, "value": int(value), "words": duration(int(value)), "often": _often(at, curve.rate_hz)}
+        for at, value in zip(curve.seen_at.tolist(), curve.seen_ns.tolist(), strict=True)
+        if at >= low
+    ]
+    tops = [*curve.value_ns.tolist(), *(float(row["value"]) for row in seen)]
+    top = max(tops, default=1.0)
+    kept = {limit: said for limit, said in (limits or {}).items() if limit <= _LIMIT_REACH * top}
+    cut = _MOST_OF_RANGE * top
+    upper = [min(above, cut) if math.isfinite(above) else cut for above in curve.high_ns.tolist()]
+    lower = curve.low_ns.tolist()
+    y = time([*tops, *lower, *upper, *kept], f"{title} that is exceeded once")
+    x = _once_in(curve, low, high).of("at")
+    layers = _measured_until(curve, x, height)
+    if len(curve.at):
+        columns = zip(curve.at.tolist(), curve.value_ns.tolist(), lower, upper, strict=True)
+        rows = [{"at": at, "value": value, "low": least, "high": most} for at, value, least, most in columns]
+        fitted = Rows(rows, x=x, color=_FITTED, clip=True)
+        layers += [
+            fitted.area(y=y.of("low"), y2="high", fillOpacity=0.22),
+            fitted.line(y=y.of("low"), strokeWidth=0.8),
+            fitted.line(y=y.of("high"), strokeWidth=0.8),
+            fitted.line(y=y.of("value"), strokeWidth=2),
+        ]
+    points = Rows(seen, x=x, y=y.of("value"))
+    told = [("words", "measured"), ("often", "exceeded once in")]
+    layers.append(points.point(size=26, opacity=0.9, color=INK, clip=True, tooltip=told))
+    for limit, said in kept.items():
+        row = {"limit": limit, "words": said}
+        above = {"x": fixed(0), "align": "left", "baseline": "bottom", "dx": 4, "dy": -3}
+        layers += worded_lines([row], {"y": y.of("limit")}, above, color=_LIMIT, strokeWidth=1.4)
+    return Chart(layers, height, _describe_levels(curve))
+
+
+def _describe_levels(curve: Curve) -> str:
+    largest = duration(int(curve.seen_ns[-1])) if len(curve.seen_ns) else "N/A"
+    said = f"{curve.name}: the largest of {curve.due:,} was {largest}"
+    if not len(curve.at):
+        return f"Level over return period. {said}; no tail was fitted."
+    at = int(np.searchsorted(curve.at, 10 * curve.due).clip(0, len(curve.at) - 1))
+    return (
+        f"Level over return period. {said}; by the fit {words.time(float(curve.value_ns[at]))} "
+        f"({words.interval(float(curve.low_ns[at]), float(curve.high_ns[at]))}) is exceeded once in "
+        f"{_often(float(curve.at[at]), curve.rate_hz)}."
+    )
+
+
+def _range(curve: Curve) -> tuple[float, float]:
+    """From before the fit, or the rarest thousandth, until behind both the fit and what was measured."""
+    fitted = curve.at.tolist()
+    low = fitted[0] / 2 if fitted else max(1.0, curve.due / 1e3)
+    return low, max(low, *fitted[-1:], curve.due * 2.0) * _ROOM
+
+
+def _often(at: float, rate_hz: float | None) -> str:
+    return f"{at:,.0f} samples" if rate_hz is None else format_span(at / rate_hz)
+
+
+def _once_in(curve: Curve, low: float, high: float) -> Scale:
+    """Time with the number of cycles below it, or, without a schedule, numbers of samples."""
+    rate = curve.rate_hz
+    if rate is None:
+        powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
+        ticks = [10.0**power for power in powers]
+        title = "once in so many samples"
+        return logarithmic(low, high, title, values=ticks, format="~s", grid=False, labelOverlap="greedy")
+    labels = {
+        span * rate: (name, _count(span * rate))
+        for span, name in _SPANS.items()
+        if low <= span * rate <= high
+    }
+    chain = " : ".join(
+        f"abs(datum.value / {at!r} - 1) < 1e-6 ? ['{first}', '{second}']"
+        for at, (first, second) in labels.items()
+    )
+    return logarithmic(
+        low,
+        high,
+        "once in so long, and in so many cycles",
+        values=list(labels),
+        labelOverlap="greedy",
+        labelSeparation=4,
+        grid=False,
+        **({"labelExpr": f"{chain} : ''"} if chain else {}),
+    )
+
+
+def _count(count: float) -> str:
+    if count < 1e4:
+        return f"{count:,.0f}"
+    power = math.floor(math.log10(count))
+    lead = count / 10**power
+    return f"1e{power}" if abs(lead - 1) < 0.005 else f"{lead:.1f}e{power}"
+
+
+def _measured_until(curve: Curve, x: Channel, height: int) -> list[Layer]:
+    """An upright line where the measuring ends: to the right of it everything is extrapolated."""
+    row = {"at": float(curve.due), "words": "measured until here"}
+    low = {"y": fixed(height - 16), "baseline": "top", "color": MUTED, **beside(False)}
+    return worded_lines([row], {"x": x}, low, color=MUTED, strokeDash=[4, 3])
+
+
+def survival(curve: Curve, *, title: str = "Latency") -> Chart:
+    """Draw the share of all activations above each value, in ns, and the fit from its threshold on."""
+    seen = [
+        {"value": max(int(value), 1), "later": 1 / at}
+        for at, value in zip(curve.seen_at.tolist(), curve.seen_ns.tolist(), strict=True)
+    ]
+    fitted = [
+        {"value": value, "later": 1 / at}
+        for at, value in zip(curve.at.tolist(), curve.value_ns.tolist(), strict=True)
+        if at <= 4.0 * curve.due
+    ]
+    rows = [*seen, *fitted]
+    x = time([float(row["value"]) for row in rows], title, grid=False).of("value")
+    rarest = min((row["later"] for row in rows), default=0.1)
+    decades = max(2, math.ceil(-math.log10(rarest)))
+    y = logarithmic(
+        rarest * 0.7,
+        1,
+        "share above",
+        values=[10.0**-power for power in range(0, decades + 1, math.ceil(decades / _MOST_TICKS))],
+        labelExpr="datum.value == 1 ? '1' : '1e' + format(log(datum.value) / LN10, 'd')",
+        grid=True,
+    ).of("later")
+    layers = [_points(seen, x, y)]
+    start = ""
+    if curve.threshold_ns is not None:
+        threshold = Rows([{"value": max(curve.threshold_ns, 1)}], x=x)
+        layers.append(threshold.rule(color=MUTED, strokeDash=[4, 3]))
+        start = f" The fit begins at {duration(curve.threshold_ns)}."
+    if fitted:
+        layers.append(Rows(fitted, x=x, y=y).line(color=_FITTED, strokeWidth=2, clip=True))
+    said = f"{curve.name}: share of samples above each value, measured and fitted.{start}"
+    return Chart(layers, _FIT_HEIGHT, said)
+
+
+def excesses(curve: Curve) -> Chart:
+    """Draw measured excesses over the threshold against those that the fit has in their place."""
+    length, unit = unit_of(float(max(curve.excess_ns.max(), curve.fitted_ns.max())), least=2)
+    rows = [
+        {"fitted": fitted / length, "measured": measured / length}
+        for fitted, measured in zip(curve.fitted_ns.tolist(), curve.excess_ns.tolist(), strict=True)
+    ]
+    top = max(max(row["fitted"], row["measured"]) for row in rows) * 1.04
+    x = linear(0, top, f"by the fit ({unit})", tickCount=5).of("fitted")
+    y = linear(0, top, f"measured ({unit})", tickCount=5, grid=True).of("measured")
+    ends = [{"fitted": end, "measured": end} for end in (0.0, top)]
+    layers = [Rows(ends, x=x, y=y).line(color=_FITTED, strokeWidth=2), _points(rows, x, y)]
+    measured, fitted = duration(float(curve.excess_ns[-1])), duration(float(curve.fitted_ns[-1]))
+    said = (
+        f"{curve.name}: measured excesses over the threshold against the fit's; the largest is {measured} "
+        f"over it, and {fitted} by the fit."
+    )
+    return Chart(layers, _FIT_HEIGHT, said)
+
+
+def _points(rows: Sequence[Row], x: Channel, y: Channel) -> Layer:
+    return Rows(rows, x=x, y=y).point(size=22, opacity=0.9, color=INK)
+
+
+def quantile_plot(
+    plot: QuantilePlot,
+    *,
+    names: tuple[str, str],
+    rank: int,
+    span_ns: Sequence[float],
+    height: int = _PLOT_HEIGHT,
+) -> Chart:
+    """Draw quantiles of one against those of another, with their regression line.
+
+    Args:
+        plot: the quantiles.
+        names: of the reference and of the other.
+        rank: which colour and shape.
+        span_ns: values in ns that both axes must hold, those of all panels of the figure.
+        height: in px.
+    """
+    reference, other = names
+    scale = time(span_ns, reference)
+    stands = {"x": scale.of("reference"), "y": time(span_ns, other).of("observed")}
+    rows = [
+        {
+            "share": f"{share * 100:.6g} %",
+            "reference": scale.standing(at),
+            "observed": scale.standing(observed),
+            "of": duration(at),
+            "to": duration(observed),
+        }
+        for share, at, observed in zip(
+            plot.share.tolist(), plot.reference_ns.tolist(), plot.observed_ns.tolist(), strict=True
+        )
+    ]
+    same = [{"reference": end, "observed": end} for end in (scale.low, scale.high)]
+    layers = [Rows(same, **stands).line(color=MUTED, strokeWidth=1, strokeDash=[2, 3])]
+    if line := _regression(plot, scale.low, scale.high):
+        layers.append(Rows(line, **stands).line(color=INK, strokeWidth=1.4, clip=True))
+    look: dict[str, Any] = {"color": series_tone(rank), "shape": shape_of(rank)}
+    told = [("share", "quantile"), ("of", reference), ("to", other)]
+    layers.append(Rows(rows, **stands).point(opacity=0.85, size=34, tooltip=told, **look))
+    fit = regression(plot)
+    fitted = f" Regression line: {fit}." if fit else ""
+    return Chart(layers, height, f"Quantiles of {other} against those of {reference}.{fitted}")
+
+
+def extent_of_plots(plots: Sequence[QuantilePlot]) -> list[float]:
+    """Return the values, in ns, that the axes of these must hold."""
+    return [
+        float(end)
+        for plot in plots
+        for held in (plot.reference_ns, plot.observed_ns)
+        for end in (held[0], held[-1])
+    ]
+
+
+def regression(plot: QuantilePlot) -> str:
+    """Return the regression line in words; empty where there is none."""
+    if plot.slope is None or plot.intercept_ns is None:
+        return ""
+    fit = "" if plot.r_squared is None else f", R\u00b2 {plot.r_squared:.3f}"
+    sign = "+" if plot.intercept_ns >= 0 else "\u2212"
+    return f"{plot.slope:.3g} x {sign} {duration(abs(plot.intercept_ns))}{fit}"
+
+
+def _regression(plot: QuantilePlot, low: float, high: float) -> list[Row]:
+    """Points of the line within the panel; on logarithmic axes it is no straight one."""
+    if plot.slope is None or plot.intercept_ns is None:
+        return []
+    least, most = float(plot.reference_ns[0]), float(plot.reference_ns[-1])
+    at = (
+        np.geomspace(max(least, 1), max(most, 2), _REGRESSION_POINTS)
+        if low > 0
+        else np.linspace(least, most, _REGRESSION_POINTS)
+    )
+    values = plot.slope * at + plot.intercept_ns
+    inside = (values >= low) & (values <= high)
+    return [
+        {"reference": x, "observed": y}
+        for x, y in zip(at[inside].tolist(), values[inside].tolist(), strict=True)
+    ]

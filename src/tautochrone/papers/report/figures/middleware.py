@@ -1,0 +1,256 @@
+"""Operations per second by type (schmidt2002, Figure 2): a part two-way, a part one-way."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import TypeVar
+
+from tautochrone.answer import blocks
+from tautochrone.answer.blocks import Panel, Place
+from tautochrone.answer.charts import lines as charts
+from tautochrone.answer.charts.lines import CallPoint, RatePoint, Reference
+from tautochrone.answer.charts.scales import dash_of
+from tautochrone.answer.charts.signs import Mark, Sign
+from tautochrone.answer.charts.theme import INK
+from tautochrone.judge.middleware_setting import setting_of
+from tautochrone.middleware import footprint, lanes
+from tautochrone.middleware.footprint_judge import FootprintRun, footprint_of
+from tautochrone.middleware.lanes import Lane
+from tautochrone.middleware.latency_judge import clients_of
+from tautochrone.middleware.numbers import rate
+from tautochrone.middleware.throughput import answered, drained
+from tautochrone.middleware.throughput_judge import Row, throughput_of
+from tautochrone.papers.document import Drawn, Figure
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.quantities.general import counts_of, summary
+from tautochrone.papers.report.figures.looks import in_ns
+from tautochrone.papers.report.figures.study import Study
+from tautochrone.papers.systems import label_of
+from tautochrone.run.folder import Run
+from tautochrone.statistics.summary import Summary
+from tautochrone.target.middleware import ONE_WAY, TWO_WAY
+
+# What is drawn of a study's calls: a lane for each of our systems and each series, that is, each
+# transport.
+
+
+_Reduced = TypeVar("_Reduced")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One lane: the runs of one series on one system."""
+
+    name: str
+    mark: Mark
+    system: str
+    series: Drawn
+    runs: tuple[Run, ...]
+
+    def lane(self, reduce: Callable[[Run], _Reduced]) -> Lane[_Reduced]:
+        """As the tables and figures of middleware take it."""
+        setting = setting_of(self.runs[0].manifest)
+        return Lane(self.name, setting, setting.title, self.system, self.mark, tuple(map(reduce, self.runs)))
+
+
+def measured(figure: Figure, measurements: Measurements) -> list[Measured]:
+    """Of all systems, all series that have a run; a system is named where there are several."""
+    return list(_measured(figure, measurements))
+
+
+def _measured(figure: Figure, measurements: Measurements) -> Iterator[Measured]:
+    several = len(measurements.systems) > 1
+    for rank, system in enumerate(measurements.systems):
+        for index, series in enumerate(figure.series):
+            runs = tuple(measurements.runs_of(series.query, system.name))
+            if runs:
+                where = label_of(system.name) if several or not series.label else ""
+                name = ", ".join(filter(None, (series.label, where)))
+                yield Measured(name, Mark(rank, index), system.name, series, runs)
+
+
+def references(figure: Figure, scale: float, *labels: str) -> list[Reference]:
+    """The published numbers as lines; of the marks of these labels, or of all.
+
+    Args:
+        scale: of the figure's unit, in what the chart counts.
+    """
+    chosen = [one for one in figure.marks if not labels or one.label in labels]
+    return [
+        Reference(value * scale, one.words, tuple(dash_of(index + 1)))
+        for index, one in enumerate(chosen)
+        if (value := one.x if one.x is not None else one.y) is not None
+    ]
+
+
+def key(drawn: Sequence[Measured], published: Sequence[Reference]) -> list[Sign]:
+    """What the lanes look like, and the published lines."""
+    held = [one.lane(_itself) for one in drawn]
+    signs = lanes.signs(held) if len(held) > 1 else tuple(_alone(one) for one in held)
+    lines = (Sign(one.words, " ".join(map(str, one.dash)), tone=INK) for one in published)
+    return [*signs, *lines]
+
+
+def _alone(lane: Lane[Run]) -> Sign:
+    return Sign(lane.name, path=lane.mark.outline, tone=lane.mark.tone)
+
+
+def _itself(run: Run) -> Run:
+    return run
+
+
+# A statistic of one client's calls over the number of lower clients (schmidt2002, Figures 4 to 6).
+
+
+_NUMBERS: Mapping[str, Callable[[Summary], float]] = {
+    "mean": lambda one: one.mean,
+    "sd": lambda one: one.standard_deviation,
+}
+_ROOM = 1.12  # so that no mark is cut by an edge
+_LOGARITHMIC = "The scale of time is logarithmic: what rises in proportion rises alike everywhere."
+
+
+def draw_clients(
+    figure: Figure, measurements: Measurements, prefix: str, study: Study
+) -> list[blocks.Figure]:
+    """A line for each system and series; settings: ``clients``, those drawn; ``axis``, its words."""
+    lanes = measured(figure, measurements)
+    points = [point for lane in lanes for point in _points(figure, lane, measurements)]
+    if not points:
+        return []
+    published = references(figure, in_ns(1, str(figure.settings.get("unit", "us"))))
+    values = [value for one in points for value in (one.value_ns, *one.each_ns)]
+    held = charts.span_of_calls([*values, *(one.value for one in published)])
+    chart = charts.calls_over_clients(
+        points,
+        within=[value * room for value, room in zip(held, (1 / _ROOM, _ROOM), strict=True)],
+        clients=sorted({one.clients for one in points}),
+        title=str(figure.settings.get("axis", "time")),
+        references=published,
+    )
+    caption = [_LOGARITHMIC]
+    if any(len(one.each_ns) > 1 for one in points):
+        caption.append("Lines go through the means of the runs; small dots are single runs.")
+    if published:
+        caption.append(f"Black lines: {study.words}.")
+    signs = key([lane for lane in lanes if any(one.lane == lane.name for one in points)], published)
+    panel = Panel(Place(f"{prefix}-clients"), "", chart)
+    return [blocks.Figure(figure.title, (panel,), tuple(caption), tuple(signs))]
+
+
+def _points(figure: Figure, lane: Measured, measurements: Measurements) -> Iterator[CallPoint]:
+    wanted: Sequence[int] | None = figure.settings.get("clients")
+    found: dict[int, list[float]] = {}
+    for run in lane.runs:
+        clients = clients_of(run)
+        counts = counts_of(lane.series.query, measurements, run)
+        if counts is not None and (wanted is None or clients in wanted):
+            found.setdefault(clients, []).append(_number(summary(counts), lane.series.query.statistic))
+    for clients in sorted(found):
+        each = found[clients]
+        yield CallPoint(lane.name, lane.mark, clients, fmean(each), tuple(each))
+
+
+def _number(one: Summary, statistic: str) -> float:
+    """Of one run.
+
+    Raises:
+        ValueError: this chart does not know the statistic: a fault of the study's file.
+    """
+    if statistic not in _NUMBERS:
+        raise ValueError(f"'{statistic}' is no statistic of this chart")
+    return _NUMBERS[statistic](one)
+
+
+# Memory of middleware (schmidt2002, Figure 7): libraries and programs by section, and the running
+# server.
+
+
+def draw_footprint(
+    figure: Figure, measurements: Measurements, prefix: str, _study: Study
+) -> list[blocks.Figure]:
+    """Sizes first, as far as the build noted them; then what the servers had of memory."""
+    lanes: list[Lane[FootprintRun]] = [one.lane(footprint_of) for one in measured(figure, measurements)]
+    found = footprint.figures(lanes, prefix)
+    notes = dict.fromkeys(
+        f"{lane.name}: no library: {why.partition(': ')[2].rstrip('.') or why.rstrip('.')}."
+        for lane in lanes
+        for run in lane.runs
+        if (why := run.absent.get("libraries"))
+    )
+    return [
+        _named(replace(part, notes=tuple(notes)) if at == 0 else part, figure.title)
+        for at, part in enumerate(found)
+    ]
+
+
+def _named(part: blocks.Figure, title: str) -> blocks.Figure:
+    """As the study has it, with what is drawn beside its only panel, which may stand by itself."""
+    panels = tuple(replace(one, title=one.title or part.title.lower()) for one in part.panels)
+    return replace(part, title=title, panels=panels)
+
+
+# Operations per second by type (schmidt2002, Figure 2): a part two-way, a part one-way.
+
+
+_TICK = "M10 1h2v10h-2z"
+_WORDS = {TWO_WAY: "two-way, answered", ONE_WAY: "one-way, drained by the server"}
+_SCALE = "The scale is logarithmic: equal distances are equal ratios, further to the right is faster."
+_ONE_RUN = "Pale bars are 95 % intervals, of one run from the means of 30 batches."
+
+
+def draw_rates(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:
+    """One part for each direction."""
+    lanes = measured(figure, measurements)
+    rows = {one.name: [row for run in one.runs for row in throughput_of(run).rows] for one in lanes}
+    return [
+        part
+        for direction in (TWO_WAY, ONE_WAY)
+        for part in _part(figure, lanes, rows, direction, prefix, study)
+    ]
+
+
+def _part(
+    figure: Figure,
+    lanes: Sequence[Measured],
+    rows: dict[str, list[Row]],
+    direction: str,
+    prefix: str,
+    study: Study,
+) -> Iterator[blocks.Figure]:
+    dots = list(_dots(lanes, rows, direction))
+    if not dots:
+        return
+    published = references(figure, 1.0, direction)
+    chart = charts.rates_by_type(
+        dots, within=charts.span_of_rates(dots, published), title=charts.OPERATIONS, references=published
+    )
+    signs = key([one for one in lanes if any(dot.lane == one.name for dot in dots)], published)
+    if any(dot.sent is not None for dot in dots):
+        signs.append(Sign("sent: not yet with the server", path=_TICK))
+    caption = [_SCALE]
+    if any(dot.low is not None for dot in dots):
+        caption.append(_ONE_RUN)
+    if published:
+        caption.append(f"Black lines: {study.words}.")
+    yield blocks.Figure(
+        figure.title,
+        (Panel(Place(f"{prefix}-{direction}"), _WORDS[direction], chart),),
+        tuple(caption),
+        tuple(signs),
+    )
+
+
+def _dots(lanes: Sequence[Measured], rows: dict[str, list[Row]], direction: str) -> Iterator[RatePoint]:
+    every = (row.name for own in rows.values() for row in own if row.direction == direction)
+    for name in dict.fromkeys(every):
+        for lane in lanes:
+            own = [row for row in rows[lane.name] if (row.direction, row.name) == (direction, name)]
+            through, left = drained(own), answered(own)
+            if through is None or left is None:
+                continue
+            sent = left.value if direction == ONE_WAY else None
+            words = rate(through.value) + (f" ({rate(sent)} sent)" if sent else "")
+            yield RatePoint(
+                lane.name, lane.mark, name, through.value, through.low, through.high, sent, words=words
+            )
