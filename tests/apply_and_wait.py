@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from tautochrone.machine.deployment.apply import deployed
-from tautochrone.machine.deployment.read import read_deployment
+from tautochrone.machine.deployment.deployment import read_deployment
 from tautochrone.machine.settings import Change, Settings
 from tautochrone.target.local import LocalTarget
 

@@ -18,6 +18,7 @@ from tautochrone.papers.claims.evidence import Asked
 from tautochrone.papers.document import Claim, Query
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.systems import Role, System
+from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 
@@ -57,7 +58,7 @@ class Study:
         model: str = "Test CPU",
     ) -> "Study":
         """A system of ours."""
-        facts = {} if why_not else {**FACTS, "cpu": {"model": model}}
+        facts = Facts.from_table({} if why_not else {**FACTS, "cpu": {"model": model}})
         self.systems[name] = System(name, None if why_not else role, facts, virtual, why_not)
         return self
 

@@ -13,6 +13,7 @@ from tautochrone.measure.cell import Load
 from tautochrone.measure.document.expand import Deployed, Point
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.systems import System, role_of
+from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 
@@ -55,7 +56,8 @@ def measured(folder: Path, made: Sequence[Made], **stream: Any) -> Measurements:
         if one.why:
             reasons[key] = one.why
         if runs[key]:
-            systems[one.system] = System(one.system, role_of(facts), facts)
+            known = Facts.from_table(facts)
+            systems[one.system] = System(one.system, role_of(known), known)
         else:
             systems.setdefault(one.system, System(one.system, why_not=one.why))
     return Measurements(

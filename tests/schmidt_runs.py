@@ -50,7 +50,7 @@ def measure(folder: Path, **by_system: dict[str, Any] | None) -> Measurements:
             runs[key] = [_run(store, point, told)]
     reasons = {key: "It is not built here." for key in there if key not in runs}
     roles = {"ordinary": "ordinary", "real_time": "real-time"}
-    systems = tuple(System(names[one], roles[one], {}) for one in by_system)  # type: ignore[arg-type]
+    systems = tuple(System(names[one], roles[one]) for one in by_system)  # type: ignore[arg-type]
     return Measurements(systems, there, runs, reasons)
 
 

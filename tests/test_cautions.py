@@ -4,6 +4,7 @@ from typing import Any
 
 from tautochrone.measure.cautions import cautions_of_facts, cautions_of_probe, cautions_of_stream
 from tautochrone.measure.loads.cautions import DID_NOT_LOAD, HAD_NO_ROOM, cautions_of_loads
+from tautochrone.run.facts import Facts
 
 
 def header(
@@ -37,9 +38,10 @@ def footer(
 
 def test_a_kernel_that_does_not_preempt_as_it_was_booted_to() -> None:
     rt = {"kernel": {"command_line": "quiet preempt=none", "realtime": True, "release": "6.1-rt"}}
-    (warning,) = cautions_of_facts(rt)
+    (warning,) = cautions_of_facts(Facts.from_table(rt))
     assert warning.text.startswith("booted with preempt=none, 6.1-rt is a PREEMPT_RT kernel")
-    assert cautions_of_facts({"kernel": {"command_line": "quiet", "realtime": True}}) == []
+    unasked = Facts.from_table({"kernel": {"command_line": "quiet", "realtime": True}})
+    assert cautions_of_facts(unasked) == []
 
 
 def codes(head: dict[str, Any], foot: dict[str, Any] | None) -> list[str]:

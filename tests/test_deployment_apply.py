@@ -12,8 +12,7 @@ from deployment_machines import CPUS, FakeSettings, plant_machine, snapshot
 from tautochrone.base.errors import UsageError
 from tautochrone.deploy.verb import apply_and_leave
 from tautochrone.machine.deployment.apply import Application, deployed, places
-from tautochrone.machine.deployment.builtin import NAMES
-from tautochrone.machine.deployment.choose import choose
+from tautochrone.machine.deployment.choose import NAMES, choose
 from tautochrone.machine.deployment.deployment import Deployment, Obtained, as_condition
 from tautochrone.machine.files import LocalFiles
 from tautochrone.machine.settings import Change, SettingError, Settings, Write

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deployment_machines import CPUS, plant_machine
-from tautochrone.machine.deployment.builtin import NAMES, BuiltIn, built_in
+from tautochrone.machine.deployment.choose import NAMES, BuiltIn, built_in
 from tautochrone.machine.files import LocalFiles
 from tautochrone.machine.tree import Tree
 

@@ -8,7 +8,7 @@ from deployment_machines import plant_machine
 from tautochrone.base.errors import UsageError
 from tautochrone.machine.deployment.apply import canonical_settings
 from tautochrone.machine.deployment.choose import choose
-from tautochrone.machine.deployment.read import read_deployment
+from tautochrone.machine.deployment.deployment import read_deployment
 from tautochrone.machine.files import LocalFiles
 from tautochrone.machine.tree import Tree
 

@@ -15,7 +15,7 @@ import pytest
 from real import TAUTO, skip_or_fail, tauto, wait_until
 from tautochrone.machine.deployment.apply import Deployed, deployed, read_knobs
 from tautochrone.machine.deployment.deployment import Deployment
-from tautochrone.machine.knob.irqs import interrupts
+from tautochrone.machine.knob.interrupts import interrupts
 from tautochrone.machine.knob.table import KNOBS
 from tautochrone.machine.tree import Tree
 from tautochrone.target.local import LocalTarget

@@ -30,6 +30,7 @@ from tautochrone.measure.document.document import Document
 from tautochrone.measure.lab.crew import Crew
 from tautochrone.measure.lab.matrix import Machine, document_of, loads_of, machine_of, machines_of
 from tautochrone.measure.lab.preemption import not_obtained, obtained, why_one_row
+from tautochrone.run.facts import Facts
 from tautochrone.run.files import RAW_STREAM
 from tautochrone.run.store import Store
 from tautochrone.target.virtual.kernels import Kernel
@@ -85,9 +86,10 @@ def test_a_row_is_a_machine_as_one_writes_it_after_on() -> None:
 
 
 def test_what_was_asked_for_is_not_taken_for_what_the_kernel_does() -> None:
-    def facts(model: str, by: str, **more: Any) -> dict[str, Any]:
+    def facts(model: str, by: str, **more: Any) -> Facts:
         line = "quiet preempt=lazy"
-        return {"kernel": {"preemption": model, "preemption_found_by": by, "command_line": line, **more}}
+        kernel = {"preemption": model, "preemption_found_by": by, "command_line": line, **more}
+        return Facts.from_table({"kernel": kernel})
 
     read_back = "/sys/kernel/debug/sched/preempt"
     assert obtained(facts("full", read_back)) == "full"

@@ -4,19 +4,17 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import fields
 
 from audit_cases import CASES, GUEST, NEW, NO_PERMISSION, PLAIN, Changes, status
 from machine_trees import CONFIG, REALTIME_PC, STATUS, plant
 from tautochrone.machine.audit import CHECKS, LEVELS, Finding, audit, audit_facts
 from tautochrone.machine.audit.kernel import _HEAVY, _LIGHT, _NOT_IN_DELGADO
-from tautochrone.machine.audit.relations import COMPANIONS, EFFECTS, FOLLOWERS, NO_SETTINGS, OF_THE_KERNEL
-from tautochrone.machine.facts import Facts, gather
-from tautochrone.machine.facts.collect import ReadingFacts
-from tautochrone.machine.facts.confinement import ConfinementFacts
-from tautochrone.machine.facts.firmware import FirmwareFacts
+from tautochrone.machine.audit.table import COMPANIONS, EFFECTS, FOLLOWERS, NO_SETTINGS, OF_THE_KERNEL
+from tautochrone.machine.facts import Facts, FactTable, gather, observe
 from tautochrone.machine.facts.kernel import RELEVANT_OPTIONS
-from tautochrone.machine.facts.platform import MachineFacts
 from tautochrone.machine.knob.table import KNOBS
+from tautochrone.run.facts import ConfinementFacts, FirmwareFacts, MachineFacts, ReadingFacts
 
 _CPUS = "/sys/devices/system/cpu"
 
@@ -37,7 +35,7 @@ def test_every_check_is_tried_both_ways() -> None:
     levels: dict[str, set[str | None]] = {}
     for code, _, level in CASES:
         levels.setdefault(code, set()).add(level)
-    assert len(levels) == len(CHECKS)
+    assert set(levels) == {check.code for check in CHECKS}
     assert all(len(of_one) > 1 for of_one in levels.values())
 
 
@@ -88,6 +86,19 @@ def test_an_unreadable_machine_is_unknown_not_good(tmp_path: Path) -> None:
 def test_the_audit_needs_only_stored_facts(tmp_path: Path) -> None:
     root = plant(tmp_path, {**PLAIN, **GUEST})
     assert audit_facts(Facts.from_table(gather(root))) == audit(root)
+
+
+def test_a_check_rests_on_no_fact_but_those_that_it_names(tmp_path: Path) -> None:
+    for number, (code, changes, level) in enumerate(CASES):
+        facts = observe(plant(tmp_path / str(number), changes))
+        table = facts.to_table()
+        for check in (one for one in CHECKS if one.code == code):
+            named = [tuple(name.split(".")) for name in f"{check.needs} {check.reads}".split()]
+            assert all(name in table[group] for group, name in named)
+            kept: FactTable = {"reading": table["reading"]}
+            for group, name in named:
+                kept.setdefault(group, {})[name] = table[group][name]
+            assert check.ask(Facts.from_table(kept)) == check.ask(facts), (code, level)
 
 
 def test_an_unknown_says_what_may_not_be_read() -> None:
@@ -271,3 +282,20 @@ def test_the_documentation_lists_every_check() -> None:
     table = [line for line in text.splitlines() if line.startswith("| ")]
     told = {code for line in table for code in re.findall(r"`([a-z0-9-]+)`", line.split("|")[2])}
     assert told == {code for code, _, _ in CASES}
+
+
+def test_the_documentation_names_the_facts_that_a_check_reads() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "audit.md").read_text()
+    reads: dict[str, list[str]] = {}
+    for check in CHECKS:
+        reads.setdefault(check.code, []).extend(f"{check.needs} {check.reads}".split())
+    groups = {group.name for group in fields(Facts)}
+    named = 0
+    for line in (line.split("|") for line in text.splitlines() if line.startswith("| ")):
+        read = [fact for code in re.findall(r"`([a-z0-9-]+)`", line[2]) for fact in reads.get(code, ())]
+        plain = re.sub(r"`[^`]*`", "", line[3])  # files are between backquotes
+        for group, name in re.findall(r"\b([a-z]+)\.([a-z_]*)", plain):
+            if group in groups:
+                assert any(fact.startswith(f"{group}.{name}") for fact in read), line[3]
+                named += 1
+    assert named > 40

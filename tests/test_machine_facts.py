@@ -6,14 +6,17 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec.structs import fields
 
 from machine_trees import CONFIG, CPUINFO, REALTIME_PC, plant
 from tautochrone.base.errors import DamagedError
 from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list, parse_cpu_mask
-from tautochrone.machine.facts import Facts, gather, observe
-from tautochrone.machine.facts.firmware import count_system_management_interrupts
+from tautochrone.machine.facts import Facts, FactTable, gather, observe
+from tautochrone.machine.facts.cpus import count_system_management_interrupts
+from tautochrone.machine.facts.table import FACTS, HOSTNAME
 from tautochrone.machine.files import LocalFiles
 from tautochrone.machine.tree import Tree
+from tautochrone.run import facts as records
 
 GROUPS = {
     "machine", "kernel", "cpu", "isolation", "power", "interrupts", "clock", "memory", "confinement",
@@ -107,6 +110,28 @@ def test_facts_of_another_version_are_read_as_far_as_they_go() -> None:
     facts = Facts.from_table({"cpu": {"online": "0-3", "of_a_later_version": 1}, "another_group": {}})
     assert facts.cpu.online == "0-3"
     assert facts.kernel.release is None
+
+
+def test_facts_of_an_earlier_version_are_upgraded_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    def from_1(table: FactTable) -> FactTable:
+        return {"cpu": {"online": table["cpu"]["on_line"]}}
+
+    def from_2(table: FactTable) -> FactTable:
+        return {**table, "kernel": {"release": "upgraded"}}
+
+    monkeypatch.setattr(records, "UPGRADES", (from_1, from_2))
+    facts = Facts.from_table({"cpu": {"on_line": "0-3"}})
+    assert (facts.cpu.online, facts.kernel.release) == ("0-3", "upgraded")
+    facts = Facts.from_table({"cpu": {"online": "0"}, "reading": {"version": 2}})
+    assert (facts.cpu.online, facts.kernel.release) == ("0", "upgraded")
+    assert Facts.from_table({"reading": {"version": 3}}) == Facts()
+
+
+def test_every_fact_of_the_records_is_found_by_one_row_of_the_table() -> None:
+    found = [name for row in (*FACTS, HOSTNAME) for name in row.names.split()]
+    there = {f"{group.name}.{fact.name}" for group in fields(Facts) for fact in fields(group.type)}
+    assert len(found) == len(set(found))
+    assert set(found) == there - {"reading.refused"}
 
 
 def test_the_hosts_name_is_stored_only_on_request(tmp_path: Path) -> None:
@@ -320,6 +345,9 @@ def test_stored_facts_of_the_wrong_kind_are_damage_and_not_a_fault() -> None:
             wrong = {"not": "a fact"}  # noqa: PLW2901
         with pytest.raises(DamagedError, match=f"{group}.{name}"):
             Facts.from_table({**table, group: {**table[group], name: wrong}})
+    with pytest.raises(DamagedError, match="the facts cpu"):
+        Facts.from_table({"cpu": 7})  # type: ignore[dict-item]
+    assert Facts.from_table({"reading": {"version": "odd"}}) == Facts()
 
 
 def test_what_single_cpus_are_held_to_is_grouped(tmp_path: Path) -> None:

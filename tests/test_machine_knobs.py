@@ -8,8 +8,8 @@ import pytest
 
 from deployment_machines import CPUS, V1, V2, FakeSettings, plant_machine, snapshot
 from tautochrone.base.errors import UsageError
+from tautochrone.machine.cpulist import format_cpu_mask, parse_cpu_mask
 from tautochrone.machine.files import LocalFiles
-from tautochrone.machine.knob.cpus import format_cpu_mask, parse_cpu_mask
 from tautochrone.machine.knob.knob import Knob
 from tautochrone.machine.knob.table import KNOBS
 from tautochrone.machine.settings import Hold, KeepAffinities, MoveTasks, PinAgain, Write

@@ -2,8 +2,9 @@
 
 from tautochrone.answer.next_steps import next_steps
 from tautochrone.judge.verdict import MeasuredLoop, judge
+from tautochrone.run.facts import Facts
 
-FACTS = {"cpu": {"online_count": 4}, "kernel": {"realtime": False}}
+FACTS = Facts.from_table({"cpu": {"online_count": 4}, "kernel": {"realtime": False}})
 HOLDS = MeasuredLoop(1_000_000, "cpu0", 0, "idle", 20_000, 0, 0, 0, 40_000)
 MISSED = MeasuredLoop(1_000_000, "cpu0", 0, "cpu", 20_000, 3, 0, 3, 4_000_000)
 
@@ -35,6 +36,6 @@ def test_commands_name_the_machine_that_was_measured() -> None:
 
 
 def test_a_machine_of_one_cpu_is_not_told_to_isolate_one_nor_a_real_time_kernel_to_try_one() -> None:
-    facts = {"cpu": {"online_count": 1}, "kernel": {"realtime": True}}
+    facts = Facts.from_table({"cpu": {"online_count": 1}, "kernel": {"realtime": True}})
     found = [step.command for step in next_steps(judge([MISSED]), facts)]
     assert [command.split()[1] for command in found] == ["doctor", "check", "reproduce"]

@@ -13,7 +13,6 @@ from tautochrone.base.errors import UsageError
 from tautochrone.experiments.tire_threads import SameTeamError, condition, counted
 from tautochrone.judge.rhealstone import PUBLISHED
 from tautochrone.machine.facts import Facts
-from tautochrone.machine.facts.cpu import CpuFacts
 from tautochrone.measure.document.document import parse
 from tautochrone.measure.document.document import read as read_plan
 from tautochrone.measure.document.expand import Point, expand
@@ -30,6 +29,7 @@ from tautochrone.papers.report.figures.study import study_of
 from tautochrone.papers.report.figures.tire_map import draw
 from tautochrone.papers.systems import Role, System
 from tautochrone.papers.value import Absent, Value
+from tautochrone.run.facts import CpuFacts
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.open import open_target
@@ -228,7 +228,7 @@ def measured(
     points = points_of(plan_of(nodes, pace))
     runs: dict[str, list[Run]] = {}
     reasons: dict[str, str] = {}
-    system = System("local", "ordinary", facts.to_table())
+    system = System("local", "ordinary", facts)
     for point in points:
         try:
             threads, _ = in_numbers(point, facts)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from real import a_cpu, policy_options
-from tautochrone.machine.facts import firmware
+from tautochrone.machine.facts import Facts, cpus
 from tautochrone.machine.files import LocalFiles
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.execute import run_cell
@@ -15,6 +15,7 @@ from tautochrone.target.local import LocalTarget
 
 AT = 0x34  # MSR_SMI_COUNT
 READABLE = {"firmware": {"smi_count": 7}, "cpu": {"allowed": a_cpu()}}
+KNOWN = Facts.from_table(READABLE)
 
 
 class LiveFiles(LocalFiles):
@@ -39,7 +40,7 @@ class Registers:
 def registers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registers:
     found = Registers(tmp_path / "msr")
     found.count(7)
-    monkeypatch.setattr(firmware, "MSR", str(found.path))
+    monkeypatch.setattr(cpus, "MSR", str(found.path))
     return found
 
 
@@ -52,19 +53,19 @@ def test_the_counter_counts_from_its_beginning_also_across_its_largest_value(
     tmp_path: Path, registers: Registers
 ) -> None:
     registers.count(2**32 - 2)
-    counter = SmiCounter(LiveFiles(tmp_path), READABLE)
+    counter = SmiCounter(LiveFiles(tmp_path), KNOWN)
     assert counter.since() == 0
     registers.count(3)
     assert counter.since() == 5
 
 
 def test_nothing_is_read_where_the_facts_had_no_count(tmp_path: Path, registers: Registers) -> None:
-    assert SmiCounter(LiveFiles(tmp_path), {}).since() is None
-    assert SmiCounter(LiveFiles(tmp_path), {"firmware": {"smi_count": None}}).since() is None
+    assert SmiCounter(LiveFiles(tmp_path), Facts()).since() is None
+    assert SmiCounter(LiveFiles(tmp_path), Facts.from_table({"firmware": {}})).since() is None
 
 
 def test_another_machine_is_not_taken_for_this_one(tmp_path: Path, registers: Registers) -> None:
-    assert SmiCounter(LocalFiles(tmp_path), READABLE).since() is None
+    assert SmiCounter(LocalFiles(tmp_path), KNOWN).since() is None
 
 
 @pytest.mark.slow

@@ -1,8 +1,7 @@
 """The audit of every machine that runs were measured on, from the facts stored with them."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from tautochrone.judge.circumstances import server_facts, server_of, target_of
 from tautochrone.machine.audit import Finding, audit_facts
@@ -19,11 +18,11 @@ def audit_runs(manifests: Sequence[Manifest]) -> dict[str, tuple[Finding, ...]]:
     for manifest in manifests:
         when = manifest.created[:19].replace("T", " ")
         for machine, facts in (
-            (machine_name(manifest), manifest.facts),
-            (server_name(manifest), server_facts(manifest.conditions)),
+            (machine_name(manifest), manifest.known if manifest.facts else None),
+            (server_name(manifest), _of_server(manifest)),
         ):
-            if facts:
-                found.setdefault((machine, audit_facts(Facts.from_table(facts))), when)
+            if facts is not None:
+                found.setdefault((machine, audit_facts(facts)), when)
     often = Counter(machine for machine, _ in found)
     return {
         machine if often[machine] == 1 else f"{machine}, {when} UTC": findings
@@ -33,20 +32,23 @@ def audit_runs(manifests: Sequence[Manifest]) -> dict[str, tuple[Finding, ...]]:
 
 def machine_name(manifest: Manifest) -> str:
     """How it was reached if it was not this one, product or else CPU model, and kernel."""
-    return _name(target_of(manifest.conditions), manifest.facts) or "machine not known"
+    return _name(target_of(manifest.conditions), manifest.known) or "machine not known"
 
 
 def server_name(manifest: Manifest) -> str:
     """The same of the server's machine; empty where there is no other one."""
     where = server_of(manifest.conditions)
-    return _name(f"the server's machine {where}", server_facts(manifest.conditions)) if where else ""
+    return _name(f"the server's machine {where}", _of_server(manifest) or Facts()) if where else ""
 
 
-def _name(where: str, facts: Mapping[str, Any]) -> str:
-    machine = (facts.get("machine") or {}).get("product") or (facts.get("cpu") or {}).get("model")
-    kernel = facts.get("kernel") or {}
-    release = " ".join(str(kernel[key]) for key in ("name", "release") if kernel.get(key))
-    return ", ".join(str(part) for part in (where, machine, release) if part)
+def _of_server(manifest: Manifest) -> Facts | None:
+    stored = server_facts(manifest.conditions)
+    return Facts.from_table(stored) if stored else None
+
+
+def _name(where: str, facts: Facts) -> str:
+    release = " ".join(part for part in (facts.kernel.name, facts.kernel.release) if part)
+    return ", ".join(part for part in (where, facts.machine.product or facts.cpu.model, release) if part)
 
 
 def one_of_each(manifests: Sequence[Manifest]) -> list[Manifest]:

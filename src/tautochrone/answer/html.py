@@ -115,13 +115,11 @@ def masthead(*manifests: Manifest) -> str:
     machines = {conditions.where(manifest) for manifest in manifests}
     if len(machines) > 1:
         return f"{len(machines)} machines · {first.created[:10]}"
-    machine = first.facts.get("machine") or {}
     kernel = first.header.get("system") or first.facts.get("kernel") or {}
-    cpu = (first.facts.get("cpu") or {}).get("model")
     parts = [
         conditions.where(first),
-        machine.get("product"),
-        cpu,
+        first.known.machine.product,
+        first.known.cpu.model,
         " ".join(str(kernel[key]) for key in ("name", "release") if kernel.get(key)),
         first.created[:10],
     ]

@@ -1,11 +1,11 @@
 """What to ask after the first answer: the questions that its verdict leaves open, each with its command."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from tautochrone.base.units import format_rate
 from tautochrone.judge.verdict import Verdict
+from tautochrone.run.facts import Facts
 
 LOCAL = "local"
 _OF_LAB = "lab:"
@@ -20,32 +20,30 @@ class Step:
 
 
 def next_steps(
-    verdict: Verdict | None, facts: Mapping[str, Any], target: str = LOCAL, loop: str | None = None
+    verdict: Verdict | None, facts: Facts, target: str = LOCAL, loop: str | None = None
 ) -> list[Step]:
     """The next questions, the nearest first.
 
     Args:
         verdict: of the loops; None: none was judged.
-        facts: about the machine, as they are stored with a run.
+        facts: about the machine.
         target: where was measured, as `--on` has it.
         loop: the id of a run of a loop; None: there is none.
     """
     return list(_steps(verdict, facts, target, loop))
 
 
-def _steps(
-    verdict: Verdict | None, facts: Mapping[str, Any], target: str, loop: str | None
-) -> Iterator[Step]:
+def _steps(verdict: Verdict | None, facts: Facts, target: str, loop: str | None) -> Iterator[Step]:
     on = "" if target == LOCAL else f" --on {target}"
     loops = verdict.loops if verdict is not None else ()
     if any(one.standing != "holds" for one in loops):
         yield Step("What on this machine costs latency, and what to do about it?", f"tauto doctor{on}")
-        if ((facts.get("cpu") or {}).get("online_count") or 1) > 1:
+        if (facts.cpu.online_count or 1) > 1:
             yield Step(
                 "Would it help to isolate a CPU? The same once more, and put back afterwards (root):",
                 f"tauto --deployment MI{on}",
             )
-        if not target.startswith(_OF_LAB) and not (facts.get("kernel") or {}).get("realtime"):
+        if not target.startswith(_OF_LAB) and not facts.kernel.realtime:
             yield Step(
                 "Would another kernel? In the virtual lab that takes no reboot.",
                 "tauto lab matrix --kernels debian:stock,debian:rt",

@@ -49,7 +49,7 @@ def worth_here(
     Returns:
         By code of a finding; empty where no two runs are alike but for something.
     """
-    machine = _identity(facts.to_table())
+    machine = _identity(facts)
     if not any(machine):
         return {}
     now = _answers_of(findings)
@@ -94,7 +94,7 @@ def _described(folders: Iterable[Path], machine: Sequence[Any]) -> Iterable[tupl
     for folder in folders:
         try:
             manifest = json_of(read_text(folder / files.MANIFEST, MOST_BYTES))
-            if _is_whole(manifest) and _identity(manifest["facts"]) == tuple(machine):
+            if _is_whole(manifest) and _identity(Facts.from_table(manifest["facts"])) == tuple(machine):
                 yield folder.name, _conditions(folder.name, manifest, audited)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, DamagedError):
             continue  # a run that can't be read says nothing; `tauto list` tells of it
@@ -114,14 +114,14 @@ def _conditions(name: str, manifest: Mapping[str, Any], audited: dict[str, Answe
     deployment = conditions.get("deployment") or {}
     parameters = {key: value for key, value in manifest["parameters"].items() if key not in _NOT_ALIKE}
     load, facts = str(conditions.get("load", "")), manifest["facts"]
+    known = Facts.from_table(facts)
     steady = {
         group: {key: value for key, value in values.items() if key not in _GROWING.get(group, ())}
         for group, values in facts.items()
     }
     text = json.dumps(steady, sort_keys=True)
     if text not in audited:
-        audited[text] = _answers_of(audit_facts(Facts.from_table(facts)))
-    kernel = facts.get("kernel") or {}
+        audited[text] = _answers_of(audit_facts(known))
     return Conditions(
         run=name,
         created=str(manifest["created"]),
@@ -130,7 +130,7 @@ def _conditions(name: str, manifest: Mapping[str, Any], audited: dict[str, Answe
             sort_keys=True,
         ),
         load=load,
-        kernel=str(kernel.get("release") or "unknown"),
+        kernel=known.kernel.release or "unknown",
         answers=audited[text],
         settings={
             one["knob"]: (one["before"], one["obtained"])
@@ -138,7 +138,7 @@ def _conditions(name: str, manifest: Mapping[str, Any], audited: dict[str, Answe
             if one["before"] is not None  # not known of a deployment that was in force before
         },
         load_cpus=deployment.get("load"),
-        booted=str(kernel.get("command_line") or ""),
+        booted=known.kernel.command_line or "",
         about_a_loop=_is_about_a_loop(header),
     )
 
@@ -149,11 +149,10 @@ def _is_about_a_loop(header: Mapping[str, Any]) -> bool:
     return first.get("name") == "latency_ns" and bool(header.get("schedule"))
 
 
-def _identity(facts: Mapping[str, Mapping[str, Any]]) -> tuple[Any, ...]:
+def _identity(facts: Facts) -> tuple[Any, ...]:
     """What tells machines apart: the firmware's names for it, the processor's."""
-    machine, cpu = facts.get("machine") or {}, facts.get("cpu") or {}
-    names = ("vendor", "product", "board")
-    return (*(machine.get(name) for name in names), cpu.get("model"))
+    machine = facts.machine
+    return machine.vendor, machine.product, machine.board, facts.cpu.model
 
 
 def _answers_of(findings: Iterable[Finding]) -> Answers:

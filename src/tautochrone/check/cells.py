@@ -9,10 +9,9 @@ from tautochrone.check.question import Question, conditions_of_check
 from tautochrone.experiments import EXPERIMENTS, Options, Prepared
 from tautochrone.experiments.experiment import Value
 from tautochrone.experiments.special import of_task_set
-from tautochrone.machine.cpulist import parse_cpu_list
+from tautochrone.machine.cpulist import named_cpus, parse_cpu_list
 from tautochrone.machine.deployment.deployment import Deployment
 from tautochrone.machine.facts import Facts
-from tautochrone.machine.knob.cpus import named_cpus
 from tautochrone.machine.tree import Tree
 from tautochrone.measure.cell import Cell, Load
 from tautochrone.schedulability.taskset import Task, TaskSet

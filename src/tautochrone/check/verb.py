@@ -245,7 +245,7 @@ class _Check:
         from tautochrone.machine.tree import Tree
 
         facts = gather(target.files())
-        introduce(self.console, facts)
+        introduce(self.console, Facts.from_table(facts))
         deployment = self.beside.chosen_deployment(target)
         question = self.question
         if question.policy is None:
@@ -276,9 +276,8 @@ class _Check:
         from tautochrone.check.results import Results, advice
         from tautochrone.judge.requirement.limiting import Limiting, limiting
         from tautochrone.machine.audit import audit_facts
-        from tautochrone.machine.facts import Facts
 
-        facts = Facts.from_table(runs[0].manifest.facts)
+        facts = runs[0].manifest.known
         # What fails here costs its own part, and never the answer.
         noticed: list[str] = []
 

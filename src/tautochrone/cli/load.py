@@ -99,14 +99,14 @@ def try_load(
 
 
 def _run(chosen: Load, target: Target, seconds: float) -> tuple[list[dict[str, Any]], str]:
-    from tautochrone.machine.facts.cpu import observe_cpu
+    from tautochrone.machine.facts.cpus import allowed as allowed_cpus
     from tautochrone.machine.tree import Tree
     from tautochrone.measure.cell import Cell
     from tautochrone.measure.loads.running import Loads
     from tautochrone.measure.placing import measured_cpus, placed_loads
     from tautochrone.target.target import ANYWHERE
 
-    allowed = observe_cpu(Tree(target.files())).allowed
+    allowed, _ = allowed_cpus(Tree(target.files()))
     cell = Cell("cyclic", (), "a trial", chosen, seconds)
     loads = Loads(allowed)
     try:

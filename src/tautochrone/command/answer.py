@@ -58,7 +58,7 @@ def answer(
     console = make_console()
     with beside.target() as target:
         facts = gather(target.files())
-        introduce(console, facts)
+        introduce(console, Facts.from_table(facts))
         # The verdict is about the loops: a mechanism that can't be measured must not stand in its way.
         cells = _permitted_cells(console, seconds, target, loaded, beside.chosen_deployment(target))
         batch = run_batch(cells, place, target, facts, lambda cell: cell.experiment in EXPERIMENTS)
@@ -73,7 +73,9 @@ def answer(
     verdict = Later(judge_runs, runs)
     findings = Later(lambda: audit_facts(Facts.from_table(facts)))
     costs = Later(lambda: mechanisms(runs, _why_lacking(batch)))
-    steps = Later(lambda: next_steps(verdict.get(), facts, target.name, _longest_loop(runs)))
+    steps = Later(
+        lambda: next_steps(verdict.get(), Facts.from_table(facts), target.name, _longest_loop(runs))
+    )
     show_conclusion(console, runs, verdict, findings, costs, steps)
     # Last, so that a page that can't be made costs nothing else.
     path = out if out is not None else place.path / f"report-{runs[0].manifest.id.partition('-')[0]}.html"
@@ -97,13 +99,12 @@ def show_again(console: Console, runs: Sequence[Run]) -> None:
     from tautochrone.judge.loops import judge_runs
     from tautochrone.judge.mechanisms import mechanisms
     from tautochrone.machine.audit import audit_facts
-    from tautochrone.machine.facts import Facts
 
     verdict, first = judge_runs(runs), runs[0].manifest
     steps = next_steps(
-        verdict, first.facts, str(first.conditions.get("target") or LOCAL), _longest_loop(runs)
+        verdict, first.known, str(first.conditions.get("target") or LOCAL), _longest_loop(runs)
     )
-    findings = audit_facts(Facts.from_table(first.facts))
+    findings = audit_facts(first.known)
     show_conclusion(console, runs, verdict, findings, mechanisms(runs, {}), steps)
     console.print("\nIts runs, each shown by: tauto show RUN")
     for run in runs:

@@ -58,9 +58,8 @@ def usable_on(target: Target, beside: Beside) -> Usable:
         UsageError: the deployment is not known.
         TautoError: the machine can't be reached.
     """
-    from tautochrone.machine.cpulist import parse_cpu_list
+    from tautochrone.machine.cpulist import named_cpus, parse_cpu_list
     from tautochrone.machine.facts import observe
-    from tautochrone.machine.knob.cpus import named_cpus
     from tautochrone.machine.tree import Tree
 
     facts = observe(target.files())

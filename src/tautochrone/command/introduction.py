@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING
 from tautochrone.base.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
     from rich.console import Console
 
+    from tautochrone.run.facts import Facts
 
-def introduce(console: Console, facts: Mapping[str, Any]) -> None:
+
+def introduce(console: Console, facts: Facts) -> None:
     """Say what is going to be measured on."""
-    cpu, kernel, clock = facts["cpu"], facts["kernel"], facts["clock"]
-    virtual, container = facts["confinement"].get("hypervisor"), facts["confinement"].get("container")
-    place = next((name for name in (virtual, container) if name not in (None, "none")), None)
+    cpu, kernel, confinement = facts.cpu, facts.kernel, facts.confinement
+    places = (confinement.hypervisor, confinement.container)
+    place = next((name for name in places if name not in (None, "none")), None)
     parts = [
-        f"{cpu.get('model') or 'CPU of unknown model'}, {cpu.get('online_count') or 'N/A'} CPUs on line",
-        f"Linux {kernel.get('release')}, preemption {kernel.get('preemption') or 'not known'}",
-        f"clock source {clock.get('source') or 'not known'}",
+        f"{cpu.model or 'CPU of unknown model'}, {cpu.online_count or 'N/A'} CPUs on line",
+        f"Linux {kernel.release}, preemption {kernel.preemption or 'not known'}",
+        f"clock source {facts.clock.source or 'not known'}",
     ]
     if place:
         parts.append(f"inside {place}")

@@ -8,7 +8,7 @@ from tautochrone.judge.circumstances import deployment_words, remote
 from tautochrone.judge.verdict import MeasuredLoop, Verdict, judge
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import LATENCY, periods_ns
-from tautochrone.run.manifest import Books
+from tautochrone.run.manifest import Books, Manifest
 
 
 def judge_runs(runs: Iterable[Run]) -> Verdict | None:
@@ -68,7 +68,7 @@ def _loop(run: Run, book: Books, *, with_work: bool = False) -> MeasuredLoop:
         worst_ns=max(worst_ns, default=None),
         rested=rested.get(book.source, 0),
         way=", ".join(filter(None, how)),
-        where=_where(manifest.facts, manifest.conditions),
+        where=_where(manifest),
         with_work=with_work,
     )
 
@@ -89,9 +89,8 @@ def _way(header: Mapping[str, Any], obtained: Mapping[str, Any]) -> str:
     return ", ".join(words)
 
 
-def _where(facts: Mapping[str, Any], conditions: Mapping[str, Any]) -> str:
+def _where(manifest: Manifest) -> str:
     """What tells machines and kernels apart."""
-    kernel, cpu = facts.get("kernel", {}), facts.get("cpu", {})
-    return ", ".join(
-        str(part) for part in (remote(conditions), cpu.get("model"), kernel.get("release")) if part
-    )
+    known = manifest.known
+    parts = (remote(manifest.conditions), known.cpu.model, known.kernel.release)
+    return ", ".join(part for part in parts if part)

@@ -211,9 +211,7 @@ class Results:
 
     def preemption(self, side: str) -> str | None:
         """The model of a kernel, as it says itself."""
-        kernel = self.manifests[SIDES.index(side)].facts.get("kernel") or {}
-        model = kernel.get("preemption")
-        return str(model) if model else None
+        return self.manifests[SIDES.index(side)].known.kernel.preemption or None
 
 
 def latency(ns: int | None) -> str:

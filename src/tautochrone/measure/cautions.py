@@ -8,6 +8,7 @@ from typing import Any
 
 from tautochrone.base.units import format_duration
 from tautochrone.measure.lab.preemption import other_than_asked
+from tautochrone.run.facts import Facts
 from tautochrone.run.layout import periods_ns
 from tautochrone.run.manifest import Warning as RunWarning
 
@@ -19,7 +20,7 @@ CUT_SHORT = "cut-short"
 """Code of the warning of a run that is shorter than planned."""
 
 
-def cautions_of_facts(facts: Mapping[str, Any]) -> list[RunWarning]:
+def cautions_of_facts(facts: Facts) -> list[RunWarning]:
     """What is known before the start: a kernel that does not preempt as it was booted to."""
     words = other_than_asked(facts)
     return [RunWarning("not-obtained", words, "The numbers hold for what was obtained.")] if words else []

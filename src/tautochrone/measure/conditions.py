@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from tautochrone.machine.cpulist import format_cpu_list
@@ -18,6 +19,7 @@ from tautochrone.machine.deployment.deployment import Deployment, Obtained, as_c
 from tautochrone.machine.facts import gather
 from tautochrone.machine.settings import InForce, SettingError, journal_path
 from tautochrone.machine.tree import Tree
+from tautochrone.run.facts import Facts
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.target import ANYWHERE, Placement, Target
@@ -54,6 +56,11 @@ class Conditions:
     load: str | None = None
     probe_placement: Placement = ANYWHERE
     load_placement: Placement = ANYWHERE
+
+    @cached_property
+    def known(self) -> Facts:
+        """The facts, typed."""
+        return Facts.from_table(self.facts)
 
 
 @contextmanager

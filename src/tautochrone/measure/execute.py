@@ -215,7 +215,7 @@ def _begin(cell: Cell, store: Store, target: Target, conditions: Conditions) -> 
         parameters={},
     )
     try:
-        known = (*cautions_of_virtual(target.virtual()), *cautions_of_facts(conditions.facts))
+        known = (*cautions_of_virtual(target.virtual()), *cautions_of_facts(conditions.known))
         for warning in (*cell.cautions, *known, *conditions.warnings):
             writer.add_warning(warning.code, warning.text, warning.advice)
     except BaseException:
@@ -248,7 +248,7 @@ def _measure(
         loads.start(
             target, parts, conditions.load_placement, lambda words: watch(Progress(0.0, waiting=words))
         )
-        smis = SmiCounter(target.files(), conditions.facts)
+        smis = SmiCounter(target.files(), conditions.known)
         busy = BusyCpus(target.files(), target.virtual())
         words = [placed.experiment, *placed.arguments]
         with EXPERIMENTS[placed.experiment].beside(words, placed.conditions, target) as companion:

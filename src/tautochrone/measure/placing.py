@@ -42,7 +42,7 @@ def placed_in(cell: Cell, conditions: Conditions) -> Cell:
     """
 
     def facts() -> Facts:
-        return Facts.from_table(conditions.facts)
+        return conditions.known
 
     arguments = counted(cell.arguments, cell.conditions, facts, conditions.measure)
     return measured_on(replace(cell, arguments=arguments), conditions.measure, allowed_in(conditions))
@@ -50,8 +50,7 @@ def placed_in(cell: Cell, conditions: Conditions) -> Cell:
 
 def allowed_in(conditions: Conditions) -> str | None:
     """The CPUs that the probe may use, as a CPU list."""
-    allowed: str | None = (conditions.facts.get("cpu") or {}).get("allowed")
-    return allowed
+    return conditions.known.cpu.allowed
 
 
 def measured_on(cell: Cell, cpus: str | None, allowed: str | None = None) -> Cell:

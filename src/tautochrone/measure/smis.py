@@ -1,11 +1,11 @@
 """System management interrupts while a run was measured: the firmware's, which the kernel can't see."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from tautochrone.machine.facts.firmware import count_system_management_interrupts
+from tautochrone.machine.facts.cpus import count_system_management_interrupts
 from tautochrone.machine.files import Files
 from tautochrone.machine.tree import Tree
+from tautochrone.run.facts import Facts
 from tautochrone.run.manifest import Warning as RunWarning
 
 SMIS = "smis"
@@ -17,14 +17,14 @@ _COUNTER_VALUES = 1 << 32
 class SmiCounter:
     """Counts from its beginning on, where the processor counts and the counter may be read."""
 
-    def __init__(self, files: Files, facts: Mapping[str, Any]) -> None:
+    def __init__(self, files: Files, facts: Facts) -> None:
         """Begin.
 
         Args:
             files: the machine's.
             facts: about it; they say whether the counter can be read.
         """
-        readable = (facts.get("firmware") or {}).get("smi_count") is not None
+        readable = facts.firmware.smi_count is not None
         self._tree = Tree(files) if readable else None
         self._first = self._count()
 

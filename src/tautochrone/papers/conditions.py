@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tautochrone.base.words import listed
 from tautochrone.papers.document import Paper
@@ -56,31 +55,23 @@ def compare(paper: Paper, measurements: Measurements) -> tuple[Line, ...]:
     return tuple(line for line in lines if line.published or any(line.ours.values()))
 
 
-def _group(system: System, name: str) -> Mapping[str, Any]:
-    return system.facts.get(name) or {}
-
-
 def _machine(system: System, runs: Sequence[Run]) -> str:
     if not runs:
         return _UNKNOWN
     if system.virtual:
         qemu = str(system.virtual.get("qemu") or "").partition(" ")[0]
         return f"virtual lab: QEMU {qemu}".strip()
-    machine = _group(system, "machine")
-    own = " ".join(str(machine[key]) for key in ("vendor", "product") if machine.get(key))
-    confinement = _group(system, "confinement")
-    virtual = f"a virtual machine ({confinement['hypervisor']})" if confinement.get("hypervisor") else ""
-    container = f"in a container ({confinement['container']})" if confinement.get("container") else ""
-    return ", ".join(filter(None, (own, virtual, container))) or str(machine.get("architecture") or _UNKNOWN)
+    machine, confinement = system.facts.machine, system.facts.confinement
+    own = " ".join(filter(None, (machine.vendor, machine.product)))
+    virtual = f"a virtual machine ({confinement.hypervisor})" if confinement.hypervisor else ""
+    container = f"in a container ({confinement.container})" if confinement.container else ""
+    return ", ".join(filter(None, (own, virtual, container))) or machine.architecture or _UNKNOWN
 
 
 def _cpu(system: System, _: Sequence[Run]) -> str:
-    cpu = _group(system, "cpu")
-    if not cpu:
-        return _UNKNOWN
-    cores, threads = cpu.get("cores"), cpu.get("threads_per_core")
+    cores, threads = system.facts.cpu.cores, system.facts.cpu.threads_per_core
     parts = [
-        str(cpu.get("model") or ""),
+        system.facts.cpu.model or "",
         f"{cores} core{'' if cores == 1 else 's'}" if cores else "",
         f"{threads} threads each" if threads and threads != 1 else "",
     ]
@@ -88,19 +79,16 @@ def _cpu(system: System, _: Sequence[Run]) -> str:
 
 
 def _memory(system: System, _: Sequence[Run]) -> str:
-    total = _group(system, "memory").get("total_bytes")
+    total = system.facts.memory.total_bytes
     if not total:
         return _UNKNOWN
     return f"{total / _GIB:.1f} GiB" if total >= _GIB else f"{total / 1024**2:.0f} MiB"
 
 
 def _system(system: System, _: Sequence[Run]) -> str:
-    kernel = _group(system, "kernel")
-    if not kernel:
-        return system.why_not or _UNKNOWN
-    told = kernel.get("preemption") and system.role != "real-time"
-    preemption = f"preemption {kernel['preemption']}" if told else ""
-    return ", ".join(filter(None, (kernel_of(system), preemption)))
+    told = system.facts.kernel.preemption if system.role != "real-time" else None
+    preemption = f"preemption {told}" if told else ""
+    return ", ".join(filter(None, (kernel_of(system), preemption))) or system.why_not or _UNKNOWN
 
 
 def _loads(_: System, runs: Sequence[Run]) -> str:
@@ -112,7 +100,7 @@ def _clock(system: System, runs: Sequence[Run]) -> str:
     clocks = [run.manifest.header.get("clock") or {} for run in runs]
     if not any(clocks):
         return _UNKNOWN
-    source = _group(system, "clock").get("source")
+    source = system.facts.clock.source
     name = next((str(one["name"]) for one in clocks if one.get("name")), "")
     resolution = max((int(one.get("reported_resolution_ns") or 0) for one in clocks), default=0)
     costs = [int(one["cost_ns"]) for one in clocks if one.get("cost_ns") is not None]

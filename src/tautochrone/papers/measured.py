@@ -148,5 +148,5 @@ def _system(name: str, agenda: Agenda, runs: Mapping[str, list[Run]], reasons: M
     if first is None:
         why = dict.fromkeys(reasons[key] for key in own if key in reasons)
         return System(name, why_not=" ".join(why) or "Nothing is measured on it yet.")
-    facts = first.manifest.facts
+    facts = first.manifest.known
     return System(name, role_of(facts), facts, first.manifest.conditions.get(VIRTUAL))

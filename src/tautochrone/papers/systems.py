@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tautochrone.run.facts import Facts
+
 Role = Literal["real-time", "ordinary"]
 _OURS_HERE = "local"
 
@@ -22,7 +24,7 @@ class System:
 
     name: str
     role: Role | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Facts = field(default_factory=Facts)
     virtual: Mapping[str, Any] | None = None
     why_not: str = ""
 
@@ -32,14 +34,14 @@ def label_of(system: str) -> str:
     return "this machine" if system == _OURS_HERE else system
 
 
-def role_of(facts: Mapping[str, Any]) -> Role | None:
+def role_of(facts: Facts) -> Role | None:
     """By the kernel's own word; None: it does not tell."""
-    realtime = (facts.get("kernel") or {}).get("realtime")
+    realtime = facts.kernel.realtime
     return None if realtime is None else "real-time" if realtime else "ordinary"
 
 
 def kernel_of(system: System) -> str:
     """The kernel that it runs, and whether that is a real-time one; empty: it is not known."""
-    kernel = system.facts.get("kernel") or {}
-    name = " ".join(str(kernel[key]) for key in ("name", "release") if kernel.get(key))
+    kernel = system.facts.kernel
+    name = " ".join(part for part in (kernel.name, kernel.release) if part)
     return f"{name}, PREEMPT_RT" if name and system.role == "real-time" else name

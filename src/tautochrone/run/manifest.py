@@ -5,12 +5,14 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 
 from tautochrone.base.errors import DamagedError
 from tautochrone.base.reading import json_of, read_text
+from tautochrone.run.facts import Facts, KernelFacts
 from tautochrone.run.layout import table_layouts
 from tautochrone.run.shapes import check_conditions, check_footer, check_header, check_objects, check_record
 
@@ -130,7 +132,7 @@ class Manifest:
         experiment: which experiment the probe ran.
         conditions: under what it ran, such as ``{"load": "idle"}``.
         parameters: what the experiment was asked to do.
-        facts: what is known about the machine: group, name, value.
+        facts: what is known about the machine, as it is stored: group, name, value. `known` has it typed.
         header: the stream's header.
         footer: the stream's footer, or None if there was none.
         books: one per source.
@@ -161,6 +163,23 @@ class Manifest:
     damage: str | None = None
     events: tuple[dict[str, Any], ...] = ()
     lab: str | None = None
+
+    @cached_property
+    def known(self) -> Facts:
+        """What is known about the machine."""
+        return Facts.from_table(self.facts)
+
+    @property
+    def kernel(self) -> KernelFacts:
+        """What is known about the kernel: by the facts, or by the stream's header of a run without facts."""
+        if self.facts.get("kernel"):
+            return self.known.kernel
+        system = self.header.get("system") or {}
+        name, release, version = (
+            text if isinstance(text := system.get(key), str) else None
+            for key in ("name", "release", "version")
+        )
+        return KernelFacts(name=name, release=release, version=version)
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -266,6 +285,7 @@ class Manifest:
             raise DamagedError(f"{self.id[:80]!r} can't be the id of a run")
         check_objects(content, ("conditions", "parameters", "facts", "header"), "the run")
         check_objects(self.facts, self.facts, "the facts")
+        _ = self.known
         check_conditions(self.conditions)
         check_header(self.header)
         if self.footer is not None:

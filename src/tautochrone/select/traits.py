@@ -32,12 +32,12 @@ def traits_of(run: Run) -> dict[str, str]:
     """
     manifest = run.manifest
     conditions, header = manifest.conditions, manifest.header
-    kernel = manifest.facts.get("kernel") or header.get("system") or {}
+    kernel = manifest.kernel
     found = {
         "deployment": deployment_name(conditions) or AS_IS,
         "system": remote(conditions) or LOCAL,
-        "kernel": " ".join(str(kernel[key]) for key in ("release", "preemption") if kernel.get(key)),
-        "machine": str((manifest.facts.get("cpu") or {}).get("model") or ""),
+        "kernel": " ".join(part for part in (kernel.release, kernel.preemption) if part),
+        "machine": manifest.known.cpu.model or "",
         "load": str(conditions.get("load") or "idle"),
     }
     periods = sorted(set(periods_ns(header).values()))

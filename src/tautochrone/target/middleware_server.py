@@ -14,7 +14,7 @@ from typing import Any
 from tautochrone.base.arguments import value_of
 from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
 from tautochrone.machine.cpulist import parse_cpu_list
-from tautochrone.machine.facts import gather
+from tautochrone.machine.facts import observe
 from tautochrone.target.middleware import FOOTPRINT, LATENCY, SERVER, SERVER_ON, SIZES
 from tautochrone.target.open import open_target
 from tautochrone.target.target import RunningService, Target
@@ -191,10 +191,9 @@ def _start(
         target = client if where == client.name else client.companions.get(where, opened)
         if target is not client:
             _see_has_network(target)
-        facts = gather(target.files())
+        facts = observe(target.files())
         address = address_between(client, target, _text(conditions, ADDRESS))
-        allowed = (facts.get("cpu") or {}).get("allowed")
-        cpus = _text(conditions, CPUS) or _cpus(arguments, allowed, apart=target is not client)
+        cpus = _text(conditions, CPUS) or _cpus(arguments, facts.cpu.allowed, apart=target is not client)
         words = [_SERVE, *_words(arguments), "--address", address, *(["--cpus", cpus] if cpus else [])]
         service = target.start_service(words)
     except TautoError as error:
@@ -206,7 +205,7 @@ def _start(
         "target": where,
         "address": address,
         **{name.replace("-", "_"): value for name in _OF_THE_SERVER if (value := value_of(arguments, name))},
-        **({"facts": facts} if target is not client else {}),
+        **({"facts": facts.to_table()} if target is not client else {}),
     }
     client_words = (*_without(arguments[1:], _OF_THE_SERVER), "--server", place)
     return Server(client_words, kept, where, place, _service=service, _forget=forget)

@@ -13,7 +13,6 @@ from tautochrone.base.errors import TautoError
 from tautochrone.base.units import parse_duration_ns, parse_period_ns
 from tautochrone.experiments.tire_threads import thread_counts
 from tautochrone.machine.cpulist import parse_cpu_list
-from tautochrone.machine.facts import Facts
 from tautochrone.measure.campaign.campaign import CONDITION, GRID
 from tautochrone.measure.document.deployed import meaning_of
 from tautochrone.measure.document.document import Document
@@ -200,7 +199,7 @@ def without_column(table: Grid, at: int) -> Grid:
 
 def _thread_names(document: Document, manifest: Manifest) -> dict[int, str]:
     """As a machine of the grid has it, for the CPUs that the threads were to use."""
-    facts = Facts.from_table(manifest.facts)
+    facts = manifest.known
     listed = str(document.entries[0].options.get("cpus", ("",))[0])
     named = [cpu for part in listed.split(",") for cpu in parse_cpu_list(part) or ()]
     cpus = named or parse_cpu_list(facts.cpu.allowed) or ()

@@ -191,7 +191,7 @@ def resumed(wish: Wish, store: Store, facts: Mapping[str, Any]) -> tuple[Search 
             "Wait until it is finished, or stop it.",
         )
     runs = [entry for count in found.threads for entry in found.finished(count)]
-    if runs and not same_system(store.open(runs[0].id).manifest.facts, facts):
+    if runs and not same_system(store.open(runs[0].id).manifest.known, Facts.from_table(facts)):
         return None, found.id
     confidence = wish.question.confidence  # nothing that was tried depends on it
     return replace(found, question=replace(found.question, confidence=confidence)), None

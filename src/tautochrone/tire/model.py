@@ -17,6 +17,7 @@ from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.campaign import FINISHED, same_system
 from tautochrone.measure.cell import Cell, Load
 from tautochrone.run.catalogue import Entry, catalogue
+from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import SEALED
 from tautochrone.run.store import Store
@@ -174,7 +175,7 @@ def stored_mechanism(
             run = store.open(entry.id)
         except TautoError:  # damaged, or still being measured
             continue
-        if wanted.is_served_by(run) and same_system(run.manifest.facts, facts):
+        if wanted.is_served_by(run) and same_system(run.manifest.known, Facts.from_table(facts)):
             return run
     return None
 

@@ -110,16 +110,15 @@ def _traits(manifest: Manifest) -> dict[str, str]:
 
 def machine_of(manifest: Manifest) -> str:
     """How it was reached if it was not this one, its name, and its product or else the model of its CPU."""
-    machine, cpu = manifest.facts.get("machine") or {}, manifest.facts.get("cpu") or {}
-    product = machine.get("product") or cpu.get("model")
-    named = (remote(manifest.conditions), machine.get("hostname"), product)
+    machine = manifest.known.machine
+    product = machine.product or manifest.known.cpu.model
+    named = (remote(manifest.conditions), machine.hostname, product)
     return ", ".join(str(part) for part in named if part) or NOT_KNOWN
 
 
 def _kernel(manifest: Manifest) -> str:
     """Release and build: what a distribution mends keeps the name of its release."""
-    kernel = manifest.facts.get("kernel") or manifest.header.get("system") or {}
-    named = (kernel.get("release"), kernel.get("version"))
+    named = (manifest.kernel.release, manifest.kernel.version)
     return " ".join(str(part) for part in named if part) or NOT_KNOWN
 
 

@@ -134,7 +134,7 @@ def _row(
     by_load = {point.load.name: point for point in points}
     return Row(
         machine=machine_of(system),
-        preemption=obtained(runs[0].manifest.facts) if runs else None,
+        preemption=obtained(runs[0].manifest.known) if runs else None,
         virtual=runs[0].manifest.conditions.get(VIRTUAL) or {} if runs else {},
         cells=tuple(_cell(by_load[load], measured, why) for load in loads),
     )

@@ -73,7 +73,7 @@ def _longer_than_expected(above: Sequence[Outcome]) -> str:
 
 
 def _free_to_run(run: Run) -> str:
-    cpus = (run.manifest.facts.get("cpu") or {}).get("online_count")
+    cpus = run.manifest.known.cpu.online_count
     where = f"any of the {cpus} CPUs" if cpus else "any CPU"
     return (
         f"Measured with tasks free to run on {where}, as SCHED_DEADLINE wants it; expected with the tasks on "

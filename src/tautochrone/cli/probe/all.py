@@ -13,11 +13,9 @@ from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import OpenReportOption, ReportOption, StoreOption, open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
     from tautochrone.command.batch import Batch, Lacking
     from tautochrone.measure.cell import Cell
+    from tautochrone.run.facts import Facts
     from tautochrone.target.target import Target
 
 
@@ -52,8 +50,14 @@ def verb(
     console = make_console()
     with beside.target() as target:
         facts = gather(target.files())
-        introduce(console, facts)
-        batch = run_batch(_cells(quick, beside, target, facts), place, target, facts, adapt=with_interrupts)
+        introduce(console, Facts.from_table(facts))
+        batch = run_batch(
+            _cells(quick, beside, target, Facts.from_table(facts)),
+            place,
+            target,
+            facts,
+            adapt=with_interrupts,
+        )
     if batch.runs:
         from tautochrone.judge.loops import judge_runs
 
@@ -72,11 +76,10 @@ def verb(
     _end(batch)
 
 
-def _cells(quick: bool, beside: Beside, target: Target, facts: Mapping[str, Any]) -> tuple[Cell, ...]:
+def _cells(quick: bool, beside: Beside, target: Target, facts: Facts) -> tuple[Cell, ...]:
     from tautochrone.command.permission import find_permission
     from tautochrone.first.suite import suite
-    from tautochrone.machine.cpulist import parse_cpu_list
-    from tautochrone.machine.knob.cpus import named_cpus
+    from tautochrone.machine.cpulist import named_cpus, parse_cpu_list
     from tautochrone.machine.tree import Tree
 
     deployment = beside.chosen_deployment(target)
@@ -90,7 +93,7 @@ def _cells(quick: bool, beside: Beside, target: Target, facts: Mapping[str, Any]
         quick,
         beside.chosen_load(),
         ("tauto", *sys.argv[1:]),
-        cpus=measured or parse_cpu_list(facts["cpu"].get("allowed")) or (0,),
+        cpus=measured or parse_cpu_list(facts.cpu.allowed) or (0,),
         policy="fifo" if permission.priority else "other",
         memory_lock=permission.memory_lock,
         deployment=deployment,

@@ -102,7 +102,7 @@ def course_of(run: Run, measure: str | None = None, reduced: Sequence[Reduced] |
         run=run.id,
         measure=name,
         start_ns=start_ns,
-        tick_hz=(manifest.facts.get("kernel") or {}).get("tick_hz"),
+        tick_hz=manifest.known.kernel.tick_hz,
         sources=sources,
         pairs=_pairs(manifest.header, parts),
     )

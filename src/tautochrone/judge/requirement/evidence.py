@@ -185,7 +185,6 @@ def _cut_off(run: Run) -> Mapping[str, int]:
 def _key(run: Run) -> str:
     manifest = run.manifest
     parameters = manifest.header.get("parameters") or manifest.parameters
-    facts = manifest.facts
     return json.dumps(
         [
             manifest.experiment,
@@ -194,8 +193,8 @@ def _key(run: Run) -> str:
             manifest.conditions.get("load"),
             deployment_name(manifest.conditions),
             remote(manifest.conditions),
-            (facts.get("kernel") or {}).get("release"),
-            (facts.get("cpu") or {}).get("model"),
+            manifest.known.kernel.release,
+            manifest.known.cpu.model,
         ],
         sort_keys=True,
         default=str,
@@ -211,7 +210,7 @@ def _traits(run: Run) -> dict[str, str]:
         "load": "idle" if load == "idle" else f"load {load}",
         "deployment": deployment_words(manifest.conditions),
         "machine": remote(manifest.conditions),
-        "kernel": str((manifest.facts.get("kernel") or {}).get("release") or ""),
+        "kernel": manifest.known.kernel.release or "",
         "rate": format_rate(1e9 / periods[0]) if len(periods) == 1 else "",
         "experiment": manifest.experiment,
     }

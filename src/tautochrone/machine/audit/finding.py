@@ -1,8 +1,10 @@
-"""What a check says."""
+"""What a check of the audit is, and what it says."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import structs
 
 from tautochrone.machine.facts import Facts
 
@@ -41,33 +43,110 @@ class Finding:
     """The knobs of a deployment that change it (`tauto deploy show`)."""
 
 
+def otherwise(_: Facts) -> bool:
+    """Hold always: the condition of a last answer."""
+    return True
+
+
+When = Callable[[Facts], object]
+"""The condition of an answer."""
+
+
 @dataclass(frozen=True)
-class Question:
-    """What all answers to one question share; the methods make the answers."""
+class Answer:
+    """One of the answers to a question.
+
+    Attributes:
+        level: how urgent it is.
+        title: says it in one phrase.
+        observed: what was seen, with values.
+        advice: what to do; empty if there is nothing to do.
+        certainty: how sure the title is.
+        when: the condition under which it is given.
+        places: files that should have told, if what was seen is that they can't be read.
+    """
+
+    level: Level
+    title: str
+    observed: str
+    advice: str = ""
+    certainty: Certainty = "sure"
+    when: When = otherwise
+    places: tuple[str, ...] = ()
+
+
+def good(title: str, observed: str, certainty: Certainty = "sure", *, when: When = otherwise) -> Answer:
+    """Return the answer that it is as it should be."""
+    return Answer("good", title, observed, "", certainty, when)
+
+
+def note(
+    title: str, observed: str, advice: str = "", certainty: Certainty = "sure", *, when: When = otherwise
+) -> Answer:
+    """Return an answer that is worth knowing."""
+    return Answer("note", title, observed, advice, certainty, when)
+
+
+def warning(
+    title: str, observed: str, advice: str, certainty: Certainty = "sure", *, when: When = otherwise
+) -> Answer:
+    """Return the answer that it can cost a deadline."""
+    return Answer("warning", title, observed, advice, certainty, when)
+
+
+def unknown(title: str, observed: str, advice: str, *, when: When = otherwise) -> Answer:
+    """Return the answer that it can't be seen; `observed` says why, `advice` how to see it."""
+    return Answer("unknown", title, observed, advice, "sure", when)
+
+
+def unread(title: str, *places: str, more: str = ".", advice: str = "", when: When = otherwise) -> Answer:
+    """Return the answer that these files can't be read; `more` follows. Default advice: read the first."""
+    return Answer("unknown", title, more, advice or f"cat {places[0]}", "sure", when, places)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A row of the table of checks.
+
+    Attributes:
+        code: names the question; stable over versions.
+        why: why it matters to a real-time thread.
+        source: who says so.
+        needs: facts without which the question does not arise, with spaces between.
+        reads: the other facts on which the answer rests.
+        answers: the first whose condition holds is given; if none does, the question does not arise. The
+            texts are templates: ``{kernel.release}`` is a fact, ``{count}`` a number. Where conditions and
+            numbers hang together it is a function, whose texts are as they are to be.
+        numbers: what the templates need beside facts.
+        of_hardware: it is not asked of a guest of the virtual lab.
+    """
 
     code: str
     why: str
     source: str
+    needs: str = ""
+    reads: str = ""
+    answers: tuple[Answer, ...] | Callable[[Facts], Answer | None]
+    numbers: Callable[[Facts], Mapping[str, object]] = lambda _: {}
+    of_hardware: bool = False
 
-    def good(self, title: str, observed: str, certainty: Certainty = "sure") -> Finding:
-        """As it should be."""
-        return self._answer("good", title, observed, "", certainty)
-
-    def note(self, title: str, observed: str, advice: str = "", certainty: Certainty = "sure") -> Finding:
-        """Worth knowing."""
-        return self._answer("note", title, observed, advice, certainty)
-
-    def warning(self, title: str, observed: str, advice: str, certainty: Certainty = "sure") -> Finding:
-        """Can cost a deadline."""
-        return self._answer("warning", title, observed, advice, certainty)
-
-    def unknown(self, title: str, observed: str, advice: str) -> Finding:
-        """Can't be seen; `observed` says why, `advice` how to see it."""
-        return self._answer("unknown", title, observed, advice, "sure")
-
-    def _answer(self, level: Level, title: str, observed: str, advice: str, certainty: Certainty) -> Finding:
-        return Finding(self.code, title, level, observed, self.why, self.source, advice, certainty)
-
-
-Check = Callable[[Facts], Finding | None]
-"""Answers one question from facts; None where the question does not arise."""
+    def ask(self, facts: Facts) -> Finding | None:
+        """Return the finding about these facts; None where the question does not arise."""
+        if any(facts.named(name) is None for name in self.needs.split()):
+            return None
+        if callable(self.answers):
+            answer = self.answers(facts)
+        else:
+            answer = next((one for one in self.answers if one.when(facts)), None)
+        if answer is None:
+            return None
+        texts: tuple[str, ...] = (answer.title, answer.observed, answer.advice)
+        if not callable(self.answers):
+            values = {**structs.asdict(facts), **self.numbers(facts)}
+            texts = tuple(text.format_map(values) if "{" in text else text for text in texts)
+        title, observed, advice = texts
+        if answer.places:
+            observed = f"{facts.reading.reason(*answer.places)}{observed}"
+        return Finding(
+            self.code, title, answer.level, observed, self.why, self.source, advice, answer.certainty
+        )

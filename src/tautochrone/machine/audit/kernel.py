@@ -1,208 +1,127 @@
-"""Checks of the kernel: how it preempts, what was built into it."""
+"""Checks of the kernel: how it preempts, what was built into it, what it does beside its work."""
 
-from tautochrone.machine.audit.finding import Certainty, Finding, Question
+from tautochrone.machine.audit.finding import Answer, Certainty, Check, good, note, unknown, unread, warning
 from tautochrone.machine.facts import Facts
-from tautochrone.machine.facts.kernel import kernel_number
+from tautochrone.machine.facts.kernel import PREEMPTION, REALTIME
 
 _RT_GUIDE = "Documentation/core-api/real-time/kernel-configuration.rst"
+_PARAMETERS = "Documentation/admin-guide/kernel-parameters.txt"
+_TRACER = "/sys/kernel/tracing/current_tracer"
 _DEBIAN_NAMES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 # Debugging aids by what they cost. The first group lengthens critical sections or traps memory accesses.
 _HEAVY = (
-    "PROVE_LOCKING",
-    "LOCKDEP",
-    "DEBUG_LOCK_ALLOC",
-    "LOCK_STAT",
-    "KASAN",
-    "KCSAN",
-    "KMSAN",
-    "DEBUG_OBJECTS",
-    "DEBUG_PAGEALLOC_ENABLE_DEFAULT",
-    "SLUB_DEBUG_ON",
-    "DEBUG_KMEMLEAK",
-    "DEBUG_VM",
-    "IRQSOFF_TRACER",
+    "PROVE_LOCKING", "LOCKDEP", "DEBUG_LOCK_ALLOC", "LOCK_STAT", "KASAN", "KCSAN", "KMSAN", "DEBUG_OBJECTS",
+    "DEBUG_PAGEALLOC_ENABLE_DEFAULT", "SLUB_DEBUG_ON", "DEBUG_KMEMLEAK", "DEBUG_VM", "IRQSOFF_TRACER",
     "PREEMPT_TRACER",
-)
+)  # fmt: skip
 _LIGHT = (
-    "DEBUG_PREEMPT",
-    "DEBUG_ATOMIC_SLEEP",
-    "DEBUG_SPINLOCK",
-    "DEBUG_MUTEXES",
-    "DEBUG_RT_MUTEXES",
-    "KGDB",
-)
-
-_NATIVE_SINCE = (6, 16)
-
+    "DEBUG_PREEMPT", "DEBUG_ATOMIC_SLEEP", "DEBUG_SPINLOCK", "DEBUG_MUTEXES", "DEBUG_RT_MUTEXES", "KGDB",
+)  # fmt: skip
+_HARMLESS_WITH = {
+    "KASAN": "KASAN_HW_TAGS",  # done by the CPU's memory tags, at little cost
+    "DEBUG_KMEMLEAK": "DEBUG_KMEMLEAK_DEFAULT_OFF",
+}
 # Built without by delgado2020, III.A, in its order.
 _NOT_IN_DELGADO = (
-    "SCHED_MC",
-    "TRANSPARENT_HUGEPAGE",
-    "COMPACTION",
-    "MIGRATION",
-    "CPU_FREQ",
-    "ACPI_PROCESSOR",
-    "INTEL_IDLE",
+    "SCHED_MC", "TRANSPARENT_HUGEPAGE", "COMPACTION", "MIGRATION", "CPU_FREQ", "ACPI_PROCESSOR", "INTEL_IDLE",
     "CPU_IDLE",
-)
+)  # fmt: skip
+_NATIVE_SINCE = (6, 16)
 
 
-def realtime_kernel(facts: Facts) -> Finding:
-    """Is it a PREEMPT_RT kernel?"""
-    kernel = facts.kernel
-    question = Question(
-        "preempt-rt",
-        why="Without PREEMPT_RT a thread has to wait while any driver's interrupt handler, softirq or "
-        "spinlock section runs to its end. Nothing bounds how long that is.",
-        source=f"{_RT_GUIDE}; Documentation/locking/locktypes.rst; delgado2020 III.A",
-    )
-    observed = f"Linux {kernel.release or 'of unknown release'}, according to {kernel.realtime_found_by}."
-    if kernel.realtime is None:
-        reason = facts.reading.reason("/proc/sys/kernel/version", "/sys/kernel/realtime")
-        return question.unknown(
-            "Whether the kernel is PREEMPT_RT is unknown",
-            f"{reason}.",
-            "Look for PREEMPT_RT in the output of: uname -v",
-        )
-    if kernel.realtime:
-        return question.good("The kernel is PREEMPT_RT", observed)
-    if kernel.co_kernel:
-        return question.note(
-            f"Linux itself is not PREEMPT_RT, but {kernel.co_kernel} runs beside it",
-            observed,
-            f"Threads of {kernel.co_kernel} are not bound by this; POSIX threads of Linux are.",
-        )
-    return question.warning("The kernel is not PREEMPT_RT", observed, _how_to_get_realtime(facts))
+def _how_to_get_realtime(facts: Facts) -> str:
+    name = _DEBIAN_NAMES.get(facts.machine.architecture or "")
+    build = "uild a kernel with CONFIG_PREEMPT_RT=y (in the main line from 6.12 on)."
+    debian = f"On Debian: sudo apt install linux-image-rt-{name}, then reboot. Elsewhere: b{build}"
+    advice = debian if name else f"B{build}"
+    if facts.confinement.container not in (None, "none"):
+        advice = f"This is a container: the host's kernel counts. {advice}"
+    return advice
 
 
-def preemption_model(facts: Facts) -> Finding | None:
-    """On a kernel without PREEMPT_RT: is kernel code preemptible at least outside critical sections?"""
+def _preemption_model(facts: Facts) -> Answer | None:
     kernel = facts.kernel
     if kernel.realtime:
         return None
-    question = Question(
-        "preemption-model",
-        why="With none or voluntary, a real-time thread that wakes up while its CPU runs kernel code waits "
-        "until that code returns or offers a point of preemption. With full or lazy, it waits only for "
-        "critical sections.",
-        source="kernel/Kconfig.preempt; Documentation/admin-guide/kernel-parameters.txt, preempt=",
-    )
-    can_choose = "Boot with preempt=full, or now: echo full | sudo tee /sys/kernel/debug/sched/preempt"
     if kernel.preemption is None:
-        place = "/sys/kernel/debug/sched/preempt"
-        return question.unknown(
+        return unread(
             "The preemption model is unknown",
-            f"{facts.reading.reason(place)}, and no kernel configuration can be read.",
-            f"As root: cat {place}. If it is not there: mount -t debugfs none /sys/kernel/debug",
+            PREEMPTION,
+            more=", and no kernel configuration can be read.",
+            advice=f"As root: cat {PREEMPTION}. If it is not there: mount -t debugfs none /sys/kernel/debug",
         )
     observed = f"Model {kernel.preemption}, according to {kernel.preemption_found_by}."
     # Only the live view knows of a change after boot.
-    live = kernel.preemption_found_by == "/sys/kernel/debug/sched/preempt" or not kernel.preemption_dynamic
+    live = kernel.preemption_found_by == PREEMPTION or not kernel.preemption_dynamic
     certainty: Certainty = "sure" if live else "likely"
     if kernel.preemption in ("full", "lazy", "full or lazy"):
-        return question.good("Kernel code is preemptible", observed, certainty)
-    return question.warning(
+        return good("Kernel code is preemptible", observed, certainty)
+    return warning(
         "Kernel code is not preemptible",
         observed,
-        can_choose
+        f"Boot with preempt=full, or now: echo full | sudo tee {PREEMPTION}"
         if kernel.preemption_dynamic
         else "Use a kernel that was built with CONFIG_PREEMPT=y, or PREEMPT_RT.",
         certainty,
     )
 
 
-def debug_options(facts: Facts) -> Finding:
-    """Were debugging aids built in that cost time?"""
+def _debug_options(facts: Facts) -> Answer:
     kernel = facts.kernel
-    question = Question(
-        "kernel-debugging",
-        why="Most kernel debugging aids add work to locks, allocations or memory accesses, and so to the "
-        "worst case.",
-        source=f"{_RT_GUIDE}; delgado2020 III.A",
-    )
     if kernel.options is None:
-        return question.unknown(
+        return unknown(
             "Kernel debugging options are unknown",
             "The kernel's configuration can't be read: neither /proc/config.gz nor /boot/config-RELEASE.",
             "Try: sudo modprobe configs. In a container, look on the host: grep -E 'KASAN|PROVE_LOCKING' "
             '/boot/config-"$(uname -r)"',
         )
-    heavy = [name for name in _HEAVY if _costs(facts, name)]
-    light = [name for name in _LIGHT if _costs(facts, name)]
-    if heavy:
-        return question.warning(
+    built_in = [
+        name
+        for name in _HEAVY + _LIGHT
+        if kernel.option(name) == "y" and kernel.option(_HARMLESS_WITH.get(name, "")) != "y"
+    ]
+    observed = f"{_listed(built_in)} in {kernel.options_from}."
+    if set(built_in) & set(_HEAVY):
+        return warning(
             "The kernel was built with costly debugging aids",
-            f"{_listed(heavy + light)} in {kernel.options_from}.",
+            observed,
             "Measure and run with a kernel that was built without them.",
         )
-    if light:
-        return question.note(
+    if built_in:
+        return note(
             "The kernel was built with debugging aids of modest cost",
-            f"{_listed(light)} in {kernel.options_from}.",
+            observed,
             "A production kernel can do without them.",
             "likely",
         )
-    return question.good(
+    return good(
         "No costly debugging aids in the kernel",
         f"Of {len(_HEAVY + _LIGHT)} options, {kernel.options_from} sets none.",
     )
 
 
-def mitigations(facts: Facts) -> Finding | None:
-    """Do mitigations of CPU vulnerabilities cost time?"""
-    question = Question(
-        "mitigations",
-        why="Mitigations make each entry into the kernel and each task switch longer, by a share that "
-        "depends on the CPU. They do not make the worst case unbounded.",
-        source="Documentation/admin-guide/hw-vuln/index.rst",
-    )
-    states = facts.kernel.mitigations
-    if states is None:
-        return None
-    active = [text.partition(":")[0] for text in states if "Mitigation" in text]
-    if not active:
-        return question.good("No CPU vulnerability is being mitigated", "No mitigation is active.")
-    return question.note(
-        "Mitigations of CPU vulnerabilities are active",
-        f"{', '.join(active)}.",
-        "Measure with the mitigations that the product will have. mitigations=off removes cost and "
-        "protection alike.",
-    )
-
-
-def delgado_options(facts: Facts) -> Finding | None:
-    """Does the kernel differ from the one that delgado2020 built?"""
+def _delgado_options(facts: Facts) -> Answer:
     kernel = facts.kernel
-    question = Question(
-        "delgado2020-options",
-        why="delgado2020 built its kernels without power management, memory migration and the scheduler's "
-        "support "
-        "for multicore packages, and for the processor at hand. Today's guide keeps CPU_FREQ and CPU_IDLE, "
-        "to fix "
-        "the frequency and cap the idle states instead; the other checks see to that.",
-        source=f"delgado2020 III.A; {_RT_GUIDE}",
-    )
-    if kernel.options is None:
-        return None
     there = [name for name in _NOT_IN_DELGADO if kernel.option(name) in ("y", "m")]
     generic = _is_generic(facts)
     built_for = " It was built for x86-64 processors in general." if generic else ""
     if not there:
-        return question.good(
+        return good(
             "The kernel has none of the options that delgado2020 left out",
             f"{kernel.options_from} sets none of the {len(_NOT_IN_DELGADO)}.{built_for}",
         )
-    return question.note(
+    native = (
+        " A kernel for this processor alone: CONFIG_X86_NATIVE_CPU=y (6.16 and later), CONFIG_MCORE2=y "
+        "(earlier)."
+        if generic
+        else ""
+    )
+    return note(
         "The kernel has options that delgado2020 built without",
         f"{_listed(there)}.{built_for}",
         "What they cost can be avoided at run time: see idle-states, frequency-governor, "
-        "transparent-huge-pages, compaction. A kernel for this processor alone: CONFIG_X86_NATIVE_CPU=y "
-        "(6.16 and "
-        "later), CONFIG_MCORE2=y (earlier)."
-        if generic
-        else "What they cost can be avoided at run time: see idle-states, frequency-governor, "
-        "transparent-huge-pages, compaction.",
+        f"transparent-huge-pages, compaction.{native}",
         "likely",
     )
 
@@ -212,56 +131,178 @@ def _is_generic(facts: Facts) -> bool:
     kernel = facts.kernel
     if kernel.option("GENERIC_CPU") == "y":
         return True
-    new = (kernel_number(kernel.release) or (0, 0)) >= _NATIVE_SINCE
+    new = (kernel.number or (0, 0)) >= _NATIVE_SINCE
     return facts.machine.architecture == "x86_64" and new and kernel.option("X86_NATIVE_CPU") == "n"
-
-
-def console(facts: Facts) -> Finding | None:
-    """Do kernel messages go over a slow line?"""
-    kernel = facts.kernel
-    question = Question(
-        "console",
-        why="The CPU that reports something writes it to the consoles itself, unless a thread does it for "
-        "it. Over "
-        "a serial line of 115,200 baud a character takes 87 us, a message some milliseconds.",
-        source="Documentation/admin-guide/serial-console.rst; "
-        "Documentation/admin-guide/kernel-parameters.txt, "
-        "console= and loglevel=",
-    )
-    if kernel.consoles is None:
-        return None
-    slow = [name for name in kernel.consoles if name.startswith("tty") and not name[3:].isdecimal()]
-    if not slow:
-        return question.good(
-            "Kernel messages do not go over a serial line",
-            f"Consoles: {', '.join(kernel.consoles) or 'none'}.",
-        )
-    level = "unknown" if kernel.console_level is None else kernel.console_level
-    return question.note(
-        "Kernel messages go over a serial line",
-        f"Console {', '.join(slow)}; messages more urgent than level {level} are written there.",
-        "Write only what is fatal there: sudo dmesg -n 1. For good: quiet loglevel=1, or no console= for the "
-        "serial line",
-    )
-
-
-def _costs(facts: Facts, name: str) -> bool:
-    if name == "KASAN" and facts.kernel.option("KASAN_HW_TAGS") == "y":
-        return False  # done by the CPU's memory tags, at little cost
-    if name == "DEBUG_KMEMLEAK" and facts.kernel.option("DEBUG_KMEMLEAK_DEFAULT_OFF") == "y":
-        return False
-    return facts.kernel.option(name) == "y"
 
 
 def _listed(names: list[str]) -> str:
     return ", ".join(f"CONFIG_{name}" for name in names)
 
 
-def _how_to_get_realtime(facts: Facts) -> str:
-    name = _DEBIAN_NAMES.get(facts.machine.architecture or "")
-    build = "Build a kernel with CONFIG_PREEMPT_RT=y (in the main line from 6.12 on)."
-    debian = f"On Debian: sudo apt install linux-image-rt-{name}, then reboot. Elsewhere: b{build[1:]}"
-    advice = debian if name else build
-    if facts.confinement.container not in (None, "none"):
-        advice = f"This is a container: the host's kernel counts. {advice}"
-    return advice
+def _tracing(facts: Facts) -> Answer:
+    seen = facts.tracing
+    if active := _active(facts):
+        return warning(
+            "The kernel is being traced",
+            f"{'; '.join(active)}.",
+            "End what traces (trace-cmd, perf, rtla, bpftrace). Then: sudo trace-cmd reset, or: echo 0 | "
+            f"sudo tee /sys/kernel/tracing/events/enable; echo nop | sudo tee {_TRACER}",
+        )
+    if seen.tracer is None and seen.built_in is False:
+        return good("Nothing traces the kernel", "It was built without tracing.")
+    if seen.tracer is None:
+        return unread(
+            "Whether the kernel is being traced is unknown",
+            _TRACER,
+            advice="As root: mount -t tracefs nodev /sys/kernel/tracing (if it is empty), then: cat "
+            f"{_TRACER} /sys/kernel/tracing/events/enable (nop and 0: nothing traces)",
+        )
+    if seen.instances:
+        return note(
+            "Somebody has prepared to trace the kernel",
+            f"Trace instances: {', '.join(seen.instances)}. What they watch was not looked at.",
+            "See who uses them: ls /sys/kernel/tracing/instances",
+            "likely",
+        )
+    return good("Nothing traces the kernel", "No tracer, no trace event, no kernel probe is active.")
+
+
+def _active(facts: Facts) -> list[str]:
+    seen = facts.tracing
+    kept = "" if seen.recording is not False else " (nothing is recorded, but each is still reached)"
+    plural = "" if seen.kernel_probes == 1 else "s"
+    signs = (
+        (seen.tracer not in (None, "", "nop"), f"tracer {seen.tracer}"),
+        (seen.events, f"trace events enabled{kept}"),
+        (seen.kernel_probes, f"{seen.kernel_probes} kernel probe{plural} defined"),
+        (seen.stack_tracer, "kernel.stack_tracer_enabled is 1"),
+        (seen.bpf_statistics, "kernel.bpf_stats_enabled is 1"),
+    )
+    return [words for is_so, words in signs if is_so]
+
+
+def _active_mitigations(facts: Facts) -> list[str]:
+    return [text.partition(":")[0] for text in facts.kernel.mitigations or () if "Mitigation" in text]
+
+
+def _slow_consoles(facts: Facts) -> list[str]:
+    names = facts.kernel.consoles or ()
+    return [name for name in names if name.startswith("tty") and not name[3:].isdecimal()]
+
+
+CHECKS = (
+    Check(
+        code="preempt-rt",
+        why="Without PREEMPT_RT a thread has to wait while any driver's interrupt handler, softirq or "
+        "spinlock section runs to its end. Nothing bounds how long that is.",
+        source=f"{_RT_GUIDE}; Documentation/locking/locktypes.rst; delgado2020 III.A",
+        reads="kernel.realtime kernel.realtime_found_by kernel.release kernel.co_kernel "
+        "confinement.container machine.architecture",
+        numbers=lambda f: {
+            "release": f.kernel.release or "of unknown release",
+            "advice": _how_to_get_realtime(f),
+        },
+        answers=(
+            unread(
+                "Whether the kernel is PREEMPT_RT is unknown",
+                "/proc/sys/kernel/version",
+                REALTIME,
+                advice="Look for PREEMPT_RT in the output of: uname -v",
+                when=lambda f: f.kernel.realtime is None,
+            ),
+            good(
+                "The kernel is PREEMPT_RT",
+                "Linux {release}, according to {kernel.realtime_found_by}.",
+                when=lambda f: f.kernel.realtime,
+            ),
+            note(
+                "Linux itself is not PREEMPT_RT, but {kernel.co_kernel} runs beside it",
+                "Linux {release}, according to {kernel.realtime_found_by}.",
+                "Threads of {kernel.co_kernel} are not bound by this; POSIX threads of Linux are.",
+                when=lambda f: f.kernel.co_kernel,
+            ),
+            warning(
+                "The kernel is not PREEMPT_RT",
+                "Linux {release}, according to {kernel.realtime_found_by}.",
+                "{advice}",
+            ),
+        ),
+    ),
+    Check(
+        code="preemption-model",
+        why="With none or voluntary, a real-time thread that wakes up while its CPU runs kernel code waits "
+        "until that code returns or offers a point of preemption. With full or lazy, it waits only for "
+        "critical sections.",
+        source=f"kernel/Kconfig.preempt; {_PARAMETERS}, preempt=",
+        reads="kernel.realtime kernel.preemption kernel.preemption_found_by kernel.preemption_dynamic",
+        answers=_preemption_model,
+    ),
+    Check(
+        code="kernel-debugging",
+        why="Most kernel debugging aids add work to locks, allocations or memory accesses, and so to the "
+        "worst case.",
+        source=f"{_RT_GUIDE}; delgado2020 III.A",
+        reads="kernel.options kernel.options_from",
+        answers=_debug_options,
+    ),
+    Check(
+        code="tracing",
+        why="Tracers and trace events add work to every place that they watch, in interrupts and task "
+        "switches too. The kernel's guide: built in, but not used in production.",
+        source=f"{_RT_GUIDE}, CONFIG_TRACING; Documentation/trace/ftrace.rst",
+        reads="tracing.built_in tracing.tracer tracing.events tracing.recording tracing.instances "
+        "tracing.kernel_probes tracing.stack_tracer tracing.bpf_statistics",
+        answers=_tracing,
+    ),
+    Check(
+        code="mitigations",
+        why="Mitigations make each entry into the kernel and each task switch longer, by a share that "
+        "depends on the CPU. They do not make the worst case unbounded.",
+        source="Documentation/admin-guide/hw-vuln/index.rst",
+        needs="kernel.mitigations",
+        numbers=lambda f: {"active": ", ".join(_active_mitigations(f))},
+        answers=(
+            note(
+                "Mitigations of CPU vulnerabilities are active",
+                "{active}.",
+                "Measure with the mitigations that the product will have. mitigations=off removes cost and "
+                "protection alike.",
+                when=_active_mitigations,
+            ),
+            good("No CPU vulnerability is being mitigated", "No mitigation is active."),
+        ),
+    ),
+    Check(
+        code="console",
+        why="The CPU that reports something writes it to the consoles itself, unless a thread does it for "
+        "it. Over a serial line of 115,200 baud a character takes 87 us, a message some milliseconds.",
+        source=f"Documentation/admin-guide/serial-console.rst; {_PARAMETERS}, console= and loglevel=",
+        needs="kernel.consoles",
+        reads="kernel.console_level",
+        numbers=lambda f: {
+            "slow": ", ".join(_slow_consoles(f)),
+            "all": ", ".join(f.kernel.consoles or ()) or "none",
+            "level": "unknown" if f.kernel.console_level is None else f.kernel.console_level,
+        },
+        answers=(
+            note(
+                "Kernel messages go over a serial line",
+                "Console {slow}; messages more urgent than level {level} are written there.",
+                "Write only what is fatal there: sudo dmesg -n 1. For good: quiet loglevel=1, or no console= "
+                "for the serial line",
+                when=_slow_consoles,
+            ),
+            good("Kernel messages do not go over a serial line", "Consoles: {all}."),
+        ),
+    ),
+    Check(
+        code="delgado2020-options",
+        why="delgado2020 built its kernels without power management, memory migration and the scheduler's "
+        "support for multicore packages, and for the processor at hand. Today's guide keeps CPU_FREQ and "
+        "CPU_IDLE, to fix the frequency and cap the idle states instead; the other checks see to that.",
+        source=f"delgado2020 III.A; {_RT_GUIDE}",
+        needs="kernel.options",
+        reads="kernel.options_from kernel.release machine.architecture",
+        answers=_delgado_options,
+    ),
+)

@@ -1,97 +1,84 @@
-"""The table of checks."""
+"""The table of checks, put together; what hangs together with the findings; the audit that asks."""
 
 from dataclasses import replace
 from pathlib import Path
 
-from tautochrone.machine.audit import (
-    clock,
-    confinement,
-    cpu,
-    firmware,
-    interrupts,
-    isolation,
-    kernel,
-    limits,
-    memory,
-    power,
-    ticks,
-    tracing,
-)
+from tautochrone.machine.audit import clock, cpus, hardware, isolation, kernel, process
 from tautochrone.machine.audit.finding import LEVELS, Check, Finding
-from tautochrone.machine.audit.relations import knobs_of
 from tautochrone.machine.facts import Facts, observe
 
 CHECKS: tuple[Check, ...] = (
-    kernel.realtime_kernel,
-    kernel.preemption_model,
-    kernel.debug_options,
-    tracing.tracing,
-    kernel.mitigations,
-    kernel.console,
-    kernel.delgado_options,
-    clock.high_resolution_timers,
-    clock.clock_source,
-    clock.tsc_stability,
-    ticks.tick,
-    ticks.timer_migration,
-    confinement.virtual_machine,
-    confinement.steal_time,
-    confinement.container,
-    confinement.cpu_quota,
-    confinement.memory_limit,
-    limits.realtime_permission,
-    limits.memory_lock_permission,
-    limits.realtime_throttling,
-    limits.realtime_group_budget,
-    limits.realtime_time_limit,
-    limits.timer_slack,
-    power.idle_states,
-    power.latency_limit,
-    power.frequency_governor,
-    power.boost,
-    power.thermal_throttling,
-    cpu.simultaneous_multithreading,
-    cpu.unlike_cores,
-    cpu.allowed_cpus,
-    isolation.isolation,
-    isolation.cpuset_partitions,
-    isolation.workqueues,
-    isolation.rcu_callbacks,
-    interrupts.on_isolated_cpus,
-    isolation.default_interrupt_affinity,
-    interrupts.irqbalance,
-    interrupts.lockup_watchdogs,
-    firmware.firmware_interrupts,
-    firmware.efi_runtime,
-    firmware.machine_check_polling,
-    firmware.pcie_power,
-    memory.transparent_huge_pages,
-    memory.compaction,
-    memory.proactive_compaction,
-    memory.swap,
-    memory.numa_balancing,
-    memory.same_page_merging,
+    *kernel.CHECKS,
+    *clock.CHECKS,
+    *process.CHECKS,
+    *cpus.CHECKS,
+    *isolation.CHECKS,
+    *hardware.CHECKS,
 )
 """Every check, in the order in which findings of one level are shown."""
 
-_OF_HARDWARE: frozenset[Check] = frozenset(
-    (
-        clock.tsc_stability,
-        confinement.steal_time,
-        power.idle_states,
-        power.latency_limit,
-        power.frequency_governor,
-        power.boost,
-        power.thermal_throttling,
-        cpu.simultaneous_multithreading,
-        cpu.unlike_cores,
-        firmware.firmware_interrupts,
-        firmware.efi_runtime,
-        firmware.machine_check_polling,
-        firmware.pcie_power,
-    )
+EFFECTS: dict[str, tuple[str, ...]] = {
+    "c-states": ("idle-states",),
+    "latency-limit": ("latency-limit", "idle-states"),
+    "governor": ("frequency-governor",),
+    "smt": ("smt", "allowed-cpus"),
+    "online": ("allowed-cpus", "smt", "isolation", "unlike-cores"),
+    "isolated": (
+        "isolation",
+        "cpuset-partitions",
+        "workqueues",
+        "rcu-callbacks",
+        "device-interrupts",
+        "default-interrupt-affinity",
+        "allowed-cpus",
+        "smt",
+    ),
+    "interrupts": ("device-interrupts", "default-interrupt-affinity"),
+    "workqueues": ("workqueues",),
+    "rt-throttling": ("realtime-throttling", "realtime-group-budget"),
+    "boost": ("boost",),
+    "watchdog": ("lockup-watchdogs",),
+    "timer-migration": ("timer-migration",),
+    "numa-balancing": ("numa-balancing",),
+    "transparent-hugepages": ("transparent-huge-pages",),
+}
+"""By knob the codes of the findings whose answers may change with it, the one that it is about first."""
+
+COMPANIONS: dict[str, tuple[str, ...]] = {
+    "smt": ("online",),
+    "isolated": ("interrupts", "workqueues"),
+}
+"""By knob those that are turned with it, because it would be half of a thing without them."""
+
+FOLLOWERS: dict[str, tuple[str, ...]] = {
+    "isolation": EFFECTS["isolated"][1:],
+    "latency-limit": ("idle-states",),
+}
+"""By code the codes of other findings whose answers change with it."""
+
+OF_THE_KERNEL = frozenset(
+    {
+        "preempt-rt",
+        "preemption-model",
+        "kernel-debugging",
+        "delgado2020-options",
+        "tick",
+        "mitigations",
+        "high-resolution-timers",
+        "tsc-stability",
+        "tracing",
+        "efi-runtime",
+        "realtime-throttling",
+        "realtime-group-budget",
+        "compaction",
+    }
 )
-"""What is not asked of a guest of the virtual lab; `confinement.virtual_machine` tells that."""
+"""Codes whose answers may change with another kernel, the most telling of which are `ABOUT_THE_KERNEL`."""
+
+ABOUT_THE_KERNEL = ("preempt-rt", "preemption-model")
+
+NO_SETTINGS = frozenset({"steal-time", "thermal-throttling", "firmware-interrupts"})
+"""Codes of findings that tell what has happened, not how the machine is set."""
 
 
 def audit_facts(facts: Facts) -> tuple[Finding, ...]:
@@ -100,11 +87,10 @@ def audit_facts(facts: Facts) -> tuple[Finding, ...]:
     Returns:
         The findings: warnings first, then what is unknown, notes, and what is good.
     """
-    left_out = _OF_HARDWARE if confinement.is_guest_of_the_lab(facts) else frozenset()
-    asked = [check for check in CHECKS if check not in left_out]
-    findings = [finding for check in asked if (finding := check(facts)) is not None]
-    named = [replace(finding, knobs=_knobs(finding.code, facts)) for finding in findings]
-    return tuple(sorted(named, key=lambda finding: LEVELS.index(finding.level)))
+    in_lab = process.is_guest_of_the_lab(facts)
+    asked = (check.ask(facts) for check in CHECKS if not (in_lab and check.of_hardware))
+    findings = [replace(one, knobs=_knobs(one.code, facts)) for one in asked if one is not None]
+    return tuple(sorted(findings, key=lambda finding: LEVELS.index(finding.level)))
 
 
 def _knobs(code: str, facts: Facts) -> tuple[str, ...]:
@@ -122,3 +108,11 @@ def _knobs(code: str, facts: Facts) -> tuple[str, ...]:
 def audit(root: Path = Path("/")) -> tuple[Finding, ...]:
     """Audit the system whose ``/proc``, ``/sys`` and ``/boot`` lie below `root`; see `audit_facts`."""
     return audit_facts(observe(root))
+
+
+def knobs_of(code: str) -> tuple[str, ...]:
+    """The knobs that are about what this finding says."""
+    about = tuple(knob for knob, codes in EFFECTS.items() if codes[0] == code)
+    return about or tuple(
+        knob for knob, codes in EFFECTS.items() if code in codes and knob in ("interrupts", "workqueues")
+    )

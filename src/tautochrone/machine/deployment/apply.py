@@ -7,11 +7,9 @@ from pathlib import Path
 
 from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.base.reading import read_text
-from tautochrone.machine.cpulist import format_cpu_list
-from tautochrone.machine.deployment.deployment import Deployment, Obtained
-from tautochrone.machine.deployment.read import located
+from tautochrone.machine.cpulist import format_cpu_list, named_cpus, online_cpus
+from tautochrone.machine.deployment.deployment import Deployment, Obtained, located
 from tautochrone.machine.files import Files
-from tautochrone.machine.knob.cpus import named_cpus, online_cpus
 from tautochrone.machine.knob.isolated import groups
 from tautochrone.machine.knob.knob import Knob
 from tautochrone.machine.knob.table import KNOBS

@@ -1,8 +1,20 @@
-"""What a deployment is."""
+"""What a deployment is, and how it is read from TOML: a file of its own, or a table in a plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.reading import read_text
+from tautochrone.base.toml import line_of, toml_of
+from tautochrone.machine.cpulist import check_cpus
+from tautochrone.machine.knob.table import KNOBS
+
+_TEXTS = ("name", "title", "measure", "load")
+_KEYS = (*_TEXTS, "settings")
+_Place = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
@@ -69,3 +81,95 @@ def as_condition(deployment: Deployment, obtained: tuple[Obtained, ...]) -> dict
             for one in obtained
         ],
     }
+
+
+def read_deployment(path: Path) -> Deployment:
+    """Read a deployment's file.
+
+    Raises:
+        UsageError: it can't be read, or something in it is wrong: the file, the line, the value and the fix.
+    """
+    try:
+        text = read_text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise UsageError(f"{path} can't be read: {reason}", "Name a deployment's TOML file.") from error
+    try:
+        table = toml_of(text)
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}", "Correct it: it must be TOML.") from error
+    return deployment_of(table, text, str(path), name=path.name.removesuffix(".toml"))
+
+
+def deployment_of(
+    table: Mapping[str, Any], text: str, origin: str, at: _Place = (), name: str = ""
+) -> Deployment:
+    """Read a deployment's table.
+
+    Args:
+        table: what is in it.
+        text: the whole TOML text, for the lines in messages.
+        origin: the file's path.
+        at: where the table is in the text.
+        name: used where it has none.
+
+    Raises:
+        UsageError: something in it is wrong: the file, the line, the value and the fix.
+    """
+
+    def wrong(place: _Place, error: UsageError) -> UsageError:
+        return located(text, origin, (*at, *place), error)
+
+    for key, value in table.items():
+        if key not in _KEYS:
+            raise wrong((key,), UsageError(f"a deployment has no '{key}'", _nearest(key, _KEYS)))
+        if key in _TEXTS and not isinstance(value, str | int):
+            raise wrong((key,), UsageError(f"'{key}' must be a text", f'Write it as {key} = "…".'))
+    settings = table.get("settings", {})
+    if not isinstance(settings, Mapping):
+        raise wrong(("settings",), UsageError("'settings' must be a table", "Begin it with [settings]."))
+    words: dict[str, str] = {}
+    for knob, value in settings.items():
+        try:
+            words[knob] = _checked(knob, value)
+        except UsageError as error:
+            raise wrong(("settings", knob), error) from error
+    for key in ("measure", "load"):
+        if key in table:
+            try:
+                check_cpus(str(table[key]))
+            except UsageError as error:
+                raise wrong((key,), UsageError(f"{key}: {error}", error.advice)) from error
+    called = str(table.get("name", name))
+    if not called:
+        raise wrong((), UsageError("the deployment has no name", 'Give it one: name = "mine".'))
+    measure, load = (str(table[key]) if key in table else None for key in ("measure", "load"))
+    return Deployment(called, str(table.get("title", "")), words, measure, load, origin)
+
+
+def located(text: str, origin: str, place: _Place, error: UsageError) -> UsageError:
+    """The same error, with the file and the line before it."""
+    line = line_of(text, place)
+    where = origin if line is None else f"{origin}, line {line}"
+    return UsageError(f"{where}: {error}", error.advice)
+
+
+def _checked(name: str, value: object) -> str:
+    """A knob's value as a text. Numbers and true and false are taken as they are meant."""
+    knob = next((one for one in KNOBS if one.name == name), None)
+    if knob is None:
+        raise UsageError(f"there is no setting '{name}'", _nearest(name, [one.name for one in KNOBS]))
+    if isinstance(value, bool):
+        value = "on" if value else "off"
+    if not isinstance(value, str | int):
+        raise UsageError(f"{name}: {value!r} is not a text", f'Write it as {name} = "…".')
+    try:
+        knob.check(str(value))
+    except UsageError as error:
+        raise UsageError(f"{name}: {error}", error.advice) from error
+    return str(value)
+
+
+def _nearest(word: str, words: tuple[str, ...] | list[str]) -> str:
+    near = get_close_matches(word, words, 1)
+    return f"Did you mean {near[0]}?" if near else f"There are {', '.join(words)}."

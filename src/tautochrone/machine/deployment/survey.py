@@ -5,10 +5,8 @@ from typing import Literal
 
 from tautochrone.base.errors import UsageError
 from tautochrone.machine.deployment.apply import canonical_settings, read_knobs
-from tautochrone.machine.deployment.builtin import built_in
-from tautochrone.machine.deployment.choose import own_files
-from tautochrone.machine.deployment.deployment import Deployment
-from tautochrone.machine.deployment.read import read_deployment
+from tautochrone.machine.deployment.choose import built_in, own_files
+from tautochrone.machine.deployment.deployment import Deployment, read_deployment
 from tautochrone.machine.knob.table import KNOBS
 from tautochrone.machine.tree import Tree
 

@@ -1,13 +1,14 @@
-"""What stands between this process and the hardware: virtual machine, container, control group."""
+"""Facts about what stands between a process and the hardware: virtual machine, container, control group."""
 
 import re
-from dataclasses import dataclass
 
-from tautochrone.machine.facts.isolation import CGROUPS
 from tautochrone.machine.tree import Tree
 
+CGROUPS = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
+"""Where cgroup v2 is mounted: alone, or beside version 1."""
+
 # Maker or product in DMI -> hypervisor, as systemd-detect-virt(1) tells them apart.
-_DMI = {
+_HYPERVISORS = {
     "QEMU": "QEMU",
     "KVM": "KVM",
     "VMware": "VMware",
@@ -34,88 +35,42 @@ _PCI_DEVICES = "/proc/bus/pci/devices"
 _LABS_DEVICES = {"1af41110", "149830c8"}  # a mailbox, and the serial card through which it speaks
 _NO_LIMIT_BYTES = 1 << 62  # cgroup v1 says "none" by nearly 2^63
 _TICKS_PER_SECOND = 100  # USER_HZ, the unit of /proc/stat on every architecture in use
+_DMI = tuple(
+    f"/sys/class/dmi/id/{name}" for name in ("sys_vendor", "product_name", "board_vendor", "bios_vendor")
+)
+_PRODUCT = _DMI[1]
+_DEVICE_TREE = "/proc/device-tree/hypervisor/compatible"
+_ANNOUNCED = "/sys/hypervisor/type"
+_CLOCKS = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
+SIGNS_OF_A_HYPERVISOR = (_PCI_DEVICES, *_DMI, _ANNOUNCED, _DEVICE_TREE, "/proc/cpuinfo", _CLOCKS)
 
 
-@dataclass(frozen=True)
-class ConfinementFacts:
-    """Virtual machine, container, control group."""
-
-    virtual: bool | None = None
-    """Whether this is a virtual machine, as far as a guest can see."""
-    hypervisor: str | None = None
-    virtual_found_by: str | None = None
-    stolen_seconds: float | None = None
-    """CPU time since boot in which the host ran something else while a CPU here was ready to run."""
-    cpu_seconds: float | None = None
-    """CPU time since boot, all CPUs, idle time included."""
-    container: str | None = None
-    """``docker``, ``podman``, …, ``none`` if there is no sign of one."""
-    user_namespace: bool | None = None
-    """Whether this process lives in a user namespace of its own: capabilities held there don't count for the
-    scheduler."""
-    cgroup: str | None = None
-    cgroup_version: int | None = None
-    cpu_quota_us: int | None = None
-    """CPU time per `cpu_quota_period_us` that ordinary threads of this group may use; -1 for no limit."""
-    cpu_quota_period_us: int | None = None
-    memory_limit_bytes: int | None = None
-    """The lowest limit of this group and those above it, at which memory is taken back or a process is ended;
-    -1 for none."""
-    memory_throttle_bytes: int | None = None
-    """The lowest ``memory.high``, above which threads that ask for memory are slowed; -1 for none."""
-    rt_budget_us: int | None = None
-    """``cpu.rt_runtime_us`` of this group (cgroup v1 with CONFIG_RT_GROUP_SCHED); None elsewhere."""
-
-
-def observe_confinement(tree: Tree) -> ConfinementFacts:
-    """Look for a hypervisor, a container, a control group's limits."""
-    virtual, hypervisor, found_by = _virtual(tree)
-    stolen, total = _cpu_time(tree)
-    groups = _groups(tree)
-    path, version, folder = _cpu_group(groups)
-    quota_us, period_us = _quota(tree, folder, path, version)
-    return ConfinementFacts(
-        virtual=virtual,
-        hypervisor=hypervisor,
-        virtual_found_by=found_by,
-        stolen_seconds=stolen,
-        cpu_seconds=total,
-        container=_container(tree, groups),
-        user_namespace=_user_namespace(tree),
-        cgroup=path,
-        cgroup_version=version,
-        cpu_quota_us=quota_us,
-        cpu_quota_period_us=period_us,
-        memory_limit_bytes=_memory_limit(tree, groups, "memory.limit_in_bytes", "memory.max"),
-        memory_throttle_bytes=_memory_limit(tree, groups, None, "memory.high"),
-        rt_budget_us=tree.integer(f"{folder}{path}/cpu.rt_runtime_us") if version == 1 else None,
-    )
-
-
-def _virtual(tree: Tree) -> tuple[bool | None, str | None, str | None]:
+def virtual(tree: Tree) -> tuple[bool | None, str | None, str | None]:
+    """Return whether this is a virtual machine, of which hypervisor, and what says so."""
     if set((tree.text(_PCI_DEVICES) or "").split()) >= _LABS_DEVICES:
         return True, VIRTUAL_LAB, "the devices through which the lab speaks to its guests"
     # Rented machines without a hypervisor carry the same maker's name as rented guests.
-    metal = ".metal" in (tree.text("/sys/class/dmi/id/product_name") or "")
-    for name in ("sys_vendor", "product_name", "board_vendor", "bios_vendor"):
-        text = tree.text(f"/sys/class/dmi/id/{name}") or ""
-        for mark, kind in _DMI.items():
+    metal = ".metal" in (tree.text(_PRODUCT) or "")
+    for path in _DMI:
+        text = tree.text(path) or ""
+        for mark, kind in _HYPERVISORS.items():
             if mark in text and not metal:
-                return True, kind, f"DMI {name}"
-    if announced := tree.text("/sys/hypervisor/type"):
-        return True, announced.capitalize(), "/sys/hypervisor/type"
-    if compatible := tree.text("/proc/device-tree/hypervisor/compatible"):
+                return True, kind, f"DMI {path.rpartition('/')[2]}"
+    if announced := tree.text(_ANNOUNCED):
+        return True, announced.capitalize(), _ANNOUNCED
+    if compatible := tree.text(_DEVICE_TREE):
         return True, compatible.split("\0")[0], "device tree"
     cpuinfo = tree.text("/proc/cpuinfo")
-    clocks = tree.text("/sys/devices/system/clocksource/clocksource0/available_clocksource") or ""
+    clocks = tree.text(_CLOCKS) or ""
     if re.search(r"^flags\s*:.*\bhypervisor\b", cpuinfo or "", re.MULTILINE):
         guessed = next((kind for mark, kind in _GUEST_CLOCKS.items() if mark in clocks), None)
         return True, guessed, "the CPU's hypervisor flag"
     return (None, None, None) if cpuinfo is None else (False, None, None)
 
 
-def _cpu_time(tree: Tree) -> tuple[float | None, float | None]:
-    line = re.match(r"cpu\s+([\d ]+)", tree.text("/proc/stat") or "")
+def cpu_time(tree: Tree, statistics: str) -> tuple[float | None, float | None]:
+    """Return the stolen and the whole CPU time since boot, in seconds."""
+    line = re.match(r"cpu\s+([\d ]+)", tree.text(statistics) or "")
     ticks = [int(number) for number in line[1].split()] if line else []
     if len(ticks) < 8:  # user nice system idle iowait irq softirq steal, see proc_stat(5)
         return None, None
@@ -126,6 +81,18 @@ def _groups(tree: Tree) -> list[tuple[str, str]]:
     lines = (tree.text("/proc/self/cgroup") or "").splitlines()
     parts = [line.split(":", 2) for line in lines]
     return [(part[1], part[2]) for part in parts if len(part) == 3]
+
+
+def cpu_quota(tree: Tree) -> tuple[str | None, int | None, int | None, int | None]:
+    """Return the group that limits CPU time, its version, and the tightest quota and period."""
+    path, version, folder = _cpu_group(_groups(tree))
+    return path, version, *_quota(tree, folder, path, version)
+
+
+def rt_budget_us(tree: Tree) -> int | None:
+    """Return the time for real-time threads of a group of cgroup v1."""
+    path, version, folder = _cpu_group(_groups(tree))
+    return tree.integer(f"{folder}{path}/cpu.rt_runtime_us") if version == 1 else None
 
 
 def _cpu_group(groups: list[tuple[str, str]]) -> tuple[str | None, int | None, str]:
@@ -165,11 +132,21 @@ def _quota(tree: Tree, folder: str, path: str | None, version: int | None) -> tu
     return quotas[0] if quotas else (-1, None) if version == 2 and not path else (None, None)
 
 
-def _memory_limit(tree: Tree, groups: list[tuple[str, str]], old_name: str | None, name: str) -> int | None:
+def memory_limit_bytes(tree: Tree) -> int | None:
+    """Return the lowest limit of this process's group and those above it; -1 for none."""
+    return _memory_limit(tree, "memory.limit_in_bytes", "memory.max")
+
+
+def memory_throttle_bytes(tree: Tree) -> int | None:
+    """Return the lowest ``memory.high``; -1 for none."""
+    return _memory_limit(tree, None, "memory.high")
+
+
+def _memory_limit(tree: Tree, old_name: str | None, name: str) -> int | None:
     """The lowest value of this file in the group and those above it; -1 if none limits, None if none is
     there."""
     found = []
-    for controllers, path in groups:
+    for controllers, path in _groups(tree):
         version_1 = "memory" in controllers.split(",")
         if controllers and not version_1:
             continue
@@ -188,7 +165,8 @@ def _memory_limit(tree: Tree, groups: list[tuple[str, str]], old_name: str | Non
     return min(limited) if limited else -1 if known else None
 
 
-def _container(tree: Tree, groups: list[tuple[str, str]]) -> str | None:
+def container(tree: Tree) -> str | None:
+    """Return which kind of container this is; ``none`` if there is no sign of one."""
     if tree.exists("/run/.containerenv"):
         return "podman"
     if tree.exists("/.dockerenv"):
@@ -197,6 +175,7 @@ def _container(tree: Tree, groups: list[tuple[str, str]]) -> str | None:
         return name
     if "microsoft" in (tree.text("/proc/sys/kernel/osrelease") or "").lower():
         return "wsl"
+    groups = _groups(tree)
     paths = " ".join(path for _, path in groups)
     for mark, kind in _CONTAINER_GROUPS.items():
         if f"/{mark}" in paths:
@@ -204,6 +183,7 @@ def _container(tree: Tree, groups: list[tuple[str, str]]) -> str | None:
     return "none" if groups else None
 
 
-def _user_namespace(tree: Tree) -> bool | None:
-    mapping = tree.text("/proc/self/uid_map")
+def user_namespace(tree: Tree, uid_map: str) -> bool | None:
+    """Return whether this process lives in a user namespace of its own."""
+    mapping = tree.text(uid_map)
     return None if mapping is None else mapping.split() != ["0", "0", "4294967295"]

@@ -1,10 +1,11 @@
-"""Knobs that are one file with a few words in it."""
+"""Knobs that are one file with a few words in it: the class, and the table of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from tautochrone.base.errors import UsageError
+from tautochrone.machine.cpulist import CPUS
 from tautochrone.machine.knob.knob import Advice, Plain
 from tautochrone.machine.settings import Change, Write
 from tautochrone.machine.tree import Tree
@@ -89,3 +90,72 @@ class FileKnob(Plain):
 
 def _held(path: str, tree: Tree) -> str | None:
     return tree.chosen(path) or tree.text(path)
+
+
+_BOTH = "/proc/sys/kernel/watchdog"
+_EACH = ("/proc/sys/kernel/soft_watchdog", "/proc/sys/kernel/nmi_watchdog")
+
+
+@dataclass(frozen=True)
+class Watchdog(FileKnob):
+    """The lock-up detectors.
+
+    While the switch for both is off, whoever reads one of the others turns that off for good: the kernel then
+    takes what is in force for what was asked for (kernel/watchdog.c, proc_watchdog_common). So those that are
+    on are put back too, each after the switch for both, and none is read before.
+    """
+
+    def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
+        """Each that is on, then both; see `Knob`."""
+        if self.read(tree) == wanted:
+            return ()
+        if wanted == "on":
+            return (Write(_BOTH, "1"),)
+        running = [path for path in _EACH if tree.text(path) == "1"]
+        return tuple(Write(path, "0", undo="1") for path in (*running, _BOTH))
+
+
+_ON_OFF = {"on": "1", "off": "0"}
+
+BOOST = FileKnob(
+    "boost",
+    "clock rates above the rated one (turbo): on or off",
+    (
+        Place(f"{CPUS}/cpufreq/boost", _ON_OFF),
+        Place(f"{CPUS}/intel_pstate/no_turbo", {"on": "0", "off": "1"}),
+    ),
+    "this machine's clock is not steered by Linux, or has no boost",
+    {"off": "the firmware's setting for turbo or boost"},
+)
+TIMER_MIGRATION = FileKnob(
+    "timer-migration",
+    "whether timers of idle CPUs may move to busy ones: on or off",
+    (Place("/proc/sys/kernel/timer_migration", _ON_OFF),),
+    "this kernel does not move timers between CPUs",
+)
+NUMA_BALANCING = FileKnob(
+    "numa-balancing",
+    "moving memory after the tasks that use it, by page faults: on or off",
+    (Place("/proc/sys/kernel/numa_balancing", _ON_OFF),),
+    "this kernel does not balance memory between nodes",
+    {"off": "numa_balancing=disable"},
+)
+HUGE_PAGES = FileKnob(
+    "transparent-hugepages",
+    "large pages made behind the programs' backs: always, madvise or never",
+    (
+        Place(
+            "/sys/kernel/mm/transparent_hugepage/enabled",
+            {"always": "always", "madvise": "madvise", "never": "never"},
+        ),
+    ),
+    "this kernel is built without transparent huge pages",
+    {word: f"transparent_hugepage={word}" for word in ("always", "madvise", "never")},
+)
+WATCHDOG = Watchdog(
+    "watchdog",
+    "the kernel's lock-up detectors, which run on every CPU: on or off",
+    (Place(_BOTH, _ON_OFF),),
+    "this kernel is built without lock-up detectors",
+    {"off": "nowatchdog"},
+)

@@ -1,27 +1,73 @@
-"""Which CPUs serve the interrupts of devices."""
+"""Which CPUs serve the interrupts of devices, and do the kernel's work that may be done anywhere."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from tautochrone.machine.cpulist import format_cpu_list
-from tautochrone.machine.knob.cpus import (
-    check_cpus,
+from tautochrone.machine.cpulist import (
     cpus_of,
+    format_cpu_list,
     format_cpu_mask,
-    named_cpus,
+    parse_cpu_list,
     parse_cpu_mask,
     present_cpus,
     written,
 )
-from tautochrone.machine.knob.irqs import balancer_process, interrupts
-from tautochrone.machine.knob.knob import Advice, Plain
+from tautochrone.machine.knob.knob import Advice, NamesCpus
 from tautochrone.machine.settings import Change, Write
 from tautochrone.machine.tree import Tree
 
+_IRQS = "/proc/irq"
+_BALANCER = "irqbalance"
+_BALANCER_GROUP = f"/system.slice/{_BALANCER}.service/cgroup.procs"
 _DEFAULT = "/proc/irq/default_smp_affinity"
 _NAMED = 4
+_MASK = "/sys/devices/virtual/workqueue/cpumask"
+_REQUESTED = f"{_MASK}_requested"
 
 
-class Interrupts(Plain):
+@dataclass(frozen=True)
+class Interrupt:
+    """One that has a handler; the others never come.
+
+    Attributes:
+        number: its number.
+        handler: the first of its handlers' names.
+        path: the file with its CPUs.
+        text: what that file holds.
+        cpus: the CPUs on which it may be served.
+    """
+
+    number: str
+    handler: str
+    path: str
+    text: str
+    cpus: tuple[int, ...]
+
+
+def interrupts(tree: Tree) -> list[Interrupt]:
+    """All device interrupts whose CPUs can be read."""
+    numbers = [name for name in tree.names(_IRQS) if name.isdecimal()]
+    paths = {number: f"{_IRQS}/{number}/smp_affinity_list" for number in numbers}
+    tree.files.prefetch((*(f"{_IRQS}/{number}" for number in numbers), *paths.values()))
+    found = []
+    for number, path in paths.items():
+        text = tree.text(path)
+        cpus = parse_cpu_list(text)
+        handlers = tree.folders(f"{_IRQS}/{number}")
+        if text and cpus and handlers:
+            found.append(Interrupt(number, handlers[0], path, text, cpus))
+    return found
+
+
+def balancer_process(tree: Tree) -> str | None:
+    """The process of irqbalance, which moves interrupts as it sees fit; None: not seen."""
+    sockets = (name.removeprefix(_BALANCER).removesuffix(".sock") for name in tree.names(f"/run/{_BALANCER}"))
+    told = (tree.text(f"/run/{_BALANCER}.pid"), tree.text(f"/sys/fs/cgroup{_BALANCER_GROUP}"), *sockets)
+    pids = (pid for text in told if text for pid in text.split())
+    return next((pid for pid in pids if tree.text(f"/proc/{pid}/comm") == _BALANCER), None)
+
+
+class Interrupts(NamesCpus):
     """The CPUs on which device interrupts may be served, those that come later included.
 
     Some can't be moved: the kernel manages them, or they belong to one CPU. They are left, counted and told.
@@ -41,14 +87,6 @@ class Interrupts(Plain):
             return None
         taking = {cpu for one in interrupts(tree) for cpu in one.cpus}
         return written(tuple(cpu for cpu in present_cpus(tree) if cpu in taking or cpu in default))
-
-    def check(self, wanted: str) -> None:
-        """See `Knob`."""
-        check_cpus(wanted)
-
-    def canonical(self, wanted: str, tree: Tree) -> str:
-        """See `Knob`."""
-        return written(named_cpus(wanted, tree))
 
     def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
         """The mask for new ones, then each that may come elsewhere; see `Knob`."""
@@ -101,3 +139,31 @@ class Interrupts(Plain):
 
 def _elsewhere(cpus: Sequence[int], wanted: Sequence[int]) -> bool:
     return not set(cpus) <= set(wanted)
+
+
+class Workqueues(NamesCpus):
+    """The CPUs of the unbound workqueues."""
+
+    name = "workqueues"
+    summary = "the CPUs for the kernel's own deferred work that may run anywhere: 0 or 0-1 or all"
+
+    def available(self, tree: Tree) -> str | None:
+        """See `Knob`."""
+        return None if tree.exists(_MASK) else "this kernel does not show its workqueues"
+
+    def read(self, tree: Tree) -> str | None:
+        """The CPUs of the mask; see `Knob`."""
+        cpus = parse_cpu_mask(tree.text(_MASK))
+        return None if cpus is None else written(tuple(cpu for cpu in present_cpus(tree) if cpu in cpus))
+
+    def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
+        """One write. From Linux 6.8 on the mask is what was asked for less the CPUs that are isolated now, so
+        what was asked for is what is put back; see `Knob`.
+        """
+        if self.read(tree) == wanted:
+            return ()
+        return (Write(_MASK, format_cpu_mask(cpus_of(wanted)), undo=tree.text(_REQUESTED)),)
+
+    def advice(self, wanted: str, tree: Tree) -> Advice:
+        """See `Knob`."""
+        return Advice(now=f"echo {format_cpu_mask(cpus_of(wanted))} | sudo tee {_MASK}")

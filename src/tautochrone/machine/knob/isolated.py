@@ -1,21 +1,227 @@
-"""Which CPUs are kept free of everything that is not sent to them."""
+"""Which CPUs are kept free of everything that is not sent to them, by boot parameter or control groups."""
 
 import re
-from collections.abc import Sequence
-from types import ModuleType
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from tautochrone.base.errors import UsageError
-from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
-from tautochrone.machine.knob import partition, shield
-from tautochrone.machine.knob.cgroups import partitions_root
-from tautochrone.machine.knob.cpus import CPUS, check_cpus, cpus_of, named_cpus, online_cpus, written
+from tautochrone.machine.cpulist import (
+    CPUS,
+    check_cpus,
+    cpus_of,
+    format_cpu_list,
+    named_cpus,
+    online_cpus,
+    parse_cpu_list,
+    written,
+)
 from tautochrone.machine.knob.knob import Advice, Plain
-from tautochrone.machine.settings import Change
+from tautochrone.machine.settings import Change, KeepAffinities, MakeFolder, MoveTasks, PinAgain, Write
 from tautochrone.machine.tree import Tree
 
+GROUP = "tautochrone"
+"""The name of the control group that a deployment makes."""
+
+Groups = tuple[str, str, str]
+"""The files that a measuring process joins, that its measuring threads join, and that loads join (empty: they
+stay where they are)."""
+
+_BALANCE = "cpuset.sched_load_balance"
 _AT_BOOT = ("isolcpus", "rcu_nocbs")
 """Not nohz_full: it makes each entry into the kernel dearer, and pays only for threads that never sleep, says
 the kernel's Documentation/core-api/real-time/kernel-configuration.rst (CONFIG_NO_HZ)."""
+
+
+def partitions_root(tree: Tree) -> str | None:
+    """The folder of cgroup v2 where it has the controller of CPUs; None: it has it not."""
+    mounts = (place for place, kind, _ in _mounts(tree) if kind == "cgroup2")
+    return next(
+        (place for place in mounts if "cpuset" in (tree.text(f"{place}/cgroup.controllers") or "").split()),
+        None,
+    )
+
+
+def cpusets_root(tree: Tree) -> str | None:
+    """The folder of the cpusets of cgroup v1; None: there are none."""
+    return next(
+        (place for place, kind, options in _mounts(tree) if kind == "cgroup" and "cpuset" in options), None
+    )
+
+
+def cpusets_below(root: str, tree: Tree) -> Iterator[str]:
+    """All groups below this one, those inside others first."""
+    for name in tree.folders(root):
+        yield from cpusets_below(f"{root}/{name}", tree)
+        yield f"{root}/{name}"
+
+
+def _mounts(tree: Tree) -> Iterator[tuple[str, str, list[str]]]:
+    for line in (tree.text("/proc/mounts") or "").splitlines():
+        words = line.split()
+        if len(words) > 3:
+            yield words[1], words[2], words[3].split(",")
+
+
+class _Means(Protocol):
+    """A way to isolate CPUs by control groups."""
+
+    def refusal(self, tree: Tree) -> str | None:
+        """Return why it can't be done here, in words; None: it can."""
+        ...
+
+    def isolated_cpus(self, tree: Tree) -> set[int]:
+        """Return the CPUs that are isolated so, whoever did it."""
+        ...
+
+    def changes(self, cpus: str, tree: Tree) -> Sequence[Change]:
+        """Return what isolates these CPUs."""
+        ...
+
+    def groups(self, tree: Tree) -> Groups | None:
+        """Return where programs must begin; None: our group is not there."""
+        ...
+
+    def shortfall(self, tree: Tree) -> str:
+        """Return what is against it, although all was changed; empty: nothing is known."""
+        ...
+
+
+class _Partition:
+    """An isolated partition of cgroup v2, from Linux 6.1 on.
+
+    Source: the kernel's Documentation/admin-guide/cgroup-v2.rst, "cpuset.cpus.partition" and "Threads".
+    """
+
+    def refusal(self, tree: Tree) -> str | None:
+        """See `_Means`."""
+        root = partitions_root(tree)
+        if root is None:
+            return "cgroup v2 has no cpuset controller here"
+        if tree.exists(f"{root}/cgroup.type"):  # the root of all groups has none
+            return "this is a container, which sees only its part of the control groups: isolate on its host"
+        return None
+
+    def isolated_cpus(self, tree: Tree) -> set[int]:
+        """See `_Means`."""
+        root = partitions_root(tree)
+        told = tree.text(f"{root}/cpuset.cpus.isolated")  # Linux 6.8
+        if told is None and tree.text(f"{root}/{GROUP}/cpuset.cpus.partition") == "isolated":
+            told = tree.text(f"{root}/{GROUP}/cpuset.cpus.effective")
+        return set(parse_cpu_list(told) or ())
+
+    def changes(self, cpus: str, tree: Tree) -> Sequence[Change]:
+        """Make the partition.
+
+        It is threaded, so that single threads can join it: the rest of their process stays in the root group,
+        which alone may be the parent of threaded groups and have other children. Where another group claims
+        the CPUs too, the list of exclusive ones (Linux 6.7) goes before its claim. What older kernels refuse
+        is seen in `shortfall`.
+        """
+        root = partitions_root(tree)
+        group = f"{root}/{GROUP}"
+        return (
+            KeepAffinities(),
+            *_enable_cpuset(f"{root}/cgroup.subtree_control", tree),
+            MakeFolder(group),
+            Write(f"{group}/cgroup.type", "threaded", undo="threaded"),
+            Write(f"{group}/cpuset.cpus", cpus, undo=cpus),
+            Write(f"{group}/cpuset.cpus.exclusive", cpus, undo=cpus, may_refuse=True),
+            Write(f"{group}/cpuset.cpus.partition", "isolated", undo="member", may_refuse=True),
+            # Its own subtree needs no CPUs, but as long as it has them nobody can take the controller from
+            # the root: systemd does when it starts a unit that needs none, and the partition would be gone.
+            Write(f"{group}/cgroup.subtree_control", "+cpuset", undo="-cpuset", may_refuse=True),
+            PinAgain(),
+        )
+
+    def groups(self, tree: Tree) -> Groups | None:
+        """See `_Means`."""
+        root = partitions_root(tree)
+        if root is None or not tree.exists(f"{root}/{GROUP}/cgroup.threads"):
+            return None
+        return f"{root}/cgroup.procs", f"{root}/{GROUP}/cgroup.threads", ""
+
+    def shortfall(self, tree: Tree) -> str:
+        """What the kernel says against our partition."""
+        state = tree.text(f"{partitions_root(tree)}/{GROUP}/cpuset.cpus.partition") or ""
+        said = re.search(r"invalid(?: \((.*)\))?", state)
+        if said:
+            return f"the kernel finds the partition invalid: {said[1] or 'it does not say why'}"
+        return "this kernel has no isolated partitions: Linux 6.1 has" if state == "member" else ""
+
+
+def _enable_cpuset(path: str, tree: Tree) -> Sequence[Change]:
+    enabled = "cpuset" in (tree.text(path) or "").split()
+    return () if enabled else (Write(path, "+cpuset", undo="-cpuset"),)
+
+
+class _Shield:
+    """The cpusets of cgroup v1: all else is moved into a group without the CPUs.
+
+    Nothing spreads work over them any more. What `cset shield` does; see cpusets(7), "Sched load balance".
+    """
+
+    def refusal(self, tree: Tree) -> str | None:
+        """See `_Means`."""
+        root = cpusets_root(tree)
+        if root is None:
+            return "there are no cpusets here"
+        if not tree.exists(f"{root}/release_agent"):  # only the root of all groups has it
+            return "this is a container, which sees only its part of the control groups: isolate on its host"
+        return None
+
+    def isolated_cpus(self, tree: Tree) -> set[int]:
+        """The CPUs on line over which no group spreads its threads."""
+        root = cpusets_root(tree)
+        if root is None or tree.flag(f"{root}/{_BALANCE}") is not False:
+            return set()
+        isolated = set(online_cpus(tree))
+        for group in cpusets_below(root, tree):
+            if tree.flag(f"{group}/{_BALANCE}"):
+                isolated -= set(parse_cpu_list(tree.text(f"{group}/cpuset.cpus")) or ())
+        return isolated
+
+    def changes(self, cpus: str, tree: Tree) -> Sequence[Change]:
+        """Take the CPUs out of all groups, then move what is in none into a group without them."""
+        root = cpusets_root(tree)
+        group = f"{root}/{GROUP}"
+        isolated = set(parse_cpu_list(cpus) or ())
+        rest = format_cpu_list(set(online_cpus(tree)) - isolated)
+        mems = tree.text(f"{root}/cpuset.mems") or "0"
+        return (
+            KeepAffinities(),
+            *_without(isolated, str(root), tree),
+            MakeFolder(group),
+            Write(f"{group}/cpuset.cpus", rest, undo=rest),
+            Write(f"{group}/cpuset.mems", mems, undo=mems),
+            MoveTasks(f"{root}/tasks", f"{group}/tasks"),
+            Write(f"{root}/{_BALANCE}", "0"),
+            PinAgain(),
+        )
+
+    def groups(self, tree: Tree) -> Groups | None:
+        """See `_Means`. The measuring threads join the root group, which alone has the isolated CPUs."""
+        root = cpusets_root(tree)
+        if root is None or not tree.exists(f"{root}/{GROUP}/tasks"):
+            return None
+        everybody = f"{root}/{GROUP}/cgroup.procs"
+        return everybody, f"{root}/tasks", everybody
+
+    def shortfall(self, tree: Tree) -> str:
+        """Which groups can do without none of the CPUs."""
+        root = cpusets_root(tree)
+        claims = (
+            []
+            if root is None
+            else [one for one in cpusets_below(root, tree) if not one.endswith(f"/{GROUP}")]
+        )
+        return f"other cpusets have these CPUs too: {', '.join(claims)}" if claims else ""
+
+
+def _without(isolated: set[int], root: str, tree: Tree) -> Iterator[Change]:
+    for group in cpusets_below(root, tree):
+        cpus = set(parse_cpu_list(tree.text(f"{group}/cpuset.cpus")) or ())
+        if cpus & isolated and cpus - isolated:
+            yield Write(f"{group}/cpuset.cpus", format_cpu_list(cpus - isolated))
 
 
 class Isolated(Plain):
@@ -29,8 +235,7 @@ class Isolated(Plain):
 
     def available(self, tree: Tree) -> str | None:
         """See `Knob`."""
-        refusal: str | None = _means(tree).refusal(tree)
-        return refusal
+        return _means(tree).refusal(tree)
 
     def read(self, tree: Tree) -> str | None:
         """Those on line, by whatever means; see `Knob`."""
@@ -57,8 +262,7 @@ class Isolated(Plain):
         missing = set(cpus_of(wanted)) - set(cpus_of(self.read(tree) or ""))
         if not missing or self.available(tree):
             return ()
-        changes: Sequence[Change] = _means(tree).changes(format_cpu_list(missing), tree)
-        return changes
+        return _means(tree).changes(format_cpu_list(missing), tree)
 
     def advice(self, wanted: str, tree: Tree) -> Advice:
         """The boot parameters, less those that are there; see `Knob`."""
@@ -78,19 +282,17 @@ class Isolated(Plain):
         others = _means(tree).isolated_cpus(tree) - asked
         if others:
             return f"CPU {format_cpu_list(others)} is isolated by a control group that is not ours"
-        reason: str = _means(tree).shortfall(tree)
-        return reason
+        return _means(tree).shortfall(tree)
 
 
-def _means(tree: Tree) -> ModuleType:
+def _means(tree: Tree) -> _Means:
     """Partitions where cgroup v2 has the CPUs, else cpusets."""
-    return partition if partitions_root(tree) else shield
+    return _Partition() if partitions_root(tree) else _Shield()
 
 
-def groups(tree: Tree) -> tuple[str, str, str] | None:
-    """See `partition.groups`."""
-    found: tuple[str, str, str] | None = _means(tree).groups(tree)
-    return found
+def groups(tree: Tree) -> Groups | None:
+    """Return where programs must begin; None: our group is not there."""
+    return _means(tree).groups(tree)
 
 
 def _by_boot(tree: Tree) -> set[int]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from tautochrone.machine.cpulist import check_cpus, named_cpus, written
 from tautochrone.machine.settings import Change
 from tautochrone.machine.tree import Tree
 
@@ -93,3 +94,15 @@ class Plain:
     def outlook(self, wanted: str, tree: Tree) -> str:
         """It stays; see `Knob`."""
         return ""
+
+
+class NamesCpus(Plain):
+    """What knobs have in common whose values are CPUs: ``0-3,6``, ``all``, ``all but 0``."""
+
+    def check(self, wanted: str) -> None:
+        """See `Knob`."""
+        check_cpus(wanted)
+
+    def canonical(self, wanted: str, tree: Tree) -> str:
+        """The list; see `Knob`."""
+        return written(named_cpus(wanted, tree))

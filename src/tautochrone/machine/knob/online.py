@@ -1,17 +1,30 @@
-"""Which CPUs are on line."""
+"""Which CPUs are on line, one by one (`Online`) or the second threads of all cores (`Smt`)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tautochrone.base.errors import UsageError
-from tautochrone.machine.cpulist import format_cpu_list
-from tautochrone.machine.knob.cpus import CPUS, check_cpus, cpus_of, named_cpus, online_cpus, written
-from tautochrone.machine.knob.hotplug import keep_before_leaving
-from tautochrone.machine.knob.knob import Advice, Plain
-from tautochrone.machine.settings import Change, Write
+from tautochrone.machine.cpulist import (
+    CPUS,
+    cpus_of,
+    format_cpu_list,
+    named_cpus,
+    online_cpus,
+    parse_cpu_list,
+    present_cpus,
+    written,
+)
+from tautochrone.machine.knob.file_knob import check_word
+from tautochrone.machine.knob.interrupts import interrupts
+from tautochrone.machine.knob.isolated import cpusets_below, cpusets_root
+from tautochrone.machine.knob.knob import Advice, NamesCpus, Plain
+from tautochrone.machine.settings import Change, KeepAffinities, Write
 from tautochrone.machine.tree import Tree
 
+_CONTROL = f"{CPUS}/smt/control"
+_WORDS = ("on", "off")
 
-class Online(Plain):
+
+class Online(NamesCpus):
     """The CPUs that the system uses at all."""
 
     name = "online"
@@ -26,10 +39,6 @@ class Online(Plain):
     def read(self, tree: Tree) -> str | None:
         """See `Knob`."""
         return written(online_cpus(tree)) if online_cpus(tree) else None
-
-    def check(self, wanted: str) -> None:
-        """See `Knob`."""
-        check_cpus(wanted)
 
     def canonical(self, wanted: str, tree: Tree) -> str:
         """The list, with no CPU left out that can't leave; see `Knob`."""
@@ -75,3 +84,114 @@ class Online(Plain):
 
 def _switch(cpu: int) -> str:
     return f"{CPUS}/cpu{cpu}/online"
+
+
+class Smt(Plain):
+    """Whether the second thread of each core is on line."""
+
+    name = "smt"
+    summary = "several CPUs on each core (SMT, Hyper-Threading): on or off"
+
+    def available(self, tree: Tree) -> str | None:
+        """See `Knob`."""
+        control = tree.text(_CONTROL)
+        if control == "forceoff":
+            return "SMT was turned off at boot (nosmt=force)"
+        if control in (None, "notsupported", "notimplemented"):
+            return "this machine has no SMT" if not _siblings(tree) else "this kernel can't turn SMT off"
+        return None
+
+    def read(self, tree: Tree) -> str | None:
+        """`on` or `off`, which a machine without SMT is too; see `Knob`."""
+        control = tree.text(_CONTROL)
+        if control in (None, "notimplemented"):
+            return None if not online_cpus(tree) else "on" if _siblings(tree) else "off"
+        if control in ("forceoff", "notsupported"):
+            return "off"
+        return "on" if control != "off" else "off"  # from Linux 6.6 on it can be a number of threads
+
+    def check(self, wanted: str) -> None:
+        """See `Knob`."""
+        check_word(wanted, _WORDS)
+
+    def canonical(self, wanted: str, tree: Tree) -> str:
+        """See `Knob`."""
+        self.check(wanted)
+        return wanted
+
+    def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
+        """Before `off`: what leaves, and what is off line and would come with the next `on`; see `Knob`."""
+        control = tree.text(_CONTROL)
+        if control == wanted or self.available(tree):
+            return ()
+        if wanted == "on":
+            return (Write(_CONTROL, "on"),)
+        online = online_cpus(tree)
+        off_line = (f"{CPUS}/cpu{cpu}/online" for cpu in present_cpus(tree) if cpu not in online)
+        return (
+            *keep_before_leaving(_siblings(tree), tree),
+            *(Write(path, "0", may_refuse=True) for path in off_line),
+            Write(_CONTROL, "off"),
+        )
+
+    def advice(self, wanted: str, tree: Tree) -> Advice:
+        """See `Knob`."""
+        return Advice(
+            now=f"echo {wanted} | sudo tee {_CONTROL}",
+            at_boot="nosmt, or the firmware's setting" if wanted == "off" else "boot without nosmt",
+        )
+
+
+def _siblings(tree: Tree) -> set[int]:
+    """The CPUs on line that are not the first of their core."""
+    return {cpu for cores in cores_on_line(tree) for cpu in cores[1:]}
+
+
+def cores_on_line(tree: Tree) -> list[tuple[int, ...]]:
+    """The CPUs on line, by core. A CPU whose core is unknown is one by itself."""
+    cores: dict[int, tuple[int, ...]] = {}
+    for cpu in online_cpus(tree):
+        folder = f"{CPUS}/cpu{cpu}/topology"
+        threads = parse_cpu_list(
+            tree.first_text(f"{folder}/core_cpus_list", f"{folder}/thread_siblings_list")
+        ) or (cpu,)
+        cores.setdefault(min(threads), tuple(sorted({*threads, cpu})))
+    return [tuple(one for one in threads if one in online_cpus(tree)) for threads in cores.values()]
+
+
+def keep_before_leaving(leaving: set[int], tree: Tree) -> list[Change]:
+    """Note what these CPUs' leaving changes: each file is written with what it holds; undo does so again.
+
+    Interrupts move to other CPUs and stay there; idle states are registered anew, all enabled; threads lose
+    the CPU from their masks, or their masks altogether; the cpusets of cgroup v1 shrink, and stay so.
+    """
+    if not leaving:
+        return []
+    return [
+        *_interrupts(leaving, tree),
+        *_idle_states(leaving, tree),
+        KeepAffinities(),
+        *_cpusets(leaving, tree),
+    ]
+
+
+def _interrupts(leaving: set[int], tree: Tree) -> Iterator[Change]:
+    for one in interrupts(tree):
+        if leaving & set(one.cpus):
+            yield Write(one.path, one.text, may_refuse=True)
+
+
+def _idle_states(leaving: set[int], tree: Tree) -> Iterator[Change]:
+    for cpu in sorted(leaving):
+        folder = f"{CPUS}/cpu{cpu}/cpuidle"
+        for state in tree.folders(folder):
+            if tree.flag(f"{folder}/{state}/disable"):
+                yield Write(f"{folder}/{state}/disable", "1")
+
+
+def _cpusets(leaving: set[int], tree: Tree) -> Iterator[Change]:
+    root = cpusets_root(tree)
+    for group in cpusets_below(root, tree) if root else ():
+        cpus = tree.text(f"{group}/cpuset.cpus")
+        if cpus and leaving & set(parse_cpu_list(cpus) or ()):
+            yield Write(f"{group}/cpuset.cpus", cpus)

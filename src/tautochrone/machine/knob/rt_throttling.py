@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
-from tautochrone.machine.knob.cpus import online_cpus
+from tautochrone.machine.cpulist import online_cpus
 from tautochrone.machine.knob.knob import Advice, Plain
 from tautochrone.machine.settings import Change, Write
 from tautochrone.machine.tree import Tree

@@ -1,17 +1,12 @@
 """The table of knobs."""
 
-from tautochrone.machine.knob.c_states import CStates
-from tautochrone.machine.knob.files import BOOST, HUGE_PAGES, NUMA_BALANCING, TIMER_MIGRATION
-from tautochrone.machine.knob.governor import Governor
-from tautochrone.machine.knob.interrupts import Interrupts
+from tautochrone.machine.knob.file_knob import BOOST, HUGE_PAGES, NUMA_BALANCING, TIMER_MIGRATION, WATCHDOG
+from tautochrone.machine.knob.interrupts import Interrupts, Workqueues
 from tautochrone.machine.knob.isolated import Isolated
 from tautochrone.machine.knob.knob import Knob
-from tautochrone.machine.knob.latency_limit import LatencyLimit
-from tautochrone.machine.knob.online import Online
+from tautochrone.machine.knob.online import Online, Smt
+from tautochrone.machine.knob.power import CStates, Governor, LatencyLimit
 from tautochrone.machine.knob.rt_throttling import RtThrottling
-from tautochrone.machine.knob.smt import Smt
-from tautochrone.machine.knob.watchdog import WATCHDOG
-from tautochrone.machine.knob.workqueues import Workqueues
 
 KNOBS: tuple[Knob, ...] = (
     RtThrottling(),

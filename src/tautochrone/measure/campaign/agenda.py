@@ -23,6 +23,7 @@ from tautochrone.measure.document.expand import Point, expand
 from tautochrone.measure.document.require import Required, requirements
 from tautochrone.measure.lab.matrix import MATRIX
 from tautochrone.run.catalogue import Entry
+from tautochrone.run.facts import Facts
 from tautochrone.run.store import Store
 
 
@@ -123,7 +124,7 @@ def other_system(agenda: Agenda, store: Store, facts: Mapping[str, Mapping[str, 
         system = agenda.points[key].system
         if system in facts and system not in seen:
             seen.add(system)
-            if not same_system(store.open(entry.id).manifest.facts, facts[system]):
+            if not same_system(store.open(entry.id).manifest.known, Facts.from_table(facts[system])):
                 return system
     return None
 

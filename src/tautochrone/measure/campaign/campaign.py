@@ -6,7 +6,7 @@ with the runs, as their condition ``plan``.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from secrets import token_hex
@@ -19,6 +19,7 @@ from tautochrone.measure.document.expand import MEANING, Point
 from tautochrone.measure.document.require import REQUIRE, Required, stored
 from tautochrone.measure.document.stored import to_stored
 from tautochrone.run.catalogue import Entry, catalogue
+from tautochrone.run.facts import Facts
 from tautochrone.run.manifest import MEASURING, SEALED
 from tautochrone.run.named import latest_named, one_named
 from tautochrone.run.store import Store
@@ -182,14 +183,14 @@ def condition(
     }
 
 
-def same_system(stored: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+def same_system(stored: Facts, now: Facts) -> bool:
     """Whether facts stored with a run are of the machine and the kernel that there are now."""
     return _identity(stored) == _identity(now)
 
 
-def _identity(facts: Mapping[str, Any]) -> list[object]:
-    names = (("kernel", ("name", "release", "version")), ("cpu", ("model",)), ("machine", ("product",)))
-    return [(facts.get(group) or {}).get(name) for group, own in names for name in own]
+def _identity(facts: Facts) -> tuple[str | None, ...]:
+    kernel = facts.kernel
+    return kernel.name, kernel.release, kernel.version, facts.cpu.model, facts.machine.product
 
 
 def _campaign(name: str, entries: Sequence[Entry]) -> Campaign:

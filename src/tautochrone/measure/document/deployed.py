@@ -4,10 +4,8 @@ import json
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
-from tautochrone.machine.deployment.builtin import NAMES, built_in
-from tautochrone.machine.deployment.choose import choose, own_files
-from tautochrone.machine.deployment.deployment import Deployment
-from tautochrone.machine.deployment.read import read_deployment
+from tautochrone.machine.deployment.choose import NAMES, built_in, choose, own_files
+from tautochrone.machine.deployment.deployment import Deployment, read_deployment
 from tautochrone.machine.files import Files
 from tautochrone.machine.tree import Tree
 from tautochrone.measure.document.document import suggestion

@@ -14,6 +14,7 @@ from tautochrone.measure.document.document import Document
 from tautochrone.measure.document.expand import Point
 from tautochrone.measure.execute import Progress, StoppedAfterRunError, Watch, run_cell
 from tautochrone.measure.lab.preemption import not_obtained
+from tautochrone.run.facts import Facts
 from tautochrone.run.store import Store
 from tautochrone.target.open import open_target
 from tautochrone.target.target import Target
@@ -109,7 +110,7 @@ class Survey:
         with open_target(self.system) as target:
             target.renew()  # one guest is enough: no other question comes after these
             site = site_of(target, self.document, self.points, refused)
-            if wrong := not_obtained(site.facts):
+            if wrong := not_obtained(Facts.from_table(site.facts)):
                 refused |= {point.key: wrong for point in self.points}
             able = [point for point in self.points if point.key not in refused]
             refused |= refusals(able, target)

@@ -1,11 +1,11 @@
 """How a kernel preempts: what it can be booted with, by how it was built, and what a guest obtained."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tautochrone.base.errors import UsageError
+from tautochrone.run.facts import Facts
 from tautochrone.target.virtual.kernels import Kernel, built_in
 
 REAL_TIME = "rt"
@@ -54,30 +54,29 @@ def why_one_row(kernel: Kernel) -> str:
     return f"{kernel.name} was built for {found.model} preemption only: one row."
 
 
-def obtained(facts: Mapping[str, Any]) -> str | None:
+def obtained(facts: Facts) -> str | None:
     """What the guest's kernel says, by its facts; None: it does not tell."""
-    kernel = facts.get("kernel") or {}
-    if kernel.get("realtime"):
+    kernel = facts.kernel
+    if kernel.realtime:
         return REAL_TIME
-    if kernel.get("preemption_found_by") == READ_BACK or not _ASKED.search(kernel.get("command_line") or ""):
-        model = kernel.get("preemption")
-        return None if model is None else str(model)
+    if kernel.preemption_found_by == READ_BACK or not _ASKED.search(kernel.command_line or ""):
+        return kernel.preemption
     return None  # what is told is what was asked for
 
 
-def other_than_asked(facts: Mapping[str, Any]) -> str | None:
+def other_than_asked(facts: Facts) -> str | None:
     """That a kernel does not preempt as its command line asks; None: it does, as far as it tells."""
-    kernel = facts.get("kernel") or {}
-    asked = _ASKED.findall(kernel.get("command_line") or "")
+    kernel = facts.kernel
+    asked = _ASKED.findall(kernel.command_line or "")
     got = obtained(facts)
     if not asked or got in (None, asked[-1]):
         return None
-    release = kernel.get("release") or "the kernel"
+    release = kernel.release or "the kernel"
     runs = "is a PREEMPT_RT kernel, where that chooses nothing" if got == REAL_TIME else f"runs with {got}"
     return f"booted with preempt={asked[-1]}, {release} {runs}"
 
 
-def not_obtained(facts: Mapping[str, Any]) -> UsageError | None:
+def not_obtained(facts: Facts) -> UsageError | None:
     """Why this guest can't be a row of its own; None: it is what was asked for, as far as it tells."""
     words = other_than_asked(facts)
     if words is None or obtained(facts) == REAL_TIME:

@@ -147,7 +147,7 @@ def _also_differs(one: System, other: System) -> str:
     if one.virtual is not None and other.virtual is not None:
         names = [name for name in ("cpus", "shift") if one.virtual.get(name) != other.virtual.get(name)]
         return f"The two guests also differ in {' and '.join(names)}." if names else ""
-    models = [(system.facts.get("cpu") or {}).get("model") for system in (one, other)]
+    models = [system.facts.cpu.model for system in (one, other)]
     if models[0] == models[1]:
         return ""
     return f"The machines differ in more than the kernel: {models[0]} and {models[1]}."

@@ -7,7 +7,6 @@ how many samples both histograms are scaled first [to the deployment's own]; see
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from tautochrone.base.words import capital, listed
 from tautochrone.machine.cpulist import parse_cpu_list
@@ -46,12 +45,12 @@ def _c_states(run: Run) -> Found:
 
 
 def _smt(run: Run) -> Found:
-    threads = _cpu_facts(run).get("threads_per_core")
+    threads = run.manifest.known.cpu.threads_per_core
     return _no_topology() if threads is None else _yes(threads > 1)
 
 
 def _multicore(run: Run) -> Found:
-    cores = _cpu_facts(run).get("cores")
+    cores = run.manifest.known.cpu.cores
     return _no_topology() if cores is None else _yes(cores > 1)
 
 
@@ -61,7 +60,7 @@ def _isolated(run: Run) -> Found:
 
 
 def _cpus(run: Run) -> Found:
-    online = parse_cpu_list(_cpu_facts(run).get("online") or "")
+    online = parse_cpu_list(run.manifest.known.cpu.online or "")
     return Value(len(online)) if online else Absent("Which CPUs were on line is not known.")
 
 
@@ -104,13 +103,7 @@ def _is_same(one: Found, other: Found) -> bool:
 
 
 def _idle_driver(run: Run) -> str | None:
-    driver: str | None = (run.manifest.facts.get("power") or {}).get("idle_driver")
-    return driver
-
-
-def _cpu_facts(run: Run) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = run.manifest.facts.get("cpu") or {}
-    return found
+    return run.manifest.known.power.idle_driver
 
 
 def _obtained(run: Run, knob: str) -> str | None:

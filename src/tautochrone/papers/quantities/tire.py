@@ -89,8 +89,8 @@ def team_of(word: Any, measurements: Measurements, system: str) -> int | None:
 
 
 def _facts(measurements: Measurements, system: str) -> Facts | None:
-    told = next((one.facts for one in measurements.systems if one.name == system), {})
-    return Facts.from_table(told) if told else None
+    told = next((one.facts for one in measurements.systems if one.name == system), Facts())
+    return None if told == Facts() else told
 
 
 def _cpus(facts: Facts | None) -> Sequence[int]:

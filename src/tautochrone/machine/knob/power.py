@@ -1,18 +1,25 @@
-"""How deep idle CPUs may sleep."""
+"""How idle CPUs sleep, and how fast CPUs run: idle states, the limit on their latency, the governor."""
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
-from tautochrone.machine.knob.cpus import CPUS, online_cpus
+from tautochrone.machine.cpulist import CPUS, online_cpus
+from tautochrone.machine.knob.file_knob import check_word
 from tautochrone.machine.knob.knob import Advice, Plain
-from tautochrone.machine.settings import Change, Write
+from tautochrone.machine.settings import Change, Hold, Write
 from tautochrone.machine.tree import Tree
 
 _ANY = "any"
 _ONLY_POLLING = "0us"
 _POLL = "idle=poll (x86) leaves polling alone, but every CPU gets hot and never rests"
 _STATE_FILES = ("latency", "disable", "default_status")
+_NO_LIMIT = "none"
+_DEVICE = "/dev/cpu_dma_latency"
+_NO_LIMIT_US = 2_000_000_000  # PM_QOS_CPU_LATENCY_DEFAULT_VALUE
+_POLICIES = f"{CPUS}/cpufreq"
 
 
 @dataclass(frozen=True)
@@ -135,3 +142,117 @@ def _state(folder: str, tree: Tree) -> _State | None:
 
 def _enabled(states: list[_State]) -> list[int]:
     return [state.latency_us for state in states if not state.disabled] or [states[0].latency_us]
+
+
+class LatencyLimit(Plain):
+    """What programs do for themselves: hold ``/dev/cpu_dma_latency`` open.
+
+    It can't be left in force: it ends with who holds it. For that there is `c-states`.
+    Source: the kernel's Documentation/power/pm_qos_interface.rst.
+    """
+
+    name = "latency-limit"
+    summary = "what idle CPUs may take to wake up, held while measuring: none, or a time such as 20us"
+
+    def available(self, tree: Tree) -> str | None:
+        """It is a limit on the choice of idle states; see `Knob`."""
+        if not tree.exists(_DEVICE):
+            return f"this kernel has no {_DEVICE}"
+        return (
+            None if has_idle_states(tree) else "this kernel offers no idle states, so a limit has no effect"
+        )
+
+    def read(self, tree: Tree) -> str | None:
+        """The strictest limit that anybody holds; see `Knob`."""
+        held = tree.data(_DEVICE) or b""
+        if len(held) != struct.calcsize("<i"):
+            return None
+        limit_us = struct.unpack("<i", held)[0]
+        return _NO_LIMIT if limit_us >= _NO_LIMIT_US else f"{limit_us}us"
+
+    def check(self, wanted: str) -> None:
+        """See `Knob`."""
+        if wanted != _NO_LIMIT:
+            parse_duration_ns(wanted)
+
+    def canonical(self, wanted: str, tree: Tree) -> str:
+        """See `Knob`."""
+        self.check(wanted)
+        return _NO_LIMIT if wanted == _NO_LIMIT else f"{parse_duration_ns(wanted) // 1000}us"
+
+    def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
+        """What others hold stays; see `Knob`."""
+        if wanted in (_NO_LIMIT, self.read(tree)):
+            return ()
+        return (Hold(_DEVICE, struct.pack("<i", int(wanted.removesuffix("us")))),)
+
+    def advice(self, wanted: str, tree: Tree) -> Advice:
+        """See `Knob`."""
+        if wanted == _NO_LIMIT:
+            return Advice()
+        return Advice(now=f"sudo cpupower idle-set -D {int(wanted.removesuffix('us')) + 1}")
+
+    def shortfall(self, wanted: str, tree: Tree) -> str:
+        """See `Knob`."""
+        return "another program holds a stricter limit"
+
+
+class Governor(Plain):
+    """The cpufreq governor of all CPUs on line."""
+
+    name = "governor"
+    summary = "how the clock rate is chosen: performance, powersave, schedutil, …, as the driver has them"
+
+    def available(self, tree: Tree) -> str | None:
+        """See `Knob`."""
+        return None if _folders(tree) else "the clock rate of this machine is not steered by Linux"
+
+    def read(self, tree: Tree) -> str | None:
+        """The governor; several are told with commas between; see `Knob`."""
+        held = {tree.text(f"{folder}/scaling_governor") for folder in _folders(tree)}
+        return ",".join(sorted(one for one in held if one)) or None
+
+    def check(self, wanted: str) -> None:
+        """See `Knob`."""
+        if not wanted.replace("_", "").isalnum():
+            raise UsageError(f"'{wanted}' is not a governor", "Write performance, or what the driver has.")
+
+    def canonical(self, wanted: str, tree: Tree) -> str:
+        """The word itself; see `Knob`."""
+        self.check(wanted)
+        for folder in _folders(tree):
+            if offered := tree.text(f"{folder}/scaling_available_governors"):
+                check_word(wanted, offered.split())
+        return wanted
+
+    def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
+        """One write for each set of CPUs that share a clock; see `Knob`.
+
+        Before it the preference between speed and energy is written with what it holds, to be put back
+        after the governor: with `performance`, intel_pstate and amd-pstate in their active modes set the
+        highest, and not all of them remember what it was.
+        """
+        return tuple(
+            change
+            for folder in _folders(tree)
+            if tree.text(f"{folder}/scaling_governor") != wanted
+            for change in (*_preference(folder, tree), Write(f"{folder}/scaling_governor", wanted))
+        )
+
+    def advice(self, wanted: str, tree: Tree) -> Advice:
+        """See `Knob`."""
+        return Advice(
+            now=f"sudo cpupower frequency-set -g {wanted}", at_boot=f"cpufreq.default_governor={wanted}"
+        )
+
+
+def _preference(folder: str, tree: Tree) -> list[Write]:
+    path = f"{folder}/energy_performance_preference"
+    held = tree.text(path)
+    return [Write(path, held, may_refuse=True)] if held else []
+
+
+def _folders(tree: Tree) -> list[str]:
+    shared = [f"{_POLICIES}/{name}" for name in tree.folders(_POLICIES) if name.startswith("policy")]
+    own = (f"{CPUS}/{name}/cpufreq" for name in tree.folders(CPUS) if name.removeprefix("cpu").isdecimal())
+    return [folder for folder in shared or own if tree.text(f"{folder}/scaling_governor")]

@@ -1,0 +1,266 @@
+"""Facts about the CPUs: topology, caches, clock frequency, idle states, and who interrupts them."""
+
+import os
+import re
+
+from tautochrone.machine.cpulist import CPUS, format_cpu_list, online_cpus, parse_cpu_list
+from tautochrone.machine.tree import Tree
+
+FREQUENCY_FILES = ("scaling_governor", "cpuinfo_min_freq", "cpuinfo_max_freq")
+THROTTLE_FILES = ("core_throttle_count", "package_throttle_count")
+MSR = "/dev/cpu/0/msr"
+
+_SERVED = "effective_affinity_list"
+_CACHE_FILES = ("level", "type", "size", "shared_cpu_list")
+_NO_LIMIT_US = 2_000_000_000  # PM_QOS_CPU_LATENCY_DEFAULT_VALUE in linux/pm_qos.h
+# MSR_SMI_COUNT: system management interrupts since reset, on Intel processors since Nehalem (Intel 64 and
+# IA-32 Architectures Software Developer's Manual, volume 4). AMD has no counter that can be read without
+# being armed.
+_SMI_COUNT, _SMI_BITS = 0x34, 32
+
+
+def allowed(tree: Tree) -> tuple[str | None, int | None]:
+    """Return the CPUs on which this process may run, of those on line, and their count."""
+    status = re.search(r"^Cpus_allowed_list:\s*(.*)$", tree.text("/proc/self/status") or "", re.MULTILINE)
+    cpus = parse_cpu_list(status[1].strip()) if status else None
+    online = parse_cpu_list(tree.text(f"{CPUS}/online"))
+    if cpus is None:
+        return None, None
+    if online is not None:
+        cpus = tuple(cpu for cpu in cpus if cpu in online)
+    return format_cpu_list(cpus), len(cpus)
+
+
+def topology(tree: Tree) -> tuple[int | None, int | None, tuple[str, ...] | None, int | None]:
+    """Return the number of cores, of threads per core, the cores with several CPUs, the number of sockets."""
+    places = [f"{CPUS}/cpu{cpu}/topology" for cpu in online_cpus(tree)]
+    cores = [
+        parse_cpu_list(tree.first_text(f"{place}/core_cpus_list", f"{place}/thread_siblings_list"))
+        for place in places
+    ]
+    known = [cpus for cpus in cores if cpus is not None]
+    if not cores or len(known) < len(cores):
+        return None, None, None, None
+    packages = {tree.text(f"{place}/physical_package_id") for place in places} - {None}
+    shared = tuple(format_cpu_list(cpus) for cpus in dict.fromkeys(known) if cpus[1:])
+    return len(set(known)), max(len(cpus) for cpus in known), shared, len(packages) or None
+
+
+def isolated(tree: Tree, at_boot: str, *partitions: str) -> str | None:
+    """Return the CPUs isolated at boot, and by cpuset partitions (cgroup v2, kernel 6.7 and later)."""
+    cpus = parse_cpu_list(tree.text(at_boot))
+    partitioned = [cpu for place in partitions for cpu in parse_cpu_list(tree.text(place)) or ()]
+    return None if cpus is None else format_cpu_list((*cpus, *partitioned))
+
+
+def capacities(tree: Tree) -> tuple[int, ...] | None:
+    """Return the distinct relative speeds of the CPUs."""
+    found = {tree.integer(f"{CPUS}/cpu{cpu}/cpu_capacity") for cpu in online_cpus(tree)}
+    return tuple(sorted(capacity for capacity in found if capacity is not None)) or None
+
+
+def model(tree: Tree, cpuinfo: str) -> str | None:
+    """Return the processor's name, which each architecture writes elsewhere."""
+    fields = dict(re.findall(r"^([\w ]+?)[ \t]*:[ \t]*(.+)$", tree.text(cpuinfo) or "", re.MULTILINE))
+    for name in ("model name", "cpu model", "uarch", "Processor", "Hardware", "cpu"):
+        if name in fields:
+            return str(fields[name])
+    if "CPU implementer" in fields and "CPU part" in fields:
+        return f"ARM implementer {fields['CPU implementer']}, part {fields['CPU part']}"
+    return None
+
+
+def cache_paths(tree: Tree) -> tuple[str, ...]:
+    """Return the folders of the first CPU's caches."""
+    folder = f"{CPUS}/cpu{next(iter(online_cpus(tree)), 0)}/cache"
+    return tuple(f"{folder}/{name}" for name in tree.names(folder) if re.fullmatch(r"index\d+", name))
+
+
+def caches(tree: Tree) -> tuple[str, ...] | None:
+    """Return the caches of the first CPU."""
+    found = []
+    for folder in cache_paths(tree):
+        level, kind, size, shared = (tree.text(f"{folder}/{name}") for name in _CACHE_FILES)
+        if level and kind and size:
+            found.append(f"L{level} {kind.lower()} {size}" + (f", CPU {shared}" if shared else ""))
+    return tuple(found) or None
+
+
+def frequencies(
+    tree: Tree,
+) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, int | None, int | None]:
+    """Return the governors, the CPUs of each, and the lowest and the highest clock frequency."""
+    governed: dict[str, list[int]] = {}
+    limits_khz: list[tuple[int | None, int | None]] = []
+    for cpu in online_cpus(tree):
+        governor, *files = (f"{CPUS}/cpu{cpu}/cpufreq/{name}" for name in FREQUENCY_FILES)
+        if name := tree.text(governor):
+            governed.setdefault(name, []).append(cpu)
+            limits_khz.append((tree.integer(files[0]), tree.integer(files[1])))
+    return (
+        tuple(governed) or None,
+        tuple(format_cpu_list(cpus) for cpus in governed.values()) or None,
+        min((low for low, _ in limits_khz if low is not None), default=None),
+        max((high for _, high in limits_khz if high is not None), default=None),
+    )
+
+
+def frequency_driver(tree: Tree) -> str | None:
+    """Return the driver of the first CPU's clock frequency."""
+    return tree.text(f"{CPUS}/cpu{next(iter(online_cpus(tree)), 0)}/cpufreq/scaling_driver")
+
+
+def idle_states(
+    tree: Tree,
+) -> tuple[tuple[str, ...] | None, tuple[int, ...] | None, tuple[str, ...] | None]:
+    """Return the idle states, the time to leave each, and the CPUs on which each is enabled."""
+    latencies_us: dict[str, int] = {}
+    enabled: dict[str, list[int]] = {}
+    described: dict[str, tuple[str, int] | None] = {}
+    for cpu, describing in _describing_cpus(tree).items():
+        for folder in _idle_folders(tree, cpu):
+            model = folder.replace(f"/cpu{cpu}/", f"/cpu{describing}/")
+            if model not in described:
+                described[model] = _idle_state(tree, model)
+            state = described[model] or _idle_state(tree, folder)
+            if state is None:
+                continue
+            name, latency_us = state
+            latencies_us[name] = max(latency_us, latencies_us.get(name, 0))
+            enabled.setdefault(name, [])
+            if not tree.flag(f"{folder}/disable"):
+                enabled[name].append(cpu)
+    return (
+        tuple(latencies_us) or None,
+        tuple(latencies_us.values()) or None,
+        tuple(format_cpu_list(enabled[name]) for name in latencies_us) or None,
+    )
+
+
+def _describing_cpus(tree: Tree) -> dict[int, int]:
+    """For each CPU the one whose idle states it shares: the first of its speed.
+
+    Idle states come from tables of the processor or the board, one for each kind of core. So their names and
+    latencies are read once per kind, and only whether they are disabled for each CPU.
+    """
+    first: dict[int | None, int] = {}
+    return {
+        cpu: first.setdefault(tree.integer(f"{CPUS}/cpu{cpu}/cpu_capacity"), cpu) for cpu in online_cpus(tree)
+    }
+
+
+def _idle_folders(tree: Tree, cpu: int) -> list[str]:
+    """The folders of the idle states of a CPU, shallowest first."""
+    folder = f"{CPUS}/cpu{cpu}/cpuidle"
+    return [f"{folder}/{name}" for name in tree.names(folder) if re.fullmatch(r"state\d+", name)]
+
+
+def _idle_state(tree: Tree, folder: str) -> tuple[str, int] | None:
+    name, latency_us = tree.text(f"{folder}/name"), tree.integer(f"{folder}/latency")
+    return None if name is None or latency_us is None else (name, latency_us)
+
+
+def resume_limits(tree: Tree) -> tuple[tuple[int, ...] | None, tuple[str, ...] | None]:
+    """Return the exit latencies that single CPUs are held to, and the CPUs of each.
+
+    "n/a" stands for none at all, 0 for any.
+    """
+    held: dict[int, list[int]] = {}
+    for cpu in online_cpus(tree):
+        text = tree.text(f"{CPUS}/cpu{cpu}/power/pm_qos_resume_latency_us")
+        if text == "n/a":
+            held.setdefault(0, []).append(cpu)
+        elif text is not None and text.isdecimal() and int(text) > 0:
+            held.setdefault(int(text), []).append(cpu)
+    return tuple(held) or None, tuple(format_cpu_list(cpus) for cpus in held.values()) or None
+
+
+def latency_limit_us(tree: Tree, device: str) -> int | None:
+    """Return the limit that programs hold now; -1 for none.
+
+    Opening the device asks for the default, which is no limit; so to look changes nothing.
+    """
+    data = tree.data(device)
+    if data is None or len(data) != 4:
+        return None
+    limit_us = int.from_bytes(data, "little", signed=True)
+    return -1 if limit_us >= _NO_LIMIT_US else limit_us
+
+
+def thermal_throttles(tree: Tree) -> int | None:
+    """Return the largest count of all CPUs on line."""
+    folders = [f"{CPUS}/cpu{cpu}/thermal_throttle" for cpu in online_cpus(tree)]
+    counts = [tree.integer(f"{folder}/{name}") for folder in folders for name in THROTTLE_FILES]
+    return max((count for count in counts if count is not None), default=None)
+
+
+def interrupts_on_isolated(tree: Tree, at_boot: str, *partitions: str) -> tuple[str, ...] | None:
+    """Return the interrupts that are served on isolated CPUs; None if no CPU is isolated, or unknown."""
+    cpus = set(parse_cpu_list(isolated(tree, at_boot, *partitions)) or ())
+    numbers = _interrupts(tree)
+    if not cpus or not numbers:
+        return None
+    there = []
+    for number in numbers:
+        folder = f"/proc/irq/{number}"
+        served = tree.first_text(f"{folder}/{_SERVED}", f"{folder}/smp_affinity_list")
+        # Each handler has a folder of its name here. An interrupt without one never fires.
+        handlers = tree.folders(folder)
+        if handlers and set(parse_cpu_list(served) or ()) & cpus:
+            there.append(f"{number} {handlers[0]}")
+    return tuple(there)
+
+
+def _interrupts(tree: Tree) -> list[str]:
+    return [name for name in tree.names("/proc/irq") if name.isdecimal()]
+
+
+def interrupt_paths(tree: Tree) -> tuple[str, ...]:
+    """Return what is read of each interrupt, where a CPU is isolated."""
+    if not tree.text(f"{CPUS}/isolated"):
+        return ()
+    folders = [f"/proc/irq/{number}" for number in _interrupts(tree)]
+    return tuple(path for folder in folders for path in (folder, f"{folder}/{_SERVED}"))
+
+
+def idle_and_cache_paths(tree: Tree) -> tuple[str, ...]:
+    """Return what is read of each idle state and each cache."""
+    disable = [f"{folder}/disable" for cpu in online_cpus(tree) for folder in _idle_folders(tree, cpu)]
+    described = [
+        f"{folder}/{name}"
+        for cpu in set(_describing_cpus(tree).values())
+        for folder in _idle_folders(tree, cpu)
+        for name in ("name", "latency")
+    ]
+    caches = [f"{folder}/{name}" for folder in cache_paths(tree) for name in _CACHE_FILES]
+    return (*disable, *described, *caches)
+
+
+def first_cpu_paths(tree: Tree) -> tuple[str, ...]:
+    """Return what is read of the first CPU alone."""
+    folder = f"{CPUS}/cpu{next(iter(online_cpus(tree)), 0)}"
+    return f"{folder}/cpufreq/scaling_driver", f"{folder}/cache"
+
+
+def count_system_management_interrupts(tree: Tree) -> int | None:
+    """Return how many there were since reset, as an Intel processor counts them.
+
+    Read on CPU 0 alone: they stop all CPUs, and reading another CPU's counter would interrupt it.
+
+    Returns:
+        The count, modulo 2^32; None for another machine than this one, without the module ``msr``, or
+        without the right to read it.
+    """
+    if not tree.is_live:
+        return None
+    try:
+        descriptor = os.open(MSR, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        data = os.pread(descriptor, 8, _SMI_COUNT)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return int.from_bytes(data, "little") % (1 << _SMI_BITS) if len(data) == 8 else None
