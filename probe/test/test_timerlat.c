@@ -8,10 +8,13 @@
 #include "test/check.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PERIOD = 1000000, LATE_HANDLER = 700, LATE_THREAD = 8000, NOTED_AFTER = 150 };
@@ -429,6 +432,46 @@ static void what_could_not_be_put_back_is_tried_again(void **state)
     end_fake(&fake);
 }
 
+/* Holds the folder of all instances, says so, disturbs whoever waits for it, and says when that has to be over. */
+static void hold_and_disturb(const struct fake *fake, pid_t other, int to_other)
+{
+    const int all = openat(fake->tracing, "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool done = flock(all, LOCK_EX) == 0 && write(to_other, "h", 1) == 1;
+    for (int i = 0; i < 20 && done; i++) {
+        done = os_sleep_until(os_now_ns() + 5000000) == OS_OK && kill(other, SIGUSR1) == 0;
+    }
+    _exit(done && write(to_other, "e", 1) == 1 ? 0 : 1);
+}
+
+static void a_signal_does_not_end_the_waiting_for_another_that_sets_up(void **state)
+{
+    (void)state;
+    const int32_t cpu = 0;
+    struct fake fake = fake_of("");
+    int from_other[2];
+    char said = '\0';
+    int ended = 1;
+    const pid_t own = getpid();
+    assert_int_equal(os_stop_listen(), OS_OK); /* SIGUSR1 only ends a sleep */
+    assert_int_equal(pipe(from_other), 0);
+    const pid_t other = fork();
+    if (other == 0) {
+        hold_and_disturb(&fake, own, from_other[1]);
+    }
+    close(from_other[1]);
+    assert_int_equal(read(from_other[0], &said, 1), 1);
+    assert_int_equal(said, 'h');
+    assert_int_equal(set_cpus(&fake, &cpu, 1), OS_OK);
+    assert_int_equal(fcntl(from_other[0], F_SETFL, O_NONBLOCK), 0);
+    assert_int_equal(read(from_other[0], &said, 1), 1); /* it was the other's until then */
+    assert_int_equal(said, 'e');
+    close(from_other[0]);
+    assert_int_equal(waitpid(other, &ended, 0), other);
+    assert_int_equal(ended, 0);
+    assert_int_equal(timerlat_settings_put_back(fake.tracing, fake.instance, fake.lock), OS_OK);
+    end_fake(&fake);
+}
+
 TESTS(cmocka_unit_test(every_kind_of_entry_moves_the_time_as_it_says),
       cmocka_unit_test(a_page_that_is_cut_off_ends_there), cmocka_unit_test(a_word_is_found_whole),
       cmocka_unit_test(every_activation_becomes_a_row),
@@ -438,4 +481,5 @@ TESTS(cmocka_unit_test(every_kind_of_entry_moves_the_time_as_it_says),
       cmocka_unit_test(as_many_cpus_as_there_are_make_one_short_list),
       cmocka_unit_test(what_was_set_before_is_put_back_whole_or_nothing_is_changed),
       cmocka_unit_test(only_what_nobody_measures_with_is_cleaned_up),
-      cmocka_unit_test(what_could_not_be_put_back_is_tried_again))
+      cmocka_unit_test(what_could_not_be_put_back_is_tried_again),
+      cmocka_unit_test(a_signal_does_not_end_the_waiting_for_another_that_sets_up))

@@ -87,7 +87,11 @@ static enum os_status restore(int tracing, const char *instance)
 static int open_locked(int tracing, const char *path, int how)
 {
     const int folder = openat(tracing, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (folder >= 0 && flock(folder, how) != 0) {
+    int locked = folder >= 0 ? flock(folder, how) : 0;
+    while (locked != 0 && errno == EINTR) {
+        locked = flock(folder, how); /* also when it is to end: who waits here waits for a few files to be written */
+    }
+    if (locked != 0) {
         const int error = errno;
         close(folder);
         errno = error;
