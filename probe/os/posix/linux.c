@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -336,16 +337,45 @@ int64_t os_wake_latency_limit_in_force_us(void)
     return told && limit_us < no_limit_us ? limit_us : INT64_MIN;
 }
 
+/* This program's file; false where it has none any more, or another has its name: "/usr/bin/tauto-probe (deleted)". */
+static bool own_file(char *path, size_t bytes)
+{
+    struct stat own;
+    struct stat named;
+    const ssize_t length = readlink("/proc/self/exe", path, bytes);
+    if (length <= 0 || (size_t)length >= bytes) {
+        return false;
+    }
+    path[length] = '\0';
+    return stat("/proc/self/exe", &own) == 0 && stat(path, &named) == 0 && own.st_dev == named.st_dev &&
+           own.st_ino == named.st_ino;
+}
+
+/* A word as a shell reads it: in quotes, where it has any letter that is not plain. False: it does not fit. */
+static bool quote(char *quoted, size_t bytes, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%";
+    if (strspn(word, plain) == strlen(word)) {
+        return format_text(quoted, bytes, "%s", word) < bytes;
+    }
+    size_t used = format_text(quoted, bytes, "'");
+    for (; *word != '\0' && used < bytes; word++) {
+        const char letter[] = {*word, '\0'};
+        used += format_text(quoted + used, bytes - used, "%s", *word == '\'' ? "'\\''" : letter);
+    }
+    return used < bytes && used + format_text(quoted + used, bytes - used, "'") < bytes;
+}
+
 /* Both capabilities, whichever is missing: setcap(8) takes away what it does not name. */
 static const char *write_advice(char *text, size_t bytes, const char *limit, const char *last)
 {
-    char program[1024];
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = '\0';
+    char path[1024];
+    char program[1100];
+    const bool known = own_file(path, sizeof path) && quote(program, sizeof program, path);
     format_text(text, bytes,
                 "Grant it with one of: sudo setcap cap_sys_nice,cap_ipc_lock+ep %s; a line \"@realtime - %s\" in "
                 "/etc/security/limits.d/realtime.conf for a group you are in, then log in again; or run as root. %s",
-                length > 0 ? program : "tauto-probe", limit, last);
+                known ? program : "tauto-probe", limit, last);
     return text;
 }
 

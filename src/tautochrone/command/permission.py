@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError
@@ -83,7 +84,7 @@ def _where(target: Target) -> str:
 
     if not isinstance(target, LocalTarget):
         return f"on {target.name} "
-    return f"type\n  sudo setcap cap_sys_nice,cap_ipc_lock+ep {find_probe().resolve()}\nor "
+    return f"type\n  sudo setcap cap_sys_nice,cap_ipc_lock+ep {quote(str(find_probe().resolve()))}\nor "
 
 
 def find_permission(target: Target) -> tuple[Permission, str]:
