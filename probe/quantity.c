@@ -26,6 +26,7 @@ static const struct unit sizes[] = {
     {"", 1},         {"B", 1},          {"kB", 1000},         {"KB", 1000},          {"MB", 1000000},
     {"KiB", 1024},   {"MiB", 1048576},  {"GB", 1000000000},   {"GiB", 1073741824},   {NULL, 0},
 };
+static const struct unit no_unit[] = {{"", 1}, {NULL, 0}};
 static const struct unit shares[] = {{"%", SHARE_WHOLE / 100}, {NULL, 0}};
 
 static bool is_digit(char letter)
@@ -119,8 +120,19 @@ static bool read_with_unit(const char *text, size_t length, const struct unit *u
     return true;
 }
 
+/* No time at all is the same in each unit. */
+static bool is_zero(const char *text, size_t length)
+{
+    int64_t number = 0;
+    return read_with_unit(text, length, no_unit, &number) && number == 0;
+}
+
 bool duration_read(const char *text, size_t length, int64_t *duration_ns)
 {
+    if (is_zero(text, length)) {
+        *duration_ns = 0;
+        return true;
+    }
     return read_with_unit(text, length, times, duration_ns);
 }
 

@@ -105,6 +105,8 @@ def matched(text: str, units: Mapping[str, int]) -> Fraction | None:
 def scaled(text: str, kind: Kind) -> int:
     """A number with its unit, exactly, in the smallest unit."""
     value = matched(text, kind.units)
+    if value is None and kind.units is TIMES and matched(text, {"": 1}) == 0:
+        return 0  # no time at all is the same in each unit
     if value is None:
         raise UsageError(f"{told(text)} is not {kind.what}", kind.advice)
     if value.denominator != 1:

@@ -9,10 +9,11 @@ from itertools import product
 from pathlib import PurePath
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.quantity import BARE
 from tautochrone.base.toml import Path as Place
 from tautochrone.base.units import parse_period_ns
-from tautochrone.experiments import EXPERIMENTS, Options, Prepared, Value, without_dashes
-from tautochrone.experiments.experiment import Experiment
+from tautochrone.experiments import EXPERIMENTS, Value
+from tautochrone.experiments.experiment import Experiment, Options, Prepared, without_dashes
 from tautochrone.experiments.tire_threads import condition as team_condition
 from tautochrone.measure.cell import Load
 from tautochrone.measure.document.document import AXES, Document, Entry, Exclusion, suggestion
@@ -258,6 +259,8 @@ def _key(system: str, deployed: Deployed, load: Load, entry: Entry, prepared: Pr
 
 
 def _canonical(word: str) -> str:
+    if BARE.fullmatch(word):
+        return word  # 0 may be a CPU, and no period
     try:
         return f"{parse_period_ns(word)}ns"
     except UsageError:
