@@ -5,6 +5,7 @@
 #include "throughput.h"
 
 #include "message.h"
+#include "os/rights.h"
 
 #include <string.h>
 
@@ -31,7 +32,7 @@ static void print_help(void)
     }
 }
 
-/* For `tauto-probe middleware-… --transports`. */
+/* For `tauto-probe middleware-… --transports`, which says what is wrong. */
 static int print_present(void)
 {
     const bool has_own = the_transport.version != NULL;
@@ -43,13 +44,12 @@ static int print_present(void)
 static int print_version(void)
 {
     const bool has_own = the_transport.version != NULL;
-    return print("tauto-middleware-%s %s%s%s\n", the_transport.name, TAUTO_VERSION, has_own ? " " : "",
-                 has_own ? the_transport.version() : "")
-               ? EXIT_MEASURED
-               : EXIT_FAILED;
+    print("tauto-middleware-%s %s%s%s\n", the_transport.name, TAUTO_VERSION, has_own ? " " : "",
+          has_own ? the_transport.version() : "");
+    return EXIT_MEASURED;
 }
 
-int main(int argc, char **argv)
+static int run_named(int argc, char **argv)
 {
     if (argc < 2 || strcmp(argv[1], "--help") == 0) {
         print_help();
@@ -68,4 +68,13 @@ int main(int argc, char **argv)
     }
     return refuse(EXIT_USAGE, "%s: no such command. 'tauto-middleware-%s --help' lists them.", argv[1],
                   the_transport.name);
+}
+
+int main(int argc, char **argv)
+{
+    /* Its server is this file too, and does the same. */
+    const enum os_status status = os_rights_are_of_another() ? os_rights_give_back() : OS_OK;
+    return status == OS_OK ? after_printing(run_named(argc, argv))
+                           : refuse(EXIT_NOT_PERMITTED, "this file's rights (set-user-ID) can't be given back: %s.",
+                                    os_status_text(status));
 }

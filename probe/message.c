@@ -7,13 +7,16 @@
 
 enum { LONGEST_MESSAGE = 2048 };
 
-static bool say(struct os_output output, const char *before, const char *format, va_list arguments, const char *after)
+static enum os_status printed = OS_OK; /* the last reason why something did not go out */
+
+static enum os_status say(struct os_output output, const char *before, const char *format, va_list arguments,
+                          const char *after)
 {
     char body[LONGEST_MESSAGE];
     char whole[LONGEST_MESSAGE + 64];
     format_arguments(body, sizeof body, format, arguments);
     const size_t length = format_text(whole, sizeof whole, "%s%s%s", before, body, after);
-    return os_output_write(output, whole, length < sizeof whole ? length : sizeof whole - 1) == OS_OK;
+    return os_output_write(output, whole, length < sizeof whole ? length : sizeof whole - 1);
 }
 
 int refuse(enum exit_code code, const char *format, ...)
@@ -37,9 +40,18 @@ bool print(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    const bool written = say(os_output_standard(), "", format, arguments, "");
+    const enum os_status status = say(os_output_standard(), "", format, arguments, "");
     va_end(arguments);
-    return written;
+    printed = status == OS_OK ? printed : status;
+    return status == OS_OK;
+}
+
+int after_printing(int code)
+{
+    const bool is_told = code != EXIT_MEASURED && code != EXIT_USAGE;
+    return printed == OS_OK || is_told
+               ? code
+               : refuse(EXIT_FAILED, "the output can't be written: %s.", os_status_text(printed));
 }
 
 void print_error(const char *format, ...)

@@ -14,4 +14,7 @@ __attribute__((format(printf, 1, 2))) void warn(const char *format, ...);
 __attribute__((format(printf, 1, 2))) bool print(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void print_error(const char *format, ...);
 
+/* How a program ends that would end with `code`: with EXIT_FAILED, and said so, if what it printed did not go out. */
+int after_printing(int code);
+
 #endif

@@ -79,6 +79,10 @@ static bool read_value(const struct option *option, const char *text)
         }
         return true;
     case OPTION_TEXT:
+        if (*text == '\0') {
+            refuse(EXIT_USAGE, "--%s needs a value: an empty one was given.", option->name);
+            return false;
+        }
         *(const char **)option->target = text;
         return true;
     case OPTION_FLAG:

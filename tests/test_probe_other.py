@@ -3,6 +3,7 @@
 import math
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -103,6 +104,23 @@ def test_help_and_mistakes() -> None:
         assert "--" in ended.stdout
 
 
+@pytest.mark.parametrize("words", ["--help", "--version", "", "cyclic --help", "services", "load"])
+def test_what_can_not_be_printed_is_told_once(words: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [str(find_probe()), *words.split()],
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S, check=False,
+        )  # fmt: skip
+    assert ended.returncode == 1
+    assert ended.stderr == "tauto-probe: the output can't be written: no space is left there.\n"
+
+
+def test_an_output_without_a_name_is_refused() -> None:
+    ended = probe("clock", "--count", "10", "--no-memory-lock", "--out", "")
+    assert ended.returncode == 2
+    assert ended.stderr == "tauto-probe: --out needs a value: an empty one was given.\n"
+
+
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
     """A folder that every user can read; pytest's own are private."""
@@ -142,3 +160,35 @@ def test_a_user_without_permissions_is_told_how_to_get_them_and_what_works(open_
     )
     assert unwritable.returncode == 3
     assert "not permitted" in unwritable.stderr
+
+
+def refused_to_nobody(program: Path | str, *open_files: int) -> str:
+    """What it says to a user who may not have a real-time priority."""
+    if os.geteuid() != 0:
+        skip_or_fail("needs root to become a user who may do little")
+    ended = subprocess.run(
+        ["prlimit", "--rtprio=0", program, "cyclic", "--count", "5", "--no-memory-lock"],
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False, cwd="/",
+        user=65534, group=65534, extra_groups=[], pass_fds=open_files,
+    )  # fmt: skip
+    assert ended.returncode == 3
+    return ended.stderr
+
+
+def test_the_advice_can_be_pasted_wherever_the_probe_lies(open_folder: Path) -> None:
+    folder = open_folder / "it's (mine)"
+    folder.mkdir(mode=0o755)
+    copy = Path(shutil.copy(find_probe(), folder / "tauto-probe"))
+    copy.chmod(0o755)
+    advice = refused_to_nobody(copy).partition("sudo ")[2].partition("; a line")[0]
+    assert shlex.split(advice) == ["setcap", "cap_sys_nice,cap_ipc_lock+ep", str(copy)]
+
+
+def test_the_advice_names_no_file_that_is_gone(open_folder: Path) -> None:
+    copy = Path(shutil.copy(find_probe(), open_folder / "tauto-probe"))
+    copy.chmod(0o755)
+    with copy.open("rb") as file:
+        copy.unlink()
+        told = refused_to_nobody(f"/proc/self/fd/{file.fileno()}", file.fileno())
+    assert "+ep tauto-probe; a line" in told
+    assert "deleted" not in told

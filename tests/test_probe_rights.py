@@ -129,6 +129,21 @@ def test_a_set_user_id_probe_starts_nothing_as_that_user(shared: Path) -> None:
     assert [(path.stat().st_uid, path.stat().st_gid) for path in (made, out)] == [(NOBODY, NOBODY)] * 2
 
 
+def test_a_set_user_id_middleware_program_writes_as_its_caller(shared: Path) -> None:
+    needs_root()
+    if os.statvfs(shared).f_flag & os.ST_NOSUID:
+        skip_or_fail("set-user-ID has no effect there")
+    program = shared / "tauto-middleware-tcp"
+    shutil.copyfile(find_probe().with_name(program.name), program)
+    program.chmod(0o6755)
+    out = shared / "out"
+    measured = as_nobody(
+        program, "latency", "--calls", "5", "--policy", "other", "--no-memory-lock", "--out", out
+    )
+    assert measured.returncode == 0, measured.stderr
+    assert (out.stat().st_uid, out.stat().st_gid) == (NOBODY, NOBODY)
+
+
 # ---- Where it writes -------------------------------------------------------------------
 
 

@@ -72,7 +72,6 @@ static int refuse_transport(const char *name, enum os_status status)
 /* A line for each: "tcp yes", "omniorb yes 4.2.5" as the program says it, or "omniorb no" and what to install. */
 static int list_transports(void)
 {
-    bool printed = true;
     for (size_t i = 0; i < TRANSPORTS; i++) {
         char name[NAME_BYTES];
         char path[PATH_BYTES];
@@ -91,12 +90,12 @@ static int list_transports(void)
             }
         }
         if (code != EXIT_MEASURED) {
-            printed &= print("%s no %s%s\n", transports[i].name,
-                             transports[i].packages != NULL ? "it needs " : "it was not built",
-                             transports[i].packages != NULL ? transports[i].packages : "");
+            print("%s no %s%s\n", transports[i].name,
+                  transports[i].packages != NULL ? "it needs " : "it was not built",
+                  transports[i].packages != NULL ? transports[i].packages : "");
         }
     }
-    return printed ? EXIT_MEASURED : refuse(EXIT_FAILED, "the list could not be printed.");
+    return EXIT_MEASURED;
 }
 
 /* Takes `--transport NAME` or `--transport=NAME` out of the words; NULL where it is not there. */
