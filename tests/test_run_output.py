@@ -1,5 +1,7 @@
 """Files that a person names with --out and its like: replaced whole, and nothing but a file is replaced."""
 
+import errno
+import io
 import os
 import stat
 import subprocess
@@ -14,7 +16,7 @@ from real import TAUTO, sealed, skip_or_fail, tauto
 from tautochrone.answer import figure, html
 from tautochrone.answer.ci import junit, markdown
 from tautochrone.answer.ci.outcome import Case, Outcome
-from tautochrone.base.errors import StoreError
+from tautochrone.base.errors import DamagedError, StoreError
 from tautochrone.run.export import export
 from tautochrone.run.output import output
 
@@ -99,9 +101,10 @@ def test_a_folder_is_refused(write: Callable[[Path], object], tmp_path: Path) ->
 def test_what_was_there_stays_when_writing_fails(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.write_bytes(b"former")
-    for failure in (OSError(28, "No space left on device"), ValueError()):
-        with pytest.raises((StoreError, ValueError)):
+    for failure in (OSError(errno.EIO, "Input/output error"), ValueError()):
+        with pytest.raises(type(failure)) as raised:
             _write_half(out, failure)
+        assert raised.value is failure  # what the writer reads is not blamed on the output
         assert out.read_bytes() == b"former"
         assert list(tmp_path.iterdir()) == [out]
 
@@ -110,6 +113,31 @@ def _write_half(out: Path, failure: Exception) -> None:
     with output(out) as file:
         file.write(b"half")
         raise failure
+
+
+def test_what_the_output_refuses_is_told_as_such_while_it_is_written_and_when_it_ends() -> None:
+    for size in (1, 1 << 20):
+        with pytest.raises(StoreError, match="Can't write /dev/full: No space left"):
+            write_zeros(Path("/dev/full"), size)
+
+
+def write_zeros(out: Path, size: int) -> None:
+    with output(out) as file:
+        file.write(bytes(size))
+
+
+def test_samples_that_can_not_be_read_are_not_blamed_on_the_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Failing(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            raise OSError(errno.EIO, "Input/output error")
+
+    run = sealed(streams.make_stream([[5, 6]]), tmp_path / "store")
+    monkeypatch.setattr(Path, "open", lambda *_: Failing())
+    with pytest.raises(DamagedError, match=r"samples\.parquet is damaged: .*Input/output error"):
+        export(run, "parquet", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_links_that_lead_in_a_circle_are_told(tmp_path: Path) -> None:

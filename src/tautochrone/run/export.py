@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,13 +10,14 @@ from typing import BinaryIO
 
 import pyarrow.csv as pa_csv
 
-from tautochrone.base.errors import UsageError
+from tautochrone.base.errors import DamagedError, UsageError
 from tautochrone.run.columns import batches, schema
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import EXTREMES, HISTOGRAM, SAMPLES
 from tautochrone.run.output import output
 
 _ROWS_AT_ONCE = 10_000
+_BYTES_AT_ONCE = 1 << 20
 
 
 def export(run: Run, kind: str, out: Path | BinaryIO | None = None, *, extremes: bool = False) -> None:
@@ -69,7 +69,15 @@ def _write_csv(_run: Run, table: Path, file: BinaryIO) -> None:
 def _write_parquet(_run: Run, table: Path, file: BinaryIO) -> None:
     schema(table)  # says so if the file is missing or damaged, before anything is written
     with table.open("rb") as samples:
-        shutil.copyfileobj(samples, file)
+        while piece := _piece(samples, table):
+            file.write(piece)
+
+
+def _piece(samples: BinaryIO, table: Path) -> bytes:
+    try:
+        return samples.read(_BYTES_AT_ONCE)
+    except OSError as error:
+        raise DamagedError(f"{table} is damaged: {error}") from error
 
 
 def _write_json(run: Run, _table: Path, file: BinaryIO) -> None:

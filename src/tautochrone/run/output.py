@@ -1,6 +1,7 @@
 """Writing a file that a person named: a file is replaced in one step, and nothing else is ever replaced."""
 
 import errno
+import io
 import os
 import re
 import shutil
@@ -9,10 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from tautochrone.base.errors import StoreError
 from tautochrone.run.files import PART_SUFFIX
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 _NOT_REPLACEABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY}
 """Why a file can't be replaced that may still be written: its folder is not ours, or it is mounted there."""
@@ -20,6 +24,20 @@ _NOT_REPLACEABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY}
 _STANDARD = {"stdout": 1, "stderr": 2}
 _OPEN_ALREADY = re.compile(r"/dev/(stdout|stderr)|/(?:dev|proc/self)/fd/([0-9]+)")
 """Names of what the shell has opened, where what is written follows what was written."""
+
+
+class _Raw(io.FileIO):
+    """A file that remembers whether it refused anything: whoever writes may fail to read elsewhere."""
+
+    refused = False
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        """Write, as the file under it does."""
+        try:
+            return super().write(data)
+        except OSError:
+            self.refused = True
+            raise
 
 
 @contextmanager
@@ -38,26 +56,38 @@ def output(path: Path, what: str = "", option: str = "--out", *, append: bool = 
 
     Raises:
         StoreError: it can't be written, or it is a folder; the file that was there is untouched.
+        OSError: the block raised it, of something else than this file, which is untouched.
     """
+    elsewhere: OSError | None = None
     try:
-        with path.open("ab") if append else _replaced(path) as file:
-            yield file
+        with _written(path, "ab") if append else _replaced(path) as file:
+            try:
+                yield file
+            except OSError as error:
+                elsewhere = None if isinstance(file.raw, _Raw) and file.raw.refused else error
+                raise
     except OSError as error:
+        if error is elsewhere:
+            raise
         raise StoreError(
             f"Can't write {f'{what} to ' if what else ''}{path}: {error.strerror or error}",
             f"Choose another place with {option}.",
         ) from error
 
 
+def _written(file: Path | int, mode: str = "wb") -> io.BufferedWriter:
+    return io.BufferedWriter(_Raw(file, mode))
+
+
 @contextmanager
-def _replaced(path: Path) -> Iterator[BinaryIO]:
+def _replaced(path: Path) -> Iterator[io.BufferedWriter]:
     if opened := _OPEN_ALREADY.fullmatch(str(path)):
-        with os.fdopen(os.dup(_STANDARD.get(opened[1], int(opened[2] or 0))), "wb") as file:
+        with _written(os.dup(_STANDARD.get(opened[1], int(opened[2] or 0)))) as file:
             yield file
         return
     found = _found(path)
     if found is not None and not stat.S_ISREG(found.st_mode):
-        with path.open("wb") as file:
+        with _written(path) as file:
             yield file
         return
     place = Path(os.path.realpath(path))
@@ -69,11 +99,11 @@ def _replaced(path: Path) -> Iterator[BinaryIO]:
     except OSError as error:
         if found is None or error.errno not in _NOT_REPLACEABLE:
             raise
-        with place.open("wb") as file:
+        with _written(place) as file:
             yield file
         return
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with _written(descriptor) as file:
             if found is not None:
                 _make_alike(file, found)
             yield file
