@@ -1,6 +1,7 @@
 """The command as a person meets it: help, mistyped verbs, and every way it can end."""
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,17 @@ def test_what_is_no_number_is_said_plainly(words: tuple[str, ...], wrong: str) -
     ended = run_tauto(*words)
     assert ended.returncode == 2
     assert wrong in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "words", ["answer --out=", "compare a b -o ''", "figure latest --out ''", "check --junit= --rate 1kHz"]
+)
+def test_an_output_without_a_name_is_refused(words: str) -> None:
+    ended = run_tauto(*shlex.split(words))
+    assert ended.returncode == 2
+    (wrong, advice) = ended.stderr.splitlines()
+    assert wrong.endswith(" needs a name: an empty one was given")
+    assert advice == "Name it, or leave it out."
 
 
 def test_help_names_every_verb() -> None:

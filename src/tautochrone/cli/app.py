@@ -44,6 +44,8 @@ _EXIT_CODES = (
 
 _SEES_FOR_ITSELF = ("deploy",)  # shows a deployment that is in force
 
+_OUTPUTS = ("--out", "-o", "--junit", "--markdown", "--bins", "--figure")
+
 _NUMBERS = {"int": "a whole number", "float": "a number"}
 
 
@@ -141,7 +143,18 @@ def with_verb(arguments: list[str]) -> list[str]:
     return [*arguments[:at], "answer", *arguments[at:]]
 
 
+def _see_outputs_named(arguments: list[str]) -> None:
+    """Refuse an output without a name, such as ``--out "$UNSET"``, which would be the current folder."""
+    for word, following in zip(arguments, [*arguments[1:], None], strict=True):
+        if word == "--":
+            return
+        option, assigned, value = word.partition("=")
+        if option in _OUTPUTS and (value if assigned else following) == "":
+            raise UsageError(f"{option} needs a name: an empty one was given", "Name it, or leave it out.")
+
+
 def _run(arguments: list[str]) -> None:
+    _see_outputs_named(arguments)
     try:
         app(args=arguments, prog_name="tauto")
     except SystemExit as end:
