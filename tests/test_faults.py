@@ -166,8 +166,7 @@ def test_a_part_of_a_run_in_the_terminal_costs_that_part_only(tauto: Command) ->
     see_kept(tauto, err)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
+PARTS_OF_THE_ANSWER = pytest.mark.parametrize(
     ("broken", "part"),
     [
         ("judgement.mechanisms.mechanisms", "Mechanisms"),
@@ -176,6 +175,26 @@ def test_a_part_of_a_run_in_the_terminal_costs_that_part_only(tauto: Command) ->
         ("judgement.loops.judge_runs", "Verdict"),
     ],
 )
+
+
+@PARTS_OF_THE_ANSWER
+def test_a_part_of_an_answer_that_is_shown_again_costs_that_part_only(
+    tauto: Command, monkeypatch: pytest.MonkeyPatch, broken: str, part: str
+) -> None:
+    runs = idle_and_loaded(tauto.store)
+    monkeypatch.setattr("tautochrone.run.store.Store.answered_with", lambda *_: runs)
+    tauto.break_(broken)
+    code, out, err = tauto.run("show")
+    assert code == 70, err
+    assert notice(part) in out
+    assert ("left of each cycle" in out) == (part != "Verdict")
+    for run in runs:
+        assert f"  {run.id}  " in out
+    see_kept(tauto, err)
+
+
+@pytest.mark.slow
+@PARTS_OF_THE_ANSWER
 def test_the_first_answer_loses_neither_verdict_nor_page(tauto: Command, broken: str, part: str) -> None:
     tauto.break_(broken)
     code, out, err = tauto.run("answer", "--seconds", "2", "--out", "page.html")

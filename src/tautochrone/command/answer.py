@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,8 +19,13 @@ from tautochrone.command.options import OpenReportOption, ReportOption, StoreOpt
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from tautochrone.answer.next_steps import Step
     from tautochrone.command.batch import Batch
+    from tautochrone.judge.mechanisms import Mechanism
+    from tautochrone.judge.verdict import Verdict
+    from tautochrone.machine.audit import Finding
     from tautochrone.machine.deployment.deployment import Deployment
+    from tautochrone.machine.facts import Facts
     from tautochrone.measure.cell import Cell, Load
     from tautochrone.run.folder import Run
     from tautochrone.target.target import Target
@@ -45,11 +50,8 @@ def answer(
     from tautochrone.answer import page
     from tautochrone.answer.conclusion import show_conclusion
     from tautochrone.answer.console import make_console
-    from tautochrone.answer.next_steps import next_steps
     from tautochrone.command.batch import run_batch
-    from tautochrone.judge.loops import judge_runs
-    from tautochrone.judge.mechanisms import EXPERIMENTS, mechanisms
-    from tautochrone.machine.audit import audit_facts
+    from tautochrone.judge.mechanisms import EXPERIMENTS
     from tautochrone.machine.facts import Facts, gather
 
     beside = Beside(load, on, deployment)
@@ -69,12 +71,8 @@ def answer(
         console.print(_what_is_missing(batch), highlight=False, style="bold yellow")
     if not runs:
         raise typer.Exit(INTERRUPTED)
-    # Each costs no more than its own part, should it fail.
-    verdict = Later(judge_runs, runs)
-    findings = Later(lambda: audit_facts(Facts.from_table(facts)))
-    costs = Later(lambda: mechanisms(runs, _why_lacking(batch)))
-    steps = Later(
-        lambda: next_steps(verdict.get(), Facts.from_table(facts), target.name, _longest_loop(runs))
+    verdict, findings, costs, steps = _parts(
+        runs, Facts.from_table(facts), target.name, lambda: _why_lacking(batch)
     )
     show_conclusion(console, runs, verdict, findings, costs, steps)
     # Last, so that a page that can't be made costs nothing else.
@@ -94,21 +92,34 @@ def answer(
 def show_again(console: Console, runs: Sequence[Run]) -> None:
     """What an answer said, from its runs, and which they are."""
     from tautochrone.answer.conclusion import show_conclusion
-    from tautochrone.answer.next_steps import next_steps
     from tautochrone.judge.circumstances import LOCAL
+
+    first = runs[0].manifest
+    target = str(first.conditions.get("target") or LOCAL)
+    show_conclusion(console, runs, *_parts(runs, first.known, target, dict))
+    console.print("\nIts runs, each shown by: tauto show RUN")
+    for run in runs:
+        console.print(f"  {run.id}  {run.manifest.title}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _parts(
+    runs: Sequence[Run], facts: Facts, target: str, why_lacking: Callable[[], Mapping[str, str]]
+) -> tuple[
+    Later[Verdict | None], Later[Sequence[Finding]], Later[Sequence[Mechanism]], Later[Sequence[Step]]
+]:
+    """Verdict, findings, mechanisms, next steps. Each costs no more than its own part, should it fail."""
+    from tautochrone.answer.next_steps import next_steps
     from tautochrone.judge.loops import judge_runs
     from tautochrone.judge.mechanisms import mechanisms
     from tautochrone.machine.audit import audit_facts
 
-    verdict, first = judge_runs(runs), runs[0].manifest
-    steps = next_steps(
-        verdict, first.known, str(first.conditions.get("target") or LOCAL), _longest_loop(runs)
+    verdict = Later(judge_runs, runs)
+    return (
+        verdict,
+        Later(lambda: audit_facts(facts)),
+        Later(lambda: mechanisms(runs, why_lacking())),
+        Later(lambda: next_steps(verdict.get(), facts, target, _longest_loop(runs))),
     )
-    findings = audit_facts(first.known)
-    show_conclusion(console, runs, verdict, findings, mechanisms(runs, {}), steps)
-    console.print("\nIts runs, each shown by: tauto show RUN")
-    for run in runs:
-        console.print(f"  {run.id}  {run.manifest.title}", soft_wrap=True, highlight=False, markup=False)
 
 
 def _check_before_measuring(seconds: float, out: Path | None) -> None:
