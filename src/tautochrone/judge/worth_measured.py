@@ -228,7 +228,7 @@ def _turn(thing: Thing) -> str:
 def _how_sure(before: Sequence[Side], after: Sequence[Side], shown: Shown) -> str:
     counts = f"{len(before)} and {len(after)} runs"
     if shown == "repeated":
-        return f"{counts[:1].upper()}{counts[1:]}: the states differ by more than runs of one state do."
+        return f"{counts}: the states differ by more than runs of one state do."
     if shown == "once":
         return "How much two runs of one state differ is not known: measure each state three times."
     if len(before) + len(after) < _FEWEST_TO_TELL:

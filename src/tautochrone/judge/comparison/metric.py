@@ -12,7 +12,7 @@ from tautochrone.statistics.difference.multiplicity import holm
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.two_sample import TwoSample
 
-_BIN = 1 / 512
+_BIN = 1 / 1024
 """A histogram of the probe has bins that are at most so wide, of the value (docs/stream.md)."""
 
 Verdict = Literal[
