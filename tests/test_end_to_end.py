@@ -219,6 +219,25 @@ def test_a_default_that_is_not_permitted_is_done_without_and_a_request_is_refuse
     assert len(Store(tmp_path).runs()) == runs
 
 
+def test_a_grid_that_is_not_permitted_says_at_once_all_that_it_takes_and_what_works(
+    tmp_path: Path, restricted: Callable[[str], Path]
+) -> None:
+    probe = restricted("")
+    grid = ["tire", "map", "--step", "10ms", "--duration", "100ms", "--nodes", "100", "--threads", "1"]
+    refused = tauto(*grid, store=tmp_path)
+    assert refused.returncode == 3
+    for words in (
+        f"setcap cap_sys_nice,cap_ipc_lock+ep {probe.parent}/tauto-probe;",
+        "@realtime - rtprio 99",
+        "@realtime - memlock unlimited",
+        "--no-memory-lock",
+        "--policy other",
+    ):
+        assert words in refused.stderr
+    done = tauto(*grid, "--no-memory-lock", "--policy", "other", store=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_limit_on_locked_memory_is_named(restricted: Callable[[str], Path]) -> None:
     refused = subprocess.run([restricted(""), "clock"], capture_output=True, text=True, check=False)
     assert refused.returncode == 3

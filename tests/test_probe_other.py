@@ -180,7 +180,7 @@ def test_the_advice_can_be_pasted_wherever_the_probe_lies(open_folder: Path) -> 
     folder.mkdir(mode=0o755)
     copy = Path(shutil.copy(find_probe(), folder / "tauto-probe"))
     copy.chmod(0o755)
-    advice = refused_to_nobody(copy).partition("sudo ")[2].partition("; a line")[0]
+    advice = refused_to_nobody(copy).partition("sudo ")[2].partition("; the lines")[0]
     assert shlex.split(advice) == ["setcap", "cap_sys_nice,cap_ipc_lock+ep", str(copy)]
 
 
@@ -190,5 +190,5 @@ def test_the_advice_names_no_file_that_is_gone(open_folder: Path) -> None:
     with copy.open("rb") as file:
         copy.unlink()
         told = refused_to_nobody(f"/proc/self/fd/{file.fileno()}", file.fileno())
-    assert "+ep tauto-probe; a line" in told
+    assert "+ep tauto-probe; the lines" in told
     assert "deleted" not in told

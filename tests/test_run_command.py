@@ -305,6 +305,8 @@ def test_who_may_measure_nothing_is_told_what_is_missing(tmp_path: Path, store: 
     refused = tauto("run", write(tmp_path, text), store=store)
     assert refused.returncode == 3, refused.stderr
     assert "setcap" in refused.stderr
+    assert ": no-memory-lock. " in refused.stderr
+    assert "into the plan" in refused.stderr
     assert Store(store).runs() == []
 
 

@@ -139,7 +139,7 @@ int experiment_clock(int argc, char **argv)
     if (os_stop_listen() != OS_OK) {
         return refuse(EXIT_FAILED, "signals can't be listened to here.");
     }
-    code = recording_lock_memory(&options.recording);
+    code = recording_lock_memory(&options.recording, false);
     if (code != EXIT_MEASURED) {
         return code;
     }

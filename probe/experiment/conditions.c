@@ -62,7 +62,7 @@ int conditions_prepare(struct conditions *conditions)
                           os_status_text(status));
         }
     }
-    return recording_lock_memory(&conditions->recording);
+    return recording_lock_memory(&conditions->recording, true);
 }
 
 void conditions_to_json(struct json *json, const struct conditions *conditions)

@@ -10,7 +10,7 @@ const char *const recording_drains[] = {"live", "at-end", NULL};
 enum { DEFAULT_RING_ROWS = 262144 };
 static const int64_t most_ring_rows = (int64_t)1 << 32;
 
-int recording_lock_memory(const struct recording_options *options)
+int recording_lock_memory(const struct recording_options *options, bool asks_for_priority)
 {
     if (options->no_memory_lock) {
         return EXIT_MEASURED;
@@ -19,15 +19,19 @@ int recording_lock_memory(const struct recording_options *options)
     if (status == OS_OK) {
         return EXIT_MEASURED;
     }
+    const char *const next =
+        asks_for_priority && os_service_available(OS_SERVICE_POLICY_FIFO).availability == OS_DENIED
+            ? " A real-time priority is not permitted either: most measurements do without it by --policy other."
+            : "";
     const int64_t limit = os_memory_lock_limit_bytes();
     if (limit == INT64_MAX) {
-        return refuse(EXIT_NOT_PERMITTED, "memory can't be locked: %s. %s", os_status_text(status),
-                      os_advice_for_memory_lock());
+        return refuse(EXIT_NOT_PERMITTED, "memory can't be locked: %s. %s%s", os_status_text(status),
+                      os_advice_for_memory_lock(), next);
     }
     return refuse(EXIT_NOT_PERMITTED,
                   "memory can't be locked: the limit RLIMIT_MEMLOCK (ulimit -l) is %" PRId64 " KiB, and the probe needs "
-                  "more. %s",
-                  limit / 1024, os_advice_for_memory_lock());
+                  "more. %s%s",
+                  limit / 1024, os_advice_for_memory_lock(), next);
 }
 
 int64_t recording_ring_rows(const struct recording_options *options, int64_t rows)

@@ -28,8 +28,9 @@ struct recording_options {
 extern const char *const recording_modes[];
 extern const char *const recording_drains[];
 
-/* Locks memory as asked, after telling what to do where it is refused. Returns an exit code. */
-int recording_lock_memory(const struct recording_options *options);
+/* Locks memory as asked, after telling what to do where it is refused: `asks_for_priority` also where a real-time
+ * priority will be. Returns an exit code. */
+int recording_lock_memory(const struct recording_options *options, bool asks_for_priority);
 /* Rows for each ring: as given, or enough for `rows` when nothing may be written before the end. -1 after telling
  * that it can't be. */
 int64_t recording_ring_rows(const struct recording_options *options, int64_t rows);

@@ -366,27 +366,28 @@ static bool quote(char *quoted, size_t bytes, const char *word)
     return used < bytes && used + format_text(quoted + used, bytes - used, "'") < bytes;
 }
 
-/* Both capabilities, whichever is missing: setcap(8) takes away what it does not name. */
-static const char *write_advice(char *text, size_t bytes, const char *limit, const char *last)
+/* Both rights, whichever was refused first: most experiments need both, and setcap(8) takes away what it does not name. */
+static const char *write_advice(char *text, size_t bytes, const char *last)
 {
     char path[1024];
     char program[1100];
     const bool known = own_file(path, sizeof path) && quote(program, sizeof program, path);
     format_text(text, bytes,
-                "Grant it with one of: sudo setcap cap_sys_nice,cap_ipc_lock+ep %s; a line \"@realtime - %s\" in "
-                "/etc/security/limits.d/realtime.conf for a group you are in, then log in again; or run as root. %s",
-                known ? program : "tauto-probe", limit, last);
+                "Grant it with one of: sudo setcap cap_sys_nice,cap_ipc_lock+ep %s; the lines \"@realtime - rtprio 99\" "
+                "and \"@realtime - memlock unlimited\" in /etc/security/limits.d/realtime.conf for a group you are in, then "
+                "log in again; or run as root. %s",
+                known ? program : "tauto-probe", last);
     return text;
 }
 
 const char *os_advice_for_policy(void)
 {
     static char text[1536];
-    return write_advice(text, sizeof text, "rtprio 99", "In a container: --cap-add SYS_NICE.");
+    return write_advice(text, sizeof text, "In a container: --cap-add SYS_NICE.");
 }
 
 const char *os_advice_for_memory_lock(void)
 {
     static char text[1536];
-    return write_advice(text, sizeof text, "memlock unlimited", "Or measure with pageable memory: --no-memory-lock.");
+    return write_advice(text, sizeof text, "Or measure with pageable memory: --no-memory-lock.");
 }

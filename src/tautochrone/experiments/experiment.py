@@ -1,7 +1,7 @@
 """One experiment as the lab knows it."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -149,9 +149,13 @@ def options_named_in(message: str) -> list[str]:
     return _OPTION.findall(message)
 
 
-def without_dashes(message: str) -> str:
-    """A message about options as it is for a plan, where they have no dashes."""
-    return _OPTION.sub(lambda match: match[1], message)
+def without_dashes(message: str, only: Container[str] | None = None) -> str:
+    """A message about options as it is for a plan, where they have no dashes.
+
+    Args:
+        only: these options; None: whatever looks like one.
+    """
+    return _OPTION.sub(lambda match: match[1] if only is None or match[1] in only else match[0], message)
 
 
 def shown(value: object) -> str:

@@ -1,6 +1,6 @@
 """What of a plan is refused, found out before anything is measured, and whose mistake that is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from tautochrone.base.errors import NotPermittedError, TautoError, UsageError
 from tautochrone.experiments import EXPERIMENTS
@@ -37,6 +37,25 @@ def refusals(points: Sequence[Point], target: Target) -> dict[str, TautoError]:
             said[alike] = refusal_of(target, given, point.prepared.conditions)
     found = {point.key: said[_but_its_size(point)] for point in points}
     return {key: error for key, error in found.items() if error is not None}
+
+
+def as_keys_of(
+    document: Document, points: Sequence[Point], refused: Mapping[str, TautoError]
+) -> dict[str, TautoError]:
+    """The same refusals; what would be permitted is told as options, which a plan's file has as keys."""
+    if document.grid:
+        return dict(refused)
+    experiments = {point.key: EXPERIMENTS[point.experiment] for point in points}
+    return {key: _as_keys(error, experiments[key].options) for key, error in refused.items()}
+
+
+def _as_keys(error: TautoError, options: Container[str]) -> TautoError:
+    advice = without_dashes(error.advice, only=options)
+    if not isinstance(error, NotPermittedError) or advice == error.advice:
+        return error
+    return NotPermittedError(
+        str(error), f"{advice} That goes into the plan, under [defaults] or its [[experiment]]."
+    )
 
 
 def _but_its_size(point: Point) -> tuple[str, ...]:

@@ -8,7 +8,13 @@ from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.machine.deployment.deployment import Deployment
 from tautochrone.machine.facts import gather
 from tautochrone.measure.campaign.carry_out import Site
-from tautochrone.measure.campaign.refusals import load_refusals, refusals, see_loads_meant, see_meant
+from tautochrone.measure.campaign.refusals import (
+    as_keys_of,
+    load_refusals,
+    refusals,
+    see_loads_meant,
+    see_meant,
+)
 from tautochrone.measure.document.deployed import deployment_of, same_here
 from tautochrone.measure.document.document import Document
 from tautochrone.measure.document.expand import Point, is_planned
@@ -53,7 +59,7 @@ def open_sites(document: Document, points: Sequence[Point], stack: ExitStack) ->
             target = stack.enter_context(open_target(system))
             site = site_of(target, document, own, sites.refused)
             sites.deployed_otherwise |= {point.key for point in own if point.key in sites.refused}
-            sites.refused |= refusals(_able(own, sites.refused), site.target)
+            sites.refused |= as_keys_of(document, own, refusals(_able(own, sites.refused), site.target))
             of_loads |= load_refusals(_able(own, sites.refused), site.target)
             sites.open[system] = site
         except TautoError as error:

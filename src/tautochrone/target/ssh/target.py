@@ -139,7 +139,7 @@ def _is_ours(said: str, name: str) -> bool:
 
 
 _PATIENCE = ("--patience", "1500ms")
-_FILE_CAPABILITIES = re.compile(r"sudo setcap .*?(?=; a line )", re.DOTALL)
+_FILE_CAPABILITIES = re.compile(r"sudo setcap .*?(?=; the lines )", re.DOTALL)
 
 
 def connect(address: SshAddress, root: str | None = None) -> "SshTarget":
