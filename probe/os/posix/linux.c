@@ -374,8 +374,8 @@ static const char *write_advice(char *text, size_t bytes, const char *last)
     const bool known = own_file(path, sizeof path) && quote(program, sizeof program, path);
     format_text(text, bytes,
                 "Grant it with one of: sudo setcap cap_sys_nice,cap_ipc_lock+ep %s; the lines \"@realtime - rtprio 99\" "
-                "and \"@realtime - memlock unlimited\" in /etc/security/limits.d/realtime.conf for a group you are in, then "
-                "log in again; or run as root. %s",
+                "and \"@realtime - memlock unlimited\" in /etc/security/limits.d/realtime.conf for a group you are in, "
+                "then log in again; or run as root. %s",
                 known ? program : "tauto-probe", last);
     return text;
 }

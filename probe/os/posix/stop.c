@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* The one global of the probe: a signal handler has nowhere else to write. */
+/* A global: a signal handler has nowhere else to write. */
 static atomic_int stop_flag;
 
 static void on_signal(int signal)
