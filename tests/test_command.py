@@ -106,6 +106,28 @@ def test_a_full_device_is_told_as_such(arguments: list[str], unbuffered: str, tm
     ]
 
 
+@pytest.mark.parametrize("verb", ["--help", "--version", "list --json"])
+def test_an_output_that_is_closed_is_told_as_such(verb: str, tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [
+            "sh",
+            "-c",
+            f'exec "$0" -c "from tautochrone.cli.app import main; main()" {verb} >&-',
+            sys.executable,
+        ],
+        env=os.environ | {"TAUTO_STORE": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 4
+    assert ended.stderr.splitlines() == [
+        "tauto: the output can't be written: Bad file descriptor",
+        "Make room there, or send it elsewhere.",
+    ]
+
+
 def test_a_full_disk_elsewhere_is_not_blamed_on_the_output(tmp_path: Path) -> None:
     ended = end_by("full_elsewhere", XDG_STATE_HOME=str(tmp_path))
     assert ended.returncode == 70

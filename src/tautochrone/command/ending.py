@@ -13,7 +13,7 @@ from tautochrone.base.errors import StoreError, TautoError
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 READER_GONE = 141  # 128 + SIGPIPE
 UNEXPECTED = 70  # EX_SOFTWARE of sysexits.h
-_REFUSED_WRITES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+_REFUSED_WRITES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 
 
 def run_to_exit_code(command: Callable[[], object]) -> int:
@@ -26,10 +26,21 @@ def run_to_exit_code(command: Callable[[], object]) -> int:
     was, and decides the exit code.
     """
     faults.forget()
+    _hold_output()
     code = _end(command)
     for fault in faults.kept():
         _tell(fault.request)
     return UNEXPECTED if faults.kept() and code != READER_GONE else code
+
+
+def _hold_output() -> None:
+    """Where standard output is closed, refuse what is written there, and give no file its number."""
+    if sys.stdout is None:
+        nowhere = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nowhere, 1)
+        if nowhere != 1:
+            os.close(nowhere)
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
 
 
 def _end(command: Callable[[], object]) -> int:
