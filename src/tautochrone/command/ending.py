@@ -1,6 +1,7 @@
 """How the command ends: what a person sees, and the exit code."""
 
 import errno
+import io
 import os
 import select
 import sys
@@ -40,7 +41,7 @@ def _hold_output() -> None:
         os.dup2(nowhere, 1)
         if nowhere != 1:
             os.close(nowhere)
-        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+        sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), encoding="utf-8")
 
 
 def _end(command: Callable[[], object]) -> int:
