@@ -55,6 +55,7 @@ _SHARES = {
         "test_analyse",
         "test_any_runs",
         "test_docs_diagrams",
+        "test_golden",
         "test_hostile_files",
         "test_judgement_",
         "test_machine_audit",

@@ -1,6 +1,6 @@
 """Runs of the golden corpus that nobody measured: long, cut off, of several nights, of several deployments.
 
-They are made by the makers that other tests use, from fixed seeds; then they get ids and dates that are fixed, too.
+The makers that other tests use make them from fixed seeds; then they get fixed ids and dates.
 """
 
 import json
@@ -29,7 +29,7 @@ def _fix(runs: list[Run], instants: Iterator[datetime]) -> None:
         manifest = json.loads(path.read_text())
         manifest["id"] = f"{instant:%Y%m%dT%H%M%SZ}-{run.manifest.experiment}-{number:04x}"
         manifest["created"] = f"{instant:%Y-%m-%dT%H:%M:%S}.000+00:00"
-        path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+        path.write_text(json.dumps(manifest, indent=0, ensure_ascii=False) + "\n")
         run.path.rename(run.path.with_name(manifest["id"]))
 
 
@@ -67,12 +67,12 @@ def single(folder: Path) -> None:
 def long(folder: Path) -> None:
     """Enough samples for a tail, and for what stands out over time."""
     store = Store(folder)
-    calm = _noise(11, 30_000, 4_000, 0.2) // 8 * 8
+    calm = _noise(11, 12_000, 4_000, 0.2) // 8 * 8
     _fix([store_run(store, [calm], "idle")], _every(timedelta(hours=1)))
 
 
 def nights(folder: Path) -> None:
-    """Twelve nights of one machine: a new kernel after the seventh is slower; and a few of another machine."""
+    """Twelve nights of one machine, whose new kernel is slower; three of another one."""
     store, runs = Store(folder), []
     for night in range(12):
         kernel = _KERNELS[night >= 7]

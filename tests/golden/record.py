@@ -1,12 +1,12 @@
 """Records the golden corpus: stored runs, and what every verb answers about them.
 
-    python tests/golden/record.py --measure [STORE...]    measure the stored runs anew, in the virtual lab
-    python tests/golden/record.py --make                  make those that are not measured anew
-    python tests/golden/record.py --accept [CASE...]      write the answers anew, after a difference that is wanted
+    python tests/golden/record.py --measure [STORE...]    measure what the stores lack, in the virtual lab
+    python tests/golden/record.py --make                  make those runs anew that are not measured
+    python tests/golden/record.py --accept [CASE...]      write answers anew, after a difference that is wanted
 
-The runs are small. Guests of the virtual lab measured them, so they name no machine, person or folder. What they
-hold repeats, except for ids and dates; so `--measure` is for a store that is new, or whose contents must change,
-and the answers about it change with it.
+The runs are small. Guests of the virtual lab measured them, so they name no machine, person or folder. They
+were stored by an earlier version, and are to stay as that wrote them: `--measure` is for a store that is new, or
+one that was removed because its contents must change; the answers about it change with it.
 """
 
 import argparse
@@ -16,7 +16,9 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 HERE = Path(__file__).resolve().parent
 RUNS = HERE / "runs"
@@ -44,14 +46,16 @@ MEASURED = {
         f"probe tire {_TWO} --nodes 48 --threads 2 --count 60",
         f"probe tire {_TWO} --nodes 48 --threads 2 --count 60 --pace real-fast --solver semaphore",
     ),
-    "plan": ("run plans/deployments.plan.toml --jobs 2",),
+    "plan": ("run plans/deployments.plan.toml",),
     "middleware": (
         f"middleware throughput {_TWO} --transport tcp,unix --place same --types void,longs --lengths 1,64"
         " --count 100 --seed 1",
         f"middleware latency {_TWO} --transport tcp --place same --clients 0,2 --calls 20 --seed 1",
         f"middleware footprint {_TWO} --transport tcp --servants 1,2 --seed 1",
     ),
-    "laurich2004": ("reproduce laurich2004 --plan plans/laurich2004.tiny.plan.toml --on lab:debian-rt --jobs 2",),
+    "laurich2004": (
+        "reproduce laurich2004 --plan plans/laurich2004.tiny.plan.toml --on lab:debian-rt --jobs 2",
+    ),
     "tire-grid": (
         f"tire fast {_TWO} --nodes 48,96 --threads 1,2 --policy fifo --duration 200ms --seed 1",
         f"tire map {_TWO} --soft --nodes 48,400 --threads 1,2 --duration 200ms --seed 1",
@@ -61,9 +65,10 @@ MEASURED = {
         " --period 1ms --jobs 2",
     ),
     "lab-diff": ("lab diff debian:cloud,preempt=none debian:rt --duration 200ms --jobs 2",),
-    "tire-limit": (f"tire limit {_TWO} --rate 1kHz --threads 1,2 --quick --duration 300ms --resolution 20%",),
+    "tire-limit": (f"tire limit {_TWO} --rate 1kHz --threads 1 --quick --duration 300ms --resolution 40%",),
     "tire-model": (
-        f"tire model {_ONE} --quick --nodes 48..480:5 --threads 1,2 --duration 100ms --repetitions 1 --seed 1",
+        f"tire model {_ONE} --quick --nodes 48..480:5 --threads 1,2 --duration 100ms --repetitions 1"
+        " --seed 1",
     ),
     "koh2013": ("reproduce koh2013 --plan plans/koh2013.tiny.plan.toml --on lab:debian-rt --jobs 2",),
 }
@@ -99,7 +104,7 @@ def measure(name: str) -> None:
 
 
 def make() -> None:
-    """Make the runs that no guest measures: those that are long, damaged, of several nights or deployments."""
+    """Make the runs that no guest measures: long, damaged, of several nights or deployments."""
     sys.path.insert(0, str(HERE.parent))
     from golden.made import MADE
 
@@ -108,16 +113,43 @@ def make() -> None:
         fill(RUNS / name)
 
 
+def accept(names: tuple[str, ...]) -> None:
+    """Write the answers of these cases anew, and remove those that nobody asks for any more."""
+    sys.path.insert(0, str(HERE.parent))
+    from golden.asked import Desk
+    from golden.cases import CASES, kept_of, place_of
+
+    with TemporaryDirectory(prefix="tauto-golden-") as folder:
+        desk = Desk(Path(folder))
+        for case in CASES:
+            if not case.name.startswith(names):
+                continue
+            begin = time.process_time()
+            answer = case.answer(desk)
+            before = kept_of(case)
+            for ending in before.keys() - answer.keys():
+                place_of(case, ending).unlink()
+            changed = [ending for ending, text in answer.items() if text != before.get(ending)]
+            for ending in changed:
+                place_of(case, ending).parent.mkdir(parents=True, exist_ok=True)
+                place_of(case, ending).write_text(answer[ending], encoding="utf-8")
+            took = time.process_time() - begin
+            print(f"{took:5.2f} s  {case.name}: {', '.join(changed) or 'as before'}", flush=True)
+
+
 def _commands(store: Path) -> list[list[str]]:
     return [json.loads(path.read_text())["conditions"].get("command") for path in store.glob("*/run.json")]
 
 
 def _tidy(store: Path) -> None:
-    """Remove reports, and everything else that is no run."""
+    """Remove reports, and everything else that is no run; and spaces from what is kept in git."""
     for path in store.iterdir():
-        if (path / "run.json").exists():
-            continue
-        if path.is_dir():
+        manifest = path / "run.json"
+        if manifest.exists():
+            manifest.write_text(
+                json.dumps(json.loads(manifest.read_text()), indent=0, ensure_ascii=False) + "\n"
+            )
+        elif path.is_dir():
             shutil.rmtree(path)
         else:
             path.unlink()
@@ -125,10 +157,15 @@ def _tidy(store: Path) -> None:
 
 def main() -> None:
     """Do what the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--measure", nargs="*", metavar="STORE", choices=list(MEASURED))
     parser.add_argument("--make", action="store_true")
+    parser.add_argument("--accept", nargs="*", metavar="CASE", help="by the beginning of its name")
     arguments = parser.parse_args()
+    if arguments.accept is not None:
+        accept(tuple(arguments.accept) or ("",))
     if arguments.make:
         make()
     if arguments.measure is not None:

@@ -1,0 +1,92 @@
+"""How the golden corpus asks: the one place that knows Python names of the program.
+
+Everything else is typed, as people type it.
+"""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, chdir, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import tautochrone
+from audit_cases import GUEST, NO_PERMISSION, PLAIN
+from in_process import Ended, tauto
+from machine_trees import plant
+from tautochrone.cli.batch import Batch
+from tautochrone.cli.permission import Permission
+from tautochrone.plan.lab.jobs import Measured
+from tautochrone.run.folder import Run
+from tautochrone.run.store import Store
+
+HERE = Path(__file__).resolve().parent
+COLUMNS = 100
+
+_NAMED = re.compile(r"@([a-z0-9-]+?)(?:#(\d+))?(?=$|[,/])")
+_PERMITTED = Permission(priority=True, memory_lock=True), ""
+
+
+class Desk:
+    """A folder with the runs, the plans and two machines to look at, from which verbs are called.
+
+    Attributes:
+        folder: the working folder; what verbs write lies in `out` there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Copy what is asked about: some verbs write beside it."""
+        self.folder = folder.resolve()
+        for name in ("runs", "plans"):
+            shutil.copytree(HERE / name, self.folder / name)
+        plant(self.folder / "good")
+        plant(self.folder / "poor", {**GUEST, **PLAIN, **NO_PERMISSION})
+
+    def ask(self, store: str, *words: str, columns: int | None = COLUMNS) -> Ended:
+        """Call tauto; `@cyclic#1` among the words is the second run of this experiment in the store."""
+        place = self.folder / "runs" / store
+        given = [_NAMED.sub(lambda found: _run(place, found[1], int(found[2] or 0)), word) for word in words]
+        shutil.rmtree(self.folder / "out", ignore_errors=True)
+        (self.folder / "out").mkdir()
+        with chdir(self.folder), mock.patch.dict("os.environ", self._around()):
+            return tauto(*given, store=place, columns=columns)
+
+    def _around(self) -> dict[str, str]:
+        """Return an environment without kernels, virtual machines, colours: nothing can be measured."""
+        empty = str(self.folder / "empty")
+        return {"NO_COLOR": "1", "PATH": empty, "XDG_CACHE_HOME": empty, "HOME": empty}
+
+    @contextmanager
+    def measured(self, store: str, experiments: Sequence[str]) -> Iterator[None]:
+        """Verbs that measure find these runs measured, on the machine that they are of."""
+        place = self.folder / "runs" / store
+        named = {
+            _NAMED.sub(lambda found: _run(place, found[1], int(found[2] or 0)), one) for one in experiments
+        }
+        runs = tuple(run for run in reversed(list(Store(place).runs())) if run.id in named)
+        whole = Run.read(HERE / "runs" / "experiments" / _run(HERE / "runs" / "experiments", "cyclic", 0))
+        facts = {**whole.manifest.facts, **runs[0].manifest.facts}
+        with ExitStack() as stack:
+            for name, value in {
+                "tautochrone.cli.batch.run_batch": Batch(runs, (), False, ()),
+                "tautochrone.machine.facts.gather": facts,
+                "tautochrone.cli.permission.find_permission": _PERMITTED,
+                "tautochrone.plan.lab_diff.measure._do": {
+                    side: Measured(run.id) for side, run in zip("AB", runs, strict=False)
+                },
+            }.items():
+                stack.enter_context(mock.patch(name, return_value=value))
+            yield
+
+
+def _run(place: Path, experiment: str, number: int) -> str:
+    return sorted(path.name for path in place.glob(f"*-{experiment}-*"))[number]
+
+
+def notebook(desk: Desk, store: str, show: Callable[[Any, str], Any]) -> str:
+    """Return what a notebook shows of something: its HTML and its words."""
+    place = str(desk.folder / "runs" / store)
+    shown = show(tautochrone, place)
+    html = shown._repr_html_() if hasattr(shown, "_repr_html_") else ""
+    return f"{html}<pre>\n{shown!r}\n</pre>"
