@@ -27,6 +27,7 @@ _VARYING = (
     (re.compile(r"\b(Tautochrone|tauto|tauto-probe) \d+\.\d+\.\d+\S*"), r"\1 <version>"),
     (re.compile(r"(?i)\b((?:written|made)\b.*?) \d{4}-\d\d-\d\d \d\d:\d\d UTC"), r"\1 <now>"),
     (re.compile(r"(begun now, it ends) .*"), r"\1 <later>."),
+    (re.compile(r'("ends": )"[^"]*"'), r'\1"<later>"'),
     (re.compile(r"(drawn with seed|--seed) \d{6,}"), r"\1 <seed>"),
 )
 
