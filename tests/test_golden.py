@@ -1,8 +1,8 @@
 """What people and programs see of stored runs is what it was: the golden corpus, in `golden/`.
 
-Each case is a verb as typed, asked in this process about runs that an earlier version stored. What came of
-it, on the terminal, as a page with its charts, as Markdown, JSON, CSV and so on, lies in `golden/answers`. Where
-a difference is wanted, the message says what accepts it.
+Each case is a verb as typed, asked in this process about runs that an earlier version stored. What came of it
+is kept in `golden/answers`: what the terminal shows, the page with its charts, Markdown, JSON, CSV and so on.
+Where a difference is wanted, the message says what accepts it.
 """
 
 import difflib

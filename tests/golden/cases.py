@@ -26,8 +26,8 @@ class Case:
         name: a folder for the verb, and a name in it.
         words: as typed; `@cyclic#1` is a run. Each line of several is a call of its own.
         store: the folder of runs that it is asked about.
-        kept: "json": asked once more with --json; "only-json": asked so alone; "page", "markdown", "junit": written, too;
-            "out:ENDING": the file that -o names has this ending.
+        kept: "json": asked once more with --json; "only-json": asked so alone; "page", "markdown", "junit",
+            "folder": written, too; "out:ENDING": the file that -o names has this ending.
         measured: runs that a verb that measures finds measured.
         quick: whether it is asked in `make check`.
     """
@@ -64,7 +64,7 @@ class Case:
         if "only-json" not in kept:
             answer = {"txt": _told(desk, self.store, [*words, *more])} | _written(desk)
         if "json" in kept or "only-json" in kept:
-            ended = desk.ask(self.store, *words, *more, "--json", columns=None)
+            ended = desk.ask(self.store, *words, "--json", columns=None)
             if ended.out:  # otherwise it was refused, and the text has the reason
                 answer["json"] = forms.neutral(forms.as_json(ended.out), str(desk.folder))
         return answer
@@ -272,7 +272,7 @@ _ALL = (
     ),
     Case(
         "compare/gates",
-        "compare @cyclic#10 @cyclic#11 --strict --fail-on 'p99 +10%' --fail-on max+50% --fail-on 'misses +1%'",
+        "compare @cyclic#10 @cyclic#11 --strict --fail-on p99+10% --fail-on 'max +50%' --fail-on misses+1%",
         "single",
         "markdown junit",
         quick=True,
@@ -358,7 +358,7 @@ _ALL = (
     Case(
         "check/no-misses",
         "check --rate 1kHz --misses 0",
-        kept="json page junit markdown",
+        kept="page junit markdown",
         measured=("@cyclic",),
     ),
     Case(
@@ -378,13 +378,13 @@ _ALL = (
         "check/tail",
         "check --rate 1kHz --misses '1 per hour' --deadline 20us",
         "long",
-        "json page",
+        "page",
         measured=("@cyclic",),
     ),
     Case(
         "check/counted",
-        "check --rate 1kHz --misses '1 per hour' --deadline 20us --counted",
-        "long",
+        "check --rate 1kHz --misses '1 per hour' --deadline 100us --counted",
+        "experiments",
         "",
         measured=("@cyclic",),
     ),

@@ -235,7 +235,7 @@ def _laid_out(node: Any, indent: str = "") -> str:
 
 
 _IN_LINE = frozenset(
-    (
+    {
         "a",
         "abbr",
         "b",
@@ -252,8 +252,8 @@ _IN_LINE = frozenset(
         "label",
         "mark",
         "q",
-    )
-    + ("s", "samp", "small", "span", "strong", "sub", "sup", "time", "u", "var", "wbr")
+    }
+    | {"s", "samp", "small", "span", "strong", "sub", "sup", "time", "u", "var", "wbr"}
 )
 _SILENT = frozenset(("script", "style", "svg", "template"))
 _BEGINS = {f"h{level}": "#" * level + " " for level in range(1, 7)} | {"li": "- "}

@@ -1,12 +1,12 @@
 """Records the golden corpus: stored runs, and what every verb answers about them.
 
-    python tests/golden/record.py --measure [STORE...]    measure what the stores lack, in the virtual lab
-    python tests/golden/record.py --make                  make those runs anew that are not measured
-    python tests/golden/record.py --accept [CASE...]      write answers anew, after a difference that is wanted
+    python tests/golden/record.py --measure [STORE...]  measure what the stores lack, in the virtual lab
+    python tests/golden/record.py --make                make those runs anew that are not measured
+    python tests/golden/record.py --accept [CASE...]    write answers anew, after a difference that is wanted
 
 The runs are small. Guests of the virtual lab measured them, so they name no machine, person or folder. They
-were stored by an earlier version, and are to stay as that wrote them: `--measure` is for a store that is new, or
-one that was removed because its contents must change; the answers about it change with it.
+were stored by an earlier version, and are to stay as that wrote them: `--measure` is for a store that is new,
+or for one that was removed because its contents must change; the answers about it change with it.
 """
 
 import argparse
