@@ -17,6 +17,7 @@ from golden.record import RUNS
 _LINES = 40
 """So much of a difference is shown of each file."""
 
+_QUICK = ("experiments", "single")
 _STORES = sorted(path.name for path in RUNS.iterdir() if path.is_dir())
 
 
@@ -62,7 +63,10 @@ def test_nothing_is_kept_that_nobody_asks_for() -> None:
     assert all(kept_of(case) for case in CASES)
 
 
-@pytest.mark.parametrize("store", _STORES)
+@pytest.mark.parametrize(
+    "store",
+    [pytest.param(store, marks=() if store in _QUICK else pytest.mark.slow) for store in _STORES],
+)
 def test_runs_of_an_earlier_version_load(store: str, desk: Desk) -> None:
     ended = desk.ask(store, "list", "--json", columns=None)
     assert ended.code == 0, ended.err

@@ -214,12 +214,12 @@ _ALL = (
     ),
     Case("plan-samples/like", "plan-samples --quantile 99.9 --like @cyclic", "long", "json"),
     # Pages of several runs.
-    Case("report/long", "report @cyclic", "long", "page", quick=True),
+    Case("report/long", "report @cyclic", "long", "page"),
     Case("report/missed-and-dropped", "report @cyclic#1", "single", "page"),
     Case("report/bursts-and-a-step", "report @cyclic#2", "single", "page"),
     Case("report/histogram", "report @cyclic#4", "single", "page"),
     Case("report/nothing-measured", "report @cyclic#9", "single", "page"),
-    Case("report/idle-and-loaded", "report @cyclic#10 @cyclic#11", "single", "page", quick=True),
+    Case("report/idle-and-loaded", "report @cyclic#10 @cyclic#11", "single", "page"),
     Case("report/mixed", "report @cyclic @clock @timerlat @tire", "experiments", "page"),
     Case(
         "report/middleware-throughput",
@@ -257,7 +257,7 @@ _ALL = (
     Case("export/bins-json", "export @cyclic#4 --json", "single", "out:json"),
     Case("export/extremes", "export @cyclic#4 --csv --extremes", "single", "out:csv"),
     # Comparisons.
-    Case("compare/two-runs", "compare @cyclic#10 @cyclic#11", "single", "json page", quick=True),
+    Case("compare/two-runs", "compare @cyclic#10 @cyclic#11", "single", "json page"),
     Case(
         "compare/repetitions",
         "compare @cyclic,@cyclic#1,@cyclic#2 @cyclic#3,@cyclic#4,@cyclic#5",
@@ -290,7 +290,6 @@ _ALL = (
         "select " + " ".join(f"@cyclic#{at}" for at in range(12)),
         "deployments",
         "json page",
-        quick=True,
     ),
     Case(
         "select/by-run",
@@ -298,7 +297,7 @@ _ALL = (
         "deployments",
         "json",
     ),
-    Case("select/misses", "select @cyclic @cyclic#3 --metric misses", "deployments"),
+    Case("select/misses", "select @cyclic @cyclic#3 --metric misses", "deployments", quick=True),
     Case("select/plan", "select plan-latest", "plan", "page"),
     # Trends.
     Case("trend/quantile", "trend 'latency p99'", "nights", "json page", quick=True),
