@@ -15,9 +15,9 @@ import tautochrone
 from audit_cases import GUEST, NO_PERMISSION, PLAIN
 from in_process import Ended, tauto
 from machine_trees import plant
-from tautochrone.cli.batch import Batch
-from tautochrone.cli.permission import Permission
-from tautochrone.plan.lab.jobs import Measured
+from tautochrone.command.batch import Batch
+from tautochrone.command.permission import Permission
+from tautochrone.measure.lab.jobs import Measured
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 
@@ -69,10 +69,10 @@ class Desk:
         facts = {**whole.manifest.facts, **runs[0].manifest.facts}
         with ExitStack() as stack:
             for name, value in {
-                "tautochrone.cli.batch.run_batch": Batch(runs, (), False, ()),
+                "tautochrone.command.batch.run_batch": Batch(runs, (), False, ()),
                 "tautochrone.machine.facts.gather": facts,
-                "tautochrone.cli.permission.find_permission": _PERMITTED,
-                "tautochrone.plan.lab_diff.measure._do": {
+                "tautochrone.command.permission.find_permission": _PERMITTED,
+                "tautochrone.lab_diff.measure._do": {
                     side: Measured(run.id) for side, run in zip("AB", runs, strict=False)
                 },
             }.items():
