@@ -27,15 +27,15 @@ _PRESENTATIONS = {
     "tire": ("The tire", "tautochrone.tire.run", "TirePresentation"),
     THROUGHPUT: (
         "Middleware: operations per second",
-        f"{_MIDDLEWARE}.throughput_run",
+        f"{_MIDDLEWARE}.runs",
         "MiddlewareThroughputPresentation",
     ),
     LATENCY: (
         "Middleware: latency and jitter",
-        f"{_MIDDLEWARE}.latency_run",
+        f"{_MIDDLEWARE}.runs",
         "MiddlewareLatencyPresentation",
     ),
-    FOOTPRINT: ("Middleware: memory", f"{_MIDDLEWARE}.footprint_run", "MiddlewareFootprintPresentation"),
+    FOOTPRINT: ("Middleware: memory", f"{_MIDDLEWARE}.runs", "MiddlewareFootprintPresentation"),
 }
 """Title, module and class; imported when they are asked for: each brings its mathematics along."""
 _OF_MIDDLEWARE = (THROUGHPUT, LATENCY, FOOTPRINT)
