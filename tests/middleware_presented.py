@@ -3,11 +3,10 @@
 import subprocess
 from pathlib import Path
 
-from tautochrone.answer.blocks import Grid
-
 import middleware_runs as made
 from middleware_servers import needs
 from real import PATIENCE_S, policy_options, sealed
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.experiments import presentation_of
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store

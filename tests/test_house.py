@@ -10,8 +10,6 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 LAB = ROOT / "src" / "tautochrone"
-_UPWARD = {("campaign", "tire"), ("campaign", "middleware"), ("campaign", "virtual_lab")}
-"""What still runs upward, until kinds of grids are registered."""
 
 
 def listed() -> dict[str, list[str]]:
@@ -65,7 +63,7 @@ def test_floors_import_downward_features_no_feature_and_compositions_what_is_dra
         for name, path in known.items()
         for other in edges(path, known)
         if (here := name.partition(".")[0]) != (there := other.partition(".")[0])
-        if there in height and (here, there) not in _UPWARD
+        if there in height
         if height[there] > height[here] or {here, there} <= set(drawn["features"])
     )
     assert wrong == []
@@ -92,3 +90,13 @@ def test_files_that_a_person_names_are_written_in_one_place() -> None:
         if writing.search(path.read_text())
     ]
     assert others == []
+
+
+def test_every_kind_of_grid_is_offered_where_it_is_registered() -> None:
+    from tautochrone.campaign.kinds import KINDS, kind_named
+
+    for name in KINDS:
+        found = kind_named(name)
+        assert found is not None
+        assert found.title
+    assert kind_named("of a later version") is None

@@ -25,8 +25,9 @@ from tautochrone.campaign.results import gather_results
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda
 from tautochrone.measure.campaign.campaign import condition, open_campaign
 from tautochrone.measure.campaign.carry_out import Outcome
-from tautochrone.measure.campaign.outlook import Outlook
+from tautochrone.measure.campaign.outlook import Outlook, OutlookAtOnce
 from tautochrone.measure.document.document import Document
+from tautochrone.measure.lab.at_once import carry_out_at_once, see_independent, survey
 from tautochrone.measure.lab.crew import Crew
 from tautochrone.measure.lab.matrix import Machine, document_of, loads_of, machine_of, machines_of
 from tautochrone.measure.lab.preemption import not_obtained, obtained, why_one_row
@@ -34,10 +35,7 @@ from tautochrone.run.facts import Facts
 from tautochrone.run.files import RAW_STREAM
 from tautochrone.run.store import Store
 from tautochrone.target.virtual.kernels import Kernel
-from tautochrone.virtual_lab.at_once_agenda import carry_out_at_once
 from tautochrone.virtual_lab.matrix_results import MatrixResults
-from tautochrone.virtual_lab.outlook import OutlookAtOnce
-from tautochrone.virtual_lab.survey import see_independent, survey
 
 US = 1_000
 STOCK, RT = Machine("debian:stock", "none"), Machine("debian:rt")
@@ -320,7 +318,7 @@ def test_several_cpus_are_measured_at_once_where_their_clock_counts_instructions
 ) -> None:
     virtual = SimpleNamespace(shift=shift, repeatable=False)
     opened = nullcontext(SimpleNamespace(virtual=lambda: virtual))
-    monkeypatch.setattr("tautochrone.virtual_lab.survey.open_target", lambda _: opened)
+    monkeypatch.setattr("tautochrone.measure.lab.at_once.open_target", lambda _: opened)
     agenda: Any = SimpleNamespace(points={"a": SimpleNamespace(system="lab:NAME,smp=4")})
     with nullcontext() if why is None else pytest.raises(UsageError, match=why):
         see_independent(agenda)

@@ -21,7 +21,7 @@ from tautochrone.cli.listing import run_list
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.judge.comparison.facts import facts_of
 from tautochrone.judge.middleware_setting import as_obtained, setting_of
-from tautochrone.middleware import footprint, latency, latency_words, throughput, throughput_words, views
+from tautochrone.middleware import footprint, latency, latency_words, throughput, throughput_words
 from tautochrone.middleware.footprint_judge import footprint_of
 from tautochrone.middleware.grid import latency_grid, throughput_grid
 from tautochrone.middleware.lanes import lanes_of, warnings
@@ -324,12 +324,12 @@ def test_a_terminal_has_the_conclusion_first_and_no_single_calls(store: Store) -
     runs = [made.throughput(store, transport=one) for one in ("tcp", "unix")]
     results = MiddlewareResults(THROUGHPUT, tuple(lanes_of(runs, throughput_of)))
     console = Console(file=StringIO(), width=200)
-    terminal.show_middleware(console, results)
+    terminal.show_the_grid(console, results)
     printed = console.file.getvalue()  # type: ignore[attr-defined]
     assert printed.startswith("Two-way calls, octet, one CPU: ")
     assert "Single calls in us" not in printed
     assert "Single calls: in the report, and tauto show RUN." in printed
-    assert [one for one in views.tables(results) if one.title.startswith("Single calls in us")]
+    assert [one for one in throughput.tables(results.lanes) if one.title.startswith("Single calls in us")]
 
 
 def test_a_terminal_shows_the_samples_of_a_run_once(store: Store) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, sync_playwright
-from tautochrone.answer.blocks import Grid
 
 import tire_runs
 from tautochrone.answer import evidence, figure, page
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.views import grids
 from tautochrone.judge.loops import judge_runs

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from rich.console import Console
-from tautochrone.answer.blocks import Grid
 
 import streams
 from report_runs import latencies, store_run
 from tautochrone.answer import composition, evidence, figure, page, terminal
+from tautochrone.answer.blocks import Grid
 from tautochrone.answer.charts.histogram import display_bins, display_edges
 from tautochrone.answer.charts.signs import unit_path
 from tautochrone.answer.charts.theme import PAGE

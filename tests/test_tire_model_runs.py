@@ -16,7 +16,7 @@ from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.tire import model_view as tire_model
 from tautochrone.tire.grid import Common
-from tautochrone.tire.grid_results import GridResults
+from tautochrone.tire.grid_results import TireResults
 from tautochrone.tire.model import (
     MODEL,
     Mechanism,
@@ -252,10 +252,10 @@ def test_only_solvers_with_a_lock_for_each_mass_have_such_a_model() -> None:
     assert grid.fixed["overrun"] == "skip"
 
 
-def results(store: Store, runs: Sequence[Run]) -> GridResults:
+def results(store: Store, runs: Sequence[Run]) -> TireResults:
     nodes = tuple(sorted({int(run.manifest.header["parameters"]["nodes"]) for run in runs}))
     model = gather_model(runs, ("fifo",), "semaphore", "0,1")
-    return GridResults(MODEL, "semaphore", 10 * MS, MS, True, nodes, (1, 2), {}, (), model)
+    return TireResults(MODEL, "semaphore", 10 * MS, MS, True, nodes, (1, 2), {}, (), model)
 
 
 @pytest.mark.slow
@@ -280,7 +280,7 @@ def test_a_refused_model_shows_what_is_left_over_and_gives_no_constants(store: S
     assert [len(table.rows) for table in points] == [6, 6]
     assert all("%" in row[4] for table in points for row in table.rows)
     assert any("does not hold here" in sentence for sentence in tire_model.sentences(found))
-    told = tire_model.as_table(found)
+    told = tire_model.concluded(found)
     (policy,) = told["policies"]
     assert all(one["whole"]["constants"] is None and not one["whole"]["holds"] for one in policy["threads"])
     assert all(len(one["points"]) == 6 for one in policy["threads"])
@@ -300,7 +300,7 @@ def test_what_the_store_lacks_is_named(store: Store) -> None:
 
 
 def test_nothing_measured_is_nothing_to_model() -> None:
-    empty = GridResults(
+    empty = TireResults(
         MODEL, "semaphore", 10 * MS, MS, True, (40,), (1,), {}, (), gather_model((), (), "", None)
     )
     assert tire_model.figures(empty, "grid") == []

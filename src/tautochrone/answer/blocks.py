@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tautochrone.base.faults import attempt
@@ -31,6 +31,11 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+
+    def without_column(self, at: int) -> Grid:
+        """The same table without one of its columns."""
+        rows = tuple((*row[:at], *row[at + 1 :]) for row in self.rows)
+        return replace(self, columns=(*self.columns[:at], *self.columns[at + 1 :]), rows=rows)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from tautochrone.answer.blocks import Figure, Panel, Place
 from tautochrone.answer.charts import rows
-from tautochrone.campaign.grid_views import view_of
+from tautochrone.campaign.kinds import kind_of
 from tautochrone.campaign.results import Results, Row, Table
 from tautochrone.campaign.tables import differing, name_of
 
@@ -19,7 +19,7 @@ _CAPTION = (
 def figures(results: Results, prefix: str) -> list[Figure]:
     """Those of a whole campaign: of its grid, or of each measure."""
     if results.grid is not None:
-        return view_of(results.grid).figures(results.grid, prefix)
+        return kind_of(results.grid).figures(results.grid, prefix)
     drawn = [figure(table, f"{prefix}-{table.experiment}-{table.measure}") for table in results.tables]
     return [one for one in drawn if one is not None]
 

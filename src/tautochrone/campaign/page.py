@@ -13,12 +13,9 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
 from tautochrone.campaign import conditions, figures, requirements, tables
 from tautochrone.campaign.extremes import Extremes, extremes, how_sure
-from tautochrone.campaign.grid_views import view_of
+from tautochrone.campaign.kinds import GridResults, kind_of
 from tautochrone.campaign.results import Results, Table
-from tautochrone.middleware.views import MiddlewareResults
 from tautochrone.run.manifest import Manifest
-from tautochrone.tire.grid_results import GridResults
-from tautochrone.virtual_lab.matrix_results import MatrixResults
 
 _ORDERS = {
     "random": "randomised blocks: each repetition holds every cell once, in an order of its own",
@@ -100,13 +97,13 @@ def _drawn(table: Table, index: int) -> list[Figure]:
     return [] if drawn is None else [drawn]
 
 
-def _grid_section(results: GridResults | MatrixResults | MiddlewareResults) -> _GridSection:
-    view = view_of(results)
+def _grid_section(results: GridResults) -> _GridSection:
+    kind = kind_of(results)
     return _GridSection(
-        view.title,
-        [micro(sentence) for sentence in view.sentences(results)],
-        all_made("Its figures", lambda: view.figures(results, "grid")),
-        [grids.view(table) for table in (*view.tables(results), *view.details(results))],
+        kind.title,
+        [micro(sentence) for sentence in kind.sentences(results)],
+        all_made("Its figures", lambda: kind.figures(results, "grid")),
+        [grids.view(table) for table in (*kind.tables(results), *kind.details(results))],
     )
 
 
@@ -162,8 +159,8 @@ def of_paper(name: str) -> str:
 
 
 def _order(results: Results) -> str:
-    if isinstance(results.grid, MatrixResults):
-        return "Several at once, in any order: what comes of one cell depends on no other."
+    if results.grid is not None and (said := kind_of(results.grid).order):
+        return said
     return f"Order: {_ORDERS.get(results.order, results.order)}; seed {results.campaign.seed}."
 
 
@@ -175,7 +172,7 @@ def _place(manifest: Manifest) -> tuple[object, object]:
 def _commands(results: Results) -> list[str]:
     typed = dict.fromkeys(one.typed for one in results.manifests if one.typed)
     runs = [f"tauto report {results.manifests[0].id}"] if results.manifests else []
-    cell = view_of(results.grid).again(results.grid) if results.grid is not None else []
+    cell = kind_of(results.grid).again(results.grid) if results.grid is not None else []
     told = [one.conditions["plan"] for one in results.manifests]
     choice = any(len({one.get(axis) for one in told}) > 1 for axis in ("deployment", "system"))
     select = [f"tauto select {results.campaign.id}"] if choice and results.grid is None else []

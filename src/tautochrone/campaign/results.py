@@ -9,20 +9,18 @@ from typing import Any
 from tautochrone.answer.ci.outcome import Outcome
 from tautochrone.answer.experiments import beginning_of
 from tautochrone.answer.typeset import plural
+from tautochrone.campaign.kinds import GridResults, GridRuns, kind_named
 from tautochrone.campaign.requirements import Judged, exit_code, judge_cells, outcome
 from tautochrone.judge.loops import is_a_loop_with_work, is_about_a_loop
 from tautochrone.judge.reduced import all_counts, reduce_run
-from tautochrone.measure.campaign.campaign import CONDITION, GRID, PAPER, Campaign
-from tautochrone.measure.campaign.reasons import all_reasons, early_ends, joined
+from tautochrone.measure.campaign.campaign import CONDITION, GRID, PAPER, Campaign, points_of
+from tautochrone.measure.campaign.reasons import NOT_YET, all_reasons, early_ends, joined
 from tautochrone.measure.document.expand import Point
 from tautochrone.measure.document.require import read_stored
-from tautochrone.middleware.views import MiddlewareResults, gather_middleware, is_middleware
 from tautochrone.run.catalogue import Entry
 from tautochrone.run.folder import Run, read_runs
 from tautochrone.run.manifest import Manifest, sum_of_known
 from tautochrone.statistics.summary import Summary, summarise, summarise_counts
-from tautochrone.tire.grid_results import NOT_YET, GridResults, gather_grid, points_of
-from tautochrone.virtual_lab.matrix_results import MatrixResults, gather_matrix, is_matrix
 
 _MOST_AT_ONCE = 16_000_000
 """Samples that are read and sorted; of more, how often each value came is counted in one pass, which then
@@ -104,7 +102,7 @@ class Results:
     manifests: tuple[Manifest, ...]
     lacking: tuple[tuple[str, str], ...] = ()
     failed: tuple[Entry, ...] = field(default=())
-    grid: GridResults | MatrixResults | MiddlewareResults | None = None
+    grid: GridResults | None = None
     judged: tuple[Judged, ...] = ()
     outcome: Outcome = field(default_factory=lambda: Outcome("", ()))
     paper: str = ""
@@ -179,12 +177,10 @@ def gather_results(
 
 def _grid(
     told: Mapping[str, Any], points: Sequence[Point], runs: Sequence[Run], why: Mapping[str, str]
-) -> GridResults | MatrixResults | MiddlewareResults | None:
+) -> GridResults | None:
     """By its kind; None: this version knows no such grid."""
-    if is_middleware(told[GRID]):
-        return gather_middleware(told[GRID], runs)
-    gather = gather_matrix if is_matrix(told) else gather_grid
-    return gather(told, points, runs, why)
+    kind = kind_named(str(told[GRID]["kind"]))
+    return None if kind is None else kind.gather(GridRuns(told, points, runs, why))
 
 
 def _by_cell(runs: Iterable[Run], wanted: Container[str]) -> dict[str, list[Run]]:

@@ -1,5 +1,6 @@
 """A campaign in the terminal, and as JSON."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,12 +15,8 @@ from tautochrone.answer.typeset import plain
 from tautochrone.campaign import requirements, tables
 from tautochrone.campaign.conditions import deviations
 from tautochrone.campaign.extremes import extremes, how_sure
-from tautochrone.campaign.grid_views import view_of
+from tautochrone.campaign.kinds import GridResults, kind_of
 from tautochrone.campaign.results import Results, Row, Table
-from tautochrone.middleware import views
-from tautochrone.middleware.views import MiddlewareResults
-from tautochrone.tire.grid_results import GridResults
-from tautochrone.virtual_lab.matrix_results import MatrixResults
 
 _WIDE = 128  # columns of a terminal that all numbers need
 _STYLES = {"holds": "bold green", "does not hold": "bold red", "not shown": "bold yellow"}
@@ -30,7 +27,7 @@ def show_results(console: Console, results: Results) -> None:
     for line in band_lines(results.manifests):
         console.print(line, soft_wrap=not console.is_terminal)
     if results.grid is not None:
-        show_part(console, "The grid", _show_grid, console, results.grid)
+        show_part(console, "The grid", show_the_grid, console, results.grid)
     for table in results.tables:
         show_part(console, tables.heading(table), _show_measured, console, table, results)
     show_part(console, "Best and worst", _show_extremes, console, results)
@@ -88,28 +85,24 @@ def _show_required(console: Console, results: Results) -> None:
         console.print(Text(plain(note), style="dim"), soft_wrap=not console.is_terminal)
 
 
-def _show_grid(console: Console, results: GridResults | MatrixResults | MiddlewareResults) -> None:
-    view = view_of(results)
-    if isinstance(results, MiddlewareResults):
-        show_middleware(console, results)
-        return
-    if lines := view.picture(results, console.width):
+def show_the_grid(console: Console, results: GridResults) -> None:
+    """What was found in it; first, or below the tables."""
+    kind = kind_of(results)
+    if kind.sentences_first:
+        _say(console, kind.sentences(results))
+    if lines := kind.picture(results, console.width):
         console.print(Text("\n" + "\n".join(lines)), soft_wrap=True)
-    for table in view.tables(results):
+    for table in (kind.tables_in_short or kind.tables)(results):
         for part in show_grid(console, table):
             console.print(part)
-    console.print()
-    for sentence in view.sentences(results):
-        console.print(Text(sentence), soft_wrap=not console.is_terminal)
+    if not kind.sentences_first:
+        console.print()
+        _say(console, kind.sentences(results))
 
 
-def show_middleware(console: Console, results: MiddlewareResults) -> None:
-    """What was found first; single calls stand in the report, and with each run."""
-    for sentence in views.sentences(results):
+def _say(console: Console, sentences: Sequence[str]) -> None:
+    for sentence in sentences:
         console.print(Text(sentence), soft_wrap=not console.is_terminal)
-    for table in views.short_tables(results):
-        for part in show_grid(console, table):
-            console.print(part)
 
 
 def _show_extremes(console: Console, results: Results) -> None:
@@ -148,25 +141,8 @@ def as_table(results: Results) -> dict[str, Any]:
     }
 
 
-def _grid(results: GridResults | MatrixResults | MiddlewareResults) -> dict[str, Any]:
-    if isinstance(results, (MatrixResults, MiddlewareResults)):
-        return {"kind": results.kind, **view_of(results).as_table(results)}
-    return {
-        "kind": results.kind,
-        "solver": results.solver,
-        "step_ns": results.step_ns,
-        "duration_ns": results.duration_ns,
-        "threads": {str(one): results.thread_names.get(one, "") for one in results.threads},
-        "fields": [
-            {
-                "name": field.name,
-                "policy": field.policy,
-                "cells": [asdict(cell) for cell in field.cells],
-            }
-            for field in results.fields
-        ],
-        **view_of(results).as_table(results),
-    }
+def _grid(results: GridResults) -> dict[str, Any]:
+    return {"kind": results.kind, **kind_of(results).as_table(results)}
 
 
 def _row(row: Row) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def carry_through(
     told = make_console(stderr=True) if wanted.as_json else console
     with ExitStack() as stack:
         if wanted.at_once is not None:
-            from tautochrone.virtual_lab.at_once import measure_at_once
+            from tautochrone.campaign.at_once import measure_at_once
 
             agenda, outlook, outcome = measure_at_once(agenda, wanted.at_once, place, told, stack)
         else:

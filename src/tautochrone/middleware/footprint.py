@@ -22,6 +22,7 @@ from tautochrone.middleware.numbers import NA
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure
 
+
 FootprintLane = Lane[FootprintRun]
 
 _KIB = 1024

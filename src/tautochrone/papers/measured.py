@@ -9,14 +9,12 @@ from tautochrone.base.units import parse_period_ns
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.measure.campaign.agenda import Agenda
 from tautochrone.measure.campaign.campaign import Campaign
-from tautochrone.measure.campaign.reasons import all_reasons, joined
+from tautochrone.measure.campaign.reasons import NOT_YET, all_reasons, joined
 from tautochrone.measure.document.expand import Point
 from tautochrone.measure.virtual import VIRTUAL
 from tautochrone.papers.document import Query
 from tautochrone.papers.systems import System, role_of
 from tautochrone.run.folder import Run, read_runs
-
-NOT_YET = "It is not measured yet."
 
 
 @dataclass

@@ -10,7 +10,7 @@ from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number, plural
 from tautochrone.base.units import format_duration
 from tautochrone.tire.grid_judge import FastCell, Ratio, ratios
-from tautochrone.tire.grid_results import Field, GridResults, without_column
+from tautochrone.tire.grid_results import Field, TireResults, tire_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ _FEWEST_DECIMALS, _MOST_DECIMALS = 3, 6
 _FOUR_DIGITS = 999.5
 
 
-def sentences(results: GridResults) -> list[str]:
+def sentences(results: TireResults) -> list[str]:
     """What was found, in plain text."""
     steps = results.duration_ns // max(1, results.step_ns)
     said = [
@@ -36,12 +36,12 @@ def sentences(results: GridResults) -> list[str]:
     return [*said, *_about_policies(found, several=_repeated(results))]
 
 
-def tables(results: GridResults) -> list[Grid]:
+def tables(results: TireResults) -> list[Grid]:
     """Times over masses, threads and policies; then what threads are worth."""
     return [_times(results), *_spreads(results), _threads(results)]
 
 
-def figures(results: GridResults, prefix: str) -> list[Figure]:
+def figures(results: TireResults, prefix: str) -> list[Figure]:
     """A panel for each policy, and how two policies compare."""
     from tautochrone.answer.blocks import Figure, Panel, Place
     from tautochrone.answer.charts import lines as charts
@@ -73,7 +73,7 @@ def figures(results: GridResults, prefix: str) -> list[Figure]:
     return found
 
 
-def as_table(results: GridResults) -> dict[str, Any]:
+def concluded(results: TireResults) -> dict[str, Any]:
     """What is concluded, as JSON has it."""
     return {
         "ratios": [
@@ -89,11 +89,6 @@ def as_table(results: GridResults) -> dict[str, Any]:
             for one in compared
         ]
     }
-
-
-def picture(results: GridResults, width: int) -> list[str]:  # noqa: ARG001 - as the map's
-    """Nothing: a terminal has the table."""
-    return []
 
 
 def _at_the_largest(field: Field) -> Iterator[str]:
@@ -136,7 +131,7 @@ def _about_policies(found: Sequence[tuple[str, Sequence[Ratio]]], *, several: bo
         yield text
 
 
-def _compared(results: GridResults) -> list[tuple[str, tuple[Ratio, ...]]]:
+def _compared(results: TireResults) -> list[tuple[str, tuple[Ratio, ...]]]:
     """FIFO over OTHER, for each pair of fields that differ in that alone."""
     found = []
     for field in results.fields:
@@ -152,18 +147,18 @@ def _compared(results: GridResults) -> list[tuple[str, tuple[Ratio, ...]]]:
     return found
 
 
-def _times(results: GridResults) -> Grid:
+def _times(results: TireResults) -> Grid:
     notes = ("Medians of the repetitions.",) if _repeated(results) else ()
     return _by_masses("Computing time in s", results, _seconds, notes)
 
 
-def _spreads(results: GridResults) -> list[Grid]:
+def _spreads(results: TireResults) -> list[Grid]:
     return [_by_masses("Over the repetitions in s", results, _span)] if _repeated(results) else []
 
 
 def _by_masses(
     title: str,
-    results: GridResults,
+    results: TireResults,
     words: Callable[[FastCell | None, int], str],
     notes: tuple[str, ...] = (),
 ) -> Grid:
@@ -178,7 +173,7 @@ def _by_masses(
     return Grid(title, ("masses", *_heads(columns)), rows, notes)
 
 
-def _threads(results: GridResults) -> Grid:
+def _threads(results: TireResults) -> Grid:
     rows = []
     compared = {(name, one.threads): one for name, found in _compared(results) for one in found}
     for field in results.fields:
@@ -204,14 +199,14 @@ def _threads(results: GridResults) -> Grid:
         "FIFO/OTHER: the median over all masses of how many times as long it takes with FIFO.",
     )
     found = Grid("What threads are worth", heads, tuple(rows), notes, words=("here that is",))
-    return found if any(row[1] for row in rows) else without_column(found, 1)
+    return found if any(row[1] for row in rows) else found.without_column(1)
 
 
 def _heads(columns: Sequence[tuple[Field, int]]) -> tuple[str, ...]:
     return tuple(", ".join(filter(None, [plural(n, "thread"), field.name])) for field, n in columns)
 
 
-def _repeated(results: GridResults) -> bool:
+def _repeated(results: TireResults) -> bool:
     return any(len(cell.trials) > 1 for cell in results.cells)
 
 
@@ -231,7 +226,7 @@ def _span(cell: FastCell | None, decimals: int) -> str:
     return f"{elapsed.least / 1e9:,.{decimals}f} to {elapsed.largest / 1e9:,.{decimals}f}"
 
 
-def _decimals(results: GridResults) -> int:
+def _decimals(results: TireResults) -> int:
     """So many that the shortest time has two digits: columns are compared down the page."""
     shortest_ns = min(
         (_ns(cell) for field in results.fields for cell in field.fast if cell.trials), default=0
@@ -243,3 +238,6 @@ def _decimals(results: GridResults) -> int:
 def _short(value: float) -> str:
     """Three digits, those at the end, too, and never an exponent."""
     return f"{value:,.0f}" if value >= _FOUR_DIGITS else f"{value:#.3g}".rstrip(".")
+
+
+KIND = tire_kind("As fast as possible", sentences, tables, figures, concluded)

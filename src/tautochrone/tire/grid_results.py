@@ -3,20 +3,20 @@
 The grid itself, with the cells that are not measured yet, is told by the runs: each keeps how it was made.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from __future__ import annotations
 
-from tautochrone.answer.blocks import Grid
-from tautochrone.base.errors import TautoError
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
 from tautochrone.base.units import parse_duration_ns, parse_period_ns
+from tautochrone.campaign.kinds import GridKind, GridRuns
 from tautochrone.experiments.tire_threads import thread_counts
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.campaign import CONDITION, GRID
-from tautochrone.measure.document.deployed import meaning_of
+from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.measure.document.document import Document
-from tautochrone.measure.document.expand import Deployed, Point, expand
+from tautochrone.measure.document.expand import Point
 from tautochrone.measure.document.stored import from_stored
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
@@ -25,7 +25,8 @@ from tautochrone.tire.grid_judge import FastCell, MapCell, fast_trial, map_trial
 from tautochrone.tire.model import MODEL
 from tautochrone.tire.model_results import ModelResults, gather_model
 
-NOT_YET = "It is not measured yet."
+if TYPE_CHECKING:
+    from tautochrone.answer.blocks import Figure, Grid
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class GridResults:
+class TireResults:
     """A grid, measured in whole or in part.
 
     Attributes:
@@ -91,39 +92,19 @@ _Place = tuple[_Traits, int, int]
 """Of a cell: its field, masses, threads."""
 
 
-def points_of(told: Mapping[str, Any]) -> tuple[Point, ...]:
-    """All points of the grid that a run tells of; empty: its plan is none.
-
-    Raises:
-        DamagedError: what it tells is malformed.
-        UsageError: another version made it, whose words mean something else now.
-    """
-    return expand(from_stored(told[GRID]), _deployed) if GRID in told else ()
-
-
-def gather_grid(
-    told: Mapping[str, Any], points: Sequence[Point], runs: Sequence[Run], why: Mapping[str, str]
-) -> GridResults | None:
-    """The cells of a grid with their runs; None: this version knows no such grid.
-
-    Args:
-        told: what a run says of the plan.
-        points: all of the grid.
-        runs: the finished ones.
-        why: what stood in the way, by the key of the point.
-    """
-    document = from_stored(told[GRID])
-    if document.grid not in (*_KINDS, MODEL):
-        return None
+def gather_tires(found: GridRuns) -> TireResults:
+    """The cells of a grid with their runs."""
+    runs, why = found.runs, found.why
+    document = from_stored(found.told[GRID])
     measured: dict[_Place, list[Run]] = {}
     for run in runs:
         measured.setdefault(_place_of_run(run), []).append(run)
     fields: dict[_Traits, list[Point]] = {}
-    for point in sorted(points, key=lambda one: _place(one)[:0:-1]):
+    for point in sorted(found.points, key=lambda one: _place(one)[:0:-1]):
         fields.setdefault(_place(point)[0], []).append(point)
     names = _names(list(fields))
     options = document.entries[0].options
-    return GridResults(
+    return TireResults(
         kind=document.grid,
         solver=str(options["solver"][0]),
         step_ns=parse_period_ns(str(options["step"][0])),
@@ -191,12 +172,6 @@ def _names(traits: Sequence[_Traits]) -> list[str]:
     return [", ".join(one for one, told in zip(own, differ, strict=True) if told) for own in traits]
 
 
-def without_column(table: Grid, at: int) -> Grid:
-    """The same table without one of its columns."""
-    rows = tuple((*row[:at], *row[at + 1 :]) for row in table.rows)
-    return replace(table, columns=(*table.columns[:at], *table.columns[at + 1 :]), rows=rows)
-
-
 def _thread_names(document: Document, manifest: Manifest) -> dict[int, str]:
     """As a machine of the grid has it, for the CPUs that the threads were to use."""
     facts = manifest.known
@@ -206,9 +181,31 @@ def _thread_names(document: Document, manifest: Manifest) -> dict[int, str]:
     return {one.count: one.name for one in thread_counts(facts, cpus)} if cpus else {}
 
 
-def _deployed(name: str) -> Deployed:
-    """As it is now; one whose file is gone is known by its name alone."""
-    try:
-        return meaning_of(name, Path())
-    except TautoError:
-        return Deployed(name)
+def tire_kind(
+    title: str,
+    sentences: Callable[[TireResults], list[str]],
+    tables: Callable[[TireResults], list[Grid]],
+    figures: Callable[[TireResults, str], list[Figure]],
+    concluded: Callable[[TireResults], dict[str, Any]],
+    picture: Callable[[TireResults, int], list[str]] = lambda *_: [],
+) -> GridKind:
+    """A kind of grid of tires.
+
+    Args:
+        concluded: what is concluded, as JSON has it, after the cells.
+    """
+
+    def as_table(results: TireResults) -> dict[str, Any]:
+        return {
+            "solver": results.solver,
+            "step_ns": results.step_ns,
+            "duration_ns": results.duration_ns,
+            "threads": {str(one): results.thread_names.get(one, "") for one in results.threads},
+            "fields": [
+                {"name": field.name, "policy": field.policy, "cells": [asdict(cell) for cell in field.cells]}
+                for field in results.fields
+            ],
+            **concluded(results),
+        }
+
+    return GridKind(title, gather_tires, sentences, tables, figures, as_table, picture)

@@ -9,7 +9,7 @@ from tautochrone.answer.typeset import number, plural
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.judge.tire_run import CONFIDENCE
 from tautochrone.tire.grid_judge import Boundary, MapCell, boundaries
-from tautochrone.tire.grid_results import Field, GridResults, without_column
+from tautochrone.tire.grid_results import Field, TireResults, tire_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ _LEGEND = {
 }
 
 
-def sentences(results: GridResults) -> list[str]:
+def sentences(results: TireResults) -> list[str]:
     """What was found, in plain text."""
     steps = results.duration_ns // max(1, results.step_ns)
     way = (
@@ -49,7 +49,7 @@ def sentences(results: GridResults) -> list[str]:
     return said
 
 
-def tables(results: GridResults) -> list[Grid]:
+def tables(results: TireResults) -> list[Grid]:
     """The boundary for each number of threads."""
     rows = [
         _row(one, field, results) for field in results.fields for one in boundaries(field.map) if one.measured
@@ -66,10 +66,10 @@ def tables(results: GridResults) -> list[Grid]:
         "taking steps as independent of each other; no miss in n steps shows no more than about 1 in n/3.",
     )
     found = Grid("Up to where every deadline is met", heads, tuple(rows), notes, words=("here that is",))
-    return [found if any(row[1] for row in rows) else without_column(found, 1)]
+    return [found if any(row[1] for row in rows) else found.without_column(1)]
 
 
-def figures(results: GridResults, prefix: str) -> list[Figure]:
+def figures(results: TireResults, prefix: str) -> list[Figure]:
     """The hard map, and of a grid that was measured to its end the soft one, a panel for each policy."""
     from tautochrone.answer.blocks import Figure, Panel, Place
     from tautochrone.answer.charts import tiles as charts
@@ -97,7 +97,7 @@ def figures(results: GridResults, prefix: str) -> list[Figure]:
     ]
 
 
-def as_table(results: GridResults) -> dict[str, Any]:
+def concluded(results: TireResults) -> dict[str, Any]:
     """What is concluded, as JSON has it."""
     return {
         "confidence": CONFIDENCE,
@@ -117,7 +117,7 @@ def as_table(results: GridResults) -> dict[str, Any]:
     }
 
 
-def picture(results: GridResults, width: int) -> list[str]:
+def picture(results: TireResults, width: int) -> list[str]:
     """The hard map in letters, for a terminal that is wide enough: a line for each number of threads."""
     lines: list[str] = []
     margin = max(len("threads"), *(len(str(one)) for one in results.threads)) + 2
@@ -195,7 +195,7 @@ def _listed(numbers: Sequence[int]) -> str:
     return str(numbers[0]) if len(numbers) == 1 else f"{', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
 
 
-def _row(one: Boundary, field: Field, results: GridResults) -> tuple[str, ...]:
+def _row(one: Boundary, field: Field, results: TireResults) -> tuple[str, ...]:
     reliable, first, met = one.reliable, one.first_miss, one.met
     missed = f"{number(first.missed)} of {number(_worst_due(first))}" if first is not None else _UNKNOWN
     return (
@@ -222,3 +222,6 @@ def _one_in(share: float | None) -> str:
 
 def _nodes(cell: MapCell | None) -> int | None:
     return None if cell is None else cell.nodes
+
+
+KIND = tire_kind("Missed deadlines", sentences, tables, figures, concluded, picture)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from tautochrone.tire.grid_results import tire_kind
 from tautochrone.tire.model_rows import fit_shown, fitted_share, rows
 from tautochrone.tire.model_tables import tables_of
 from tautochrone.tire.model_verdict import TOLERANCE
@@ -12,14 +13,14 @@ from tautochrone.tire.model_words import criteria, headline, sentences_of, team_
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure, Grid
-    from tautochrone.tire.grid_results import GridResults
+    from tautochrone.tire.grid_results import TireResults
     from tautochrone.tire.model_fit import Fit
     from tautochrone.tire.model_judge import Attempt, Study
 
 EQUATION = "T_s = N_switch T_switch + 4e N_ipc T_ipc + (2e+1) T_spring + e T_mass"
 
 
-def sentences(results: GridResults) -> list[str]:
+def sentences(results: TireResults) -> list[str]:
     """What was found, in plain text."""
     model = results.model
     if model is None:
@@ -32,12 +33,12 @@ def sentences(results: GridResults) -> list[str]:
     ]
 
 
-def tables(results: GridResults) -> list[Grid]:
+def tables(results: TireResults) -> list[Grid]:
     """Where it holds, its constants, what would explain more, and every point."""
     return tables_of(results.model) if results.model is not None else []
 
 
-def figures(results: GridResults, prefix: str) -> list[Figure]:
+def figures(results: TireResults, prefix: str) -> list[Figure]:
     """Predicted against measured, and the difference, for each policy."""
     from tautochrone.answer.blocks import Figure, Panel, Place
     from tautochrone.answer.charts import lines as charts
@@ -89,7 +90,7 @@ def figures(results: GridResults, prefix: str) -> list[Figure]:
     return found
 
 
-def as_table(results: GridResults) -> dict[str, Any]:
+def concluded(results: TireResults) -> dict[str, Any]:
     """Fits, refusals, constants where it holds, and every point, as JSON has it."""
     model = results.model
     if model is None:
@@ -101,11 +102,6 @@ def as_table(results: GridResults) -> dict[str, Any]:
         "mechanisms": list(model.mechanisms),
         "policies": [_study(study) for study in model.studies],
     }
-
-
-def picture(results: GridResults, width: int) -> list[str]:  # noqa: ARG001 - as the map's
-    """Nothing: a terminal has the tables."""
-    return []
 
 
 def _study(study: Study) -> dict[str, Any]:
@@ -146,3 +142,6 @@ def _fit(fit: Fit) -> dict[str, Any]:
         "structure": asdict(fit.structure) if fit.structure is not None else None,
         "constants": asdict(constants) if constants is not None else None,
     }
+
+
+KIND = tire_kind("The model of the step", sentences, tables, figures, concluded)

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tautochrone.measure.campaign.campaign import CONDITION, GRID
+from tautochrone.campaign.kinds import GridRuns
+from tautochrone.measure.campaign.campaign import CONDITION
+from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.measure.document.expand import Point
 from tautochrone.measure.lab.matrix import MATRIX, Machine, machine_of
 from tautochrone.measure.lab.preemption import REAL_TIME, obtained
@@ -12,7 +14,6 @@ from tautochrone.measure.virtual import VIRTUAL
 from tautochrone.run.folder import Run
 from tautochrone.statistics.summary import Summary, summarise
 
-NOT_YET = "It is not measured yet."
 RARE = 0.999
 """The quantile that stands beside the worst."""
 
@@ -95,31 +96,17 @@ class MatrixResults:
         return min((one for one in found if one is not None), default=None)
 
 
-def is_matrix(told: Mapping[str, Any]) -> bool:
-    """Whether this is what a run of a kernel matrix says of its plan."""
-    return (told.get(GRID) or {}).get("kind") == MATRIX
-
-
-def gather_matrix(
-    told: Mapping[str, Any], points: Sequence[Point], runs: Sequence[Run], why: Mapping[str, str]
-) -> MatrixResults:
-    """The cells of a matrix with their runs.
-
-    Args:
-        told: what a run says of the plan.
-        points: all of the matrix.
-        runs: the finished ones.
-        why: what stood in the way, by the key of the point.
-    """
-    measured = {str(run.manifest.conditions[CONDITION]["cell"]): run for run in runs}
-    loads = tuple(dict.fromkeys(point.load.name for point in points))
+def gather_matrix(found: GridRuns) -> MatrixResults:
+    """The cells of a matrix with their runs."""
+    measured = {str(run.manifest.conditions[CONDITION]["cell"]): run for run in found.runs}
+    loads = tuple(dict.fromkeys(point.load.name for point in found.points))
     of_system: dict[str, list[Point]] = {}
-    for point in points:
+    for point in found.points:
         of_system.setdefault(point.system, []).append(point)
     return MatrixResults(
-        options=dict(told.get("options") or {}),
+        options=dict(found.told.get("options") or {}),
         loads=loads,
-        rows=tuple(_row(system, own, loads, measured, why) for system, own in of_system.items()),
+        rows=tuple(_row(system, own, loads, measured, found.why) for system, own in of_system.items()),
     )
 
 

@@ -10,9 +10,10 @@ from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number, plain, plural
 from tautochrone.answer.views.summary import quantile_name
 from tautochrone.base.units import format_duration, format_us
+from tautochrone.campaign.kinds import GridKind
 from tautochrone.measure.lab.matrix import EXPERIMENT
 from tautochrone.statistics.summary import samples_needed
-from tautochrone.virtual_lab.matrix_results import RARE, Cell, MatrixResults, Row
+from tautochrone.virtual_lab.matrix_results import RARE, Cell, MatrixResults, Row, gather_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,11 +56,6 @@ def details(results: MatrixResults) -> list[Grid]:
     heads = ("", "samples", "median", _rare_name(), "worst", "missed", "run")
     notes = ("Times in us. tauto show RUN shows one of them closely.",)
     return [Grid("Cell by cell", heads, rows, notes, words=("run",))] if rows else []
-
-
-def picture(results: MatrixResults, width: int) -> list[str]:  # noqa: ARG001 - the tables are one
-    """Nothing in letters: the tables show it all."""
-    return []
 
 
 def figures(results: MatrixResults, prefix: str) -> list[Figure]:
@@ -237,3 +233,16 @@ def _us(value_ns: int | None, otherwise: str = _NA) -> str:
 
 def _rare_name() -> str:
     return plain(quantile_name(RARE))
+
+
+KIND = GridKind(
+    "Kernel by kernel, load by load",
+    gather_matrix,
+    sentences,
+    tables,
+    figures,
+    as_table,
+    details=details,
+    again=again,
+    order="Several at once, in any order: what comes of one cell depends on no other.",
+)

@@ -9,15 +9,17 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from tautochrone.base.errors import StoreError
+from tautochrone.base.errors import StoreError, TautoError
 from tautochrone.measure.campaign.order import Slot
+from tautochrone.measure.document.deployed import meaning_of
 from tautochrone.measure.document.document import Document, Order
-from tautochrone.measure.document.expand import MEANING, Point
+from tautochrone.measure.document.expand import MEANING, Deployed, Point, expand
 from tautochrone.measure.document.require import REQUIRE, Required, stored
-from tautochrone.measure.document.stored import to_stored
+from tautochrone.measure.document.stored import from_stored, to_stored
 from tautochrone.run.catalogue import Entry, catalogue
 from tautochrone.run.facts import Facts
 from tautochrone.run.manifest import MEASURING, SEALED
@@ -181,6 +183,24 @@ def condition(
         **({PAPER: document.paper} if document.paper else {}),
         **of_grid,
     }
+
+
+def points_of(told: Mapping[str, Any]) -> tuple[Point, ...]:
+    """All points of the grid that a run tells of; empty: its plan is none.
+
+    Raises:
+        DamagedError: what it tells is malformed.
+        UsageError: another version made it, whose words mean something else now.
+    """
+    return expand(from_stored(told[GRID]), _deployed) if GRID in told else ()
+
+
+def _deployed(name: str) -> Deployed:
+    """As it is now; one whose file is gone is known by its name alone."""
+    try:
+        return meaning_of(name, Path())
+    except TautoError:
+        return Deployed(name)
 
 
 def same_system(stored: Facts, now: Facts) -> bool:

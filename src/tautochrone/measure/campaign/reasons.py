@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from tautochrone.measure.campaign.campaign import CONDITION, Campaign
 from tautochrone.measure.campaign.carry_out import ENDED_EARLY, Outcome, Unmeasured
 
+NOT_YET = "It is not measured yet."
+"""Where nobody knows a reason."""
+
 Reason = tuple[str, str]
 """The key of a point, and a sentence or two."""
 

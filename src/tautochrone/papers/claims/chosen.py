@@ -19,12 +19,13 @@ from scipy import special
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import capital, listed
+from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.papers.claims.compare import compare
 from tautochrone.papers.claims.estimate import CONFIDENCE, Estimate
 from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Answer, Evidence, Finding, number_name
 from tautochrone.papers.claims.tally import numbers_of
 from tautochrone.papers.claims.words import of, times, with_interval
-from tautochrone.papers.measured import NOT_YET, matches
+from tautochrone.papers.measured import matches
 from tautochrone.papers.value import Absent
 from tautochrone.run.folder import Run
 from tautochrone.select import words

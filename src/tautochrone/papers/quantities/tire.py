@@ -12,9 +12,10 @@ from tautochrone.experiments.tire_threads import WORDS, count_of, said
 from tautochrone.judge.tire_run import configuration, result_event
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.machine.facts import Facts
+from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.measure.document.expand import Point
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import NOT_YET, Measurements
+from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.quantities.tire_model import border, teams, transition
 from tautochrone.papers.value import Absent, Found, Value

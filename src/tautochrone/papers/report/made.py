@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.papers.claims.evidence import Asked
 from tautochrone.papers.document import Paper
-from tautochrone.papers.measured import NOT_YET, Measurements
+from tautochrone.papers.measured import Measurements
 from tautochrone.papers.report.sheet import Cell, Sheet
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest

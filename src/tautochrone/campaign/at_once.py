@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from tautochrone.measure.campaign.order import Slot
     from tautochrone.measure.campaign.outlook import Outlook
     from tautochrone.measure.cell import Cell
+    from tautochrone.measure.lab.at_once import Surveys
     from tautochrone.measure.lab.crew import Crew
     from tautochrone.run.store import Store
-    from tautochrone.virtual_lab.survey import Surveys
+
+
+# Carries a plan on virtual machines out, several cells at once, with one bar over all of them.
 
 
 def measure_at_once(
@@ -43,9 +46,9 @@ def measure_at_once(
     """
     from tautochrone.campaign.agenda import introduce_agenda
     from tautochrone.measure.campaign.carry_out import Outcome
+    from tautochrone.measure.campaign.outlook import OutlookAtOnce
+    from tautochrone.measure.lab.at_once import changed_since, see_independent, survey
     from tautochrone.measure.lab.crew import Crew
-    from tautochrone.virtual_lab.outlook import OutlookAtOnce
-    from tautochrone.virtual_lab.survey import changed_since, see_independent, survey
 
     see_independent(agenda)
     if (changed := changed_since(agenda)) is not None:
@@ -67,14 +70,14 @@ def measure_at_once(
 
 def _able(agenda: Agenda, surveys: Surveys) -> list[Slot]:
     """The slots that are not refused, the longest first: then the last ones end at about the same time."""
-    from tautochrone.virtual_lab.outlook import longest_first
+    from tautochrone.measure.campaign.outlook import longest_first
 
     return longest_first(agenda, [slot for slot in agenda.left if slot.key not in surveys.refused])
 
 
 def _measure(agenda: Agenda, surveys: Surveys, outlook: Outlook, store: Store, crew: Crew) -> Outcome:
     from tautochrone.command.live import watching_campaign
-    from tautochrone.virtual_lab.at_once_agenda import carry_out_at_once
+    from tautochrone.measure.lab.at_once import carry_out_at_once
 
     command = ("tauto", *sys.argv[1:])
     able = _able(agenda, surveys)

@@ -1,0 +1,106 @@
+"""The kinds of grids: plans over some options of one experiment, with an answer of their own.
+
+A feature offers each of its kinds as one `GridKind`. It is imported when results of that kind are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tautochrone.measure.lab.matrix import MATRIX
+from tautochrone.target.middleware import FOOTPRINT, LATENCY, THROUGHPUT
+
+if TYPE_CHECKING:
+    from tautochrone.answer.blocks import Figure, Grid
+    from tautochrone.measure.document.expand import Point
+    from tautochrone.run.folder import Run
+
+
+class GridResults(Protocol):
+    """What came of a grid; beside its kind, only the feature that it is of knows what is in it."""
+
+    @property
+    def kind(self) -> str:
+        """One of `KINDS`."""
+        ...
+
+
+@dataclass(frozen=True)
+class GridRuns:
+    """What the store has of a grid.
+
+    Attributes:
+        told: what a run says of the plan.
+        points: all of the grid.
+        runs: the finished ones.
+        why: what stood in the way, by the key of the point.
+    """
+
+    told: Mapping[str, Any]
+    points: Sequence[Point]
+    runs: Sequence[Run]
+    why: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class GridKind:
+    """How the results of one kind of grid are made and shown.
+
+    Attributes:
+        gather: makes the results; every other function takes them.
+        sentences: what was found, in plain text.
+        tables: the same in numbers.
+        figures: the ids of their panels begin with the prefix.
+        as_table: what is concluded, as JSON has it.
+        picture: in letters, for a terminal of so many columns; none if it is too narrow.
+        tables_in_short: those for a terminal; None: all of them.
+        details: more tables, for a page.
+        again: what to type to have one cell of it again.
+        sentences_first: in a terminal they stand before the tables.
+        order: in which order the cells were measured, as a sentence; empty: as the plan says.
+    """
+
+    title: str
+    gather: Callable[[GridRuns], GridResults]
+    sentences: Callable[[Any], list[str]]
+    tables: Callable[[Any], list[Grid]]
+    figures: Callable[[Any, str], list[Figure]]
+    as_table: Callable[[Any], dict[str, Any]]
+    picture: Callable[[Any, int], list[str]] = lambda *_: []
+    tables_in_short: Callable[[Any], list[Grid]] | None = None
+    details: Callable[[Any], list[Grid]] = lambda _: []
+    again: Callable[[Any], list[str]] = lambda _: []
+    sentences_first: bool = False
+    order: str = ""
+
+
+KINDS = {
+    "tire-fast": "tautochrone.tire.fast_view:KIND",
+    "tire-map": "tautochrone.tire.map_view:KIND",
+    "tire-model": "tautochrone.tire.model_view:KIND",
+    MATRIX: "tautochrone.virtual_lab.matrix_view:KIND",
+    THROUGHPUT: "tautochrone.middleware.views:THROUGHPUT_KIND",
+    LATENCY: "tautochrone.middleware.views:LATENCY_KIND",
+    FOOTPRINT: "tautochrone.middleware.views:FOOTPRINT_KIND",
+}
+"""Where each kind is offered: a module, and the name in it."""
+
+
+def kind_named(name: str) -> GridKind | None:
+    """The kind; None: this version knows no such grid."""
+    if name not in KINDS:
+        return None
+    module, _, offered = KINDS[name].partition(":")
+    found = getattr(import_module(module), offered)
+    assert isinstance(found, GridKind)
+    return found
+
+
+def kind_of(results: GridResults) -> GridKind:
+    """The kind that these results are of."""
+    found = kind_named(results.kind)
+    assert found is not None
+    return found
