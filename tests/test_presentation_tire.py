@@ -15,7 +15,7 @@ from tautochrone.answer.views import grids
 from tautochrone.judge.loops import judge_runs
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
-from tautochrone.tire.run import TirePresentation
+from tautochrone.tire.run_answer import TirePresentation
 from test_report_page import CHROMIUM, QUIET
 from tire_runs import MS, STALL
 

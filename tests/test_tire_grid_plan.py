@@ -17,8 +17,15 @@ from tautochrone.measure.document.document import Document
 from tautochrone.measure.document.expand import Point, expand
 from tautochrone.measure.document.stored import from_stored, to_stored
 from tautochrone.run.facts import CpuFacts
-from tautochrone.tire.grid import Common, document_of, fast_grid, map_grid, pretest_threads
-from tautochrone.tire.ranges import parse_nodes, parse_threads
+from tautochrone.tire.grid_question import (
+    Common,
+    document_of,
+    fast_grid,
+    map_grid,
+    parse_nodes,
+    parse_threads,
+    pretest_threads,
+)
 
 XEON = Facts(cpu=CpuFacts(siblings=("0,6", "1,7", "2,8", "3,9", "4,10", "5,11")))
 """The machine of garre2014: six cores with two threads each."""

@@ -19,8 +19,8 @@ from tautochrone.measure.campaign.agenda import Agenda, make_agenda
 from tautochrone.measure.campaign.campaign import condition, open_campaign
 from tautochrone.measure.document.document import Document
 from tautochrone.run.store import Store
-from tautochrone.tire.grid import Common, document_of, fast_grid, map_grid
 from tautochrone.tire.grid_judge import FastCell, FastTrial, MapCell, MapTrial, boundaries, class_of, ratios
+from tautochrone.tire.grid_question import Common, document_of, fast_grid, map_grid
 
 MS = 1_000_000
 NODES = (400, 800, 1600, 3200)

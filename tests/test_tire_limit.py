@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tautochrone.base.errors import UsageError
-from tautochrone.tire.limit import DECIDED_MOST, NODES_MOST, Course, Try, least_nodes
+from tautochrone.tire.limit_course import DECIDED_MOST, NODES_MOST, Course, Try, least_nodes
 from tautochrone.tire.limit_judge import Question, Speed, Trial
+from tautochrone.tire.limit_measure import Outlook, usual_s
 from tautochrone.tire.limit_question import question_of
 from tautochrone.tire.limit_search import Findings, Search
-from tautochrone.tire.outlook import Outlook, usual_s
 from tire_machines import PERIOD_NS, QUESTION, SPEED, Machine, largest, search
 
 

@@ -10,13 +10,10 @@ import pytest
 import tire_runs
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
-from tautochrone.tire import limit_page as page
-from tautochrone.tire import limit_tables as tables
-from tautochrone.tire import limit_terminal as terminal
+from tautochrone.tire import limit_answer
 from tautochrone.tire.limit_judge import Limit, Limiter, Question, Speed, trial_of
-from tautochrone.tire.limit_results import Results, results_of
+from tautochrone.tire.limit_results import Results, answer, claim, explanation, limited_by, results_of
 from tautochrone.tire.limit_search import findings_of, open_search
-from tautochrone.tire.limit_words import answer, claim, explanation, limited_by
 from tire_machines import PERIOD_NS, Machine, search
 
 MS = tire_runs.MS
@@ -141,15 +138,15 @@ def test_a_search_is_told_from_the_store_alone(store: Store) -> None:
     assert limit.largest.nodes == 7_960
     assert limit.speed == Speed(6_000, 9_000_000, 80)
     assert found.headline == "100 Hz: 7,960 masses with 2 threads"
-    (row,) = tables.answers(found).rows
+    (row,) = limit_answer.answers(found).rows
     assert row[:3] == ("2", "7,960", "600")
     assert row[5:8] == ("1 step in 200", "8,000", "computing")
-    assert [line[1] for line in tables.trials(limit).rows] == ["8,000", "7,960", "7,960"]
-    assert tables.trials(limit).rows[0][7] == "41"
-    text = page.page(found)
+    assert [line[1] for line in limit_answer.trials(limit).rows] == ["8,000", "7,960", "7,960"]
+    assert limit_answer.trials(limit).rows[0][7] == "41"
+    text = limit_answer.page(found)
     for words in (found.headline, "Release to the end of the step", "1 step in 200", limit.largest.run):
         assert words in text
-    as_json = terminal.as_table(found)
+    as_json = limit_answer.as_table(found)
     assert as_json["finished"]
     assert as_json["limits"][0]["largest"] == 7_960
     assert [one["purpose"] for one in as_json["limits"][0]["trials"]] == ["bracket", "bracket", "decide"]
@@ -166,4 +163,4 @@ def test_an_unfinished_search_says_so(store: Store) -> None:
     assert found.limits[0].end == "unfinished"
     assert found.headline == "No tire met every deadline at 100 Hz so far"
     assert "not finished" in answer(found.limits[0])
-    assert "The search was stopped before its end." in page.page(found)
+    assert "The search was stopped before its end." in limit_answer.page(found)

@@ -9,10 +9,8 @@ import pytest
 from tautochrone.statistics.proportion import Estimate
 from tautochrone.tire.model_fit import Fit, fit, fitting_nodes
 from tautochrone.tire.model_judge import Study, study
-from tautochrone.tire.model_latencies import IPC, SWITCH, Latency
-from tautochrone.tire.model_points import Point
-from tautochrone.tire.model_rows import fit_shown, fitted_share, rows
-from tautochrone.tire.model_words import headline, sentences_of
+from tautochrone.tire.model_measured import IPC, SWITCH, Latency, Point
+from tautochrone.tire.model_words import fit_shown, fitted_share, headline, rows, sentences_of
 
 NODES = (40, 80, 160, 320, 640, 1280, 2560, 5120, 10240)
 SPRING_NS, MASS_NS, SWITCH_NS, IPC_NS = 4.0, 2.0, 1_000.0, 20_000.0

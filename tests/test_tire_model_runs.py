@@ -14,10 +14,12 @@ from tautochrone.base.errors import UsageError
 from tautochrone.measure.cell import IDLE
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
-from tautochrone.tire import model_view as tire_model
-from tautochrone.tire.grid import Common
+from tautochrone.tire import model_answer as tire_model
+from tautochrone.tire.grid_question import Common
 from tautochrone.tire.grid_results import TireResults
-from tautochrone.tire.model import (
+from tautochrone.tire.model_judge import gather_model
+from tautochrone.tire.model_measured import ipc_latency, point_of, points_of, switch_latency
+from tautochrone.tire.model_question import (
     MODEL,
     Mechanism,
     mechanism_cell,
@@ -25,9 +27,6 @@ from tautochrone.tire.model import (
     needed_mechanisms,
     stored_mechanism,
 )
-from tautochrone.tire.model_latencies import ipc_latency, switch_latency
-from tautochrone.tire.model_points import point_of, points_of
-from tautochrone.tire.model_results import gather_model
 from tire_runs import MS, STEPS, US, real_time
 
 CLOCK_NS = 24

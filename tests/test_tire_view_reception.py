@@ -5,8 +5,7 @@ import random
 
 import pytest
 
-from tautochrone.tire.demonstrator.datagram import read_state
-from tautochrone.tire.demonstrator.reception import SILENCE_S, Reception
+from tautochrone.tire.demonstrator.reception import SILENCE_S, Reception, read_state
 from tire_datagrams import SQUARE, datagram, numbered
 
 HERE, THERE = ("10.0.0.2", 40_000), ("10.0.0.3", 40_000)

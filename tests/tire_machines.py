@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tautochrone.tire.limit import Course, Try, least_nodes
+from tautochrone.tire.limit_course import Course, Try, least_nodes
 from tautochrone.tire.limit_judge import LateStep, Limit, Parts, Question, Speed, Trial
 
 PERIOD_NS = 10_000_000

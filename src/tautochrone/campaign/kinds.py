@@ -78,9 +78,9 @@ class GridKind:
 
 
 KINDS = {
-    "tire-fast": "tautochrone.tire.fast_view:KIND",
-    "tire-map": "tautochrone.tire.map_view:KIND",
-    "tire-model": "tautochrone.tire.model_view:KIND",
+    "tire-fast": "tautochrone.tire.fast_answer:KIND",
+    "tire-map": "tautochrone.tire.map_answer:KIND",
+    "tire-model": "tautochrone.tire.model_answer:KIND",
     MATRIX: "tautochrone.virtual_lab.matrix_view:KIND",
     THROUGHPUT: "tautochrone.middleware.views:THROUGHPUT_KIND",
     LATENCY: "tautochrone.middleware.views:LATENCY_KIND",

@@ -97,11 +97,11 @@ def _typed(results: Results) -> str:
 
 
 def _of_search(names: list[str], out: Path | None, store: Path | None) -> Path:
-    from tautochrone.tire import limit_page as page
+    from tautochrone.tire.limit_answer import render
     from tautochrone.tire.limit_results import results_of
     from tautochrone.tire.limit_search import findings_of, open_search
 
     place = open_store(store)
     search = open_search(place, names[0])
     path = out if out is not None else Path(f"report-{search.id}.html")
-    return page.render(results_of(search, findings_of(search, place)), out=path)
+    return render(results_of(search, findings_of(search, place)), out=path)

@@ -20,10 +20,10 @@ from tautochrone.measure.document.expand import Point
 from tautochrone.measure.document.stored import from_stored
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
-from tautochrone.tire.grid import FAST, MAP
 from tautochrone.tire.grid_judge import FastCell, MapCell, fast_trial, map_trial
-from tautochrone.tire.model import MODEL
-from tautochrone.tire.model_results import ModelResults, gather_model
+from tautochrone.tire.grid_question import FAST, MAP
+from tautochrone.tire.model_judge import ModelResults, gather_model
+from tautochrone.tire.model_question import MODEL
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure, Grid

@@ -1,14 +1,228 @@
-"""What came of a search, from the store alone."""
+"""What came of a search, from the store alone, and what it says in sentences; and how sure that is."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tautochrone.base.units import format_duration, format_rate
+from tautochrone.judge.tire_run import miss_bound
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
-from tautochrone.tire.limit_judge import CROWDED, Limit
+from tautochrone.tire.limit_judge import CROWDED, LateStep, Limit, Limiter, Trial
 from tautochrone.tire.limit_search import Findings, Search
-from tautochrone.tire.limit_words import team_of
+
+# What the search for the largest tire says, in sentences; and how sure that is.
+
+
+_FEWEST_STEPS = 300
+"""With so many, a flawless trial leaves at most 1 in 100 steps open at 95 % confidence."""
+
+_PARTS = {
+    "computing": "computing",
+    "waiting": "waiting for the others",
+    "dispatch": "late starts",
+}
+_RARE_PARTS = {
+    "computing": "a rare interruption",
+    "waiting": "a rare wait for the others",
+    "dispatch": "a rare late start",
+}
+
+
+def answer(limit: Limit) -> str:
+    """The answer as one sentence."""
+    largest, team = limit.largest, team_of(limit.threads)
+    if largest is not None:
+        unless = f" but {largest.missed:,}" if largest.missed else ""
+        sentence = (
+            f"With {team}, {largest.nodes:,} masses met every deadline{unless} in {largest.steps:,} steps"
+        )
+        return f"{sentence}; the search is not finished." if limit.end == "unfinished" else f"{sentence}."
+    if limit.end == "unfinished":
+        short = f"; in short trials {limit.met_so_far:,} masses did" if limit.met_so_far else ""
+        return f"With {team} the search is not finished: no trial of full length met so far{short}."
+    return f"With {team} no tire met every deadline of this rate: {_least(limit)}."
+
+
+def _least(limit: Limit) -> str:
+    missed = limit.smallest_missed
+    if missed is None:
+        return "none was tried"
+    return f"even {missed.nodes:,} masses missed in a trial of {missed.asked:,} steps"
+
+
+def claim(limit: Limit) -> str:
+    """How sure the answer is; empty without one.
+
+    The masses were chosen because their trial met. Of trials of full length the j-th is therefore also given
+    at the confidence 1 - alpha / (j (j + 1)): summed over all j that is alpha, however many are made.
+    """
+    trial = limit.largest
+    if trial is None:
+        return ""
+    confidence = limit.question.confidence
+    misses = "No miss" if not trial.missed else f"{trial.missed:,} missed"
+    late = one_in(miss_bound(trial.missed, trial.steps, confidence))
+    words = (
+        f"{misses} in {trial.steps:,} steps: with {confidence * 100:g} % confidence, for this trial by "
+        f"itself, fewer than {late} is late."
+    )
+    made = limit.decided.index(trial) + 1
+    if made > 1:
+        chosen = 1 - (1 - confidence) / (made * (made + 1))
+        wider = one_in(miss_bound(trial.missed, trial.steps, chosen))
+        words += (
+            f" {made} trials of full length were made until it met: allowing for that, fewer than {wider}."
+        )
+    if trial.steps < _FEWEST_STEPS:
+        words += f" So few steps say little: a --duration of {_FEWEST_STEPS:,} steps or more says more."
+    return words
+
+
+def one_in(share: float) -> str:
+    """A share of steps that is not exceeded: ``1 step in 2,003``."""
+    return f"1 step in {int(1 / share):,}" if share < 1 else "all steps"
+
+
+def team_of(threads: int) -> str:
+    """``1 thread``, ``2 threads``."""
+    return "1 thread" if threads == 1 else f"{threads} threads"
+
+
+def limited_by(limit: Limit) -> str:
+    """What limits, in few words."""
+    if limit.end == "memory":
+        return "memory"
+    return "not known yet" if limit.end == "unfinished" else name_of(limit.limiter)
+
+
+def name_of(limiter: Limiter | None) -> str:
+    """What made a step late, in few words."""
+    if limiter is None:
+        return "not known"
+    if limiter.rare is None:
+        return f"{_PARTS[limiter.part]}, or an accident"
+    return (_RARE_PARTS if limiter.rare else _PARTS)[limiter.part]
+
+
+def explanation(limit: Limit) -> Iterator[str]:
+    """What bounds the answer and why, sentence by sentence."""
+    if limit.end == "memory":
+        yield "That is the largest tire that there is memory for, so the rate allows at least as many masses."
+    missed = limit.smallest_missed
+    if missed is not None:
+        yield _missed(limit, missed)
+        yield from _why(limit, missed)
+    if limit.end == "given up":
+        yield (
+            f"{len(limit.decided)} trials of full length were made, and no more are: the range is wider than "
+            f"the resolution of {limit.question.resolution * 100:g} %."
+        )
+    yield from _accidents(limit)
+
+
+def _missed(limit: Limit, missed: Trial) -> str:
+    largest = limit.largest
+    more = f" ({(missed.nodes / largest.nodes - 1) * 100:.2g} % more)" if largest else ""
+    words = f"The smallest tire that missed had {missed.nodes:,} masses{more}"
+    late = missed.late_step
+    if late is None:
+        return (
+            f"{words}: {missed.missed:,} of its releases were passed over, since a step of the warm-up, "
+            "which is not recorded, was late."
+        )
+    return f"{words}: {late_words(late, missed.asked)}."
+
+
+def late_words(late: LateStep, asked: int) -> str:
+    """A late step: when, T_i and T_s, beside those of a typical one.
+
+    Args:
+        asked: the steps of its trial.
+    """
+    words = (
+        f"step {late.number:,} of {asked:,} began {format_duration(late.parts.dispatch_ns)} after its "
+        f"release (T_i) and took {format_duration(late.parts.step_ns)} (T_s)"
+    )
+    if late.typical is None:
+        return words
+    typical = late.typical
+    return (
+        f"{words}, where half of the steps have {format_duration(typical.dispatch_ns)} and "
+        f"{format_duration(typical.step_ns)} at most"
+    )
+
+
+def _why(limit: Limit, missed: Trial) -> Iterator[str]:
+    limiter, late = limit.limiter_of(missed), missed.late_step
+    if limiter is None or late is None:
+        return
+    period = format_duration(limit.question.period_ns)
+    if limiter.rare is None:
+        yield "The trial ended after too few steps to tell whether that is usual or was an accident."
+    elif limiter.rare:
+        yield _RARE_REASONS[limiter.part]
+        yield from _room(limit)
+    elif late.typical is None:
+        yield f"What limits is {_PARTS[limiter.part]}: so many masses by themselves fill the {period}."
+    elif limiter.part == "computing":
+        share = late.typical.computing_ns / limit.question.period_ns
+        yield (
+            f"What limits is computing: half of the steps compute for "
+            f"{format_duration(late.typical.computing_ns)} or longer, {share:.0%} of the {period}."
+        )
+    elif limiter.part == "waiting":
+        yield (
+            f"What limits is waiting for the others: reading, writing, locks and waiting take "
+            f"{format_duration(late.typical.waiting_ns)} of a typical step, computing "
+            f"{format_duration(late.typical.computing_ns)}."
+        )
+    else:
+        yield (
+            f"What limits is dispatch: half of the steps begin {format_duration(late.typical.dispatch_ns)} "
+            f"or more after their release, of the {period}."
+        )
+
+
+_RARE_REASONS = {
+    "dispatch": "That was a rare event of the system and not the solver's limit: the thread was not let run. "
+    "Ask tauto doctor what here can do that.",
+    "computing": "That was a rare event of the system and not the solver's limit: something took the "
+    "CPU or its memory away while it computed. Ask tauto doctor what here can do that.",
+    "waiting": "That was a rare event: it waited for the other threads far longer than it usually does.",
+}
+
+
+def _room(limit: Limit) -> Iterator[str]:
+    trial, full_at = limit.largest, limit.full_at
+    if trial is not None and trial.typical_ns is not None and full_at is not None:
+        yield (
+            f"Half of the steps of {trial.nodes:,} masses end {format_duration(trial.typical_ns)} after "
+            "their release or sooner; by that alone the period would be full at about "
+            f"{_rounded(full_at):,} masses."
+        )
+
+
+def _accidents(limit: Limit) -> Iterator[str]:
+    below = limit.missed_below
+    if below:
+        named = ", ".join(f"{trial.nodes:,}" for trial in below)
+        once = "A trial" if len(below) == 1 else f"{len(below)} trials"
+        yield (
+            f"{once} below the answer missed, too ({named} masses), and met when made once more: the same "
+            "tire may meet and miss, so the boundary is a range."
+        )
+    late, steps = limit.accidents
+    if late > 1:
+        yield (
+            f"In {late:,} trials a step was late although typical steps leave room: about 1 step in "
+            f"{steps // late:,}, whatever the masses."
+        )
+
+
+def _rounded(value: int) -> int:
+    """To two digits: no more is known of it."""
+    scale: int = 10 ** max(0, len(str(value)) - 2)
+    return round(value / scale) * scale
 
 
 @dataclass(frozen=True)

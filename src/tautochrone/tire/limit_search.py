@@ -26,8 +26,8 @@ from tautochrone.run.folder import Run
 from tautochrone.run.manifest import MEASURING, SEALED
 from tautochrone.run.named import latest_named, one_named
 from tautochrone.run.store import Store
-from tautochrone.tire.grid import EXPERIMENT
-from tautochrone.tire.limit import Course, Try
+from tautochrone.tire.grid_question import EXPERIMENT
+from tautochrone.tire.limit_course import Course, Try
 from tautochrone.tire.limit_judge import CONDITION, SPEED, Limit, Question, Speed, Trial, speed_of, trial_of
 
 PREFIX = "limit-"

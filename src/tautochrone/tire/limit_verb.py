@@ -15,7 +15,7 @@ from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.grids import Again, NoMemoryLock
 from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption
 from tautochrone.command.told import tell_json
-from tautochrone.tire.verb import Cpus, Threads
+from tautochrone.tire.verbs import Cpus, Threads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,10 +81,10 @@ def verb(
     from tautochrone.command.introduction import see_that_it_can_be_written
     from tautochrone.command.options import open_store
     from tautochrone.measure.grid import POLICIES, chosen_of
-    from tautochrone.tire.grid import SOLVERS, chosen_threads
+    from tautochrone.tire.grid_question import SOLVERS, chosen_threads
     from tautochrone.tire.limit_question import question_of
     from tautochrone.tire.limit_search import Wish
-    from tautochrone.tire.verb import team_of
+    from tautochrone.tire.verbs import team_of
 
     question = question_of(
         rate,
@@ -143,8 +143,8 @@ def _search(
     """Go on with the search that was begun, or begin one, and make what is left of it."""
     from tautochrone.machine.facts import gather
     from tautochrone.machine.tree import Tree
+    from tautochrone.tire.limit_measure import see_permitted
     from tautochrone.tire.limit_search import begin, findings_of, resumed
-    from tautochrone.tire.limit_trials import see_permitted
 
     facts = gather(target.files())
     search, other = (None, None) if again else resumed(wish, store, facts)
@@ -163,7 +163,7 @@ def _search(
 def _introduce(console: Console, search: Search, found: Mapping[int, Findings], *, finished: bool) -> None:
     from tautochrone.answer.typeset import plural
     from tautochrone.measure.campaign.estimate import long_duration
-    from tautochrone.tire.outlook import usual_s
+    from tautochrone.tire.limit_measure import usual_s
 
     if finished:
         words = f"{search.id} is finished. Make it again with --again."
@@ -194,8 +194,7 @@ def _measure(
     from tautochrone.command.live import watching_campaign
     from tautochrone.measure.conditions import conditions_of
     from tautochrone.measure.trials import Site
-    from tautochrone.tire.limit_trials import make_trials
-    from tautochrone.tire.outlook import Outlook
+    from tautochrone.tire.limit_measure import Outlook, make_trials
 
     outlook = Outlook(search, found)
     try:
@@ -231,18 +230,17 @@ def _report(
 ) -> Path | None:
     """The answers, and the page; None: there is nothing to report on."""
     from tautochrone.answer.console import make_console
-    from tautochrone.tire import limit_page as page
-    from tautochrone.tire import limit_terminal as terminal
+    from tautochrone.tire.limit_answer import as_table, render, show_results
     from tautochrone.tire.limit_results import results_of
 
     results = results_of(search, found)
     if not results.runs:
         return None
     if as_json:
-        tell_json(lambda: terminal.as_table(results))
+        tell_json(lambda: as_table(results))
     else:
-        terminal.show_results(console, results)
-    path = page.render(results, out=out if out is not None else store.path / f"report-{search.id}.html")
+        show_results(console, results)
+    path = render(results, out=out if out is not None else store.path / f"report-{search.id}.html")
     (make_console(stderr=True) if as_json else console).print(
         f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False
     )

@@ -12,7 +12,7 @@ from tautochrone.command.beside import Beside, DeploymentName, Loads, On
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.grids import Again, DryRun, NoMemoryLock, Seed
 from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption, open_store
-from tautochrone.tire.verb import Cpus, Policies, Threads, plan_of, team_of
+from tautochrone.tire.verbs import Cpus, Policies, Threads, plan_of, team_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tautochrone.measure.cell import Cell
     from tautochrone.run.store import Store
-    from tautochrone.tire.model import Mechanism
+    from tautochrone.tire.model_question import Mechanism
 
 
 def verb(
@@ -66,8 +66,8 @@ def verb(
     """
     from tautochrone.campaign.verb import Wanted, carry_through
     from tautochrone.measure.grid import POLICIES, chosen_of
-    from tautochrone.tire.grid import Common
-    from tautochrone.tire.model import (
+    from tautochrone.tire.grid_question import Common, parse_nodes
+    from tautochrone.tire.model_question import (
         DURATION,
         NODES,
         QUICK_NODES,
@@ -76,7 +76,6 @@ def verb(
         model_grid,
         needed_mechanisms,
     )
-    from tautochrone.tire.ranges import parse_nodes
 
     policies = chosen_of(policy or ("fifo" if quick else "fifo,other"), POLICIES, "--policy")
     chosen = parse_nodes(nodes or (QUICK_NODES if quick else NODES))
@@ -108,7 +107,7 @@ def _measure_mechanisms(
     """
     from tautochrone.command.batch import run_batch
     from tautochrone.machine.facts import gather
-    from tautochrone.tire.model import mechanism_cell
+    from tautochrone.tire.model_question import mechanism_cell
 
     load = beside.chosen_load()
     place = open_store(store, mend=not dry_run)
@@ -143,7 +142,7 @@ def _measure_mechanisms(
 
 
 def _is_stored(store: Store, wanted: Mechanism, facts: Mapping[str, Any], around: Mapping[str, Any]) -> bool:
-    from tautochrone.tire.model import stored_mechanism
+    from tautochrone.tire.model_question import stored_mechanism
 
     return stored_mechanism(store, wanted, facts, around) is not None
 

@@ -24,7 +24,7 @@ _PRESENTATIONS = {
     ),
     "kernel": ("In kernel space", f"{_HERE}.kernel", "KernelPresentation"),
     "taskset": ("Task set", f"{_HERE}.taskset", "TasksetPresentation"),
-    "tire": ("The tire", "tautochrone.tire.run", "TirePresentation"),
+    "tire": ("The tire", "tautochrone.tire.run_answer", "TirePresentation"),
     THROUGHPUT: (
         "Middleware: operations per second",
         f"{_MIDDLEWARE}.runs",

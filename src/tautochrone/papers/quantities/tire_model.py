@@ -18,7 +18,7 @@ from tautochrone.statistics.proportion import Estimate
 from tautochrone.tire.grid_judge import MapCell
 from tautochrone.tire.model_fit import Constants, Fit
 from tautochrone.tire.model_judge import Study, studies
-from tautochrone.tire.model_points import points_of
+from tautochrone.tire.model_measured import points_of
 from tautochrone.tire.model_words import sentences_of
 
 # Where a map of tires turns from meeting every deadline to missing them, and how sure that is.

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tautochrone.tire.demonstrator.datagram import State
-from tautochrone.tire.demonstrator.reception import Counts
+from tautochrone.tire.demonstrator.reception import Counts, State
 
 UNITS_PER_M = 10_000
 """Positions are whole tenths of a millimetre: less than a pixel, and short."""

@@ -10,10 +10,9 @@ from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities.tire_model import studies_of
 from tautochrone.papers.report.figures.study import Study
 from tautochrone.papers.systems import label_of
+from tautochrone.tire.model_fit import TOLERANCE
 from tautochrone.tire.model_judge import Study as Model
-from tautochrone.tire.model_rows import fit_shown, rows
-from tautochrone.tire.model_verdict import TOLERANCE
-from tautochrone.tire.model_words import teams_of
+from tautochrone.tire.model_words import fit_shown, rows, teams_of
 
 _CAPTION = (
     "Marks are measured, T_s without the meeting; lines are what the equation has for them.",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tautochrone.answer.blocks import Figure
 
+
 _OVER, _UNDER = "fifo", "other"
 _UNKNOWN = "N/A"
 _FEWEST_DECIMALS, _MOST_DECIMALS = 3, 6

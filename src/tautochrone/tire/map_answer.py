@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from tautochrone.answer.blocks import Figure
 
+
 _MOST_SAID = 6  # numbers of threads of which each is spoken of
 _UNKNOWN, _NONE = "N/A", "-"
 _MET, _MISSED, _TOO_SLOW, _UNMEASURED = "\u00b7", "#", "x", "?"

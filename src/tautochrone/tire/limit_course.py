@@ -21,8 +21,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tautochrone.tire.grid_question import MASSES_UNIT
 from tautochrone.tire.limit_judge import SPEED, End, Purpose, Question, Speed, Trial, is_crowded
-from tautochrone.tire.ranges import MASSES_UNIT
 
 NODES_MOST = 1 << 28
 """What the probe takes at most."""

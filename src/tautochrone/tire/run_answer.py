@@ -1,4 +1,4 @@
-"""The tire of garre2014: deadlines, equation (1), where the time went. Figures: ``tire_figures``."""
+"""The tire of garre2014 as its runs show it: deadlines, equation (1), where the time went."""
 
 from __future__ import annotations
 
@@ -7,22 +7,129 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tautochrone.answer.blocks import Grid
-from tautochrone.answer.typeset import number
+from tautochrone.answer.typeset import number, plural
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.judge.tire_run import REAL_FAST, configuration, model, real_fast, result_event
-from tautochrone.tire import run_notes as tire_notes
-from tautochrone.tire.account import Account, ThreadAccount, account
+from tautochrone.tire.account import PARTS, Account, ThreadAccount, account
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure
     from tautochrone.run.folder import Run
     from tautochrone.statistics.summary import Summary
 
+
+# What has to be said below the tables of the tire.
+
+
+THREADS = (
+    "T_i: from the release until this thread runs. T_s: from there until the last thread has written, so "
+    "that it holds the wait for the others. T_w is the same for all of them."
+)
+SHARES = (
+    "Shares of the whole time. Not yet running: released, or done with a late step, and waiting for its CPU. "
+    "Node-steps per second: while it computed. Waits: context switches in which it gave its CPU away, the "
+    "sleep until the next release among them; preemptions: those in which its CPU was taken from it."
+)
+FAST = (
+    "Simulated / elapsed: above 1 the mean step takes less time than it simulates. Rests between rows, which "
+    "keep a real-time thread from locking the machine up, are not in the elapsed time; what the system takes "
+    "from a thread within a row is."
+)
+CPU_TIME = (
+    "CPU time: of the thread over the whole run, with what it spent spinning for the others. Off CPU: the "
+    "rest of the elapsed time, in which it slept for the others, or its CPU was taken from it, by other "
+    "threads or by the system's limit on real-time ones. Waits and preemptions: context switches in which it "
+    "gave its CPU away, and in which that was taken from it."
+)
+_POSITIONS = (
+    "Positions: CRC-32C of all positions at the end. The same tire, step and number of steps give the same "
+    "one with every solver and any number of threads."
+)
+_DEADLINES = (
+    "The deadline of a step is the next release. Late: done at it or after it (T_w <= 0). Passed over: never "
+    "computed, because the threads were busy with an earlier step. Missed at most: of all steps, at 95 % "
+    "confidence, if they are independent of each other and those to come are like them."
+)
+_NODE_STEPS = "Node-steps per second: masses times steps, over T_s."
+MODEL = (
+    "Fastest rehearsed: of a few steps as fast as possible, before the start. State: positions and "
+    "velocities, all copies."
+)
+_EQUATION = (
+    "Each row has a worst of its own, which need not be of one step; T_w's worst is its least. The worst "
+    "step is the one with the longest T_i + T_s."
+)
+_TOGETHER = "All threads together: a step begins with the first one that runs."
+
+
+def about_deadlines(seen: Sequence[Account]) -> Iterator[str]:
+    """What the columns mean, as far as they are needed."""
+    yield _DEADLINES
+    if any(one.nodes_per_s is not None for one in seen):
+        yield _NODE_STEPS
+
+
+def about_worst(seen: Account, label: str) -> Iterator[str]:
+    """What made the worst step long."""
+    took = format_duration(seen.worst.dispatch_ns + seen.worst.step_ns)
+    where = f"{label}: the" if label else "The"
+    sentence = f"{where} longest step, released {seen.worst_at_s:,.3f} s after the start, took {took}"
+    culprit = seen.culprit
+    if culprit is None:
+        yield f"{sentence}."
+        return
+    who = f"{culprit.thread}, which wrote last," if len(seen.threads) > 1 else "the thread"
+    spent = f"{format_duration(culprit.took_ns)} {PARTS[culprit.part]}"
+    yield f"{sentence}: {who} spent {spent}, where the median is {format_duration(culprit.usual_ns)}."
+
+
+def about_equation(seen: Account) -> tuple[str, ...]:
+    """How to read the three rows."""
+    return (_EQUATION, _TOGETHER) if len(seen.threads) > 1 else (_EQUATION,)
+
+
+def about_positions(runs: Sequence[Run]) -> Iterator[str]:
+    """Whether runs of the same tire came to the same positions."""
+    found: dict[tuple[int, int, int | None, int], list[int]] = {}
+    for run in runs:
+        result, what = result_event(run), configuration(run)
+        if result is None:
+            continue
+        stiffness = model(run).stiffness_per_mass
+        found.setdefault((what.nodes, what.step_ns, stiffness, result.steps), []).append(result.checksum)
+        if not result.finite:
+            yield f"{run.id}: there are positions that are no numbers; its simulation is worth nothing."
+    if found:
+        yield _POSITIONS
+    for (nodes, step_ns, _, steps), sums in found.items():
+        if len(set(sums)) > 1:
+            after = f"{nodes:,} masses after {plural(steps, 'step')} of {format_duration(step_ns)}"
+            yield (
+                f"The positions of {after} differ between these runs, and must not: a solver, or the "
+                "memory, is at fault."
+            )
+
+
+def about_endings(seen: Sequence[tuple[Run, str]]) -> Iterator[str]:
+    """Which of the real-fast runs are not the whole simulation."""
+    for run, label in seen:
+        if not real_fast(run).complete:
+            yield f"{label or 'This run'}: not the whole simulation; it ended early, or rows were lost."
+
+
+def share(value: float) -> str:
+    """A small share of all steps, as in a table: ``0.0499%``."""
+    return f"{value * 100:.3g}%"
+
+
+# The tire of garre2014: deadlines, equation (1), where the time went..
+
+
 _NA = "N/A"
 _TOO_FEW = "too few"
 _THIS = "this run"
 
-_DEADLINES = (
+_DEADLINE_COLUMNS = (
     "",
     "steps due",
     "missed",
@@ -33,8 +140,8 @@ _DEADLINES = (
     "million node-steps/s",
     "positions",
 )
-_EQUATION = ("", "mean", "median", "99 %", "worst", "in the worst step")
-_THREADS = (
+_EQUATION_COLUMNS = ("", "mean", "median", "99 %", "worst", "in the worst step")
+_THREAD_COLUMNS = (
     "",
     "masses",
     "T_i median",
@@ -68,7 +175,7 @@ _FAST = (
     "steps per row",
     "positions",
 )
-_MODEL = (
+_MODEL_COLUMNS = (
     "",
     "masses",
     "springs",
@@ -79,7 +186,7 @@ _MODEL = (
     "vectors",
     "fastest rehearsed (us)",
 )
-_FAST_THREADS = ("", "masses", "CPU time (s)", "off CPU (s)", "waits per step", "preemptions per step")
+_FAST_COLUMNS = ("", "masses", "CPU time (s)", "off CPU (s)", "waits per step", "preemptions per step")
 
 
 @dataclass(frozen=True)
@@ -127,21 +234,16 @@ def _deadlines(seen: Sequence[tuple[Run, str, Account | None]]) -> Grid:
     rows = tuple(_deadline_row(run, label, one) for run, label, one in seen)
     runs = [run for run, _, _ in seen]
     notes = (
-        *tire_notes.about_deadlines([one for _, _, one in seen if one is not None]),
-        *(
-            sentence
-            for _, label, one in seen
-            if one is not None
-            for sentence in tire_notes.about_worst(one, label)
-        ),
-        *tire_notes.about_positions(runs),
+        *about_deadlines([one for _, _, one in seen if one is not None]),
+        *(sentence for _, label, one in seen if one is not None for sentence in about_worst(one, label)),
+        *about_positions(runs),
     )
-    return Grid("Deadlines", _DEADLINES, rows, notes, words=("positions",))
+    return Grid("Deadlines", _DEADLINE_COLUMNS, rows, notes, words=("positions",))
 
 
 def _deadline_row(run: Run, label: str, seen: Account | None) -> tuple[str, ...]:
     if seen is None:
-        return (label or _THIS, *(_NA for _ in _DEADLINES[1:-1]), _positions(run))
+        return (label or _THIS, *(_NA for _ in _DEADLINE_COLUMNS[1:-1]), _positions(run))
     misses = seen.misses
     least = "" if misses.exact else "at least "
     return (
@@ -150,7 +252,7 @@ def _deadline_row(run: Run, label: str, seen: Account | None) -> tuple[str, ...]
         f"{least}{number(misses.missed_steps)}",
         f"{least}{number(misses.late)}",
         f"{least}{number(misses.passed_over)}",
-        _NA if misses.share is None else tire_notes.share(misses.share),
+        _NA if misses.share is None else share(misses.share),
         format_us(seen.response.maximum),
         _millions(seen.nodes_per_s),
         _positions(run),
@@ -162,12 +264,12 @@ def _account_grids(seen: Account, label: str) -> Iterator[Grid]:
     yield _equation(seen, f"T = T_i + T_s + T_w in us, T = {format_duration(seen.period_ns)}{suffix}")
     if len(seen.threads) > 1:
         rows = tuple(_thread_row(one) for one in seen.threads)
-        yield Grid(f"T_i and T_s of each thread in us{suffix}", _THREADS, rows, (tire_notes.THREADS,))
+        yield Grid(f"T_i and T_s of each thread in us{suffix}", _THREAD_COLUMNS, rows, (THREADS,))
     yield Grid(
         f"Where the time of each thread went{suffix}",
         _SHARES,
         tuple(_share_row(one) for one in seen.threads),
-        (tire_notes.SHARES,),
+        (SHARES,),
     )
 
 
@@ -184,7 +286,7 @@ def _equation(seen: Account, title: str) -> Grid:
             format_us(seen.worst.room_ns),
         ),
     )
-    return Grid(title, _EQUATION, rows, tire_notes.about_equation(seen))
+    return Grid(title, _EQUATION_COLUMNS, rows, about_equation(seen))
 
 
 def _thread_row(one: ThreadAccount) -> tuple[str, ...]:
@@ -208,7 +310,7 @@ def _share_row(one: ThreadAccount) -> tuple[str, ...]:
 
 def _real_fast(seen: Sequence[tuple[Run, str]]) -> Grid:
     runs = [run for run, _ in seen]
-    notes = (tire_notes.FAST, *tire_notes.about_endings(seen), *tire_notes.about_positions(runs))
+    notes = (FAST, *about_endings(seen), *about_positions(runs))
     return Grid(
         "As fast as possible", _FAST, tuple(_fast_row(*one) for one in seen), notes, words=("positions",)
     )
@@ -245,7 +347,7 @@ def _fast_threads(run: Run, label: str) -> Iterator[Grid]:
             )
         )
     title = "Each thread, as fast as possible"
-    yield Grid(f"{title}, {label}" if label else title, _FAST_THREADS, tuple(rows), (tire_notes.CPU_TIME,))
+    yield Grid(f"{title}, {label}" if label else title, _FAST_COLUMNS, tuple(rows), (CPU_TIME,))
 
 
 def _cpu_time(cpu_time_ns: int | None, elapsed_ns: int) -> tuple[str, str]:
@@ -272,7 +374,7 @@ def _models(runs: Sequence[Run], labels: Sequence[str]) -> Grid:
                 _NA if tire.rehearsed_ns is None else format_us(tire.rehearsed_ns),
             )
         )
-    return Grid("What was computed", _MODEL, tuple(rows), (tire_notes.MODEL,))
+    return Grid("What was computed", _MODEL_COLUMNS, tuple(rows), (MODEL,))
 
 
 def _four(summary: Summary) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import SEALED
 from tautochrone.run.store import Store
-from tautochrone.tire.grid import LOCKING, Common, Grid, chosen_threads
+from tautochrone.tire.grid_question import LOCKING, Common, Grid, chosen_threads
 
 MODEL = "tire-model"
 """What such a grid is about, beside those of ``grid``."""
