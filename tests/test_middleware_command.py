@@ -24,15 +24,7 @@ from real import (
 )
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.measure.campaign.campaign import FINISHED, campaigns
-from tautochrone.middleware import (
-    footprint_verb as footprint,
-)
-from tautochrone.middleware import (
-    latency_verb as latency,
-)
-from tautochrone.middleware import (
-    throughput_verb as throughput,
-)
+from tautochrone.middleware import verbs
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe
@@ -78,15 +70,15 @@ def tcp_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("verb", "experiment", "left_to_plans"),
     [
-        (throughput, "middleware-throughput", {"warmup", "row-limit", "record"}),
-        (latency, "middleware-latency", {"warmup", "rate-high", "rate-low", "phase"}),
-        (footprint, "middleware-footprint", {"record", "patience", "service-time", "no-memory-lock"}),
+        (verbs.throughput, "middleware-throughput", {"warmup", "row-limit", "record"}),
+        (verbs.latency, "middleware-latency", {"warmup", "rate-high", "rate-low", "phase"}),
+        (verbs.footprint, "middleware-footprint", {"record", "patience", "service-time", "no-memory-lock"}),
     ],
 )
 def test_the_verbs_have_the_options_of_their_experiments(
     verb: Any, experiment: str, left_to_plans: set[str]
 ) -> None:
-    given = {name.replace("_", "-") for name in inspect.signature(verb.verb).parameters}
+    given = {name.replace("_", "-") for name in inspect.signature(verb).parameters}
     of_plans = {"server", "budget", "wake-latency-us", "drain", "ring", *left_to_plans}
     assert set(EXPERIMENTS[experiment].known) - of_plans <= given
 

@@ -17,18 +17,21 @@ from tautochrone.measure.document.require import requirements
 from tautochrone.measure.document.stored import from_stored, to_stored
 from tautochrone.measure.loads.spec import option, parse_load
 from tautochrone.measure.placing import measured_cpus, measured_on, placed_loads
-from tautochrone.middleware.grid import (
+from tautochrone.middleware.question import (
     CLIENTS,
     Ends,
     Grid,
+    Transport,
+    chosen_transports,
     document_of,
     footprint_grid,
     latency_grid,
+    left_out,
     places_of,
     see_pinned,
     throughput_grid,
+    transports_of,
 )
-from tautochrone.middleware.transports import Transport, chosen_transports, left_out, transports_of
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.target import Answer
 

@@ -18,7 +18,7 @@ from tautochrone.campaign.figures import figures
 from tautochrone.campaign.results import Results, gather_results
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda
 from tautochrone.measure.campaign.campaign import condition, open_campaign
-from tautochrone.middleware.grid import Ends, document_of, footprint_grid, latency_grid, throughput_grid
+from tautochrone.middleware.question import Ends, document_of, footprint_grid, latency_grid, throughput_grid
 from tautochrone.run.store import Store
 
 ENDS = Ends(("tcp", "omniorb"), ("same", "different"), ("fifo",))

@@ -21,14 +21,20 @@ from tautochrone.cli.listing import run_list
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.judge.comparison.facts import facts_of
 from tautochrone.judge.middleware_setting import as_obtained, setting_of
-from tautochrone.middleware import footprint, latency, latency_words, throughput, throughput_words
+from tautochrone.middleware import (
+    footprint_answer,
+    latency_tables,
+    latency_words,
+    throughput_tables,
+    throughput_words,
+)
+from tautochrone.middleware.figures import latency_figures
 from tautochrone.middleware.footprint_judge import footprint_of
-from tautochrone.middleware.grid import latency_grid, throughput_grid
 from tautochrone.middleware.lanes import lanes_of, warnings
-from tautochrone.middleware.latency_figures import figures
 from tautochrone.middleware.latency_judge import latency_of
+from tautochrone.middleware.offered import MiddlewareResults
+from tautochrone.middleware.question import latency_grid, throughput_grid
 from tautochrone.middleware.throughput_judge import throughput_of
-from tautochrone.middleware.views import MiddlewareResults
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
@@ -102,7 +108,7 @@ def test_where_sequences_alone_are_measured_it_is_said_why_one_is_absent(store: 
         made.throughput(store, types=types),
         made.throughput(store, transport="udp", types=types, absent=absent),
     ]
-    notes = [note for grid in throughput.tables(lanes_of(runs, throughput_of)) for note in grid.notes]
+    notes = [note for grid in throughput_tables.tables(lanes_of(runs, throughput_of)) for note in grid.notes]
     assert sum(why in note for note in notes) == 1
 
 
@@ -114,7 +120,7 @@ def test_sentences_and_tables_tell_the_same_rate(store: Store) -> None:
     ]
     lanes = lanes_of(runs, throughput_of)
     told = next(one for one in throughput_words.sentences(lanes) if "One-way" in one)
-    table = next(one for one in throughput.tables(lanes) if one.title.startswith("One-way"))
+    table = next(one for one in throughput_tables.tables(lanes) if one.title.startswith("One-way"))
     (fastest,) = [row for row in table.rows if row[0] == "TCP, one CPU"]
     shown = fastest[table.columns.index("octet")].partition(" ")[0]
     assert f"with {shown} per second" in told
@@ -128,7 +134,7 @@ def test_a_policy_without_priorities_is_said_once_and_is_in_no_title(store: Stor
     (said,) = [one for one in warnings(runs) if "policy other" in one]
     assert "no more urgent" in said
     assert not [one for one in warnings([made.latency(store, clients=2)]) if "policy other" in one]
-    grids = latency.tables(lanes_of(runs, latency_of))
+    grids = latency_tables.tables(lanes_of(runs, latency_of))
     assert not [grid.title for grid in grids if "highest priority" in grid.title]
 
 
@@ -162,7 +168,7 @@ def test_rises_that_are_not_excluded_are_told_of_each_lane(store: Store) -> None
 
 def test_one_call_has_no_jitter_and_a_table_of_nothing_is_a_line(store: Store) -> None:
     runs = [made.latency(store, transport=one, clients=2, calls=1) for one in ("tcp", "udp")]
-    grids = latency.tables(lanes_of(runs, latency_of))
+    grids = latency_tables.tables(lanes_of(runs, latency_of))
     assert not [grid for grid in grids if "99 %" in grid.title]
     assert [note for grid in grids for note in grid.notes if note.startswith("Too few: ")]
     each = next(grid for grid in grids if grid.title.startswith("Round trips of each client"))
@@ -174,7 +180,7 @@ def test_each_drawing_says_what_it_is_of(store: Store) -> None:
     lanes = lanes_of(runs, latency_of)
     axes = {
         panel.id: panel.chart.specification(PAGE)["description"]
-        for one in figures(lanes, "f")
+        for one in latency_figures(lanes, "f")
         for panel in one.panels
     }
     assert axes["f-c0-average"].startswith("average round trip")
@@ -184,7 +190,7 @@ def test_each_drawing_says_what_it_is_of(store: Store) -> None:
 
 def test_the_worst_alone_is_called_so(store: Store) -> None:
     runs = [made.latency(store, clients=clients, calls=5) for clients in (0, 2)]
-    titles = [one.title for one in figures(lanes_of(runs, latency_of), "f")]
+    titles = [one.title for one in latency_figures(lanes_of(runs, latency_of), "f")]
     assert "C0, worst round trips" in titles
     assert "C0, rare and worst round trips" not in titles
 
@@ -202,7 +208,7 @@ def test_a_compiler_is_told_with_its_option(store: Store) -> None:
 
 def test_resident_memory_says_with_how_many_servants(store: Store) -> None:
     lanes = lanes_of([made.footprint(store, servants=10)], footprint_of)
-    assert [one.title for one in footprint.figures(lanes, "f")][-1].endswith(", with 10 servants")
+    assert [one.title for one in footprint_answer.figures(lanes, "f")][-1].endswith(", with 10 servants")
 
 
 def test_facts_are_no_objects(store: Store) -> None:
@@ -329,7 +335,9 @@ def test_a_terminal_has_the_conclusion_first_and_no_single_calls(store: Store) -
     assert printed.startswith("Two-way calls, octet, one CPU: ")
     assert "Single calls in us" not in printed
     assert "Single calls: in the report, and tauto show RUN." in printed
-    assert [one for one in throughput.tables(results.lanes) if one.title.startswith("Single calls in us")]
+    assert [
+        one for one in throughput_tables.tables(results.lanes) if one.title.startswith("Single calls in us")
+    ]
 
 
 def test_a_terminal_shows_the_samples_of_a_run_once(store: Store) -> None:

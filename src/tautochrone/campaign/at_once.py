@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from tautochrone.run.store import Store
 
 
-# Carries a plan on virtual machines out, several cells at once, with one bar over all of them.
-
-
 def measure_at_once(
     agenda: Agenda, hands: int, store: Store, console: Console, stack: ExitStack
 ) -> tuple[Agenda, Outlook, Outcome]:

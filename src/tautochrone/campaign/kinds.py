@@ -82,9 +82,9 @@ KINDS = {
     "tire-map": "tautochrone.tire.map_answer:KIND",
     "tire-model": "tautochrone.tire.model_answer:KIND",
     MATRIX: "tautochrone.virtual_lab.matrix_view:KIND",
-    THROUGHPUT: "tautochrone.middleware.views:THROUGHPUT_KIND",
-    LATENCY: "tautochrone.middleware.views:LATENCY_KIND",
-    FOOTPRINT: "tautochrone.middleware.views:FOOTPRINT_KIND",
+    THROUGHPUT: "tautochrone.middleware.offered:THROUGHPUT_KIND",
+    LATENCY: "tautochrone.middleware.offered:LATENCY_KIND",
+    FOOTPRINT: "tautochrone.middleware.offered:FOOTPRINT_KIND",
 }
 """Where each kind is offered: a module, and the name in it."""
 

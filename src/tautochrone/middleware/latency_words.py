@@ -6,16 +6,21 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tautochrone.answer.blocks import Grid
+from tautochrone.middleware.lanes import NA
 from tautochrone.middleware.latency_judge import (
     FEWEST_PLACES,
     FEWEST_POINTS,
     Clients,
+    LatencyLane,
     LatencyRun,
     Slope,
+    average,
+    high_of,
+    jitter,
+    low_of,
+    places_of,
     slope_of,
 )
-from tautochrone.middleware.latency_places import LatencyLane, average, high_of, jitter, low_of, places_of
-from tautochrone.middleware.numbers import NA
 from tautochrone.statistics.summary import Summary
 
 _MOST_RISE = 0.5  # that is not excluded, where no rise is shown

@@ -8,9 +8,9 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
-from tautochrone.middleware.numbers import rate
-from tautochrone.middleware.throughput import Kind, ThroughputLane, drained, kinds_of, of_lane
+from tautochrone.middleware.lanes import rate
 from tautochrone.middleware.throughput_judge import name_of
+from tautochrone.middleware.throughput_tables import Kind, ThroughputLane, drained, kinds_of, of_lane
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS, between_runs
 from tautochrone.statistics.difference.ranking import Ranking, rank
 from tautochrone.target.middleware import ONE_WAY, TWO_WAY

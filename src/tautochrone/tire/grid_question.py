@@ -77,10 +77,6 @@ def _around(value: int) -> list[str]:
     return [str(one) for one in (below, below + MASSES_UNIT) if one >= MASSES_UNIT]
 
 
-# A grid of tires: a plan over numbers of masses and threads and over policies, made of a verb's
-# options.
-
-
 FAST, MAP = "tire-fast", "tire-map"
 """What a grid is about; its report is made by that."""
 

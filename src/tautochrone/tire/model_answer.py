@@ -269,9 +269,6 @@ def _figures(value: float, digits: int) -> str:
     return f"{value:,.0f}" if not digits or abs(value) >= 1000 else f"{value:#.{digits}g}".rstrip(".")
 
 
-# The model of the step in words, tables and figures (garre2014, 4.5, equation 2).
-
-
 EQUATION = "T_s = N_switch T_switch + 4e N_ipc T_ipc + (2e+1) T_spring + e T_mass"
 
 

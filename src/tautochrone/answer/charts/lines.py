@@ -32,7 +32,7 @@ from tautochrone.answer.typeset import duration, number, plural
 
 if TYPE_CHECKING:
     from tautochrone.tire.grid_judge import FastCell, Ratio
-    from tautochrone.tire.model_rows import Row as ModelRow
+    from tautochrone.tire.model_words import Row as ModelRow
 
 
 def _widened(low: float, high: float, least_span: float) -> tuple[float, float]:

@@ -27,15 +27,15 @@ _PRESENTATIONS = {
     "tire": ("The tire", "tautochrone.tire.run_answer", "TirePresentation"),
     THROUGHPUT: (
         "Middleware: operations per second",
-        f"{_MIDDLEWARE}.runs",
+        f"{_MIDDLEWARE}.offered",
         "MiddlewareThroughputPresentation",
     ),
     LATENCY: (
         "Middleware: latency and jitter",
-        f"{_MIDDLEWARE}.runs",
+        f"{_MIDDLEWARE}.offered",
         "MiddlewareLatencyPresentation",
     ),
-    FOOTPRINT: ("Middleware: memory", f"{_MIDDLEWARE}.runs", "MiddlewareFootprintPresentation"),
+    FOOTPRINT: ("Middleware: memory", f"{_MIDDLEWARE}.offered", "MiddlewareFootprintPresentation"),
 }
 """Title, module and class; imported when they are asked for: each brings its mathematics along."""
 _OF_MIDDLEWARE = (THROUGHPUT, LATENCY, FOOTPRINT)

@@ -13,13 +13,13 @@ from tautochrone.answer.charts.scales import dash_of
 from tautochrone.answer.charts.signs import Mark, Sign
 from tautochrone.answer.charts.theme import INK
 from tautochrone.judge.middleware_setting import setting_of
-from tautochrone.middleware import footprint, lanes
+from tautochrone.middleware import footprint_answer as footprint
+from tautochrone.middleware import lanes
 from tautochrone.middleware.footprint_judge import FootprintRun, footprint_of
-from tautochrone.middleware.lanes import Lane
+from tautochrone.middleware.lanes import Lane, rate
 from tautochrone.middleware.latency_judge import clients_of
-from tautochrone.middleware.numbers import rate
-from tautochrone.middleware.throughput import answered, drained
 from tautochrone.middleware.throughput_judge import Row, throughput_of
+from tautochrone.middleware.throughput_tables import answered, drained
 from tautochrone.papers.document import Drawn, Figure
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities.general import counts_of, summary

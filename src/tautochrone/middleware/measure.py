@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from tautochrone.campaign.verb import Wanted
     from tautochrone.command.beside import Beside
     from tautochrone.command.grids import Usable
-    from tautochrone.middleware.grid import Ends, Grid
+    from tautochrone.middleware.question import Ends, Grid
     from tautochrone.target.target import Target
+
 
 Transports = Annotated[
     str | None,
@@ -87,8 +88,14 @@ def ends_of(ways: Ways, beside: Beside) -> Ends:
     """
     from tautochrone.experiments.middleware import see_server
     from tautochrone.measure.grid import POLICIES, chosen_of
-    from tautochrone.middleware.grid import Ends, places_of, see_duration
-    from tautochrone.middleware.transports import chosen_transports, left_out, transports_of
+    from tautochrone.middleware.question import (
+        Ends,
+        chosen_transports,
+        left_out,
+        places_of,
+        see_duration,
+        transports_of,
+    )
 
     policies = chosen_of(ways.policy, POLICIES, "--policy")
     places_of(ways.place, (0, 1), "")  # a slip of the pen is told before a machine is asked
@@ -116,7 +123,7 @@ def _placed(ways: Ways, beside: Beside, target: Target) -> tuple[tuple[str, ...]
     """The places, and the CPUs of both ends; None: they are left to deployment and probe."""
     from tautochrone.experiments.middleware import FREE
     from tautochrone.experiments.tire_threads import cpu_order
-    from tautochrone.middleware.grid import places_of, see_pinned
+    from tautochrone.middleware.question import places_of, see_pinned
 
     usable = usable_on(target, beside)
     if ways.cpus is not None:
@@ -215,7 +222,7 @@ def measure(
     from tautochrone.campaign.verb import carry_through
     from tautochrone.measure.campaign.agenda import with_options
     from tautochrone.measure.loads.spec import parse_load
-    from tautochrone.middleware.grid import document_of
+    from tautochrone.middleware.question import document_of
 
     load = parse_load(beside.load or []).name
     axes = {"systems": beside.on, "deployments": beside.deployment, "loads": load}

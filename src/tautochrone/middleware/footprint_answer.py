@@ -16,8 +16,7 @@ from tautochrone.middleware.footprint_judge import (
     Resident,
     served,
 )
-from tautochrone.middleware.lanes import Lane
-from tautochrone.middleware.numbers import NA
+from tautochrone.middleware.lanes import NA, Lane
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure

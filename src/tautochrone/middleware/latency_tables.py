@@ -7,10 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number, plural
 from tautochrone.base.units import format_duration, format_us
-from tautochrone.middleware.latency_judge import MEASURES, RELEASE, RESPONSE, ROUND_TRIP, Clients, LatencyRun
-from tautochrone.middleware.latency_places import LatencyLane, Place, high_of, low_of, places_of
-from tautochrone.middleware.latency_words import flat
-from tautochrone.middleware.numbers import (
+from tautochrone.middleware.lanes import (
     NA,
     SHOWN,
     TOO_FEW,
@@ -19,6 +16,20 @@ from tautochrone.middleware.numbers import (
     too_few,
     with_interval,
 )
+from tautochrone.middleware.latency_judge import (
+    MEASURES,
+    RELEASE,
+    RESPONSE,
+    ROUND_TRIP,
+    Clients,
+    LatencyLane,
+    LatencyRun,
+    Place,
+    high_of,
+    low_of,
+    places_of,
+)
+from tautochrone.middleware.latency_words import flat
 from tautochrone.statistics.summary import Summary
 
 _MOST_IN_FULL = 4  # runs of which each has tables of its own

@@ -7,8 +7,16 @@ from dataclasses import replace
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.base.units import format_us
-from tautochrone.middleware.lanes import Lane, title_for
-from tautochrone.middleware.numbers import NA, SHOWN, mean_and_interval, quantile, rate, too_few
+from tautochrone.middleware.lanes import (
+    NA,
+    SHOWN,
+    Lane,
+    mean_and_interval,
+    quantile,
+    rate,
+    title_for,
+    too_few,
+)
 from tautochrone.middleware.throughput_judge import Rate, Row, ThroughputRun, name_of
 from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY, SEQUENCES, TWO_WAY, TYPES
