@@ -25,7 +25,7 @@ from tautochrone.campaign.results import gather_results
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda
 from tautochrone.measure.campaign.campaign import condition, open_campaign
 from tautochrone.measure.campaign.carry_out import Outcome
-from tautochrone.measure.campaign.outlook import Outlook, OutlookAtOnce
+from tautochrone.measure.campaign.outlook import CampaignOutlook
 from tautochrone.measure.document.document import Document
 from tautochrone.measure.lab.at_once import carry_out_at_once, see_independent, survey
 from tautochrone.measure.lab.crew import Crew
@@ -290,15 +290,15 @@ def test_a_process_that_is_killed_costs_its_cell_alone(store: Store) -> None:
 
 def test_several_hands_share_the_time_that_is_left(store: Store) -> None:
     agenda = make_agenda(matrix(STOCK, RT), store)
-    alone_s = Outlook(agenda, agenda.slots).left_s
-    outlook = OutlookAtOnce(agenda, agenda.slots, 2)
+    alone_s = CampaignOutlook(agenda, agenda.slots).left_s
+    outlook = CampaignOutlook(agenda, agenda.slots, 2)
     assert outlook.left_s == pytest.approx(alone_s / 2)
     for slot in agenda.slots[:2]:
         outlook.begin(slot)
     assert outlook.finished == 0
     outlook.end(agenda.slots[1], "complete")
     assert outlook.finished == 1
-    assert outlook.left_s >= Outlook(agenda, agenda.slots[:1]).left_s - 1
+    assert outlook.left_s >= CampaignOutlook(agenda, agenda.slots[:1]).left_s - 1
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from tautochrone.measure.campaign.agenda import Agenda
 from tautochrone.measure.campaign.campaign import begin, key_of
 from tautochrone.measure.campaign.estimate import Forecast, may_end_early
 from tautochrone.measure.campaign.order import arrange
-from tautochrone.measure.campaign.outlook import STOPPED_AT_A_MISS, Outlook
+from tautochrone.measure.campaign.outlook import STOPPED_AT_A_MISS, CampaignOutlook
 from tautochrone.measure.document.document import Document
 from tautochrone.measure.document.expand import Point, expand
 from tautochrone.measure.document.stored import from_stored, to_stored
@@ -221,7 +221,7 @@ def test_the_share_that_is_done_never_falls_and_the_time_left_comes_to_nothing()
     slots = arrange([point.key for point in points], 1, 3)
     agenda = Agenda(document, {point.key: point for point in points}, campaign, slots)
     clock = Clock()
-    outlook = Outlook(agenda, slots, clock)
+    outlook = CampaignOutlook(agenda, slots, clock=clock)
     left, shares = [outlook.left_s], [outlook.share]
     for slot in slots:
         outlook.begin(slot)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tautochrone.base.errors import UsageError
 from tautochrone.tire.limit_course import DECIDED_MOST, NODES_MOST, Course, Try, least_nodes
 from tautochrone.tire.limit_judge import Question, Speed, Trial
-from tautochrone.tire.limit_measure import Outlook, usual_s
+from tautochrone.tire.limit_measure import LimitOutlook, usual_s
 from tautochrone.tire.limit_question import question_of
 from tautochrone.tire.limit_search import Findings, Search
 from tire_machines import PERIOD_NS, QUESTION, SPEED, Machine, largest, search
@@ -213,7 +213,7 @@ def test_the_time_left_is_an_upper_bound_and_the_share_never_falls() -> None:
     machine, now = Machine(noise=0.02, seed=3), 0.0
     own = Findings(1, [SPEED, SPEED])
     searched = Search("limit-x", "k", "a search", (1,), QUESTION)
-    outlook = Outlook(searched, {1: own}, lambda: now)
+    outlook = LimitOutlook(searched, {1: own}, lambda: now)
     seen: list[tuple[float, float]] = []
     while isinstance(wanted := own.course(QUESTION).next(), Try):
         outlook.begin()

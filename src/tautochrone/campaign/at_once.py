@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tautochrone.measure.campaign.agenda import Agenda
     from tautochrone.measure.campaign.carry_out import Outcome
     from tautochrone.measure.campaign.order import Slot
-    from tautochrone.measure.campaign.outlook import Outlook
+    from tautochrone.measure.campaign.outlook import CampaignOutlook
     from tautochrone.measure.cell import Cell
     from tautochrone.measure.lab.at_once import Surveys
     from tautochrone.measure.lab.crew import Crew
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def measure_at_once(
     agenda: Agenda, hands: int, store: Store, console: Console, stack: ExitStack
-) -> tuple[Agenda, Outlook, Outcome]:
+) -> tuple[Agenda, CampaignOutlook, Outcome]:
     """Ask each system what it is, then measure what is left.
 
     Args:
@@ -43,7 +43,7 @@ def measure_at_once(
     """
     from tautochrone.campaign.agenda import introduce_agenda
     from tautochrone.measure.campaign.carry_out import Outcome
-    from tautochrone.measure.campaign.outlook import OutlookAtOnce
+    from tautochrone.measure.campaign.outlook import CampaignOutlook
     from tautochrone.measure.lab.at_once import changed_since, see_independent, survey
     from tautochrone.measure.lab.crew import Crew
 
@@ -57,11 +57,11 @@ def measure_at_once(
     hands = min(hands, max(1, len(agenda.left)))
     introduce_agenda(console, agenda, hands)
     if not agenda.left:
-        return agenda, OutlookAtOnce(agenda, (), hands), Outcome()
+        return agenda, CampaignOutlook(agenda, (), hands), Outcome()
     crew = stack.enter_context(Crew(hands))
     keys = {slot.key for slot in agenda.left}
     surveys = survey(agenda.document, [agenda.points[key] for key in agenda.points if key in keys], crew)
-    outlook = OutlookAtOnce(agenda, _able(agenda, surveys), hands)
+    outlook = CampaignOutlook(agenda, _able(agenda, surveys), hands)
     return agenda, outlook, _measure(agenda, surveys, outlook, store, crew)
 
 
@@ -72,7 +72,7 @@ def _able(agenda: Agenda, surveys: Surveys) -> list[Slot]:
     return longest_first(agenda, [slot for slot in agenda.left if slot.key not in surveys.refused])
 
 
-def _measure(agenda: Agenda, surveys: Surveys, outlook: Outlook, store: Store, crew: Crew) -> Outcome:
+def _measure(agenda: Agenda, surveys: Surveys, outlook: CampaignOutlook, store: Store, crew: Crew) -> Outcome:
     from tautochrone.command.live import watching_campaign
     from tautochrone.measure.lab.at_once import carry_out_at_once
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tautochrone.measure.campaign.agenda import Agenda
     from tautochrone.measure.campaign.carry_out import Outcome
     from tautochrone.measure.campaign.order import Slot
-    from tautochrone.measure.campaign.outlook import Outlook
+    from tautochrone.measure.campaign.outlook import CampaignOutlook
     from tautochrone.measure.campaign.sites import Sites
     from tautochrone.measure.cell import Cell
     from tautochrone.measure.document.document import Document
@@ -150,13 +150,13 @@ def _open(agenda: Agenda, store: Store, stack: ExitStack) -> tuple[Agenda, Sites
     return anew, sites
 
 
-def _outlook(agenda: Agenda, sites: Sites) -> Outlook:
-    from tautochrone.measure.campaign.outlook import Outlook
+def _outlook(agenda: Agenda, sites: Sites) -> CampaignOutlook:
+    from tautochrone.measure.campaign.outlook import CampaignOutlook
 
-    return Outlook(agenda, [slot for slot in agenda.left if slot.key not in sites.refused])
+    return CampaignOutlook(agenda, [slot for slot in agenda.left if slot.key not in sites.refused])
 
 
-def _measure(agenda: Agenda, sites: Sites, outlook: Outlook, store: Store) -> Outcome:
+def _measure(agenda: Agenda, sites: Sites, outlook: CampaignOutlook, store: Store) -> Outcome:
     from tautochrone.command.live import watching_campaign
     from tautochrone.measure.campaign.carry_out import Outcome, carry_out
 
@@ -233,7 +233,7 @@ def _nothing_measured(agenda: Agenda, outcome: Outcome) -> Told:
     )  # fmt: skip
 
 
-def _end(agenda: Agenda, outcome: Outcome, outlook: Outlook) -> None:
+def _end(agenda: Agenda, outcome: Outcome, outlook: CampaignOutlook) -> None:
     """How to go on, and the exit code.
 
     Raises:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -18,27 +16,6 @@ from tautochrone.command.beside import Beside, DeploymentName, On
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption, open_store
 from tautochrone.command.told import JunitOption, MarkdownOption, see_told, tell, tell_json
-
-# How long a search still takes at most: what is left of its time.
-
-
-class Outlook:
-    """Of a search that ends after so many seconds."""
-
-    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """It begins now."""
-        self._seconds, self._clock, self._begun_s = seconds, clock, clock()
-
-    @property
-    def left_s(self) -> float:
-        """Seconds."""
-        return max(0.0, self._seconds - (self._clock() - self._begun_s))
-
-    @property
-    def share(self) -> float:
-        """How much of the time has passed, from 0 to 1."""
-        return min(1.0, (self._clock() - self._begun_s) / self._seconds)
-
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -211,6 +188,7 @@ class _Check:
         from tautochrone.command.live import watching_campaign
         from tautochrone.judge.requirement.judge import judge
         from tautochrone.measure.conditions import NotPutBackError, conditions_of
+        from tautochrone.measure.outlook import Countdown
         from tautochrone.measure.trials import Site
 
         with self.beside.target() as target:
@@ -220,7 +198,7 @@ class _Check:
             try:
                 with (
                     conditions_of(site.deployment, target, site.facts) as under,
-                    watching_campaign(Outlook(seconds), "at most") as begin,
+                    watching_campaign(Countdown(seconds), "at most") as begin,
                 ):
                     where = Site(self.store, target, under, _command())
                     make_search(search, self.loads[0], site.cpu, where, begin)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tautochrone.base.units import format_duration
 
@@ -12,25 +12,12 @@ if TYPE_CHECKING:
 
     from tautochrone.measure.cell import Cell
     from tautochrone.measure.execute import Progress
+    from tautochrone.measure.outlook import Outlook
 
 _SHOWN_FROM_S = 2.0
 
 Watch = Callable[["Progress"], None]
 """Called with the progress of a cell."""
-
-
-class Ahead(Protocol):
-    """What is still to come of something that is under way."""
-
-    @property
-    def left_s(self) -> float:
-        """Seconds."""
-        ...
-
-    @property
-    def share(self) -> float:
-        """How much of the time has passed, from 0 to 1."""
-        ...
 
 
 @contextmanager
@@ -64,7 +51,7 @@ def watching(cells: "tuple[Cell, ...]") -> "Iterator[Callable[[Cell], Watch]]":
 
 
 @contextmanager
-def watching_campaign(outlook: Ahead, how: str = "about") -> "Iterator[Callable[[Cell], Watch]]":
+def watching_campaign(outlook: "Outlook", how: str = "about") -> "Iterator[Callable[[Cell], Watch]]":
     """The same over a campaign, whose cells take as long as it turns out: the time left is the outlook's.
 
     Args:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +10,7 @@ import typer
 
 from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption
 from tautochrone.command.told import tell_json
+from tautochrone.measure.outlook import Countdown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -103,27 +103,21 @@ def _measure(question: Question, store: Store, jobs: int | None) -> Findings:
         return measure(question, store, crew, begin)
 
 
-class _Outlook:
-    """How long it takes: a guess from what booting and a virtual second usually take."""
+class _Outlook(Countdown):
+    """A guess from what booting and a virtual second usually take."""
 
     def __init__(self, question: Question, hands: int) -> None:
         from tautochrone.base.units import parse_duration_ns
 
         each_s = _BOOT_S + _SLOWER * parse_duration_ns(question.duration) / 1e9
         at_once = min(2, hands)
-        self._whole_s = each_s * (2 // at_once + (2 // at_once + 1 if question.traced else 0))
+        super().__init__(each_s * (2 // at_once + (2 // at_once + 1 if question.traced else 0)))
         self._share_of_each = 1 / (5 if question.traced else 2)
         self._begun = 0
-        self._started_s = time.monotonic()
 
     def begin(self) -> None:
         """One more run begins."""
         self._begun += 1
-
-    @property
-    def left_s(self) -> float:
-        """What is left of the guess."""
-        return max(0.0, self._whole_s - (time.monotonic() - self._started_s))
 
     @property
     def share(self) -> float:

@@ -78,11 +78,11 @@ def tell_rest(documents: Sequence[Document], store: Path | None) -> None:
     from tautochrone.command.options import open_store
     from tautochrone.measure.campaign.agenda import make_agenda
     from tautochrone.measure.campaign.estimate import long_duration
-    from tautochrone.measure.campaign.outlook import Outlook
+    from tautochrone.measure.campaign.outlook import CampaignOutlook
 
     place = open_store(store, mend=False)
     agendas = [make_agenda(document, place) for document in documents]
-    left = [(agenda, Outlook(agenda, agenda.ahead).left_s) for agenda in agendas if agenda.ahead]
+    left = [(agenda, CampaignOutlook(agenda, agenda.ahead).left_s) for agenda in agendas if agenda.ahead]
     if left:
         names = ", ".join(agenda.document.paper for agenda, _ in left)
         seconds = sum(rest for _, rest in left)

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from tautochrone.base.errors import UsageError
+from tautochrone.measure.outlook import Outlook
 from tautochrone.measure.trial import refusal_of
 from tautochrone.measure.trials import Begin, Site, make_trial
 from tautochrone.target.target import Target
@@ -71,19 +72,22 @@ def usual_s(search: Search, found: Mapping[int, Findings]) -> float:
     return sum(_seconds(own.course(question).usual(), question.period_ns, _AROUND_S) for own in left)
 
 
-class Outlook:
-    """Told of every run as it begins; how long what is around a run takes, it learns from those before."""
+class LimitOutlook(Outlook):
+    """Told of every run as it begins; at most, since a trial that misses ends there.
+
+    How long what is around a run takes, it learns from those before.
+    """
 
     def __init__(
         self, search: Search, found: Mapping[int, Findings], clock: Callable[[], float] = time.monotonic
     ) -> None:
         """Nothing has begun yet."""
-        self._question, self._found, self._clock = search.question, found, clock
-        self._start_s = self._begun_s = clock()
+        super().__init__(clock)
+        self._question, self._found = search.question, found
+        self._begun_s = self._start_s
         self._measured_before_s = self._measured_s()
         self._around_s, self._made = _AROUND_S, 0
         self._at_most_then_s = self._at_most_s()
-        self._share = 0.0
 
     def begin(self) -> None:
         """A run begins."""
@@ -98,14 +102,6 @@ class Outlook:
     def left_s(self) -> float:
         """Seconds that it still takes at most, as far as what is around a run can be told."""
         return max(0.0, self._at_most_then_s - (self._clock() - self._begun_s))
-
-    @property
-    def share(self) -> float:
-        """How much of the time has passed, from 0 to 1, at least; it never falls."""
-        spent_s = self._clock() - self._start_s
-        whole_s = spent_s + self.left_s
-        self._share = max(self._share, spent_s / whole_s if whole_s else 1.0)
-        return self._share
 
     def _measured_s(self) -> float:
         return sum(trial.took_s for own in self._found.values() for trial in own.trials)

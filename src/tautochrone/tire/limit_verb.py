@@ -194,9 +194,9 @@ def _measure(
     from tautochrone.command.live import watching_campaign
     from tautochrone.measure.conditions import conditions_of
     from tautochrone.measure.trials import Site
-    from tautochrone.tire.limit_measure import Outlook, make_trials
+    from tautochrone.tire.limit_measure import LimitOutlook, make_trials
 
-    outlook = Outlook(search, found)
+    outlook = LimitOutlook(search, found)
     try:
         with (
             conditions_of(wish.deployment, target, facts) as under,

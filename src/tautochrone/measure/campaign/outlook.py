@@ -9,6 +9,7 @@ from tautochrone.measure.campaign.estimate import Forecast, may_end_early
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.document.expand import Point
 from tautochrone.measure.lab.pace import boot_s, measuring_s
+from tautochrone.measure.outlook import Outlook
 from tautochrone.run import files
 from tautochrone.run.catalogue import Entry
 
@@ -19,28 +20,34 @@ _LONGEST = 50.0
 """A run that seems to have taken so many times as long as expected was copied later: nobody knows."""
 
 
-class Outlook:
-    """Told of every slot as it begins and ends; learns from each."""
+class CampaignOutlook(Outlook):
+    """Of a campaign: told of every slot as it begins and ends, in any order; learns from each."""
 
     def __init__(
-        self, agenda: Agenda, slots: Sequence[Slot], clock: Callable[[], float] = time.monotonic
+        self,
+        agenda: Agenda,
+        slots: Sequence[Slot],
+        hands: int = 1,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin with these slots ahead, and what the store tells of those before."""
+        """Begin with these slots ahead, and what the store tells of those before.
+
+        Args:
+            hands: how many are carried out at once.
+        """
+        super().__init__(clock)
         self._points = agenda.points
-        self._clock = clock
         self._forecast = forecast_of(agenda)
         self._ahead = list(slots)
         self._whole = len(slots)
-        self._current: Slot | None = None
-        self._begun_s = self._start_s = clock()
-        self._rest_s, self._current_s = self._needed_s(self._ahead), 0.0
-        self._share = 0.0
+        self._hands = max(1, hands)
+        self._under_way: dict[int, tuple[Slot, float]] = {}
+        self._rest_s = self._needed_s(self._ahead)
 
     def begin(self, slot: Slot) -> None:
         """A slot begins. Those before it that were not measured were refused."""
         self._ahead = self._ahead[self._ahead.index(slot) + 1 :]
-        self._current, self._begun_s = slot, self._clock()
-        self._current_s = self._forecast.seconds(self._points[slot.key])
+        self._under_way[slot.position] = slot, self._clock()
         self._rest_s = self._needed_s(self._ahead)
 
     def end(self, slot: Slot, ended: str | None) -> None:
@@ -49,42 +56,33 @@ class Outlook:
         Args:
             ended: how its run ended; None: it has none, or not a whole one.
         """
-        self._current = None
-        self._learn(slot, ended, self._begun_s)
-
-    def _learn(self, slot: Slot, ended: str | None, begun_s: float) -> None:
+        _, begun_s = self._under_way.pop(slot.position)
         if ended is None:
             return
         early = ended == STOPPED_AT_A_MISS
         self._forecast.learn(self._points[slot.key], self._clock() - begun_s, early=early)
         self._rest_s = self._needed_s(self._ahead)
 
-    def _needed_s(self, slots: Sequence[Slot]) -> float:
-        return sum(self._forecast.seconds(self._points[slot.key]) for slot in slots)
-
     @property
     def left_s(self) -> float:
-        """How long the rest takes, that of the current slot included."""
-        if self._current is None:
-            return self._rest_s
-        return self._rest_s + max(0.0, self._current_s - (self._clock() - self._begun_s))
-
-    @property
-    def share(self) -> float:
-        """How much of the time has passed, from 0 to 1; it never falls, whatever is learnt."""
-        spent_s, left_s = self._clock() - self._start_s, self.left_s
-        whole_s = spent_s + left_s
-        self._share = max(self._share, spent_s / whole_s if whole_s else 1.0)
-        return self._share
+        """How long the rest takes: as long as the work shared out, or as the longest of what is under way."""
+        now_s = self._clock()
+        under_way_s = [
+            max(0.0, self._needed_s([slot]) - (now_s - begun_s)) for slot, begun_s in self._under_way.values()
+        ]
+        return max([(self._rest_s + sum(under_way_s)) / self._hands, *under_way_s])
 
     @property
     def finished(self) -> int:
         """How many of the slots are behind."""
-        return self._whole - len(self._ahead) - (self._current is not None)
+        return self._whole - len(self._ahead) - len(self._under_way)
 
     def seconds(self, slots: Sequence[Slot]) -> float:
-        """How long these take, by what is known now."""
-        return self._needed_s(slots)
+        """How long these take, by what is known now, shared out."""
+        return self._needed_s(slots) / self._hands
+
+    def _needed_s(self, slots: Sequence[Slot]) -> float:
+        return sum(self._forecast.seconds(self._points[slot.key]) for slot in slots)
 
 
 def forecast_of(agenda: Agenda) -> Forecast:
@@ -105,52 +103,6 @@ def _took_s(entry: Entry, point: Point) -> float | None:
     except (OSError, ValueError):
         return None
     return took_s + boot_s(point) if 0 <= took_s <= _LONGEST * (measuring_s(point) + 1) else None
-
-
-# How far a campaign is whose slots are carried out several at once.
-
-
-class OutlookAtOnce(Outlook):
-    """Told of every slot as it begins and ends, in any order; learns from each."""
-
-    def __init__(self, agenda: Agenda, slots: Sequence[Slot], hands: int) -> None:
-        """Begin with these slots ahead.
-
-        Args:
-            hands: how many are carried out at once.
-        """
-        super().__init__(agenda, slots)
-        self._hands = max(1, hands)
-        self._under_way: dict[int, tuple[Slot, float]] = {}
-
-    def begin(self, slot: Slot) -> None:
-        """A slot begins. Those before it that were not measured were refused."""
-        self._ahead = self._ahead[self._ahead.index(slot) + 1 :]
-        self._under_way[slot.position] = slot, self._clock()
-        self._rest_s = self._needed_s(self._ahead)
-
-    def end(self, slot: Slot, ended: str | None) -> None:
-        """The slot has ended."""
-        _, begun_s = self._under_way.pop(slot.position)
-        self._learn(slot, ended, begun_s)
-
-    @property
-    def left_s(self) -> float:
-        """How long the rest takes: as long as the work shared out, or as the longest of what is under way."""
-        now_s = self._clock()
-        under_way_s = [
-            max(0.0, self._needed_s([slot]) - (now_s - begun_s)) for slot, begun_s in self._under_way.values()
-        ]
-        return max([(self._rest_s + sum(under_way_s)) / self._hands, *under_way_s])
-
-    @property
-    def finished(self) -> int:
-        """How many of the slots are behind."""
-        return self._whole - len(self._ahead) - len(self._under_way)
-
-    def seconds(self, slots: Sequence[Slot]) -> float:
-        """How long these take, shared out."""
-        return self._needed_s(slots) / self._hands
 
 
 def longest_first(agenda: Agenda, slots: Sequence[Slot]) -> list[Slot]:
