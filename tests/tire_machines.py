@@ -85,7 +85,7 @@ def search(
         wanted = state.next()
         if isinstance(wanted, str):
             return Limit(threads, question, speed, tuple(trials), wanted)
-        assert least_nodes(threads) <= wanted.nodes <= state.most
+        assert least_nodes(threads) <= wanted.nodes <= state.masses.most
         assert wanted.nodes % 4 == 0
         trials.append(machine.make(len(trials) + 1, wanted, question))
 

@@ -8,8 +8,9 @@ each further one half as often as the one before.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 from tautochrone.base.errors import UsageError
@@ -17,12 +18,11 @@ from tautochrone.base.units import format_duration, format_rate
 from tautochrone.check.cells import cell_of
 from tautochrone.check.question import Question
 from tautochrone.judge.requirement.judge import Judgement, judge
-from tautochrone.measure.cell import Load
-from tautochrone.measure.trials import Begin, Site, make_trial
+from tautochrone.measure import bracketing
+from tautochrone.measure.bracketing import Bracketing
+from tautochrone.measure.cell import Cell, Load
+from tautochrone.measure.trials import Begin, Site, make_trials
 from tautochrone.run.folder import Run
-
-# The search for the fastest rate, or the most work, that holds: which rung of a ladder to try next.
-
 
 Purpose = Literal["bracket", "narrow", "confirm"]
 End = Literal["found", "top", "none", "unfinished"]
@@ -47,33 +47,48 @@ class Tried:
     met: bool
 
 
+@dataclass(frozen=True)
+class _Rungs:
+    """The ladder: from the lowest rung to the highest, in steps that double until there is a bracket."""
+
+    most: int
+    start: int
+    least: int = 0
+
+    def up(self, met: int, tried: int) -> int:
+        return min(self.most, met + (1 << (tried - 1)))
+
+    def down(self, too_much: int, tried: int) -> int:
+        return max(0, too_much - (1 << (tried - 1)))
+
+    def middle(self, met: int, too_much: int) -> int:
+        return (met + too_much) // 2
+
+    def is_close(self, met: int, too_much: int) -> bool:
+        return too_much - met <= 1
+
+
 class Course:
     """The course of a search over rungs 0 to ``rungs - 1``, the higher the harder."""
 
     def __init__(self, rungs: int, start: int, tried: Sequence[Tried]) -> None:
         """Look at the trials so far, in the order in which they were made."""
-        self._top, self._start = rungs - 1, start
-        self._short = [one for one in tried if one.purpose != CONFIRM]
+        self._ladder = _Rungs(rungs - 1, start)
+        self._last = next((one for one in reversed(tried) if one.purpose != CONFIRM), None)
+        short = [bracketing.Tried(one.rung, one.met) for one in tried if one.purpose != CONFIRM]
+        self._short = Bracketing(self._ladder, short, misses=2)
         self._long = [one for one in tried if one.purpose == CONFIRM]
 
     @property
     def met(self) -> int | None:
         """The highest rung that was met in a short trial, below all that are too high."""
-        too_high = self.too_high
-        return max(
-            (one.rung for one in self._short if one.met and (too_high is None or one.rung < too_high)),
-            default=None,
-        )
+        return self._short.met_below(self.too_high)
 
     @property
     def too_high(self) -> int | None:
         """The lowest rung that is too high: not met twice in short trials, or once in a long one."""
         failed = [one.rung for one in self._long if not one.met]
-        for rung in {one.rung for one in self._short}:
-            own = [one.met for one in self._short if one.rung == rung]
-            if len(own) > 1 and not any(own):
-                failed.append(rung)
-        return min(failed, default=None)
+        return min(failed if self._short.too_much is None else [*failed, self._short.too_much], default=None)
 
     @property
     def confirmed(self) -> int | None:
@@ -82,31 +97,18 @@ class Course:
 
     def next(self) -> Try | End:
         """What to try next, or how the search ended."""
-        if self._short and not self._long and not self._short[-1].met:
-            last = self._short[-1]
-            if sum(one.rung == last.rung for one in self._short) == 1:
-                return Try(last.rung, last.purpose)
+        if self._last is not None and not self._long and self._short.missed_once:
+            return Try(self._last.rung, self._last.purpose)
         if self.confirmed is not None:
-            return "top" if self.confirmed == self._top else "found"
-        met, too_high = self.met, self.too_high
-        if too_high == 0:
+            return "top" if self.confirmed == self._ladder.most else "found"
+        if self.too_high == 0:
             return "none"
         if self._long:  # the highest that was met in short ones was not met in a long one
             return Try(max(0, self._long[-1].rung - (1 << (len(self._long) - 1))), CONFIRM)
-        if met is not None and too_high is not None and too_high - met > 1:
-            return Try((met + too_high) // 2, "narrow")
-        if met is not None and (too_high is not None or met == self._top):
-            return Try(met, CONFIRM)
-        return Try(self._bracket(met, too_high), "bracket")
-
-    def _bracket(self, met: int | None, too_high: int | None) -> int:
-        if met is None and too_high is None:
-            return self._start
-        step = 1 << (len({one.rung for one in self._short}) - 1)
-        if met is not None:
-            return min(self._top, met + step)
-        assert too_high is not None
-        return max(0, too_high - step)
+        step = self._short.next()
+        if step is None:
+            return "none"
+        return Try(step.at, CONFIRM if step.purpose == "decide" else step.purpose)
 
 
 Kind = Literal["rate", "work"]
@@ -332,26 +334,26 @@ def make_search(
         TautoError: a trial was refused or failed, or the store can't be written.
     """
     began_s = clock()
-    try:
-        while (wanted := search.next(clock() - began_s)) is not None:
-            asked = search.question_at(wanted)
+
+    def wanted() -> Iterator[tuple[Cell, Callable[[Run], None]]]:
+        while (one := search.next(clock() - began_s)) is not None:
+            asked = search.question_at(one)
             cell = cell_of(
                 asked,
                 load,
                 cpu,
                 site.command,
                 search=search.kind,
-                purpose=wanted.purpose,
+                purpose=one.purpose,
                 trial=len(search.trials) + 1,
             )
-            run, goes_on = make_trial(cell, site, begin(cell))
-            if run is not None:
-                search.trials.append(trial_of(search, wanted, asked, run))
-            if not goes_on:
-                search.stopped = True
-                return
-    except KeyboardInterrupt:  # before a first sample; afterwards it ends the probe
-        search.stopped = True
+            yield cell, partial(_take, search, one, asked)
+
+    search.stopped = not make_trials(wanted(), site, begin)
+
+
+def _take(search: Search, wanted: Try, asked: Question, run: Run) -> None:
+    search.trials.append(trial_of(search, wanted, asked, run))
 
 
 def trial_of(search: Search, wanted: Try, asked: Question, run: Run) -> Trial:

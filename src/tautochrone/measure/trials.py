@@ -1,6 +1,6 @@
-"""Making one trial of a search, and telling whether the search goes on."""
+"""Making the trials of a search, one after the other."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from tautochrone.base.errors import MeasuringError
@@ -32,7 +32,7 @@ class Site:
     command: tuple[str, ...] = ()
 
 
-def make_trial(cell: Cell, site: Site, watch: Watch) -> tuple[Run | None, bool]:
+def _make_trial(cell: Cell, site: Site, watch: Watch) -> tuple[Run | None, bool]:
     """Make one run.
 
     Returns:
@@ -56,3 +56,27 @@ def make_trial(cell: Cell, site: Site, watch: Watch) -> tuple[Run | None, bool]:
             f"What was measured is kept: tauto show {run.id}. To go on, type the same again.",
         )
     return run, True
+
+
+def make_trials(wanted: Iterable[tuple[Cell, Callable[[Run], None]]], site: Site, begin: Begin) -> bool:
+    """Make the trials, until there are no more, or somebody stops it.
+
+    Args:
+        wanted: each cell, and what takes its run; the next one is asked for when that has been taken.
+
+    Returns:
+        False: it was stopped; the runs that are whole are kept.
+
+    Raises:
+        TautoError: a run was refused or failed, or the store can't be written.
+    """
+    try:
+        for cell, take in wanted:
+            run, goes_on = _make_trial(cell, site, begin(cell))
+            if run is not None:
+                take(run)
+            if not goes_on:
+                return False
+    except KeyboardInterrupt:  # before a first sample; afterwards it ends the probe
+        return False
+    return True

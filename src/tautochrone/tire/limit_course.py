@@ -21,6 +21,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tautochrone.measure.bracketing import Bracketing, Tried
 from tautochrone.tire.grid_question import MASSES_UNIT
 from tautochrone.tire.limit_judge import SPEED, End, Purpose, Question, Speed, Trial, is_crowded
 
@@ -66,6 +67,58 @@ def most_nodes(question: Question, speed: Speed) -> int:
     return min(NODES_MOST, _whole(question.memory_bytes // speed.bytes_per_node))
 
 
+@dataclass(frozen=True)
+class Masses:
+    """The numbers of masses to choose from with so many threads; from one to another by ratio.
+
+    Attributes:
+        speed: the latest; None: not known yet.
+    """
+
+    question: Question
+    threads: int
+    speed: Speed | None
+
+    @property
+    def least(self) -> int:
+        """The smallest tire."""
+        return least_nodes(self.threads)
+
+    @property
+    def most(self) -> int:
+        """The largest tire that may be tried."""
+        return max(self.least, most_nodes(self.question, self.speed) if self.speed else NODES_MOST)
+
+    @property
+    def start(self) -> int:
+        """The masses that at the speed known so far just fill the period."""
+        assert self.speed is not None
+        nodes = _whole(int(self.question.period_ns / self.speed.expected_ns(1)))
+        return min(self.most, max(self.least, nodes))
+
+    @staticmethod
+    def factor(tried: int) -> float:
+        """From one bracket to the next, when so many were made: 2, 4, 16, 256, and so on."""
+        return float(2 ** (2 ** min(max(tried, 1) - 1, 5)))
+
+    def up(self, met: int, tried: int) -> int:
+        """The next bracket above."""
+        return min(self.most, _whole(int(met * self.factor(tried))))
+
+    def down(self, too_much: int, tried: int) -> int:
+        """The next bracket below."""
+        return max(self.least, _whole(int(too_much / self.factor(tried))))
+
+    def is_close(self, met: int, too_much: int) -> bool:
+        """Whether they are as close as the resolution."""
+        return too_much - met <= MASSES_UNIT or too_much <= met * (1 + self.question.resolution)
+
+    def middle(self, met: int, too_much: int) -> int:
+        """By ratio, and between the two, which are further apart than one unit."""
+        middle = _whole(math.isqrt(met * too_much))
+        return min(max(middle, met + MASSES_UNIT), too_much - MASSES_UNIT)
+
+
 class Course:
     """The course of a search with one number of threads. With the same runs it asks for the same."""
 
@@ -74,25 +127,20 @@ class Course:
     ) -> None:
         """Look at the runs so far, in the order in which they were made."""
         self.question = question
-        self.least = least_nodes(threads)
-        self._threads = threads
-        self._speeds = tuple(speeds)
+        self.masses = Masses(question, threads, speeds[-1] if speeds else None)
+        self._speeds = len(speeds)
         self._short = [trial for trial in trials if not trial.decides]
         self._decided = [trial for trial in trials if trial.decides]
+        self._bracketing = Bracketing(self.masses, [Tried(one.nodes, one.met) for one in self._short])
 
     @property
     def speed(self) -> Speed | None:
         """The latest; None: not known yet."""
-        return self._speeds[-1] if self._speeds else None
-
-    @property
-    def most(self) -> int:
-        """The largest tire that may be tried."""
-        return max(self.least, most_nodes(self.question, self.speed) if self.speed else NODES_MOST)
+        return self.masses.speed
 
     def next(self) -> Try | End:
         """What to run next, or how the search ended."""
-        if len(self._speeds) < len(_SPEED_STEPS):
+        if self._speeds < len(_SPEED_STEPS):
             return self._next_speed()
         if not self._decided:
             return self._next_short()
@@ -104,11 +152,11 @@ class Course:
             return Bound(0, 0)
         if self._decided:
             return self._decisions_left()
-        speeds = len(_SPEED_STEPS) - len(self._speeds)
-        met, too_many = self._met(), self._too_many()
+        speeds = len(_SPEED_STEPS) - self._speeds
+        met, too_many = self._bracketing.met, self._bracketing.too_much
         short = self._bracket_steps()
         brackets = self._brackets_left(met, too_many)
-        ratio = too_many / met if met and too_many else self._factor(self._tried() + brackets)
+        ratio = too_many / met if met and too_many else self.masses.factor(self._bracketing.places + brackets)
         narrows = self._halvings(ratio)
         decisions = self._decisions_left()
         return Bound(
@@ -127,27 +175,22 @@ class Course:
         )
 
     def _next_speed(self) -> Try:
-        nodes = _SPEED_NODES_PER_THREAD * self._threads if not self._speeds else self._at_speed()
-        return Try(nodes, _SPEED_STEPS[len(self._speeds)], SPEED)
-
-    def _at_speed(self) -> int:
-        """The masses that at the speed known so far just fill the period."""
-        assert self.speed is not None
-        nodes = _whole(int(self.question.period_ns / self.speed.expected_ns(1)))
-        return min(self.most, max(self.least, nodes))
+        nodes = self.masses.start if self._speeds else _SPEED_NODES_PER_THREAD * self.masses.threads
+        return Try(nodes, _SPEED_STEPS[self._speeds], SPEED)
 
     def _next_short(self) -> Try | End:
-        last = self._short[-1] if self._short else None
-        if last is not None and self._is_again(last):
-            return Try(last.nodes, last.asked, last.purpose)
-        met, too_many = self._met(), self._too_many()
-        if met is None and too_many == self.least:
+        last = self._short[-1] if self._bracketing.missed_once else None
+        if last is not None and not is_crowded(last, self.question, self.speed, self._short):
+            return Try(last.nodes, last.asked, last.purpose)  # it missed by accident, as it seems
+        step = self._bracketing.next()
+        if step is None:
             return "not held"
-        if met is not None and (met >= self.most or (too_many and self._is_close(met, too_many))):
-            return Try(met, self.question.steps, "decide")
-        if met is not None and too_many is not None:
-            return Try(self._middle(met, too_many), self._narrow_steps(self._narrowed()), "narrow")
-        return Try(self._bracket(met, too_many), self._bracket_steps(), "bracket")
+        steps = {
+            "bracket": self._bracket_steps(),
+            "narrow": self._narrow_steps(self._narrowed()),
+            "decide": self.question.steps,
+        }
+        return Try(step.at, steps[step.purpose], step.purpose)
 
     def _next_decided(self) -> Try | End:
         met = max((trial.nodes for trial in self._decided if trial.met), default=None)
@@ -156,73 +199,45 @@ class Course:
         too_many = min((nodes for nodes in self._missed() if nodes > met), default=None)
         if too_many is None:
             return "memory"
-        if self._is_close(met, too_many):
+        if self.masses.is_close(met, too_many):
             return "found"
         if len(self._decided) >= DECIDED_MOST:
             return "given up"
-        return Try(self._middle(met, too_many), self.question.steps, "decide")
+        return Try(self.masses.middle(met, too_many), self.question.steps, "decide")
 
     def _step_down(self) -> Try | End:
         """Every trial of full length has missed so far."""
-        lowest, count = self._decided[-1].nodes, len(self._decided)
-        if lowest <= self.least or count >= DECIDED_MOST:
+        lowest, count, least = self._decided[-1].nodes, len(self._decided), self.masses.least
+        if lowest <= least or count >= DECIDED_MOST:
             return "not held"
         step = min(_LARGEST_STEP_DOWN, self.question.resolution * 2 ** (count - 1))
         nodes = min(_whole(int(lowest * (1 - step))), lowest - MASSES_UNIT)
         last_chance = count == DECIDED_MOST - 1
-        return Try(self.least if last_chance else max(self.least, nodes), self.question.steps, "decide")
-
-    def _is_again(self, trial: Trial) -> bool:
-        """Whether it is to be made once more: it missed, by accident as it seems, and for the first time."""
-        if trial.met or is_crowded(trial, self.question, self.speed, self._short):
-            return False
-        return sum(one.nodes == trial.nodes for one in self._short) == 1
-
-    def _met(self) -> int | None:
-        """The most masses that met in a short trial."""
-        return max((trial.nodes for trial in self._short if trial.met), default=None)
-
-    def _too_many(self) -> int | None:
-        """The fewest masses that are too many, by the short trials."""
-        met = {trial.nodes for trial in self._short if trial.met}
-        return min((one.nodes for one in self._short if not one.met and one.nodes not in met), default=None)
+        return Try(least if last_chance else max(least, nodes), self.question.steps, "decide")
 
     def _missed(self) -> list[int]:
         """Masses that are too many, by all trials."""
-        too_many = self._too_many()
+        too_many = self._bracketing.too_much
         missed = [trial.nodes for trial in self._decided if not trial.met]
         return missed if too_many is None else [*missed, too_many]
-
-    def _bracket(self, met: int | None, too_many: int | None) -> int:
-        if met is None and too_many is None:
-            return self._at_speed()
-        factor = self._factor(self._tried())
-        if met is not None:
-            return min(self.most, _whole(int(met * factor)))
-        return max(self.least, _whole(int((too_many or self.least) / factor)))
 
     def _brackets_left(self, met: int | None, too_many: int | None) -> int:
         """Numbers of masses that may have to be tried until one met and another missed."""
         if met is not None and too_many is not None:
             return 0
-        done = self._tried()
+        done, masses = self._bracketing.places, self.masses
         if met is not None:
-            span = self.most / met
+            span = masses.most / met
         elif too_many is not None:
-            span = too_many / self.least
+            span = too_many / masses.least
         else:
-            span = self.most / self.least
+            span = masses.most / masses.least
         left = 0 if done else 1
         reached, at = 1.0, max(done, 1)
         while reached < span:
-            reached *= self._factor(at)
+            reached *= masses.factor(at)
             at, left = at + 1, left + 1
         return left
-
-    @staticmethod
-    def _factor(done: int) -> float:
-        """From one bracket to the next, when so many were made: 2, 4, 16, 256, and so on."""
-        return float(2 ** (2 ** min(max(done, 1) - 1, 5)))
 
     def _decisions_left(self) -> Bound:
         left = DECIDED_MOST - len(self._decided)
@@ -237,9 +252,6 @@ class Course:
         wanted = math.log1p(self.question.resolution)
         return max(0, math.ceil(math.log2(max(math.log(ratio) / wanted, 1.0)))) + 1
 
-    def _tried(self) -> int:
-        return len({trial.nodes for trial in self._short})
-
     def _narrowed(self) -> int:
         return len({trial.nodes for trial in self._short if trial.purpose == "narrow"})
 
@@ -250,15 +262,6 @@ class Course:
     def _narrow_steps(self, narrowed: int) -> int:
         short = self._bracket_steps()
         return max(short, min((2 + narrowed) * short, self.question.steps // _LONGEST_SHARE))
-
-    def _is_close(self, met: int, too_many: int) -> bool:
-        return too_many - met <= MASSES_UNIT or too_many <= met * (1 + self.question.resolution)
-
-    @staticmethod
-    def _middle(low: int, high: int) -> int:
-        """By ratio, and between the two, which are further apart than one unit."""
-        middle = _whole(math.isqrt(low * high))
-        return min(max(middle, low + MASSES_UNIT), high - MASSES_UNIT)
 
 
 def _whole(nodes: int) -> int:

@@ -1,18 +1,17 @@
 """Making the trials of a search for the largest tire, and telling how long that still takes."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from tautochrone.base.errors import UsageError
+from tautochrone.measure.cell import Cell
 from tautochrone.measure.outlook import Outlook
 from tautochrone.measure.trial import refusal_of
-from tautochrone.measure.trials import Begin, Site, make_trial
+from tautochrone.measure.trials import Begin, Site, make_trials
+from tautochrone.run.folder import Run
 from tautochrone.target.target import Target
 from tautochrone.tire.limit_course import Bound, Try
 from tautochrone.tire.limit_search import Findings, Search, Wish, cell_of, smallest
-
-# Making the trials of a search, one after the other, until every number of threads has its answer.
-
 
 _OF_THE_PROBE = ("--pace", "--overload")  # advice for who runs one tire; a search has no such options
 
@@ -33,7 +32,7 @@ def see_permitted(wish: Wish, target: Target) -> None:
             raise error
 
 
-def make_trials(search: Search, wish: Wish, site: Site, found: Mapping[int, Findings], begin: Begin) -> bool:
+def make_search(search: Search, wish: Wish, site: Site, found: Mapping[int, Findings], begin: Begin) -> bool:
     """Make what is left of a search.
 
     Args:
@@ -45,18 +44,13 @@ def make_trials(search: Search, wish: Wish, site: Site, found: Mapping[int, Find
     Raises:
         TautoError: a run was refused or failed, or the store can't be written.
     """
-    try:
+
+    def wanted() -> Iterator[tuple[Cell, Callable[[Run], None]]]:
         for own in found.values():
-            while isinstance(wanted := own.course(search.question).next(), Try):
-                cell = cell_of(search, wish, own, wanted, site.command)
-                run, goes_on = make_trial(cell, site, begin(cell))
-                if run is not None:
-                    own.add(run)
-                if not goes_on:
-                    return False
-    except KeyboardInterrupt:  # before a first sample; afterwards it ends the probe
-        return False
-    return True
+            while isinstance(one := own.course(search.question).next(), Try):
+                yield cell_of(search, wish, own, one, site.command), own.add
+
+    return make_trials(wanted(), site, begin)
 
 
 # How long a search still takes: at most, since a trial that misses ends there.

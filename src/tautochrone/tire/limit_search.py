@@ -27,7 +27,7 @@ from tautochrone.run.manifest import MEASURING, SEALED
 from tautochrone.run.named import latest_named, one_named
 from tautochrone.run.store import Store
 from tautochrone.tire.grid_question import EXPERIMENT
-from tautochrone.tire.limit_course import Course, Try
+from tautochrone.tire.limit_course import Course, Try, least_nodes
 from tautochrone.tire.limit_judge import CONDITION, SPEED, Limit, Question, Speed, Trial, speed_of, trial_of
 
 PREFIX = "limit-"
@@ -272,7 +272,7 @@ def cell_of(search: Search, wish: Wish, own: Findings, wanted: Try, command: tup
 
 def smallest(wish: Wish, threads: int) -> tuple[str, ...]:
     """Arguments of the probe for the smallest tire, to find out what is refused of all."""
-    least = Course(wish.question, threads, (), ()).least
+    least = least_nodes(threads)
     options = _options(wish.question, wish, threads, Try(least, 1, "bracket"))
     prepared = EXPERIMENTS[EXPERIMENT].prepare({**options, "overload": False}, Path())
     return (EXPERIMENT, *prepared.arguments)

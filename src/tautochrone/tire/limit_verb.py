@@ -194,7 +194,7 @@ def _measure(
     from tautochrone.command.live import watching_campaign
     from tautochrone.measure.conditions import conditions_of
     from tautochrone.measure.trials import Site
-    from tautochrone.tire.limit_measure import LimitOutlook, make_trials
+    from tautochrone.tire.limit_measure import LimitOutlook, make_search
 
     outlook = LimitOutlook(search, found)
     try:
@@ -208,7 +208,7 @@ def _measure(
                 return watch(cell)
 
             site = Site(store, target, under, ("tauto", *sys.argv[1:]))
-            return make_trials(search, wish, site, found, begin)
+            return make_search(search, wish, site, found, begin)
     except TautoError:
         if any(own.runs for own in found.values()):
             typer.echo(_how_to_go_on(), err=True)
