@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tautochrone.base.errors import UsageError
-from tautochrone.tire.limit_course import DECIDED_MOST, NODES_MOST, Course, Try, least_nodes
+from tautochrone.tire.grid_question import MASSES_MOST
+from tautochrone.tire.limit_course import DECIDED_MOST, Course, Try, least_nodes
 from tautochrone.tire.limit_judge import Question, Speed, Trial
 from tautochrone.tire.limit_measure import LimitOutlook, usual_s
 from tautochrone.tire.limit_question import question_of
@@ -105,7 +106,7 @@ def test_nothing_is_tried_at_or_above_what_was_too_many() -> None:
                 for one in found.trials[:at]
                 if not one.met and (one.decides or (one.typical_ns or 0) >= 0.8 * PERIOD_NS)
             ]
-            assert trial.nodes < min(too_many, default=NODES_MOST)
+            assert trial.nodes < min(too_many, default=MASSES_MOST)
 
 
 def test_a_cliff_is_found_from_below() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tautochrone.answer.blocks import Grid
+from tautochrone.base.words import capital
 from tautochrone.middleware.lanes import NA
 from tautochrone.middleware.latency_judge import (
     FEWEST_PLACES,
@@ -55,7 +56,7 @@ def flat(lanes: Sequence[LatencyLane]) -> Iterator[Grid]:
         if any(cell != NA for cell in cells):
             rows.append((lane.name, *cells))
     if rows:
-        heads = ("", *(_capital(subject) for subject, _, _ in _SUBJECTS))
+        heads = ("", *(capital(subject) for subject, _, _ in _SUBJECTS))
         yield Grid("Rise in us per lower client (95 % interval)", heads, tuple(rows), (_SLOPE,))
 
 
@@ -139,24 +140,24 @@ def _about_many(
         else:
             values = [abs(one.value) for _, one in own]
             span = f"{_us(min(values))} to {_us(max(values))} us per client"
-            yield f"{_capital(subject)} {words} by {span}: {_named(own)}."
+            yield f"{capital(subject)} {words} by {span}: {_named(own)}."
     still = [one for one in found if one[1].low is not None and not one[1].rises and not one[1].falls]
     flat = [one for one in still if _most(one[1]) <= _MOST_RISE]
     if flat:
         last = max(one.last for _, one in flat)
         yield (
-            f"{_capital(subject)} shows no rise: {_each_at_most(flat)}; {last} clients add so much of it at "
+            f"{capital(subject)} shows no rise: {_each_at_most(flat)}; {last} clients add so much of it at "
             "most, at 95 % confidence for each."
         )
     if vague := [one for one in still if one not in flat]:
         yield (
-            f"{_capital(subject)} shows no rise, but these runs differ so much that more is not excluded: "
+            f"{capital(subject)} shows no rise, but these runs differ so much that more is not excluded: "
             f"{_each_at_most(vague)}."
         )
     unknown = [one for one in found if one[1].low is None]
     if unknown:
         yield (
-            f"{_capital(subject)}, too few runs to say whether it rises (that takes {FEWEST_POINTS}, with "
+            f"{capital(subject)}, too few runs to say whether it rises (that takes {FEWEST_POINTS}, with "
             f"{FEWEST_PLACES} numbers of clients): {_named(unknown)}."
         )
 
@@ -177,10 +178,6 @@ def _share(most: float) -> str:
 
 def _named(found: Sequence[tuple[str, Slope]]) -> str:
     return "; ".join(name for name, _ in found)
-
-
-def _capital(subject: str) -> str:
-    return subject[:1].upper() + subject[1:]
 
 
 def _slope_cell(found: Slope | None) -> str:

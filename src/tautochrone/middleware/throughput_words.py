@@ -8,6 +8,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
+from tautochrone.base.words import listed
 from tautochrone.middleware.lanes import rate
 from tautochrone.middleware.throughput_judge import name_of
 from tautochrone.middleware.throughput_tables import Kind, ThroughputLane, drained, kinds_of, of_lane
@@ -168,8 +169,8 @@ def _about(told: Order, values: Mapping[str, float], direction: str, kind: Kind,
         return f"{head}{', '.join(f'{name} {rate(value)}' for name, value in pairs)} per second."
     best, second = told.best, told.runner_up
     if second is None:
-        listed = _listed(short(told.names))
-        return f"{head}no difference is shown between {listed}, at 95 % confidence for all pairs."
+        names = listed(short(told.names))
+        return f"{head}no difference is shown between {names}, at 95 % confidence for all pairs."
     if len(best) == 1:
         ratio = values[best[0]] / values[second]
         return (
@@ -177,7 +178,7 @@ def _about(told: Order, values: Mapping[str, float], direction: str, kind: Kind,
             f"as fast as {short([second])[0]}; shown at 95 % confidence for all pairs."
         )
     return (
-        f"{head}{_listed(short(best))} are fastest, with {rate(values[best[0]])} per second and less, and "
+        f"{head}{listed(short(best))} are fastest, with {rate(values[best[0]])} per second and less, and "
         f"can't be told apart; {short([second])[0]} is shown to be slower ({rate(values[second])})."
     )
 
@@ -185,7 +186,3 @@ def _about(told: Order, values: Mapping[str, float], direction: str, kind: Kind,
 def _short(names: Sequence[str], where: str) -> list[str]:
     """Without the place, which is said before."""
     return [name.replace(f", {where}", "", 1) for name in names]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

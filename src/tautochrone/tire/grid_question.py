@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from tautochrone.answer.typeset import plural
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_rate, parse_duration_ns, parse_period_ns
 from tautochrone.experiments import Value
@@ -53,6 +54,11 @@ def parse_threads(text: str, option: str = "--threads") -> tuple[int, ...]:
     if 0 in found:
         raise UsageError(f"{option} {text}: 0 threads compute nothing", "Give 1 or more.")
     return found
+
+
+def team_in_words(threads: int) -> str:
+    """``1 thread``, ``2 threads``."""
+    return plural(threads, "thread")
 
 
 def _see_multiples(named: Sequence[int], option: str) -> None:

@@ -24,6 +24,7 @@ from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration
 from tautochrone.judge.tire_run import miss_bound
 from tautochrone.run.manifest import Manifest
+from tautochrone.tire.grid_question import team_in_words
 from tautochrone.tire.limit_judge import CONDITION, Limit, Trial
 from tautochrone.tire.limit_results import (
     Results,
@@ -33,7 +34,6 @@ from tautochrone.tire.limit_results import (
     limited_by,
     name_of,
     one_in,
-    team_of,
 )
 
 # The figure of a search: its trials over masses, a panel for each number of threads.
@@ -64,7 +64,7 @@ def figures(results: Results, prefix: str) -> list[Figure]:
         tuple(
             Panel(
                 Place(f"{prefix}-limit", threads),
-                team_of(threads),
+                team_in_words(threads),
                 lines.trials(points, period_ns, scales),
             )
             for threads, points in panels.items()
@@ -149,7 +149,7 @@ def trials(limit: Limit) -> Grid:
     """Every trial with one number of threads, in their order."""
     rows = tuple(_trial(limit, trial) for trial in limit.trials)
     notes = (_ORDER, *_speed(limit))
-    return Grid(f"Trials, {team_of(limit.threads)}", _TRIALS, rows, notes, words=("kind", "why"))
+    return Grid(f"Trials, {team_in_words(limit.threads)}", _TRIALS, rows, notes, words=("kind", "why"))
 
 
 def _answer(limit: Limit) -> tuple[str, ...]:
@@ -235,7 +235,7 @@ def _show_answers(console: Console, results: Results) -> None:
 def _show_why(console: Console, results: Results) -> None:
     for limit in results.limits:
         if len(results.limits) > 1:
-            console.print(Text(f"\n{team_of(limit.threads)}", style="bold"))
+            console.print(Text(f"\n{team_in_words(limit.threads)}", style="bold"))
         else:
             console.print()
         for sentence in sentences(limit):
@@ -330,7 +330,7 @@ def page(results: Results) -> str:
         answers=Later(lambda: grids.view(answers(results))),
         said=Later(
             lambda: [
-                _Said(team_of(limit.threads), [micro(one) for one in sentences(limit)])
+                _Said(team_in_words(limit.threads), [micro(one) for one in sentences(limit)])
                 for limit in results.limits
             ]
         ),
@@ -341,7 +341,7 @@ def page(results: Results) -> str:
         how_sure="",
         sections=(),
         lacking=[
-            (team_of(limit.threads), "The search was stopped before its end.")
+            (team_in_words(limit.threads), "The search was stopped before its end.")
             for limit in results.limits
             if limit.end == "unfinished"
         ],
@@ -369,7 +369,7 @@ def _how(results: Results) -> list[str]:
 def _label(manifest: Manifest, *, several: bool) -> str:
     told: Mapping[str, object] = manifest.conditions[CONDITION]
     number = f"number {told['number']}"
-    return f"{team_of(int(str(told['threads'])))}, {number}" if several else number
+    return f"{team_in_words(int(str(told['threads'])))}, {number}" if several else number
 
 
 def _notices(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Notice]:

@@ -22,11 +22,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tautochrone.measure.bracketing import Bracketing, Tried
-from tautochrone.tire.grid_question import MASSES_UNIT
+from tautochrone.tire.grid_question import MASSES_MOST, MASSES_UNIT
 from tautochrone.tire.limit_judge import SPEED, End, Purpose, Question, Speed, Trial, is_crowded
-
-NODES_MOST = 1 << 28
-"""What the probe takes at most."""
 
 DECIDED_MOST = 16
 """Trials of full length, at most."""
@@ -63,8 +60,8 @@ def least_nodes(threads: int) -> int:
 def most_nodes(question: Question, speed: Speed) -> int:
     """The largest tire that there is memory for, and that the probe takes."""
     if question.memory_bytes is None or not speed.bytes_per_node:
-        return NODES_MOST
-    return min(NODES_MOST, _whole(question.memory_bytes // speed.bytes_per_node))
+        return MASSES_MOST
+    return min(MASSES_MOST, _whole(question.memory_bytes // speed.bytes_per_node))
 
 
 @dataclass(frozen=True)
@@ -87,7 +84,7 @@ class Masses:
     @property
     def most(self) -> int:
         """The largest tire that may be tried."""
-        return max(self.least, most_nodes(self.question, self.speed) if self.speed else NODES_MOST)
+        return max(self.least, most_nodes(self.question, self.speed) if self.speed else MASSES_MOST)
 
     @property
     def start(self) -> int:

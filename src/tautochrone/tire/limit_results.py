@@ -7,6 +7,7 @@ from tautochrone.base.units import format_duration, format_rate
 from tautochrone.judge.tire_run import miss_bound
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
+from tautochrone.tire.grid_question import team_in_words
 from tautochrone.tire.limit_judge import CROWDED, LateStep, Limit, Limiter, Trial
 from tautochrone.tire.limit_search import Findings, Search
 
@@ -30,7 +31,7 @@ _RARE_PARTS = {
 
 def answer(limit: Limit) -> str:
     """The answer as one sentence."""
-    largest, team = limit.largest, team_of(limit.threads)
+    largest, team = limit.largest, team_in_words(limit.threads)
     if largest is not None:
         unless = f" but {largest.missed:,}" if largest.missed else ""
         sentence = (
@@ -81,11 +82,6 @@ def claim(limit: Limit) -> str:
 def one_in(share: float) -> str:
     """A share of steps that is not exceeded: ``1 step in 2,003``."""
     return f"1 step in {int(1 / share):,}" if share < 1 else "all steps"
-
-
-def team_of(threads: int) -> str:
-    """``1 thread``, ``2 threads``."""
-    return "1 thread" if threads == 1 else f"{threads} threads"
 
 
 def limited_by(limit: Limit) -> str:
@@ -255,7 +251,8 @@ class Results:
         if not any(limit.largest for limit in self.limits):
             return f"No tire met every deadline at {rate}" + ("" if self.finished else " so far")
         known = [
-            f"{f'{limit.largest.nodes:,} masses' if limit.largest else 'none'} with {team_of(limit.threads)}"
+            (f"{limit.largest.nodes:,} masses" if limit.largest else "none")
+            + f" with {team_in_words(limit.threads)}"
             for limit in self.limits
             if limit.largest or limit.end != "unfinished"
         ]

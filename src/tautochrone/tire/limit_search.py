@@ -26,7 +26,7 @@ from tautochrone.run.folder import Run
 from tautochrone.run.manifest import MEASURING, SEALED
 from tautochrone.run.named import latest_named, one_named
 from tautochrone.run.store import Store
-from tautochrone.tire.grid_question import EXPERIMENT
+from tautochrone.tire.grid_question import EXPERIMENT, team_in_words
 from tautochrone.tire.limit_course import Course, Try, least_nodes
 from tautochrone.tire.limit_judge import CONDITION, SPEED, Limit, Question, Speed, Trial, speed_of, trial_of
 
@@ -245,11 +245,10 @@ def cell_of(search: Search, wish: Wish, own: Findings, wanted: Try, command: tup
     """The cell of a run, without its deployment, which is applied around the whole search."""
     number = len(own.runs) + 1
     prepared = EXPERIMENTS[EXPERIMENT].prepare(_options(search.question, wish, own.threads, wanted), Path())
-    team = "1 thread" if own.threads == 1 else f"{own.threads} threads"
     return Cell(
         experiment=EXPERIMENT,
         arguments=prepared.arguments,
-        title=f"{wanted.nodes:,} masses, {team}, {_WORDS[wanted.purpose]}",
+        title=f"{wanted.nodes:,} masses, {team_in_words(own.threads)}, {_WORDS[wanted.purpose]}",
         load=wish.load,
         expected_s=prepared.expected_s,
         command=command,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number, plural
 from tautochrone.base.units import format_duration, format_rate
+from tautochrone.base.words import listed
 from tautochrone.judge.tire_run import CONFIDENCE
 from tautochrone.tire.grid_judge import Boundary, MapCell, boundaries
 from tautochrone.tire.grid_results import Field, TireResults, tire_kind
@@ -187,13 +188,9 @@ def _about_many(found: Sequence[Boundary], field: str) -> Iterator[str]:
     if met:
         best = max(met, key=lambda one: one.reliable.nodes if one.reliable is not None else 0)
         yield f"Most masses without a miss: {_about(best, field)}"
-    none = [one.threads for one in found if one.reliable is None]
+    none = [str(one.threads) for one in found if one.reliable is None]
     if none:
-        yield f"{name}With {_listed(none)} threads the smallest tire already misses a deadline."
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    return str(numbers[0]) if len(numbers) == 1 else f"{', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+        yield f"{name}With {listed(none)} threads the smallest tire already misses a deadline."
 
 
 def _row(one: Boundary, field: Field, results: TireResults) -> tuple[str, ...]:

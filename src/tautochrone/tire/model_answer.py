@@ -10,6 +10,7 @@ from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number, plural
 from tautochrone.base.units import format_us
 from tautochrone.statistics.proportion import Estimate
+from tautochrone.tire.grid_question import team_in_words
 from tautochrone.tire.grid_results import tire_kind
 from tautochrone.tire.model_fit import TOLERANCE, Fit
 from tautochrone.tire.model_judge import Attempt, ModelResults, Study, Variant
@@ -22,7 +23,6 @@ from tautochrone.tire.model_words import (
     headline,
     rows,
     sentences_of,
-    team_of,
     teams_of,
 )
 
@@ -76,9 +76,9 @@ def _verdicts(model: ModelResults) -> Grid:
     lines = []
     for study in model.studies:
         for attempt in study.attempts:
-            lines.append(_verdict(study, team_of(attempt.threads), attempt.whole))
+            lines.append(_verdict(study, team_in_words(attempt.threads), attempt.whole))
             if attempt.within is not None and attempt.within is not attempt.whole:
-                lines.append(_verdict(study, team_of(attempt.threads), attempt.within))
+                lines.append(_verdict(study, team_in_words(attempt.threads), attempt.within))
         if study.together is not None:
             lines.append(_verdict(study, f"{teams_of(study.together.threads)} as one", study.together))
     heads = (
@@ -152,7 +152,7 @@ def _fitted(study: Study, fit: Fit) -> Iterator[tuple[str, ...]]:
     yield f"T_mass, {at}", *_valued(constants.mass), f"integration / e, {runs}"
     for count, access in constants.access.items():
         own = f"{plural(access.count, 'run')} with {masses}"
-        yield f"N_ipc T_ipc, {study.policy}, {team_of(count)}", *_valued(access), f"red / 4e, {own}"
+        yield f"N_ipc T_ipc, {study.policy}, {team_in_words(count)}", *_valued(access), f"red / 4e, {own}"
 
 
 def _latency(study: Study, latency: Latency, of: str) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ def _switches(study: Study) -> tuple[str, ...]:
 
 
 def _locks(study: Study, attempt: Attempt) -> Iterator[tuple[str, ...]]:
-    of = f", {team_of(attempt.threads)}"
+    of = f", {team_in_words(attempt.threads)}"
     yield _latency(study, attempt.ipc, of)
     name = f"{study.policy}{of}"
     fitted = fitted_share(study, attempt)
@@ -187,7 +187,7 @@ def _variants(model: ModelResults) -> Iterator[Grid]:
     lines = []
     for study in model.studies:
         for attempt in study.attempts:
-            name = f"{study.policy}, {team_of(attempt.threads)}"
+            name = f"{study.policy}, {team_in_words(attempt.threads)}"
             lines.append((name, "as printed", _percent(attempt.whole.held_out), ""))
             if attempt.split is not None:
                 lines.append((name, attempt.split.formula, *_variant(attempt.split)))
@@ -223,7 +223,7 @@ def _points(study: Study, attempt: Attempt, notes: list[str]) -> Grid:
     )  # fmt: skip
     if not fit.holds:
         notes = ["The prediction is that of a fit that is refused.", *notes]
-    title = f"{study.policy}, {team_of(attempt.threads)}: T_s in us"
+    title = f"{study.policy}, {team_in_words(attempt.threads)}: T_s in us"
     return Grid(title, heads, lines, tuple(notes), words=("point",))
 
 
@@ -309,7 +309,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
                 tuple(
                     Panel(
                         Place(f"{prefix}-{study.policy}-times", count),
-                        f"{team_of(count)}{', refused' if count in refused else ''}",
+                        f"{team_in_words(count)}{', refused' if count in refused else ''}",
                         charts.model_times(own, within=together, threads=counts),
                     )
                     for count, own in drawn.items()

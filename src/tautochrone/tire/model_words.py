@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Literal
 
+from tautochrone.answer.typeset import plural
+from tautochrone.base.words import listed
 from tautochrone.statistics.proportion import Estimate
+from tautochrone.tire.grid_question import team_in_words
 from tautochrone.tire.model_fit import (
     MATERIAL,
     SIGNIFICANCE,
@@ -138,16 +141,9 @@ def sentences_of(study: Study) -> list[str]:
     return [*said, *_locks(study)]
 
 
-def team_of(threads: int) -> str:
-    """``1 thread``, ``2 threads``."""
-    return "1 thread" if threads == 1 else f"{threads} threads"
-
-
 def teams_of(threads: Sequence[int]) -> str:
     """``1, 2 and 4 threads``."""
-    if len(threads) == 1:
-        return team_of(threads[0])
-    return f"{', '.join(map(str, threads[:-1]))} and {threads[-1]} threads"
+    return plural(threads[0], "thread") if len(threads) == 1 else f"{listed([*map(str, threads)])} threads"
 
 
 def _of_study(study: Study) -> str:
@@ -155,8 +151,8 @@ def _of_study(study: Study) -> str:
     refused = [one.threads for one in study.attempts if one.within is None]
     if not held:
         return f"Under {study.policy} equation (2) does not hold here, with any number of threads."
-    where = [f"with {team_of(one.threads)}{_from(one)}" for one in held]
-    words = f"Under {study.policy} equation (2) holds {_joined(where)}"
+    where = [f"with {team_in_words(one.threads)}{_from(one)}" for one in held]
+    words = f"Under {study.policy} equation (2) holds {listed(where)}"
     if refused:
         words += f"; with {teams_of(refused)} it does not"
     return f"{words}."
@@ -170,7 +166,7 @@ def _from(attempt: Attempt) -> str:
 
 def _of_attempt(policy: str, attempt: Attempt) -> str:
     whole, within = attempt.whole, attempt.within
-    begin = f"{policy}, {team_of(attempt.threads)}:"
+    begin = f"{policy}, {team_in_words(attempt.threads)}:"
     if whole.holds:
         return f"{begin} it holds{_how_well(whole)}"
     words = (
@@ -210,7 +206,7 @@ def _locks(study: Study) -> Iterator[str]:
             continue
         asleep = f"1 in {_round(1 / counted):,} did" if counted else "none did"
         yield (
-            f"{study.policy}, {team_of(attempt.threads)}: for the red parts to be waiting, 1 access in "
+            f"{study.policy}, {team_in_words(attempt.threads)}: for the red parts to be waiting, 1 access in "
             f"{_round(1 / fitted.value):,} would have to find its lock closed; {asleep}. What is paid is the "
             "lock itself."
         )
@@ -235,7 +231,3 @@ def criteria() -> str:
 
 def _share(error: float | None) -> str:
     return "N/A" if error is None else f"{error:.1%}"
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
