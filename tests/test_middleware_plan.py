@@ -20,7 +20,7 @@ from tautochrone.measure.placing import measured_cpus, measured_on, placed_loads
 from tautochrone.middleware.question import (
     CLIENTS,
     Ends,
-    Grid,
+    MiddlewareGrid,
     Transport,
     chosen_transports,
     document_of,
@@ -38,7 +38,7 @@ from tautochrone.target.target import Answer
 ENDS = Ends(("tcp", "omniorb"), ("same", "different"), ("fifo",), "0,1", {"patience": "2s"})
 
 
-def points_of(grid: Grid, ends: Ends = ENDS) -> tuple[Point, ...]:
+def points_of(grid: MiddlewareGrid, ends: Ends = ENDS) -> tuple[Point, ...]:
     return expand(document_of(grid, ends, {"loads": "cpu"}))
 
 

@@ -15,7 +15,7 @@ from tautochrone.answer import figure
 from tautochrone.answer.console import make_console
 from tautochrone.campaign import page, terminal
 from tautochrone.campaign.figures import figures
-from tautochrone.campaign.results import Results, gather_results
+from tautochrone.campaign.results import CampaignResults, gather_results
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda
 from tautochrone.measure.campaign.campaign import condition, open_campaign
 from tautochrone.middleware.question import Ends, document_of, footprint_grid, latency_grid, throughput_grid
@@ -58,7 +58,7 @@ def measure(store: Store, grid: Any, share: float = 1.0, repetitions: int = 1) -
     return agenda
 
 
-def results(store: Store) -> Results:
+def results(store: Store) -> CampaignResults:
     return gather_results(open_campaign(store, "plan-latest"))
 
 
@@ -68,7 +68,7 @@ def charts(text: str) -> dict[str, Any]:
     return found
 
 
-def printed(found: Results, capsys: pytest.CaptureFixture[str]) -> str:
+def printed(found: CampaignResults, capsys: pytest.CaptureFixture[str]) -> str:
     terminal.show_results(make_console(), found)
     return capsys.readouterr().out
 

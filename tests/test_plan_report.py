@@ -11,7 +11,7 @@ import streams
 from report_runs import FACTS
 from tautochrone.campaign import page, tables
 from tautochrone.campaign.extremes import extremes, how_sure
-from tautochrone.campaign.results import Results, gather_results
+from tautochrone.campaign.results import CampaignResults, gather_results
 from tautochrone.measure.campaign.campaign import open_campaign
 from tautochrone.run.store import Store
 from tautochrone.statistics.spread import Spread, spread
@@ -43,7 +43,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path)
 
 
-def results(store: Store) -> Results:
+def results(store: Store) -> CampaignResults:
     return gather_results(open_campaign(store, "plan-latest"), [("cccc", "Not permitted.")])
 
 

@@ -14,7 +14,7 @@ from report_runs import FACTS
 from tautochrone.base.errors import UsageError
 from tautochrone.campaign import agenda as planned
 from tautochrone.campaign import page
-from tautochrone.campaign.results import Results, gather_results
+from tautochrone.campaign.results import CampaignResults, gather_results
 from tautochrone.experiments.measures import measures_of
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda
 from tautochrone.measure.campaign.campaign import key_of, open_campaign
@@ -146,11 +146,11 @@ def measure(store: Store, cell: str, values: Any, require: object = None, **opti
         return writer.seal().id
 
 
-def results(store: Store, **more: Any) -> Results:
+def results(store: Store, **more: Any) -> CampaignResults:
     return gather_results(open_campaign(store, "plan-latest"), **more)
 
 
-def standings(found: Results) -> dict[tuple[str, str], str]:
+def standings(found: CampaignResults) -> dict[tuple[str, str], str]:
     return {(one.cell, one.text): one.standing for one in found.judged}
 
 

@@ -14,7 +14,7 @@ from tautochrone.answer.console import make_console
 from tautochrone.base.errors import UsageError
 from tautochrone.campaign import page, terminal
 from tautochrone.campaign.figures import figures
-from tautochrone.campaign.results import Results, gather_results
+from tautochrone.campaign.results import CampaignResults, gather_results
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda
 from tautochrone.measure.campaign.campaign import condition, open_campaign
 from tautochrone.measure.document.document import Document
@@ -135,7 +135,7 @@ def measure_fast(store: Store, repetitions: int = 1) -> None:
         )
 
 
-def results(store: Store) -> Results:
+def results(store: Store) -> CampaignResults:
     return gather_results(open_campaign(store, "plan-latest"))
 
 

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from tautochrone.base.errors import UsageError
 from tautochrone.tire.grid_question import MASSES_MOST
-from tautochrone.tire.limit_course import DECIDED_MOST, Course, Try, least_nodes
-from tautochrone.tire.limit_judge import Question, Speed, Trial
+from tautochrone.tire.limit_course import DECIDED_MOST, LimitCourse, LimitTry, least_nodes
+from tautochrone.tire.limit_judge import LimitQuestion, LimitTrial, Speed
 from tautochrone.tire.limit_measure import LimitOutlook, usual_s
 from tautochrone.tire.limit_question import question_of
-from tautochrone.tire.limit_search import Findings, Search
+from tautochrone.tire.limit_search import LimitFindings, LimitSearch
 from tire_machines import PERIOD_NS, QUESTION, SPEED, Machine, largest, search
 
 
@@ -21,7 +21,7 @@ from tire_machines import PERIOD_NS, QUESTION, SPEED, Machine, largest, search
 def test_a_sharp_limit_is_found_within_the_resolution_by_few_trials(
     ns_per_node: float, resolution: float
 ) -> None:
-    question = Question(PERIOD_NS, 6_000, resolution=resolution)
+    question = LimitQuestion(PERIOD_NS, 6_000, resolution=resolution)
     found = search(Machine(ns_per_node), question)
     true = (PERIOD_NS - 20_000) / ns_per_node
     assert found.end == "found"
@@ -84,7 +84,7 @@ def test_a_machine_that_misses_every_hundredth_step_by_accident_holds_nothing() 
 
 def test_an_accident_in_a_short_trial_does_not_halve_the_answer() -> None:
     class Once(Machine):
-        def make(self, number: int, wanted: Try, question: Question) -> Trial:
+        def make(self, number: int, wanted: LimitTry, question: LimitQuestion) -> LimitTrial:
             self.rare = 1.0 if number == 2 else 0.0  # the first bracket below the limit
             return super().make(number, wanted, question)
 
@@ -123,7 +123,7 @@ def test_a_rate_that_the_smallest_tire_misses_is_not_held() -> None:
 
 
 def test_memory_ends_a_search_that_time_does_not() -> None:
-    question = Question(PERIOD_NS, 6_000, memory_bytes=64 * 1_000_003)
+    question = LimitQuestion(PERIOD_NS, 6_000, memory_bytes=64 * 1_000_003)
     found = search(Machine(ns_per_node=0.5), question)
     assert found.end == "memory"
     assert largest(found) == 1_000_000
@@ -140,7 +140,7 @@ def test_the_smallest_tire_has_a_mass_for_every_thread() -> None:
 def test_allowed_misses_are_none() -> None:
     machine = Machine(rare=1 / 3_000, seed=3)
     strict = search(machine)
-    lax = search(Machine(rare=1 / 3_000, seed=3), Question(PERIOD_NS, 6_000, misses=10))
+    lax = search(Machine(rare=1 / 3_000, seed=3), LimitQuestion(PERIOD_NS, 6_000, misses=10))
     assert lax.end == "found"
     assert largest(lax) == pytest.approx(PERIOD_NS / 1.7, rel=0.02)
     assert lax.largest is not None
@@ -149,24 +149,24 @@ def test_allowed_misses_are_none() -> None:
 
 
 def test_a_search_begins_with_the_speed_in_the_cache_and_of_what_that_suggests() -> None:
-    question = Question(PERIOD_NS, 6_000, memory_bytes=80 * 5_000_000)
-    assert Course(question, 2, [], []).next() == Try(8_192, 500, "speed")
+    question = LimitQuestion(PERIOD_NS, 6_000, memory_bytes=80 * 5_000_000)
+    assert LimitCourse(question, 2, [], []).next() == LimitTry(8_192, 500, "speed")
     fast = Speed(8_192, 8_192.0, bytes_per_node=80)
-    assert Course(QUESTION, 2, [fast], []).next() == Try(10_000_000, 5, "speed")
+    assert LimitCourse(QUESTION, 2, [fast], []).next() == LimitTry(10_000_000, 5, "speed")
     # No more than memory holds.
-    assert Course(question, 2, [fast], []).next() == Try(5_000_000, 5, "speed")
+    assert LimitCourse(question, 2, [fast], []).next() == LimitTry(5_000_000, 5, "speed")
     slow = Speed(10_000_000, 20_000_000.0, bytes_per_node=80)
-    assert Course(QUESTION, 2, [fast, slow], []).next() == Try(5_000_000, 100, "bracket")
+    assert LimitCourse(QUESTION, 2, [fast, slow], []).next() == LimitTry(5_000_000, 100, "bracket")
 
 
 def test_a_search_cut_off_anywhere_goes_on_as_if_it_had_not_been() -> None:
     whole = search(Machine(noise=0.03, rare=1e-4, seed=5))
     for at in range(len(whole.trials)):
-        wanted = Course(QUESTION, 1, [SPEED, SPEED], list(whole.trials[:at])).next()
-        assert isinstance(wanted, Try)
+        wanted = LimitCourse(QUESTION, 1, [SPEED, SPEED], list(whole.trials[:at])).next()
+        assert isinstance(wanted, LimitTry)
         made = whole.trials[at]
         assert (wanted.nodes, wanted.steps, wanted.purpose) == (made.nodes, made.asked, made.purpose)
-    assert Course(QUESTION, 1, [SPEED, SPEED], whole.trials).next() == whole.end
+    assert LimitCourse(QUESTION, 1, [SPEED, SPEED], whole.trials).next() == whole.end
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_search_cut_off_anywhere_goes_on_as_if_it_had_not_been() -> None:
 )
 def test_a_rate_and_a_step_mean_a_period(rate: str | None, step: str | None, period_ns: int) -> None:
     question = question_of(rate, step, "60s", "1%", 0, "95 %")
-    assert question == Question(period_ns, 60_000_000_000 // period_ns, 0, 0.01, 0.95)
+    assert question == LimitQuestion(period_ns, 60_000_000_000 // period_ns, 0, 0.01, 0.95)
 
 
 @pytest.mark.parametrize(
@@ -212,11 +212,11 @@ def test_a_question_without_sense_is_refused(wrong: dict[str, Any]) -> None:
 
 def test_the_time_left_is_an_upper_bound_and_the_share_never_falls() -> None:
     machine, now = Machine(noise=0.02, seed=3), 0.0
-    own = Findings(1, [SPEED, SPEED])
-    searched = Search("limit-x", "k", "a search", (1,), QUESTION)
+    own = LimitFindings(1, [SPEED, SPEED])
+    searched = LimitSearch("limit-x", "k", "a search", (1,), QUESTION)
     outlook = LimitOutlook(searched, {1: own}, lambda: now)
     seen: list[tuple[float, float]] = []
-    while isinstance(wanted := own.course(QUESTION).next(), Try):
+    while isinstance(wanted := own.course(QUESTION).next(), LimitTry):
         outlook.begin()
         seen.append((now + outlook.left_s, outlook.share))
         own.trials.append(machine.make(len(own.trials) + 3, wanted, QUESTION))
@@ -226,7 +226,7 @@ def test_the_time_left_is_an_upper_bound_and_the_share_never_falls() -> None:
     shares = [share for _, share in seen]
     assert shares == sorted(shares)
     assert usual_s(searched, {1: own}) == 0
-    assert 60 < usual_s(searched, {1: Findings(1)}) < 300
+    assert 60 < usual_s(searched, {1: LimitFindings(1)}) < 300
 
 
 @pytest.mark.slow
@@ -247,12 +247,12 @@ def test_every_search_ends_within_what_it_promised_at_each_moment(
     threads: int, seed: int,
 ) -> None:  # fmt: skip
     machine = Machine(ns_per_node, noise, rare, cliff, seed=seed)
-    question = Question(PERIOD_NS, steps, misses, resolution, memory_bytes=64 << 30)
+    question = LimitQuestion(PERIOD_NS, steps, misses, resolution, memory_bytes=64 << 30)
     promised: list[tuple[int, int, int]] = []
 
-    def watch(state: Course, trials: list[Trial]) -> None:
+    def watch(state: LimitCourse, trials: list[LimitTrial]) -> None:
         if not trials:
-            before = Course(question, threads, [], []).at_most()
+            before = LimitCourse(question, threads, [], []).at_most()
             promised.append((0, before.trials - 2, before.steps))
         bound = state.at_most()
         promised.append((len(trials), bound.trials, bound.steps))

@@ -11,13 +11,13 @@ import tire_runs
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.tire import limit_answer
-from tautochrone.tire.limit_judge import Limit, Limiter, Question, Speed, trial_of
-from tautochrone.tire.limit_results import Results, answer, claim, explanation, limited_by, results_of
+from tautochrone.tire.limit_judge import Limit, Limiter, LimitQuestion, Speed, trial_of
+from tautochrone.tire.limit_results import LimitResults, answer, claim, explanation, limited_by, results_of
 from tautochrone.tire.limit_search import findings_of, open_search
 from tire_machines import PERIOD_NS, Machine, search
 
 MS = tire_runs.MS
-QUESTION = Question(period_ns=10 * MS, steps=600)
+QUESTION = LimitQuestion(period_ns=10 * MS, steps=600)
 
 
 def told(number: int, purpose: str, steps: int, threads: int = 2) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path)
 
 
-def results(store: Store) -> Results:
+def results(store: Store) -> LimitResults:
     search = open_search(store, "limit-latest")
     return results_of(search, findings_of(search, store))
 
@@ -116,7 +116,7 @@ def test_the_claim_is_that_of_the_trials_length_and_allows_for_the_choice() -> N
         one for seed in range(9) if len((one := search(Machine(noise=0.02, seed=seed))).decided) > 1
     )
     assert "allowing for that, fewer than 1 step in" in claim(blurred)
-    few = search(Machine(), Question(PERIOD_NS, 30))
+    few = search(Machine(), LimitQuestion(PERIOD_NS, 30))
     assert "So few steps say little" in claim(few)
 
 

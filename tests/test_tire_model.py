@@ -7,19 +7,19 @@ import numpy as np
 import pytest
 
 from tautochrone.statistics.proportion import Estimate
-from tautochrone.tire.model_fit import Fit, fit, fitting_nodes
-from tautochrone.tire.model_judge import Study, study
-from tautochrone.tire.model_measured import IPC, SWITCH, Latency, Point
+from tautochrone.tire.model_fit import ModelFit, fit, fitting_nodes
+from tautochrone.tire.model_judge import ModelStudy, study
+from tautochrone.tire.model_measured import IPC, SWITCH, MechanismLatency, ModelPoint
 from tautochrone.tire.model_words import fit_shown, fitted_share, headline, rows, sentences_of
 
 NODES = (40, 80, 160, 320, 640, 1280, 2560, 5120, 10240)
 SPRING_NS, MASS_NS, SWITCH_NS, IPC_NS = 4.0, 2.0, 1_000.0, 20_000.0
 ACCESS_NS = {1: 15.0, 2: 18.0, 4: 21.0}
-KNOWN = Latency(SWITCH, Estimate(SWITCH_NS, 990.0, 1_010.0, 0.95, 1))
-UNKNOWN = Latency(SWITCH, None, note="not measured")
-HANDED = Latency(IPC, Estimate(IPC_NS, 19_000.0, 21_000.0, 0.95, 1))
+KNOWN = MechanismLatency(SWITCH, Estimate(SWITCH_NS, 990.0, 1_010.0, 0.95, 1))
+UNKNOWN = MechanismLatency(SWITCH, None, note="not measured")
+HANDED = MechanismLatency(IPC, Estimate(IPC_NS, 19_000.0, 21_000.0, 0.95, 1))
 
-Change = Callable[[Point], Point]
+Change = Callable[[ModelPoint], ModelPoint]
 
 
 def points(
@@ -30,7 +30,7 @@ def points(
     seed: int = 1,
     switches: float = 0.0,
     change: Change = lambda point: point,
-) -> list[Point]:
+) -> list[ModelPoint]:
     """Runs that follow the equation but for the noise, and for the change."""
     rng = np.random.default_rng(seed)
     found = []
@@ -38,7 +38,7 @@ def points(
         for number in nodes:
             for repetition in range(1, repetitions + 1):
                 e = number / count
-                exact = Point(
+                exact = ModelPoint(
                     run=f"{count}-{number}-{repetition}",
                     nodes=number,
                     threads=count,
@@ -59,7 +59,7 @@ def points(
     return found
 
 
-def _noisy(point: Point, rng: np.random.Generator, noise: float) -> Point:
+def _noisy(point: ModelPoint, rng: np.random.Generator, noise: float) -> ModelPoint:
     def disturbed(value: float) -> float:
         return value * float(1 + rng.normal(0, noise))
 
@@ -72,7 +72,7 @@ def _noisy(point: Point, rng: np.random.Generator, noise: float) -> Point:
     )
 
 
-def slower(point: Point, factor: float) -> Point:
+def slower(point: ModelPoint, factor: float) -> ModelPoint:
     return replace(
         point,
         reading_ns=point.reading_ns * factor,
@@ -82,11 +82,11 @@ def slower(point: Point, factor: float) -> Point:
     )
 
 
-def studied(found: Sequence[Point], switch: Latency = KNOWN) -> Study:
+def studied(found: Sequence[ModelPoint], switch: MechanismLatency = KNOWN) -> ModelStudy:
     return study(found, switch, dict.fromkeys(sorted({one.threads for one in found}), HANDED))
 
 
-def refusal(found: Fit | None) -> str:
+def refusal(found: ModelFit | None) -> str:
     assert found is not None
     assert not found.holds
     return " ".join(found.refused)
@@ -202,7 +202,7 @@ def test_constants_that_differ_with_the_threads_hold_alone_and_not_together() ->
 def test_it_can_hold_for_one_thread_and_not_for_two_on_each_cpu() -> None:
     rng = np.random.default_rng(7)
 
-    def waits(one: Point) -> Point:
+    def waits(one: ModelPoint) -> ModelPoint:
         return one if one.threads == 1 else replace(one, reading_ns=one.reading_ns + rng.exponential(40_000))
 
     result = studied(points((1, 4), change=waits))
@@ -258,7 +258,7 @@ def test_one_disturbed_repetition_in_three_changes_nothing() -> None:
 def test_locks_that_were_found_closed_are_told_from_locks_that_are_free() -> None:
     rng = np.random.default_rng(8)
 
-    def blocks(one: Point) -> Point:
+    def blocks(one: ModelPoint) -> ModelPoint:
         times = float(rng.uniform(0.0, 0.002)) * one.accesses
         return replace(one, blocked=times, reading_ns=one.reading_ns + times * IPC_NS)
 
@@ -281,7 +281,7 @@ def test_how_often_a_lock_is_closed_is_told_fitted_and_counted() -> None:
     assert covers(fitted, ACCESS_NS[2] / IPC_NS)
     assert attempt.counted == 0.0
     assert any("1 access in 1,100 would have to" in sentence for sentence in sentences_of(result))
-    unknown = study(points((2,)), KNOWN, {2: Latency(IPC, None, note="not measured")})
+    unknown = study(points((2,)), KNOWN, {2: MechanismLatency(IPC, None, note="not measured")})
     assert fitted_share(unknown, unknown.attempts[0]) is None
     assert unknown.attempts[0].split is None
 
@@ -310,7 +310,7 @@ def test_errors_that_are_no_chance_but_small_are_told_and_not_held_against_it() 
     assert any("is no chance" in sentence for sentence in sentences_of(studied(slight)))
 
 
-def _by_threads(result: Study) -> Mapping[int, str]:
+def _by_threads(result: ModelStudy) -> Mapping[int, str]:
     return {one.threads: "holds" if one.within else "refused" for one in result.attempts}
 
 

@@ -21,7 +21,7 @@ from tautochrone.tire.model_judge import gather_model
 from tautochrone.tire.model_measured import ipc_latency, point_of, points_of, switch_latency
 from tautochrone.tire.model_question import (
     MODEL,
-    Mechanism,
+    NeededMechanism,
     mechanism_cell,
     model_grid,
     needed_mechanisms,
@@ -206,7 +206,7 @@ def test_mechanisms_are_measured_on_the_first_two_cpus_of_the_tire(store: Store)
     assert "cpus" not in needed_mechanisms(("fifo",), "semaphore", "any")[0].options
 
 
-def _wanted() -> Mechanism:
+def _wanted() -> NeededMechanism:
     (wanted,) = needed_mechanisms(("fifo",), "semaphore", "0,1")
     return wanted
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tautochrone.tire.limit_course import Course, Try, least_nodes
-from tautochrone.tire.limit_judge import LateStep, Limit, Parts, Question, Speed, Trial
+from tautochrone.tire.limit_course import LimitCourse, LimitTry, least_nodes
+from tautochrone.tire.limit_judge import LateStep, Limit, LimitQuestion, LimitTrial, Parts, Speed
 
 PERIOD_NS = 10_000_000
-QUESTION = Question(period_ns=PERIOD_NS, steps=6_000)
+QUESTION = LimitQuestion(period_ns=PERIOD_NS, steps=6_000)
 SPEED = Speed(nodes=4_096, step_ns=4_096.0, bytes_per_node=64)  # 1 ns a mass: 10,000,000 fill the period
 
 
@@ -36,7 +36,7 @@ class Machine:
     def __post_init__(self) -> None:
         self.generator = np.random.default_rng(self.seed)
 
-    def make(self, number: int, wanted: Try, question: Question) -> Trial:
+    def make(self, number: int, wanted: LimitTry, question: LimitQuestion) -> LimitTrial:
         typical = wanted.nodes * self.ns_per_node * (2 if wanted.nodes >= self.cliff else 1)
         if any(low <= wanted.nodes < high for low, high in self.bands):
             typical *= 3
@@ -49,7 +49,7 @@ class Machine:
         first = int(late[0]) if len(late) else None
         known = done >= 10
         self.steps_run += done
-        return Trial(
+        return LimitTrial(
             number=number,
             nodes=wanted.nodes,
             purpose=wanted.purpose,
@@ -73,14 +73,14 @@ class Machine:
 
 def search(
     machine: Machine,
-    question: Question = QUESTION,
+    question: LimitQuestion = QUESTION,
     speed: Speed = SPEED,
     threads: int = 1,
-    watch: Callable[[Course, list[Trial]], None] = lambda *_: None,
+    watch: Callable[[LimitCourse, list[LimitTrial]], None] = lambda *_: None,
 ) -> Limit:
-    trials: list[Trial] = []
+    trials: list[LimitTrial] = []
     while True:
-        state = Course(question, threads, [speed, speed], trials)
+        state = LimitCourse(question, threads, [speed, speed], trials)
         watch(state, trials)
         wanted = state.next()
         if isinstance(wanted, str):

@@ -8,7 +8,7 @@ from tautochrone.answer.typeset import micro, number, plural
 from tautochrone.answer.views.environment import show
 from tautochrone.answer.views.virtual import is_said_here
 from tautochrone.answer.views.warnings import Notice, said_once
-from tautochrone.campaign.results import Results
+from tautochrone.campaign.results import CampaignResults
 from tautochrone.judge.circumstances import was_not_obtained
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.campaign import CONDITION, FINISHED
@@ -19,7 +19,7 @@ _MOST_NAMED = 3
 _VALUES = ("before", "requested", "obtained")
 
 
-def deviations(results: Results) -> list[Notice]:
+def deviations(results: CampaignResults) -> list[Notice]:
     """The runs' warnings but those that a band above all says, each once, with the cells that it is about.
 
     A cell that was to end at its first miss tells nothing by having ended.
@@ -36,7 +36,7 @@ def deviations(results: Results) -> list[Notice]:
     ]
 
 
-def _about(own: Sequence[Manifest], results: Results) -> str:
+def _about(own: Sequence[Manifest], results: CampaignResults) -> str:
     if len(own) == len(results.manifests):
         return ""
     names = list(dict.fromkeys(manifest.title for manifest in own))
@@ -45,7 +45,7 @@ def _about(own: Sequence[Manifest], results: Results) -> str:
     return f"{plural(len(own), 'run')}: {named}{more}"
 
 
-def deployments(results: Results) -> Grid | None:
+def deployments(results: CampaignResults) -> Grid | None:
     """Each setting of each deployment: what it was, was asked for, and became; None without any."""
     rows: dict[tuple[str, ...], None] = {}
     for manifest in results.manifests:
@@ -74,7 +74,7 @@ def _setting(one: Mapping[str, Any]) -> tuple[str, ...]:
     return str(one.get("knob")), before, asked or "not asked for", f"{got or 'N/A'}{differs}"
 
 
-def loads(results: Results) -> Grid | None:
+def loads(results: CampaignResults) -> Grid | None:
     """What each load really did, by the run in which it did least; None without any."""
     found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for manifest in results.manifests:

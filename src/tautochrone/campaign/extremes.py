@@ -12,7 +12,7 @@ from math import comb
 from tautochrone.answer.typeset import plain, plural
 from tautochrone.answer.views.summary import quantile_name
 from tautochrone.base.units import format_duration
-from tautochrone.campaign.results import Results, Row, Table
+from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable
 from tautochrone.campaign.tables import SHOWN, differing, missed, name_of, value_of
 from tautochrone.statistics.spread import Spread, spread
 
@@ -22,7 +22,7 @@ _CHOICES = ("deployment", "system")  # what `tauto select` selects among
 
 
 @dataclass(frozen=True)
-class Extremes:
+class BestAndWorst:
     """The best and the worst cell of those that can be compared.
 
     Attributes:
@@ -44,12 +44,12 @@ class _Ranked:
         return spread(self.values)
 
 
-def extremes(results: Results) -> tuple[Extremes, ...]:
+def extremes(results: CampaignResults) -> tuple[BestAndWorst, ...]:
     """One of each table that has several cells to compare."""
     return tuple(one for table in results.tables for one in _of_table(table, _other_order(results)))
 
 
-def _other_order(results: Results) -> str:
+def _other_order(results: CampaignResults) -> str:
     """What may order the cells otherwise, where there is a choice to make; empty: there is none."""
     told = [one.conditions.get("plan") or {} for one in results.manifests]
     if results.grid is not None or all(len({one.get(axis) for one in told}) < 2 for axis in _CHOICES):
@@ -60,7 +60,7 @@ def _other_order(results: Results) -> str:
     )
 
 
-def how_sure(results: Results) -> str:
+def how_sure(results: CampaignResults) -> str:
     """What ``apart`` is worth with as many repetitions; empty where nothing was compared."""
     if not extremes(results):
         return ""
@@ -73,25 +73,25 @@ def how_sure(results: Results) -> str:
     )
 
 
-def _of_table(table: Table, other_order: str) -> Iterator[Extremes]:
-    sources: dict[str, list[Row]] = {}
+def _of_table(table: CampaignTable, other_order: str) -> Iterator[BestAndWorst]:
+    sources: dict[str, list[CampaignRow]] = {}
     for row in table.rows:
         sources.setdefault(row.source, []).append(row)
     compared = {source: rows for source, rows in sources.items() if len(rows) > 1}
     if len(sources) > 1 and compared:
-        yield Extremes(table.title, tuple(_by_source(compared)))
+        yield BestAndWorst(table.title, tuple(_by_source(compared)))
     elif compared:
         for task, rows in _by_task(table.rows).items():
             title = ", ".join(filter(None, [table.title, task]))
-            yield Extremes(title, (*_quantile(rows), *_largest(rows), *_lost(rows, other_order)))
+            yield BestAndWorst(title, (*_quantile(rows), *_largest(rows), *_lost(rows, other_order)))
 
 
-def _by_task(rows: Sequence[Row]) -> dict[str, list[Row]]:
+def _by_task(rows: Sequence[CampaignRow]) -> dict[str, list[CampaignRow]]:
     """The rows by what is asked of the machine, such as a period: only conditions of the same are compared.
 
     Where nothing but that differs, all rows together.
     """
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[CampaignRow]] = {}
     for row in rows:
         asked = ", ".join(f"{name} {row.varied[name]}" for name in _ASKED if name in row.varied)
         several = len({row.what for row in rows}) > 1
@@ -100,7 +100,7 @@ def _by_task(rows: Sequence[Row]) -> dict[str, list[Row]]:
     return enough if len(found) > 1 and enough else {"": list(rows)}
 
 
-def _by_source(compared: dict[str, list[Row]]) -> Iterator[str]:
+def _by_source(compared: dict[str, list[CampaignRow]]) -> Iterator[str]:
     """Sources of different kinds are never compared; those without a difference are counted."""
     ends = {source: _ends(ranked) for source, rows in compared.items() if (ranked := _ranked(rows, 0.5))}
     apart = [(source, *pair) for source, pair in ends.items() if _are_apart(*pair)]
@@ -116,7 +116,7 @@ def _by_source(compared: dict[str, list[Row]]) -> Iterator[str]:
         yield f"{plural(alike, 'source')}: by their medians, no difference between cells is shown."
 
 
-def _quantile(rows: Sequence[Row]) -> Iterator[str]:
+def _quantile(rows: Sequence[CampaignRow]) -> Iterator[str]:
     """The rarest quantile that every repetition has enough samples for."""
     q = next((q for q in reversed(SHOWN) if _has_all(rows, q)), None)
     if q is None:
@@ -146,14 +146,14 @@ def _beside(ranked: Sequence[_Ranked], end: _Ranked, word: str) -> Iterator[str]
         yield f"Not told apart from the {word}: {named}{more}."
 
 
-def _largest(rows: Sequence[Row]) -> Iterator[str]:
+def _largest(rows: Sequence[CampaignRow]) -> Iterator[str]:
     names = _names(rows)
     at = max(range(len(rows)), key=lambda index: max(one.summary.maximum for one in rows[index].repetitions))
     worst = max(one.summary.maximum for one in rows[at].repetitions)
     yield f"Largest of all samples: {format_duration(worst)}, in {names[at]}."
 
 
-def _lost(rows: Sequence[Row], other_order: str) -> Iterator[str]:
+def _lost(rows: Sequence[CampaignRow], other_order: str) -> Iterator[str]:
     lost = {name: found for name, row in zip(_names(rows), rows, strict=True) if (found := missed(row))}
     short = {name: found for name, found in lost.items() if found[0]}
     if short:
@@ -168,11 +168,11 @@ def _lost(rows: Sequence[Row], other_order: str) -> Iterator[str]:
         yield "No release was missed."
 
 
-def _has_all(rows: Sequence[Row], q: float) -> bool:
+def _has_all(rows: Sequence[CampaignRow], q: float) -> bool:
     return all(value_of(one, q).value is not None for row in rows for one in row.repetitions)
 
 
-def _ranked(rows: Sequence[Row], q: float) -> list[_Ranked]:
+def _ranked(rows: Sequence[CampaignRow], q: float) -> list[_Ranked]:
     """The cells with their repetitions' quantiles; those that have not enough samples are left out."""
     return [
         _Ranked(name, tuple(float(value_of(one, q).value or 0) for one in row.repetitions))
@@ -181,7 +181,7 @@ def _ranked(rows: Sequence[Row], q: float) -> list[_Ranked]:
     ]
 
 
-def _names(rows: Sequence[Row]) -> list[str]:
+def _names(rows: Sequence[CampaignRow]) -> list[str]:
     axes = [axis for axis in differing(rows) if axis != "source"]
     return [name_of(row, axes) or row.load for row in rows]
 

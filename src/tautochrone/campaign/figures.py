@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from tautochrone.answer.blocks import Figure, Panel, Place
 from tautochrone.answer.charts import rows
 from tautochrone.campaign.kinds import kind_of
-from tautochrone.campaign.results import Results, Row, Table
+from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable
 from tautochrone.campaign.tables import differing, name_of
 
 _MOST_PANELS, _MOST_ROWS = 12, 60
@@ -16,7 +16,7 @@ _CAPTION = (
 )
 
 
-def figures(results: Results, prefix: str) -> list[Figure]:
+def figures(results: CampaignResults, prefix: str) -> list[Figure]:
     """Those of a whole campaign: of its grid, or of each measure."""
     if results.grid is not None:
         return kind_of(results.grid).figures(results.grid, prefix)
@@ -24,7 +24,7 @@ def figures(results: Results, prefix: str) -> list[Figure]:
     return [one for one in drawn if one is not None]
 
 
-def figure(table: Table, prefix: str) -> Figure | None:
+def figure(table: CampaignTable, prefix: str) -> Figure | None:
     """The figure; None where the table has too many kinds of rows to draw.
 
     Args:
@@ -57,7 +57,7 @@ def figure(table: Table, prefix: str) -> Figure | None:
     return Figure("Cell by cell", panels, (f"{_CAPTION}{colours}",), key)
 
 
-def _lines(held: Sequence[Row], axes: Sequence[str], loads: Sequence[str]) -> list[rows.CellLine]:
+def _lines(held: Sequence[CampaignRow], axes: Sequence[str], loads: Sequence[str]) -> list[rows.CellLine]:
     return [
         rows.CellLine(
             name_of(row, axes) or row.load,

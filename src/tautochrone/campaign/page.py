@@ -12,9 +12,9 @@ from tautochrone.answer.views import grids, run_lines
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
 from tautochrone.campaign import conditions, figures, requirements, tables
-from tautochrone.campaign.extremes import Extremes, extremes, how_sure
+from tautochrone.campaign.extremes import BestAndWorst, extremes, how_sure
 from tautochrone.campaign.kinds import GridResults, kind_of
-from tautochrone.campaign.results import Results, Table
+from tautochrone.campaign.results import CampaignResults, CampaignTable
 from tautochrone.run.manifest import Manifest
 
 _ORDERS = {
@@ -37,7 +37,7 @@ class _GridSection:
     tables: list[grids.Laid]
 
 
-def render(results: Results, *, out: Path) -> Path:
+def render(results: CampaignResults, *, out: Path) -> Path:
     """Write the page of a campaign.
 
     Args:
@@ -55,7 +55,7 @@ def render(results: Results, *, out: Path) -> Path:
     return html.write(page(results), out)
 
 
-def page(results: Results) -> str:
+def page(results: CampaignResults) -> str:
     """The HTML text."""
     sections = [
         (_heading(table), Later(_section, table, results, index))
@@ -81,18 +81,18 @@ def page(results: Results) -> str:
     )
 
 
-def _heading(table: Table) -> str:
+def _heading(table: CampaignTable) -> str:
     return tables.heading(table).replace(" in us", " in µs")
 
 
-def _section(table: Table, results: Results, index: int) -> _Section:
+def _section(table: CampaignTable, results: CampaignResults, index: int) -> _Section:
     return _Section(
         grids.view(tables.grid(table, results, apart=True)),
         next(iter(all_made("Its figure", lambda: _drawn(table, index))), None),
     )
 
 
-def _drawn(table: Table, index: int) -> list[Figure]:
+def _drawn(table: CampaignTable, index: int) -> list[Figure]:
     drawn = figures.figure(table, f"plan-{index}")
     return [] if drawn is None else [drawn]
 
@@ -107,7 +107,7 @@ def _grid_section(results: GridResults) -> _GridSection:
     )
 
 
-def _required(results: Results) -> dict[str, object] | None:
+def _required(results: CampaignResults) -> dict[str, object] | None:
     """What the plan requires, with the words for its table; None: nothing."""
     if not results.judged:
         return None
@@ -122,8 +122,8 @@ def _required(results: Results) -> dict[str, object] | None:
     }
 
 
-def _set(one: Extremes) -> Extremes:
-    return Extremes(one.title, tuple(micro(sentence) for sentence in one.sentences))
+def _set(one: BestAndWorst) -> BestAndWorst:
+    return BestAndWorst(one.title, tuple(micro(sentence) for sentence in one.sentences))
 
 
 def _laid(grid: object) -> grids.Laid | None:
@@ -132,7 +132,7 @@ def _laid(grid: object) -> grids.Laid | None:
     return grids.view(grid) if isinstance(grid, Grid) else None
 
 
-def _how(results: Results) -> list[str]:
+def _how(results: CampaignResults) -> list[str]:
     """What was measured, in which order, and how much of it is there."""
     cells, repetitions = len(results.cells), results.wanted
     finished = len(results.manifests)
@@ -158,7 +158,7 @@ def of_paper(name: str) -> str:
     )
 
 
-def _order(results: Results) -> str:
+def _order(results: CampaignResults) -> str:
     if results.grid is not None and (said := kind_of(results.grid).order):
         return said
     return f"Order: {_ORDERS.get(results.order, results.order)}; seed {results.campaign.seed}."
@@ -169,7 +169,7 @@ def _place(manifest: Manifest) -> tuple[object, object]:
     return told.get("position"), told.get("block")
 
 
-def _commands(results: Results) -> list[str]:
+def _commands(results: CampaignResults) -> list[str]:
     typed = dict.fromkeys(one.typed for one in results.manifests if one.typed)
     runs = [f"tauto report {results.manifests[0].id}"] if results.manifests else []
     cell = kind_of(results.grid).again(results.grid) if results.grid is not None else []

@@ -29,7 +29,7 @@ _ORDER = ("does not hold", "not shown", "holds")
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedCell:
     """One requirement of one cell.
 
     Attributes:
@@ -76,7 +76,7 @@ def judge_cells(
     wanted: int,
     why: Mapping[str, str],
     wrong: Collection[str] = (),
-) -> tuple[Judged, ...]:
+) -> tuple[JudgedCell, ...]:
     """Judge every cell by what is required of it, in the order of the plan's cells.
 
     Args:
@@ -102,7 +102,7 @@ def judge_cells(
         for text, (judgement, unread) in zip(texts, _judge(texts, own), strict=True):
             ids = tuple(run.id for run in own)
             reason = unread or lacking
-            found.append(Judged(key, name, text, judgement, reason, key in wrong, ids, _seconds(own)))
+            found.append(JudgedCell(key, name, text, judgement, reason, key in wrong, ids, _seconds(own)))
     return tuple(found)
 
 
@@ -137,7 +137,7 @@ def _seconds(runs: Sequence[Run]) -> float | None:
 
 def outcome(
     title: str,
-    judged: Sequence[Judged],
+    judged: Sequence[JudgedCell],
     cells: Mapping[str, str],
     finished: Mapping[str, int],
     wanted: int,
@@ -182,12 +182,12 @@ def unmeasured(
     return outcome(title, judged, cells, {}, wanted, why, wrong)
 
 
-def exit_code(judged: Sequence[Judged]) -> int:
+def exit_code(judged: Sequence[JudgedCell]) -> int:
     """0: every requirement holds, or there is none; 6: one does not; 7: none does not, one is not shown."""
     return Outcome("", tuple(_case(one) for one in judged)).exit_code
 
 
-def _case(one: Judged) -> Case:
+def _case(one: JudgedCell) -> Case:
     if one.judgement is None:
         standing: CaseStanding = "error" if one.wrong else "skipped"
         return Case(one.name, one.text, standing, one.reason)
@@ -203,12 +203,12 @@ def _case(one: Judged) -> Case:
     )
 
 
-def worst_first(judged: Sequence[Judged]) -> list[Judged]:
+def worst_first(judged: Sequence[JudgedCell]) -> list[JudgedCell]:
     """Those that do not hold first; otherwise as the plan lists them."""
     return sorted(judged, key=lambda one: _ORDER.index(one.standing))
 
 
-def counted(judged: Sequence[Judged]) -> str:
+def counted(judged: Sequence[JudgedCell]) -> str:
     """``2 of 3 hold, 1 is not shown.``; empty of none."""
     if not judged:
         return ""
@@ -224,14 +224,14 @@ def counted(judged: Sequence[Judged]) -> str:
     return f"Of {plural(len(judged), 'requirement')} {', '.join(said)}."
 
 
-def notes(judged: Sequence[Judged]) -> list[str]:
+def notes(judged: Sequence[JudgedCell]) -> list[str]:
     """What must be said with them, each once."""
     said = [note for one in judged if one.judgement is not None for note in one.judgement.notes]
     return list(dict.fromkeys(said))
 
 
 @dataclass(frozen=True)
-class Line:
+class RequiredLine:
     """One row of the page's table; ``mark`` is the sign that stands with the words."""
 
     mark: str
@@ -242,15 +242,15 @@ class Line:
     to_settle: str
 
 
-def lines(judged: Sequence[Judged]) -> list[Line]:
+def lines(judged: Sequence[JudgedCell]) -> list[RequiredLine]:
     """The rows of the page's table, the worst first."""
     return [
-        Line(_MARKS[one.standing], one.standing, one.text, one.name, one.reason, one.to_settle)
+        RequiredLine(_MARKS[one.standing], one.standing, one.text, one.name, one.reason, one.to_settle)
         for one in worst_first(judged)
     ]
 
 
-def as_table(judged: Sequence[Judged]) -> list[dict[str, Any]]:
+def as_table(judged: Sequence[JudgedCell]) -> list[dict[str, Any]]:
     """The same as JSON has it."""
     return [
         {

@@ -10,7 +10,7 @@ from tautochrone.answer.ci.outcome import Outcome
 from tautochrone.answer.experiments import beginning_of
 from tautochrone.answer.typeset import plural
 from tautochrone.campaign.kinds import GridResults, GridRuns, kind_named
-from tautochrone.campaign.requirements import Judged, exit_code, judge_cells, outcome
+from tautochrone.campaign.requirements import JudgedCell, exit_code, judge_cells, outcome
 from tautochrone.judge.loops import is_a_loop_with_work, is_about_a_loop
 from tautochrone.judge.reduced import all_counts, reduce_run
 from tautochrone.measure.campaign.campaign import CONDITION, GRID, PAPER, Campaign, points_of
@@ -45,7 +45,7 @@ class Repetition:
 
 
 @dataclass(frozen=True)
-class Row:
+class CampaignRow:
     """One cell, or one source of it where sources are of different kinds.
 
     Attributes:
@@ -64,13 +64,13 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class CampaignTable:
     """One measure of one experiment, over all cells that have it."""
 
     experiment: str
     measure: str
     meaning: str
-    rows: tuple[Row, ...]
+    rows: tuple[CampaignRow, ...]
 
     @property
     def title(self) -> str:
@@ -80,7 +80,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Results:
+class CampaignResults:
     """A campaign's results.
 
     Attributes:
@@ -98,12 +98,12 @@ class Results:
     order: str
     wanted: int
     cells: Mapping[str, str]
-    tables: tuple[Table, ...]
+    tables: tuple[CampaignTable, ...]
     manifests: tuple[Manifest, ...]
     lacking: tuple[tuple[str, str], ...] = ()
     failed: tuple[Entry, ...] = field(default=())
     grid: GridResults | None = None
-    judged: tuple[Judged, ...] = ()
+    judged: tuple[JudgedCell, ...] = ()
     outcome: Outcome = field(default_factory=lambda: Outcome("", ()))
     paper: str = ""
 
@@ -123,7 +123,7 @@ def gather_results(
     reasons: Sequence[tuple[str, str]] = (),
     required: Mapping[str, Sequence[str]] | None = None,
     wrong: Collection[str] = (),
-) -> Results:
+) -> CampaignResults:
     """Read a campaign's finished runs, one after the other.
 
     Args:
@@ -155,7 +155,7 @@ def gather_results(
     told_why = joined(why)
     judged = judge_cells(required, cells, _by_cell(runs, required), wanted, told_why, failed)
     there = Counter(key for key, number in done if number <= wanted)
-    return Results(
+    return CampaignResults(
         campaign=campaign,
         order=str(told[-1].get("order")) if told else "",
         wanted=wanted,
@@ -233,7 +233,7 @@ def _in_common(own: Sequence[Point], points: Sequence[Point]) -> Iterator[str]:
             yield f"{name.replace('-', ' ')} {next(iter(values))}"
 
 
-def _tables(runs: Sequence[Run], cells: Iterable[str]) -> Iterator[Table]:
+def _tables(runs: Sequence[Run], cells: Iterable[str]) -> Iterator[CampaignTable]:
     """In the order of the plan's cells; a table's rows of one source lie together, so that cells compare."""
     found: dict[tuple[str, str], dict[tuple[str, str], list[tuple[Run, Repetition]]]] = {}
     meanings: dict[tuple[str, str], str] = {}
@@ -250,7 +250,9 @@ def _tables(runs: Sequence[Run], cells: Iterable[str]) -> Iterator[Table]:
     for table, rows in found.items():
         first = {source: at for at, source in enumerate(dict.fromkeys(source for source, _ in rows))}
         ordered = sorted(rows.items(), key=lambda row: (first[row[0][0]], place[row[0][1]]))
-        yield Table(*table, meanings[table], tuple(_row(source, own, names) for (source, _), own in ordered))
+        yield CampaignTable(
+            *table, meanings[table], tuple(_row(source, own, names) for (source, _), own in ordered)
+        )
 
 
 def _deployment_names(runs: Sequence[Run]) -> Mapping[str, str]:
@@ -261,10 +263,10 @@ def _deployment_names(runs: Sequence[Run]) -> Mapping[str, str]:
     return {one: stem if often[stem] == 1 else one for one, stem in stems.items()}
 
 
-def _row(source: str, own: Sequence[tuple[Run, Repetition]], deployments: Mapping[str, str]) -> Row:
+def _row(source: str, own: Sequence[tuple[Run, Repetition]], deployments: Mapping[str, str]) -> CampaignRow:
     run = own[0][0]
     told = _told(run)
-    return Row(
+    return CampaignRow(
         cell=str(told["cell"]),
         what=str(told.get("heading") or run.manifest.experiment),
         varied={str(name): _text(told["options"].get(name)) for name in told.get("varied") or ()},

@@ -6,22 +6,25 @@ from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number, plain, plural
 from tautochrone.answer.views.summary import quantile_name
 from tautochrone.base.units import format_us
-from tautochrone.campaign.results import Repetition, Results, Row, Table
+from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable, Repetition
 from tautochrone.statistics.spread import spread
 from tautochrone.statistics.summary import Quantile, samples_needed
 
 SHOWN = (0.5, 0.999, 0.99999)
 _TOO_FEW, _UNKNOWN, _TIMES = "too few", "N/A", "\u00d7"
 _SPREADS = ("medians from", "to", "maxima from", "to")
-_BEFORE: dict[str, Callable[[Row], str]] = {"what": lambda row: row.what, "source": lambda row: row.source}
-_AFTER: dict[str, Callable[[Row], str]] = {
+_BEFORE: dict[str, Callable[[CampaignRow], str]] = {
+    "what": lambda row: row.what,
+    "source": lambda row: row.source,
+}
+_AFTER: dict[str, Callable[[CampaignRow], str]] = {
     "load": lambda row: row.load,
     "deployment": lambda row: row.deployment,
     "system": lambda row: row.system,
 }
 
 
-def grid(table: Table, results: Results, *, apart: bool) -> Grid:
+def grid(table: CampaignTable, results: CampaignResults, *, apart: bool) -> Grid:
     """The table of one measure; times in us.
 
     Args:
@@ -62,25 +65,25 @@ def in_two(grid: Grid) -> tuple[Grid, Grid]:
     )
 
 
-def heading(table: Table) -> str:
+def heading(table: CampaignTable) -> str:
     """What stands above the table."""
     return f"{table.title} in us"
 
 
-def differing(rows: Sequence[Row]) -> list[str]:
+def differing(rows: Sequence[CampaignRow]) -> list[str]:
     """In what the rows of a table differ; the load, if they differ in nothing."""
     options = dict.fromkeys(name for row in rows for name in row.varied)
     names = [*_BEFORE, *options, *_AFTER]
     return [name for name in names if len({trait(row, name) for row in rows}) > 1] or ["load"]
 
 
-def trait(row: Row, name: str) -> str:
+def trait(row: CampaignRow, name: str) -> str:
     """One of the things in which rows may differ; empty if it has none of that name."""
     of = _BEFORE.get(name) or _AFTER.get(name)
     return of(row) if of is not None else row.varied.get(name, "")
 
 
-def name_of(row: Row, axes: Sequence[str]) -> str:
+def name_of(row: CampaignRow, axes: Sequence[str]) -> str:
     """What tells a row from the others: ``period 1ms, idle``."""
     words = []
     for axis in axes:
@@ -95,7 +98,7 @@ def value_of(one: Repetition, q: float) -> Quantile:
     return next(quantile for quantile in one.summary.quantiles if quantile.q == q)
 
 
-def missed(row: Row) -> tuple[int, int] | None:
+def missed(row: CampaignRow) -> tuple[int, int] | None:
     """Missed of released, over all repetitions; None where nothing is released."""
     known = [(one.missed, one.released) for one in row.repetitions if one.missed is not None]
     if not known:
@@ -103,12 +106,12 @@ def missed(row: Row) -> tuple[int, int] | None:
     return sum(lost or 0 for lost, _ in known), sum(released or 0 for _, released in known)
 
 
-def _had(rows: Sequence[Row]) -> tuple[float, ...]:
+def _had(rows: Sequence[CampaignRow]) -> tuple[float, ...]:
     """The quantiles that at least one row has; the median in any case."""
     return tuple(q for q in SHOWN if q == SHOWN[0] or any(_middle(row, q) != _TOO_FEW for row in rows))
 
 
-def _numbers(row: Row, quantiles: Sequence[float], *, several: bool) -> tuple[str, ...]:
+def _numbers(row: CampaignRow, quantiles: Sequence[float], *, several: bool) -> tuple[str, ...]:
     maxima = [one.summary.maximum for one in row.repetitions]
     lost = missed(row)
     spreads = (*_ends([value_of(one, 0.5).value for one in row.repetitions]), *_ends(maxima))
@@ -131,7 +134,7 @@ def _ends(values: Sequence[int | None]) -> tuple[str, str]:
     return format_us(spread(known).least), format_us(spread(known).largest)
 
 
-def _count(row: Row) -> str:
+def _count(row: CampaignRow) -> str:
     """``3\u00d760,000`` where all repetitions have as many samples; otherwise how many there are in all."""
     counts = [one.summary.count for one in row.repetitions]
     if len(counts) == 1:
@@ -141,14 +144,14 @@ def _count(row: Row) -> str:
     return number(sum(counts))
 
 
-def _middle(row: Row, q: float) -> str:
+def _middle(row: CampaignRow, q: float) -> str:
     """The median of the repetitions' quantiles; none of one that has too few samples for it."""
     values = [value_of(one, q).value for one in row.repetitions]
     known = [value for value in values if value is not None]
     return _TOO_FEW if len(known) < len(values) else format_us(spread(known).middle)
 
 
-def _notes(table: Table, results: Results) -> list[str]:
+def _notes(table: CampaignTable, results: CampaignResults) -> list[str]:
     notes = []
     if results.wanted > 1 and table is results.tables[0]:
         notes.append(

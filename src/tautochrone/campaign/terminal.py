@@ -16,13 +16,13 @@ from tautochrone.campaign import requirements, tables
 from tautochrone.campaign.conditions import deviations
 from tautochrone.campaign.extremes import extremes, how_sure
 from tautochrone.campaign.kinds import GridResults, kind_of
-from tautochrone.campaign.results import Results, Row, Table
+from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable
 
 _WIDE = 128  # columns of a terminal that all numbers need
 _STYLES = {"holds": "bold green", "does not hold": "bold red", "not shown": "bold yellow"}
 
 
-def show_results(console: Console, results: Results) -> None:
+def show_results(console: Console, results: CampaignResults) -> None:
     """Print one table for each measure, or the grid; then what deviated, then what was not measured."""
     for line in band_lines(results.manifests):
         console.print(line, soft_wrap=not console.is_terminal)
@@ -36,7 +36,7 @@ def show_results(console: Console, results: Results) -> None:
     show_part(console, requirements.TITLE, _show_required, console, results)
 
 
-def _show_measured(console: Console, table: Table, results: Results) -> None:
+def _show_measured(console: Console, table: CampaignTable, results: CampaignResults) -> None:
     console.print(Text(f"\n{tables.heading(table)}", style="bold"))
     narrow = console.is_terminal and console.width < _WIDE
     grid = tables.grid(table, results, apart=not console.is_terminal)
@@ -45,7 +45,7 @@ def _show_measured(console: Console, table: Table, results: Results) -> None:
             console.print(part)
 
 
-def _show_deviations(console: Console, results: Results) -> None:
+def _show_deviations(console: Console, results: CampaignResults) -> None:
     for notice in deviations(results):
         about = f" ({notice.runs})" if notice.runs else ""
         console.print(
@@ -55,7 +55,7 @@ def _show_deviations(console: Console, results: Results) -> None:
             console.print(Text(f"  {plain(notice.advice)}"), soft_wrap=True)
 
 
-def _show_lacking(console: Console, results: Results) -> None:
+def _show_lacking(console: Console, results: CampaignResults) -> None:
     if not results.lacking:
         return
     rows = tuple((what, why) for what, why in results.lacking)
@@ -63,7 +63,7 @@ def _show_lacking(console: Console, results: Results) -> None:
         console.print(part)
 
 
-def _show_required(console: Console, results: Results) -> None:
+def _show_required(console: Console, results: CampaignResults) -> None:
     """Last, since it is what the plan asked."""
     if not results.judged:
         return
@@ -105,7 +105,7 @@ def _say(console: Console, sentences: Sequence[str]) -> None:
         console.print(Text(sentence), soft_wrap=not console.is_terminal)
 
 
-def _show_extremes(console: Console, results: Results) -> None:
+def _show_extremes(console: Console, results: CampaignResults) -> None:
     for one in extremes(results):
         console.print(Text(f"\n{one.title}: best and worst", style="bold"))
         for sentence in one.sentences:
@@ -114,7 +114,7 @@ def _show_extremes(console: Console, results: Results) -> None:
         console.print(Text(sure, style="dim"), soft_wrap=not console.is_terminal)
 
 
-def as_table(results: Results) -> dict[str, Any]:
+def as_table(results: CampaignResults) -> dict[str, Any]:
     """The same as JSON has it; times in nanoseconds."""
     return {
         "campaign": results.campaign.id,
@@ -145,7 +145,7 @@ def _grid(results: GridResults) -> dict[str, Any]:
     return {"kind": results.kind, **kind_of(results).as_table(results)}
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: CampaignRow) -> dict[str, Any]:
     lost = tables.missed(row)
     return {
         "cell": row.cell,

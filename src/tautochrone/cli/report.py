@@ -20,7 +20,7 @@ from tautochrone.command.options import (
 from tautochrone.command.told import JunitOption, MarkdownOption, tell
 
 if TYPE_CHECKING:
-    from tautochrone.campaign.results import Results
+    from tautochrone.campaign.results import CampaignResults
 
 
 def report(
@@ -90,7 +90,7 @@ def _of_campaign(
     return page.render(results, out=path)
 
 
-def _typed(results: Results) -> str:
+def _typed(results: CampaignResults) -> str:
     """What was typed when it was measured, which writes the other report anew."""
     typed = results.manifests[-1].typed if results.manifests else ""
     return typed or f"tauto reproduce {results.paper}"

@@ -234,7 +234,7 @@ LatencyLane = Lane[LatencyRun]
 
 
 @dataclass(frozen=True)
-class Place:
+class LatencyPlace:
     """The runs of a lane with so many lower clients."""
 
     clients: int
@@ -265,12 +265,12 @@ def low_of(run: LatencyRun) -> Clients | None:
     return run.low
 
 
-def places_of(lane: LatencyLane) -> list[Place]:
+def places_of(lane: LatencyLane) -> list[LatencyPlace]:
     """By the number of lower clients, ascending."""
     found: dict[int, list[LatencyRun]] = {}
     for run in lane.runs:
         found.setdefault(run.clients, []).append(run)
-    return [Place(clients, tuple(found[clients])) for clients in sorted(found)]
+    return [LatencyPlace(clients, tuple(found[clients])) for clients in sorted(found)]
 
 
 def average(summary: Summary) -> float:

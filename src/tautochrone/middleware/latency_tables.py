@@ -23,8 +23,8 @@ from tautochrone.middleware.latency_judge import (
     ROUND_TRIP,
     Clients,
     LatencyLane,
+    LatencyPlace,
     LatencyRun,
-    Place,
     high_of,
     low_of,
     places_of,
@@ -145,7 +145,7 @@ def _columns(
     lanes: Sequence[LatencyLane],
     title: str,
     of: Callable[[LatencyRun], Clients | None],
-    cell: Callable[[Place], str],
+    cell: Callable[[LatencyPlace], str],
     notes: Sequence[str],
 ) -> Iterator[Grid]:
     """One number of each place, where there is one."""
@@ -160,7 +160,7 @@ def _columns(
         yield Grid(title, ("", *map(str, clients)), tuple(rows), tuple(notes))
 
 
-def _worst(place: Place, measure: str) -> str:
+def _worst(place: LatencyPlace, measure: str) -> str:
     found = place.worst(high_of, measure)
     return NA if found is None else format_us(found.maximum)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tautochrone.campaign.verb import Wanted
     from tautochrone.command.beside import Beside
     from tautochrone.command.grids import Usable
-    from tautochrone.middleware.question import Ends, Grid
+    from tautochrone.middleware.question import Ends, MiddlewareGrid
     from tautochrone.target.target import Target
 
 
@@ -205,7 +205,7 @@ def _written(cpus: tuple[int, ...]) -> str:
 
 
 def measure(
-    grid: Grid,
+    grid: MiddlewareGrid,
     ways: Ways,
     beside: Beside,
     repetitions: int,

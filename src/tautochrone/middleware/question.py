@@ -36,7 +36,7 @@ _LONGEST, _MOST_LENGTHS = 4_194_304, 24
 
 
 @dataclass(frozen=True)
-class Grid:
+class MiddlewareGrid:
     """What a verb measures of each transport at each place.
 
     Attributes:
@@ -77,7 +77,7 @@ class Ends:
         }
 
 
-def document_of(grid: Grid, ends: Ends, axes: Mapping[str, str | None]) -> Document:
+def document_of(grid: MiddlewareGrid, ends: Ends, axes: Mapping[str, str | None]) -> Document:
     """The plan that measures the grid in randomised blocks.
 
     Args:
@@ -91,7 +91,7 @@ def throughput_grid(
     lengths: str | None = None,
     directions: str | None = None,
     count: int | None = None,
-) -> Grid:
+) -> MiddlewareGrid:
     """Operations per second: schmidt2002, 3.2. None: as the probe has it.
 
     Raises:
@@ -108,7 +108,7 @@ def throughput_grid(
         chosen["directions"] = (named[0] if len(named) == 1 else "both",)
     if count is not None:
         chosen["count"] = (_at_least_one(count, "--count"),)
-    return Grid(THROUGHPUT, "Middleware: throughput", chosen)
+    return MiddlewareGrid(THROUGHPUT, "Middleware: throughput", chosen)
 
 
 def latency_grid(
@@ -119,7 +119,7 @@ def latency_grid(
     overrun: str | None = None,
     phase: str = TOGETHER,
     rates: Mapping[str, str | None] | None = None,
-) -> Grid:
+) -> MiddlewareGrid:
     """Latency and jitter of the most urgent client: schmidt2002, 3.3.
 
     Args:
@@ -129,7 +129,7 @@ def latency_grid(
         UsageError: clients, calls or phases can't be.
     """
     phases = chosen_of(phase, PHASES, "--phase")
-    return Grid(
+    return MiddlewareGrid(
         LATENCY,
         "Middleware: latency under lower-priority clients",
         {
@@ -143,7 +143,9 @@ def latency_grid(
     )
 
 
-def footprint_grid(servants: str = SERVANTS, calls: int | None = None, *, memory_lock: bool = False) -> Grid:
+def footprint_grid(
+    servants: str = SERVANTS, calls: int | None = None, *, memory_lock: bool = False
+) -> MiddlewareGrid:
     """What a server needs of memory: schmidt2002, 3.4. None: as the probe has it.
 
     Raises:
@@ -157,7 +159,7 @@ def footprint_grid(servants: str = SERVANTS, calls: int | None = None, *, memory
         chosen["calls"] = (_at_least_one(calls, "--calls"),)
     if memory_lock:
         chosen["memory-lock"] = (True,)
-    return Grid(FOOTPRINT, "Middleware: memory footprint", chosen)
+    return MiddlewareGrid(FOOTPRINT, "Middleware: memory footprint", chosen)
 
 
 def parse_clients(text: str) -> tuple[int, ...]:

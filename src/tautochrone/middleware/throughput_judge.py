@@ -28,7 +28,7 @@ Edges = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Rate:
+class CallRate:
     """Operations per second.
 
     Attributes:
@@ -41,7 +41,7 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Row:
+class ThroughputRow:
     """One type in one direction, as one run measured it.
 
     Attributes:
@@ -65,7 +65,7 @@ class Row:
     summary: Summary | None
     calls: int
     elapsed_ns: int | None
-    rate: Rate | None
+    rate: CallRate | None
     confirmed: int | None
     drained_ns: int | None
     lost: int | None
@@ -76,13 +76,13 @@ class Row:
         return name_of(self.kind, self.length)
 
     @property
-    def drained(self) -> Rate | None:
+    def drained(self) -> CallRate | None:
         """Operations per second that got through; of a two-way row those that were answered."""
         if self.direction == TWO_WAY:
             return self.rate
         if not self.confirmed or not self.drained_ns:
             return None
-        return Rate(self.confirmed / self.drained_ns * 1e9)
+        return CallRate(self.confirmed / self.drained_ns * 1e9)
 
     @property
     def megabytes_per_s(self) -> float | None:
@@ -102,10 +102,10 @@ class ThroughputRun:
 
     id: str
     setting: Setting
-    rows: tuple[Row, ...]
+    rows: tuple[ThroughputRow, ...]
     absent: Mapping[str, str]
 
-    def row(self, direction: str, kind: str, length: int = 0) -> Row | None:
+    def row(self, direction: str, kind: str, length: int = 0) -> ThroughputRow | None:
         """The one of this type; None: it was not asked for, or can't be had."""
         wanted = (direction, kind, length)
         return next((one for one in self.rows if (one.direction, one.kind, one.length) == wanted), None)
@@ -148,7 +148,7 @@ def _row(
     summary: Summary | None,
     told: Mapping[str, Any],
     edges: Edges | None,
-) -> Row:
+) -> ThroughputRow:
     direction, _, rest = name.partition(" ")
     kind, _, length = rest.partition(" ")
     samples = summary.count if summary is not None else 0
@@ -159,7 +159,7 @@ def _row(
     if elapsed is None and edges is not None:
         elapsed = int(edges[-1] - edges[0])
     direction = str(stated.get("direction") or direction)
-    return Row(
+    return ThroughputRow(
         source=source,
         direction=direction,
         kind=str(stated.get("type") or kind),
@@ -181,21 +181,21 @@ def _unconfirmed(told: Mapping[str, Any]) -> int | None:
     return None if sent is None or confirmed is None else max(0, sent - confirmed)
 
 
-def _rate(calls: int, elapsed_ns: int | None, edges: Edges | None) -> Rate | None:
+def _rate(calls: int, elapsed_ns: int | None, edges: Edges | None) -> CallRate | None:
     """With an interval from the means of batches, since neighbouring calls are alike (see `batch_means`)."""
     if not calls or not elapsed_ns:
         return None
     value = calls / elapsed_ns * 1e9
     if edges is None or calls < FEWEST:
-        return Rate(value)
+        return CallRate(value)
     sizes = [len(one) for one in np.array_split(np.arange(calls), BATCHES)]
     means = np.diff(edges) / np.array(sizes)
     reach = float(special.stdtrit(BATCHES - 1, (1 + CONFIDENCE) / 2)) * float(means.std(ddof=1))
     reach /= math.sqrt(BATCHES)
     middle = elapsed_ns / calls
     if reach >= middle:
-        return Rate(value)
-    return Rate(value, 1e9 / (middle + reach), 1e9 / (middle - reach))
+        return CallRate(value)
+    return CallRate(value, 1e9 / (middle + reach), 1e9 / (middle - reach))
 
 
 def _edges(run: Run) -> dict[int, Edges]:

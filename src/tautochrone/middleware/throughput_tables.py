@@ -17,7 +17,7 @@ from tautochrone.middleware.lanes import (
     title_for,
     too_few,
 )
-from tautochrone.middleware.throughput_judge import Rate, Row, ThroughputRun, name_of
+from tautochrone.middleware.throughput_judge import CallRate, ThroughputRow, ThroughputRun, name_of
 from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY, SEQUENCES, TWO_WAY, TYPES
 
@@ -63,18 +63,18 @@ def kinds_of(lanes: Sequence[ThroughputLane]) -> list[Kind]:
     return sorted(found, key=lambda kind: (_place(kind[0]), kind[1]))
 
 
-def of_lane(lane: ThroughputLane, direction: str, kind: Kind) -> list[Row]:
+def of_lane(lane: ThroughputLane, direction: str, kind: Kind) -> list[ThroughputRow]:
     """A type in a direction, in each run of a lane that has it."""
     rows = (run.row(direction, *kind) for run in lane.runs)
     return [row for row in rows if row is not None and row.rate is not None]
 
 
-def answered(rows: Sequence[Row]) -> Rate | None:
+def answered(rows: Sequence[ThroughputRow]) -> CallRate | None:
     """Operations per second over the runs of a lane; of one run with its own interval."""
     return _over([row.rate for row in rows])
 
 
-def drained(rows: Sequence[Row]) -> Rate | None:
+def drained(rows: Sequence[ThroughputRow]) -> CallRate | None:
     """The same of what got through."""
     return _over([row.drained for row in rows])
 
@@ -145,7 +145,7 @@ def _side_by_side(lanes: Sequence[ThroughputLane]) -> Iterator[Grid]:
             )
 
 
-def _cell(rows: Sequence[Row], direction: str) -> str:
+def _cell(rows: Sequence[ThroughputRow], direction: str) -> str:
     if direction == TWO_WAY:
         return _value(answered(rows))
     return f"{_value(drained(rows))} ({_value(answered(rows))})" if rows else NA
@@ -234,29 +234,29 @@ def _distribution(summary: Summary | None) -> tuple[str, ...]:
     )
 
 
-def _over(rates: Sequence[Rate | None]) -> Rate | None:
+def _over(rates: Sequence[CallRate | None]) -> CallRate | None:
     known = [one for one in rates if one is not None]
     if len(known) < 2:
         return known[0] if known else None
-    return Rate(*mean_and_interval([one.value for one in known]))
+    return CallRate(*mean_and_interval([one.value for one in known]))
 
 
-def _value(one: Rate | None) -> str:
+def _value(one: CallRate | None) -> str:
     return NA if one is None else rate(one.value)
 
 
-def _between(one: Rate | None) -> str:
+def _between(one: CallRate | None) -> str:
     return (
         NA if one is None or one.low is None or one.high is None else f"{rate(one.low)} to {rate(one.high)}"
     )
 
 
-def _megabytes(rows: Sequence[Row]) -> str:
+def _megabytes(rows: Sequence[ThroughputRow]) -> str:
     known = [one for row in rows if (one := row.megabytes_per_s) is not None]
     return rate(sum(known) / len(known)) if known else NA
 
 
-def _lost(rows: Sequence[Row]) -> str:
+def _lost(rows: Sequence[ThroughputRow]) -> str:
     known = [row.lost for row in rows if row.lost is not None]
     return f"{sum(known):,}" if known else NA
 

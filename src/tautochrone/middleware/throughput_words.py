@@ -23,7 +23,7 @@ _STEP_PS = 1
 
 
 @dataclass(frozen=True)
-class Order:
+class TransportOrder:
     """Candidates by the time of one call, least first.
 
     Attributes:
@@ -49,7 +49,7 @@ class Order:
         return next((name for name in self.names if best and name not in best), None)
 
 
-def order_of(times_ns: Mapping[str, Sequence[float]]) -> Order | None:
+def order_of(times_ns: Mapping[str, Sequence[float]]) -> TransportOrder | None:
     """Order candidates by the mean times of their runs; None where there are not two.
 
     All pairs are tested as two small samples of runs (`between_runs`), adjusted together (Holm).
@@ -70,7 +70,7 @@ def order_of(times_ns: Mapping[str, Sequence[float]]) -> Order | None:
             for first, second in combinations(range(len(names)), 2)
         }
         ranking = rank(names, [means[name] for name in names], p)
-    return Order(tuple(names), tuple(means[name] for name in names), ranking)
+    return TransportOrder(tuple(names), tuple(means[name] for name in names), ranking)
 
 
 _UNTESTED = (
@@ -159,7 +159,7 @@ def _spoken_of(lanes: Sequence[ThroughputLane]) -> Iterator[tuple[str, Kind]]:
         yield TWO_WAY, max(long, key=lambda kind: (kind[1], kind[0] == "octets"))
 
 
-def _about(told: Order, values: Mapping[str, float], direction: str, kind: Kind, where: str) -> str:
+def _about(told: TransportOrder, values: Mapping[str, float], direction: str, kind: Kind, where: str) -> str:
     """Args: values: operations per second of each, as the tables have them."""
     way = "Two-way calls" if direction == TWO_WAY else "One-way calls that got through"
     short = partial(_short, where=where)

@@ -95,7 +95,7 @@ _PRETEST_THREADS = 40
 
 
 @dataclass(frozen=True)
-class Grid:
+class TireGrid:
     """What is varied, ascending, and what is the same in all cells.
 
     Attributes:
@@ -181,7 +181,7 @@ def usual_map(solver: str) -> Usual:
 
 
 def document_of(
-    grid: Grid, axes: Mapping[str, str | None], repetitions: int = 1, seed: int | None = None
+    grid: TireGrid, axes: Mapping[str, str | None], repetitions: int = 1, seed: int | None = None
 ) -> Document:
     """The plan that measures the grid in randomised blocks.
 
@@ -223,7 +223,7 @@ def fast_grid(
     team: Sequence[int],
     policies: tuple[str, ...],
     common: Common,
-) -> Grid:
+) -> TireGrid:
     """As fast as possible: garre2014, 4.3.
 
     Args:
@@ -233,7 +233,7 @@ def fast_grid(
     Raises:
         UsageError: threads, solver, step or duration can't be.
     """
-    return Grid(
+    return TireGrid(
         FAST,
         f"Tire as fast as possible, {common.duration} simulated, {common.solver}",
         nodes,
@@ -251,7 +251,7 @@ def map_grid(
     common: Common,
     *,
     soft: bool,
-) -> Grid:
+) -> TireGrid:
     """At its rate, deadlines counted: garre2014, 4.4.
 
     A cell that can't keep its rate at all is measured like the others (``overload``): it tells by how much.
@@ -263,7 +263,7 @@ def map_grid(
         UsageError: threads, solver, step or duration can't be.
     """
     rate = format_rate(1e9 / parse_period_ns(common.step))
-    return Grid(
+    return TireGrid(
         MAP,
         f"Tire at {rate}, {'soft' if soft else 'hard'} real time, {common.duration}, {common.solver}",
         nodes,

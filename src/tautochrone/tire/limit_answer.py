@@ -25,9 +25,9 @@ from tautochrone.base.units import format_duration
 from tautochrone.judge.tire_run import miss_bound
 from tautochrone.run.manifest import Manifest
 from tautochrone.tire.grid_question import team_in_words
-from tautochrone.tire.limit_judge import CONDITION, Limit, Trial
+from tautochrone.tire.limit_judge import CONDITION, Limit, LimitTrial
 from tautochrone.tire.limit_results import (
-    Results,
+    LimitResults,
     answer,
     claim,
     explanation,
@@ -52,7 +52,7 @@ _CAPTION = (
 )
 
 
-def figures(results: Results, prefix: str) -> list[Figure]:
+def figures(results: LimitResults, prefix: str) -> list[Figure]:
     """All trials, or nothing where none recorded a step. The ids of the panels begin with ``prefix``."""
     panels = {limit.threads: points for limit in results.limits if (points := _points(limit))}
     if not panels:
@@ -83,7 +83,7 @@ def _points(limit: Limit) -> list[TrialPoint]:
     ]
 
 
-def _words(trial: Trial) -> str:
+def _words(trial: LimitTrial) -> str:
     came = "met" if trial.met else f"missed {trial.missed:,}"
     return f"number {trial.number}, {trial.steps:,} steps, {came}"
 
@@ -128,7 +128,7 @@ _ORDER = (
 )
 
 
-def answers(results: Results) -> Grid:
+def answers(results: LimitResults) -> Grid:
     """One row for each number of threads."""
     confidence = results.search.question.confidence * 100
     return Grid(
@@ -168,7 +168,7 @@ def _answer(limit: Limit) -> tuple[str, ...]:
     )
 
 
-def _trial(limit: Limit, trial: Trial) -> tuple[str, ...]:
+def _trial(limit: Limit, trial: LimitTrial) -> tuple[str, ...]:
     steps = number(trial.steps) if trial.steps == trial.asked else f"{trial.steps:,} of {trial.asked:,}"
     return (
         str(trial.number),
@@ -182,7 +182,7 @@ def _trial(limit: Limit, trial: Trial) -> tuple[str, ...]:
     )
 
 
-def _late(limit: Limit, trial: Trial) -> tuple[str, str, str, str]:
+def _late(limit: Limit, trial: LimitTrial) -> tuple[str, str, str, str]:
     late = trial.late_step
     if late is None:
         return "", "", "", "" if trial.met else name_of(None)
@@ -218,7 +218,7 @@ def _speed(limit: Limit) -> Iterator[str]:
 # A search in the terminal, and as JSON.
 
 
-def show_results(console: Console, results: Results) -> None:
+def show_results(console: Console, results: LimitResults) -> None:
     """Print the answers, what bounds each and why, and how sure it is."""
     for line in band_lines([run.manifest for run in results.runs]):
         console.print(line, soft_wrap=not console.is_terminal)
@@ -227,12 +227,12 @@ def show_results(console: Console, results: Results) -> None:
     show_part(console, "Why", _show_why, console, results)
 
 
-def _show_answers(console: Console, results: Results) -> None:
+def _show_answers(console: Console, results: LimitResults) -> None:
     for part in show_grid(console, answers(results)):
         console.print(part)
 
 
-def _show_why(console: Console, results: Results) -> None:
+def _show_why(console: Console, results: LimitResults) -> None:
     for limit in results.limits:
         if len(results.limits) > 1:
             console.print(Text(f"\n{team_in_words(limit.threads)}", style="bold"))
@@ -244,7 +244,7 @@ def _show_why(console: Console, results: Results) -> None:
         console.print(Text(f"\n{sentence}", style="dim"), soft_wrap=not console.is_terminal)
 
 
-def as_table(results: Results) -> dict[str, Any]:
+def as_table(results: LimitResults) -> dict[str, Any]:
     """The same as JSON has it; times in nanoseconds."""
     search = results.search
     return {
@@ -281,7 +281,7 @@ def _limit(limit: Limit) -> dict[str, Any]:
     }
 
 
-def _trial_as_table(limit: Limit, trial: Trial) -> dict[str, Any]:
+def _trial_as_table(limit: Limit, trial: LimitTrial) -> dict[str, Any]:
     late = trial.late_step is not None
     return {**asdict(trial), "met": trial.met, "cause": name_of(limit.limiter_of(trial)) if late else None}
 
@@ -298,7 +298,7 @@ class _Said:
     sentences: list[str]
 
 
-def render(results: Results, *, out: Path) -> Path:
+def render(results: LimitResults, *, out: Path) -> Path:
     """Write the page of a search.
 
     Args:
@@ -318,7 +318,7 @@ def render(results: Results, *, out: Path) -> Path:
     return html.write(page(results), out)
 
 
-def page(results: Results) -> str:
+def page(results: LimitResults) -> str:
     """The HTML text."""
     manifests = results.manifests
     labels = [_label(manifest, several=len(results.limits) > 1) for manifest in manifests]
@@ -353,7 +353,7 @@ def page(results: Results) -> str:
     )
 
 
-def _how(results: Results) -> list[str]:
+def _how(results: LimitResults) -> list[str]:
     search, question = results.search, results.search.question
     title = f"{search.title[:1].upper()}{search.title[1:]}"
     length = format_duration(question.steps * question.period_ns)
@@ -386,7 +386,7 @@ def _place(manifest: Manifest) -> tuple[object, object]:
     return told["threads"], told["number"]
 
 
-def _commands(results: Results) -> list[str]:
+def _commands(results: LimitResults) -> list[str]:
     typed = dict.fromkeys(one.typed for one in results.manifests if one.typed)
     decided = [limit.largest.run for limit in results.limits if limit.largest is not None]
     shown = decided[0] if decided else results.runs[-1].id

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from tautochrone.measure.bracketing import Bracketing, Tried
 from tautochrone.tire.grid_question import MASSES_MOST, MASSES_UNIT
-from tautochrone.tire.limit_judge import SPEED, End, Purpose, Question, Speed, Trial, is_crowded
+from tautochrone.tire.limit_judge import SPEED, End, LimitQuestion, LimitTrial, Purpose, Speed, is_crowded
 
 DECIDED_MOST = 16
 """Trials of full length, at most."""
@@ -36,7 +36,7 @@ _SPEED_STEPS = (500, 5)  # of a tire in the cache, and of one as large as that s
 
 
 @dataclass(frozen=True)
-class Try:
+class LimitTry:
     """A trial to be made."""
 
     nodes: int
@@ -45,7 +45,7 @@ class Try:
 
 
 @dataclass(frozen=True)
-class Bound:
+class LimitBound:
     """At most so much is still to be done."""
 
     trials: int
@@ -57,7 +57,7 @@ def least_nodes(threads: int) -> int:
     return max(MASSES_UNIT, -(-threads // MASSES_UNIT) * MASSES_UNIT)
 
 
-def most_nodes(question: Question, speed: Speed) -> int:
+def most_nodes(question: LimitQuestion, speed: Speed) -> int:
     """The largest tire that there is memory for, and that the probe takes."""
     if question.memory_bytes is None or not speed.bytes_per_node:
         return MASSES_MOST
@@ -72,7 +72,7 @@ class Masses:
         speed: the latest; None: not known yet.
     """
 
-    question: Question
+    question: LimitQuestion
     threads: int
     speed: Speed | None
 
@@ -116,11 +116,11 @@ class Masses:
         return min(max(middle, met + MASSES_UNIT), too_much - MASSES_UNIT)
 
 
-class Course:
+class LimitCourse:
     """The course of a search with one number of threads. With the same runs it asks for the same."""
 
     def __init__(
-        self, question: Question, threads: int, speeds: Sequence[Speed], trials: Sequence[Trial]
+        self, question: LimitQuestion, threads: int, speeds: Sequence[Speed], trials: Sequence[LimitTrial]
     ) -> None:
         """Look at the runs so far, in the order in which they were made."""
         self.question = question
@@ -135,7 +135,7 @@ class Course:
         """The latest; None: not known yet."""
         return self.masses.speed
 
-    def next(self) -> Try | End:
+    def next(self) -> LimitTry | End:
         """What to run next, or how the search ended."""
         if self._speeds < len(_SPEED_STEPS):
             return self._next_speed()
@@ -143,10 +143,10 @@ class Course:
             return self._next_short()
         return self._next_decided()
 
-    def at_most(self) -> Bound:
+    def at_most(self) -> LimitBound:
         """How much is still to be done, if every trial goes on to its end and comes out at its worst."""
         if isinstance(self.next(), str):
-            return Bound(0, 0)
+            return LimitBound(0, 0)
         if self._decided:
             return self._decisions_left()
         speeds = len(_SPEED_STEPS) - self._speeds
@@ -156,29 +156,29 @@ class Course:
         ratio = too_many / met if met and too_many else self.masses.factor(self._bracketing.places + brackets)
         narrows = self._halvings(ratio)
         decisions = self._decisions_left()
-        return Bound(
+        return LimitBound(
             trials=speeds + 2 * (brackets + narrows) + decisions.trials,
             steps=2 * (brackets * short + narrows * max(short, self.question.steps // _LONGEST_SHARE))
             + decisions.steps,
         )
 
-    def usual(self) -> Bound:
+    def usual(self) -> LimitBound:
         """How much a whole search usually is: two brackets, the narrowing, two trials that decide."""
         narrows = self._halvings(2.0)
         lengths = [self._narrow_steps(at) for at in range(narrows)]
-        return Bound(
+        return LimitBound(
             trials=2 + narrows + 2,
             steps=2 * self._bracket_steps() + sum(lengths) + 2 * self.question.steps,
         )
 
-    def _next_speed(self) -> Try:
+    def _next_speed(self) -> LimitTry:
         nodes = self.masses.start if self._speeds else _SPEED_NODES_PER_THREAD * self.masses.threads
-        return Try(nodes, _SPEED_STEPS[self._speeds], SPEED)
+        return LimitTry(nodes, _SPEED_STEPS[self._speeds], SPEED)
 
-    def _next_short(self) -> Try | End:
+    def _next_short(self) -> LimitTry | End:
         last = self._short[-1] if self._bracketing.missed_once else None
         if last is not None and not is_crowded(last, self.question, self.speed, self._short):
-            return Try(last.nodes, last.asked, last.purpose)  # it missed by accident, as it seems
+            return LimitTry(last.nodes, last.asked, last.purpose)  # it missed by accident, as it seems
         step = self._bracketing.next()
         if step is None:
             return "not held"
@@ -187,9 +187,9 @@ class Course:
             "narrow": self._narrow_steps(self._narrowed()),
             "decide": self.question.steps,
         }
-        return Try(step.at, steps[step.purpose], step.purpose)
+        return LimitTry(step.at, steps[step.purpose], step.purpose)
 
-    def _next_decided(self) -> Try | End:
+    def _next_decided(self) -> LimitTry | End:
         met = max((trial.nodes for trial in self._decided if trial.met), default=None)
         if met is None:
             return self._step_down()
@@ -200,9 +200,9 @@ class Course:
             return "found"
         if len(self._decided) >= DECIDED_MOST:
             return "given up"
-        return Try(self.masses.middle(met, too_many), self.question.steps, "decide")
+        return LimitTry(self.masses.middle(met, too_many), self.question.steps, "decide")
 
-    def _step_down(self) -> Try | End:
+    def _step_down(self) -> LimitTry | End:
         """Every trial of full length has missed so far."""
         lowest, count, least = self._decided[-1].nodes, len(self._decided), self.masses.least
         if lowest <= least or count >= DECIDED_MOST:
@@ -210,7 +210,7 @@ class Course:
         step = min(_LARGEST_STEP_DOWN, self.question.resolution * 2 ** (count - 1))
         nodes = min(_whole(int(lowest * (1 - step))), lowest - MASSES_UNIT)
         last_chance = count == DECIDED_MOST - 1
-        return Try(least if last_chance else max(least, nodes), self.question.steps, "decide")
+        return LimitTry(least if last_chance else max(least, nodes), self.question.steps, "decide")
 
     def _missed(self) -> list[int]:
         """Masses that are too many, by all trials."""
@@ -236,13 +236,13 @@ class Course:
             at, left = at + 1, left + 1
         return left
 
-    def _decisions_left(self) -> Bound:
+    def _decisions_left(self) -> LimitBound:
         left = DECIDED_MOST - len(self._decided)
         met = max((trial.nodes for trial in self._decided if trial.met), default=None)
         if met is not None:
             too_many = min((nodes for nodes in self._missed() if nodes > met), default=met)
             left = min(left, self._halvings(too_many / met))
-        return Bound(left, left * self.question.steps)
+        return LimitBound(left, left * self.question.steps)
 
     def _halvings(self, ratio: float) -> int:
         """How often a ratio is halved until it is as small as the resolution, at most."""

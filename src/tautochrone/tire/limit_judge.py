@@ -37,7 +37,7 @@ FEWEST_TYPICAL = 10
 
 
 @dataclass(frozen=True)
-class Question:
+class LimitQuestion:
     """What is searched for.
 
     Attributes:
@@ -145,7 +145,7 @@ class Limiter:
 
 
 @dataclass(frozen=True)
-class Trial:
+class LimitTrial:
     """One run of the search.
 
     Attributes:
@@ -183,7 +183,7 @@ class Trial:
         return self.purpose == DECIDE
 
 
-def known_ns(nodes: int, trials: Sequence[Trial]) -> float | None:
+def known_ns(nodes: int, trials: Sequence[LimitTrial]) -> float | None:
     """What a step of so many masses typically takes, by trials of others; None: they don't tell.
 
     In proportion to the trial of the next fewer masses; without one, no longer than with the next more.
@@ -196,7 +196,9 @@ def known_ns(nodes: int, trials: Sequence[Trial]) -> float | None:
     return None if above is None else above.typical_ns
 
 
-def is_crowded(trial: Trial, question: Question, speed: Speed | None, trials: Sequence[Trial]) -> bool:
+def is_crowded(
+    trial: LimitTrial, question: LimitQuestion, speed: Speed | None, trials: Sequence[LimitTrial]
+) -> bool:
     """Whether so many masses by themselves fill the period, or nearly: a miss is then no accident.
 
     Args:
@@ -208,7 +210,9 @@ def is_crowded(trial: Trial, question: Question, speed: Speed | None, trials: Se
     return typical_ns >= CROWDED * question.period_ns
 
 
-def limiter(trial: Trial, question: Question, speed: Speed | None, trials: Sequence[Trial]) -> Limiter | None:
+def limiter(
+    trial: LimitTrial, question: LimitQuestion, speed: Speed | None, trials: Sequence[LimitTrial]
+) -> Limiter | None:
     """What made a trial's late step late; None: no late step was recorded.
 
     Args:
@@ -251,23 +255,23 @@ class Limit:
     """
 
     threads: int
-    question: Question
+    question: LimitQuestion
     speed: Speed | None
-    trials: tuple[Trial, ...]
+    trials: tuple[LimitTrial, ...]
     end: End
 
     @property
-    def decided(self) -> tuple[Trial, ...]:
+    def decided(self) -> tuple[LimitTrial, ...]:
         """The trials of full length."""
         return tuple(trial for trial in self.trials if trial.decides)
 
     @property
-    def largest(self) -> Trial | None:
+    def largest(self) -> LimitTrial | None:
         """The trial of full length of the most masses that met; None: none did."""
         return max((one for one in self.decided if one.met), key=lambda one: one.nodes, default=None)
 
     @property
-    def smallest_missed(self) -> Trial | None:
+    def smallest_missed(self) -> LimitTrial | None:
         """The trial of the fewest masses, above those that met, that missed: it bounds the answer.
 
         Of several of the same masses the longest one. While nothing is decided, above those that met in a
@@ -285,7 +289,7 @@ class Limit:
         return max((trial.nodes for trial in self.trials if trial.met), default=0)
 
     @property
-    def missed_below(self) -> tuple[Trial, ...]:
+    def missed_below(self) -> tuple[LimitTrial, ...]:
         """Trials that missed although as many masses, or more, met in a trial of full length."""
         most = self.largest.nodes if self.largest else 0
         return tuple(trial for trial in self.trials if not trial.met and trial.nodes <= most)
@@ -295,7 +299,7 @@ class Limit:
         """What limits: what made the smallest that missed miss."""
         return self.limiter_of(self.smallest_missed) if self.smallest_missed else None
 
-    def limiter_of(self, trial: Trial) -> Limiter | None:
+    def limiter_of(self, trial: LimitTrial) -> Limiter | None:
         """What made a trial's late step late."""
         return limiter(trial, self.question, self.speed, self.trials)
 
@@ -335,7 +339,7 @@ def speed_of(run: Run) -> Speed | None:
     return Speed(asked.nodes, found.step_ns, of_state + _RESULT_BYTES + locks)
 
 
-def trial_of(run: Run) -> Trial:
+def trial_of(run: Run) -> LimitTrial:
     """A trial as its run tells it.
 
     Raises:
@@ -348,7 +352,7 @@ def trial_of(run: Run) -> Trial:
     response_ns = team.response_ns if team is not None else np.empty(0, np.int64)
     known = len(response_ns) >= FEWEST_TYPICAL
     released = books.released or len(response_ns)
-    return Trial(
+    return LimitTrial(
         number=int(told["number"]),
         nodes=configuration(run).nodes,
         purpose=told["purpose"],

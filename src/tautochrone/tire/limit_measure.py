@@ -10,8 +10,8 @@ from tautochrone.measure.trial import refusal_of
 from tautochrone.measure.trials import Begin, Site, make_trials
 from tautochrone.run.folder import Run
 from tautochrone.target.target import Target
-from tautochrone.tire.limit_course import Bound, Try
-from tautochrone.tire.limit_search import Findings, Search, Wish, cell_of, smallest
+from tautochrone.tire.limit_course import LimitBound, LimitTry
+from tautochrone.tire.limit_search import LimitFindings, LimitSearch, Wish, cell_of, smallest
 
 _OF_THE_PROBE = ("--pace", "--overload")  # advice for who runs one tire; a search has no such options
 
@@ -32,7 +32,9 @@ def see_permitted(wish: Wish, target: Target) -> None:
             raise error
 
 
-def make_search(search: Search, wish: Wish, site: Site, found: Mapping[int, Findings], begin: Begin) -> bool:
+def make_search(
+    search: LimitSearch, wish: Wish, site: Site, found: Mapping[int, LimitFindings], begin: Begin
+) -> bool:
     """Make what is left of a search.
 
     Args:
@@ -47,7 +49,7 @@ def make_search(search: Search, wish: Wish, site: Site, found: Mapping[int, Find
 
     def wanted() -> Iterator[tuple[Cell, Callable[[Run], None]]]:
         for own in found.values():
-            while isinstance(one := own.course(search.question).next(), Try):
+            while isinstance(one := own.course(search.question).next(), LimitTry):
                 yield cell_of(search, wish, own, one, site.command), own.add
 
     return make_trials(wanted(), site, begin)
@@ -59,7 +61,7 @@ def make_search(search: Search, wish: Wish, site: Site, found: Mapping[int, Find
 _AROUND_S = 1.0  # of each run: loads, the memory of a large tire, sealing
 
 
-def usual_s(search: Search, found: Mapping[int, Findings]) -> float:
+def usual_s(search: LimitSearch, found: Mapping[int, LimitFindings]) -> float:
     """Seconds that the numbers of threads that are not begun, or not finished, usually take."""
     question = search.question
     left = [own for own in found.values() if own.limit(question).end == "unfinished"]
@@ -73,7 +75,10 @@ class LimitOutlook(Outlook):
     """
 
     def __init__(
-        self, search: Search, found: Mapping[int, Findings], clock: Callable[[], float] = time.monotonic
+        self,
+        search: LimitSearch,
+        found: Mapping[int, LimitFindings],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Nothing has begun yet."""
         super().__init__(clock)
@@ -105,5 +110,5 @@ class LimitOutlook(Outlook):
         return sum(_seconds(bound, self._question.period_ns, self._around_s) for bound in bounds)
 
 
-def _seconds(bound: Bound, period_ns: int, around_s: float) -> float:
+def _seconds(bound: LimitBound, period_ns: int, around_s: float) -> float:
     return bound.steps * period_ns / 1e9 + bound.trials * around_s

@@ -11,7 +11,7 @@ from tautochrone.base.units import (
     parse_rate_hz,
     parse_share,
 )
-from tautochrone.tire.limit_judge import Question
+from tautochrone.tire.limit_judge import LimitQuestion
 
 _NS_PER_S = 1_000_000_000
 _USUAL_RATE = "100Hz"
@@ -21,7 +21,7 @@ _LEAST_SURE, _MOST_SURE = 0.5, 0.999999
 
 def question_of(
     rate: str | None, step: str | None, duration: str, resolution: str, misses: int, confidence: str
-) -> Question:
+) -> LimitQuestion:
     """The question.
 
     Args:
@@ -42,7 +42,7 @@ def question_of(
         raise UsageError(
             f"--misses {misses}: of {steps:,} steps none to {steps - 1:,} may be missed", "Give fewer, or 0."
         )
-    return Question(
+    return LimitQuestion(
         period_ns=period_ns,
         steps=steps,
         misses=misses,

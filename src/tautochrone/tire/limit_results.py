@@ -8,8 +8,8 @@ from tautochrone.judge.tire_run import miss_bound
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
 from tautochrone.tire.grid_question import team_in_words
-from tautochrone.tire.limit_judge import CROWDED, LateStep, Limit, Limiter, Trial
-from tautochrone.tire.limit_search import Findings, Search
+from tautochrone.tire.limit_judge import CROWDED, LateStep, Limit, Limiter, LimitTrial
+from tautochrone.tire.limit_search import LimitFindings, LimitSearch
 
 # What the search for the largest tire says, in sentences; and how sure that is.
 
@@ -116,7 +116,7 @@ def explanation(limit: Limit) -> Iterator[str]:
     yield from _accidents(limit)
 
 
-def _missed(limit: Limit, missed: Trial) -> str:
+def _missed(limit: Limit, missed: LimitTrial) -> str:
     largest = limit.largest
     more = f" ({(missed.nodes / largest.nodes - 1) * 100:.2g} % more)" if largest else ""
     words = f"The smallest tire that missed had {missed.nodes:,} masses{more}"
@@ -148,7 +148,7 @@ def late_words(late: LateStep, asked: int) -> str:
     )
 
 
-def _why(limit: Limit, missed: Trial) -> Iterator[str]:
+def _why(limit: Limit, missed: LimitTrial) -> Iterator[str]:
     limiter, late = limit.limiter_of(missed), missed.late_step
     if limiter is None or late is None:
         return
@@ -222,7 +222,7 @@ def _rounded(value: int) -> int:
 
 
 @dataclass(frozen=True)
-class Results:
+class LimitResults:
     """A search and its answers.
 
     Attributes:
@@ -230,7 +230,7 @@ class Results:
         runs: that are whole, as they were made.
     """
 
-    search: Search
+    search: LimitSearch
     limits: tuple[Limit, ...]
     runs: tuple[Run, ...]
 
@@ -289,10 +289,10 @@ def _fills(limit: Limit, share: float) -> bool:
     return typical_ns >= max(CROWDED, share - 0.1) * limit.question.period_ns
 
 
-def results_of(search: Search, found: Mapping[int, Findings]) -> Results:
+def results_of(search: LimitSearch, found: Mapping[int, LimitFindings]) -> LimitResults:
     """What the runs say, as far as they were made."""
     runs = [run for own in found.values() for run in own.runs]
-    return Results(
+    return LimitResults(
         search,
         tuple(found[threads].limit(search.question) for threads in search.threads),
         tuple(sorted(runs, key=lambda run: run.manifest.created)),

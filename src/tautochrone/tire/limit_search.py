@@ -27,8 +27,17 @@ from tautochrone.run.manifest import MEASURING, SEALED
 from tautochrone.run.named import latest_named, one_named
 from tautochrone.run.store import Store
 from tautochrone.tire.grid_question import EXPERIMENT, team_in_words
-from tautochrone.tire.limit_course import Course, Try, least_nodes
-from tautochrone.tire.limit_judge import CONDITION, SPEED, Limit, Question, Speed, Trial, speed_of, trial_of
+from tautochrone.tire.limit_course import LimitCourse, LimitTry, least_nodes
+from tautochrone.tire.limit_judge import (
+    CONDITION,
+    SPEED,
+    Limit,
+    LimitQuestion,
+    LimitTrial,
+    Speed,
+    speed_of,
+    trial_of,
+)
 
 PREFIX = "limit-"
 """What the id of every search begins with, and of no run and no campaign."""
@@ -53,7 +62,7 @@ class Wish:
         system: the target's name.
     """
 
-    question: Question
+    question: LimitQuestion
     solver: str
     policy: str
     threads: tuple[int, ...]
@@ -89,7 +98,7 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Search:
+class LimitSearch:
     """One search, with its runs in the store.
 
     Attributes:
@@ -101,7 +110,7 @@ class Search:
     key: str
     title: str
     threads: tuple[int, ...]
-    question: Question
+    question: LimitQuestion
     entries: tuple[Entry, ...] = ()
 
     @property
@@ -120,12 +129,12 @@ class Search:
 
 
 @dataclass
-class Findings:
+class LimitFindings:
     """What the runs with one number of threads say; it grows while a search goes on."""
 
     threads: int
     speeds: list[Speed] = field(default_factory=list)
-    trials: list[Trial] = field(default_factory=list)
+    trials: list[LimitTrial] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
 
     def add(self, run: Run) -> None:
@@ -143,11 +152,11 @@ class Findings:
             self.trials.append(trial_of(run))
         self.runs.append(run)
 
-    def course(self, question: Question) -> Course:
+    def course(self, question: LimitQuestion) -> LimitCourse:
         """The course of the search so far."""
-        return Course(question, self.threads, self.speeds, self.trials)
+        return LimitCourse(question, self.threads, self.speeds, self.trials)
 
-    def limit(self, question: Question) -> Limit:
+    def limit(self, question: LimitQuestion) -> Limit:
         """What it came to so far."""
         course = self.course(question)
         end = course.next()
@@ -160,14 +169,14 @@ class Findings:
         )
 
 
-def begin(wish: Wish, facts: Mapping[str, Any], tree: Tree) -> Search:
+def begin(wish: Wish, facts: Mapping[str, Any], tree: Tree) -> LimitSearch:
     """A new search.
 
     Args:
         facts: about the machine.
         tree: its files.
     """
-    return Search(
+    return LimitSearch(
         id=f"{PREFIX}{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(2)}",
         key=wish.key,
         title=wish.title,
@@ -176,7 +185,7 @@ def begin(wish: Wish, facts: Mapping[str, Any], tree: Tree) -> Search:
     )
 
 
-def resumed(wish: Wish, store: Store, facts: Mapping[str, Any]) -> tuple[Search | None, str | None]:
+def resumed(wish: Wish, store: Store, facts: Mapping[str, Any]) -> tuple[LimitSearch | None, str | None]:
     """The search to go on with, and the id of one that can't be: its machine had another kernel.
 
     Raises:
@@ -197,7 +206,7 @@ def resumed(wish: Wish, store: Store, facts: Mapping[str, Any]) -> tuple[Search 
     return replace(found, question=replace(found.question, confidence=confidence)), None
 
 
-def searches(store: Store) -> list[Search]:
+def searches(store: Store) -> list[LimitSearch]:
     """All searches of a store, the one with the latest beginning last.
 
     Raises:
@@ -211,7 +220,7 @@ def searches(store: Store) -> list[Search]:
     return [_search(name, entries) for name, entries in sorted(found.items())]
 
 
-def open_search(store: Store, name: str) -> Search:
+def open_search(store: Store, name: str) -> LimitSearch:
     """The search of this id, or of the beginning of one, or ``limit-latest``.
 
     Raises:
@@ -228,20 +237,22 @@ def open_search(store: Store, name: str) -> Search:
     return found
 
 
-def findings_of(search: Search, store: Store) -> dict[int, Findings]:
+def findings_of(search: LimitSearch, store: Store) -> dict[int, LimitFindings]:
     """What the runs in the store say, by the number of threads.
 
     Raises:
         StoreError, DamagedError: a run can't be read.
     """
-    found = {threads: Findings(threads) for threads in search.threads}
+    found = {threads: LimitFindings(threads) for threads in search.threads}
     for threads, own in found.items():
         for entry in search.finished(threads):
             own.add(store.open(entry.id))
     return found
 
 
-def cell_of(search: Search, wish: Wish, own: Findings, wanted: Try, command: tuple[str, ...] = ()) -> Cell:
+def cell_of(
+    search: LimitSearch, wish: Wish, own: LimitFindings, wanted: LimitTry, command: tuple[str, ...] = ()
+) -> Cell:
     """The cell of a run, without its deployment, which is applied around the whole search."""
     number = len(own.runs) + 1
     prepared = EXPERIMENTS[EXPERIMENT].prepare(_options(search.question, wish, own.threads, wanted), Path())
@@ -272,12 +283,12 @@ def cell_of(search: Search, wish: Wish, own: Findings, wanted: Try, command: tup
 def smallest(wish: Wish, threads: int) -> tuple[str, ...]:
     """Arguments of the probe for the smallest tire, to find out what is refused of all."""
     least = least_nodes(threads)
-    options = _options(wish.question, wish, threads, Try(least, 1, "bracket"))
+    options = _options(wish.question, wish, threads, LimitTry(least, 1, "bracket"))
     prepared = EXPERIMENTS[EXPERIMENT].prepare({**options, "overload": False}, Path())
     return (EXPERIMENT, *prepared.arguments)
 
 
-def _options(question: Question, wish: Wish, threads: int, wanted: Try) -> dict[str, Value]:
+def _options(question: LimitQuestion, wish: Wish, threads: int, wanted: LimitTry) -> dict[str, Value]:
     """A trial ends at its first miss, unless some are allowed. To try too many masses is no mistake."""
     at_a_rate: dict[str, Value] = {
         "overrun": "skip" if question.misses else "stop",
@@ -319,15 +330,15 @@ def _memory_bytes(facts: Facts, tree: Tree) -> int | None:
     return int(min(known) * _MEMORY_SHARE) if known else None
 
 
-def _search(name: str, entries: Sequence[Entry]) -> Search:
+def _search(name: str, entries: Sequence[Entry]) -> LimitSearch:
     told = entries[0].conditions[CONDITION]
     try:
-        return Search(
+        return LimitSearch(
             id=name,
             key=str(told["key"]),
             title=str(told["title"]),
             threads=tuple(int(one) for one in told["of"]),
-            question=Question(**told["question"]),
+            question=LimitQuestion(**told["question"]),
             entries=tuple(entries),
         )
     except (KeyError, TypeError, ValueError) as error:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tautochrone.measure.cell import Cell
     from tautochrone.run.store import Store
     from tautochrone.target.target import Target
-    from tautochrone.tire.limit_search import Findings, Search, Wish
+    from tautochrone.tire.limit_search import LimitFindings, LimitSearch, Wish
 
 _DURATION, _QUICK_DURATION = "60s", "10s"
 _RESOLUTION, _QUICK_RESOLUTION = "1%", "5%"
@@ -139,7 +139,7 @@ def _only(names: tuple[str, ...], option: str) -> str:
 
 def _search(
     wish: Wish, store: Store, target: Target, console: Console, *, again: bool
-) -> tuple[Search, Mapping[int, Findings], bool]:
+) -> tuple[LimitSearch, Mapping[int, LimitFindings], bool]:
     """Go on with the search that was begun, or begin one, and make what is left of it."""
     from tautochrone.machine.facts import gather
     from tautochrone.machine.tree import Tree
@@ -160,7 +160,9 @@ def _search(
     return search, found, finished or _measure(search, wish, store, target, found, facts)
 
 
-def _introduce(console: Console, search: Search, found: Mapping[int, Findings], *, finished: bool) -> None:
+def _introduce(
+    console: Console, search: LimitSearch, found: Mapping[int, LimitFindings], *, finished: bool
+) -> None:
     from tautochrone.answer.typeset import plural
     from tautochrone.measure.campaign.estimate import long_duration
     from tautochrone.tire.limit_measure import usual_s
@@ -177,18 +179,18 @@ def _introduce(console: Console, search: Search, found: Mapping[int, Findings], 
     console.print(words, style="dim", soft_wrap=True, highlight=False)
 
 
-def _counts(search: Search) -> str:
+def _counts(search: LimitSearch) -> str:
     *others, last = map(str, search.threads)
     team = "thread" if search.threads == (1,) else "threads"
     return f"{', '.join(others)} and {last} {team}" if others else f"{last} {team}"
 
 
 def _measure(
-    search: Search,
+    search: LimitSearch,
     wish: Wish,
     store: Store,
     target: Target,
-    found: Mapping[int, Findings],
+    found: Mapping[int, LimitFindings],
     facts: Mapping[str, Any],
 ) -> bool:
     from tautochrone.command.live import watching_campaign
@@ -220,8 +222,8 @@ def _how_to_go_on() -> str:
 
 
 def _report(
-    search: Search,
-    found: Mapping[int, Findings],
+    search: LimitSearch,
+    found: Mapping[int, LimitFindings],
     store: Store,
     console: Console,
     *,

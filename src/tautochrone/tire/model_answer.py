@@ -12,9 +12,9 @@ from tautochrone.base.units import format_us
 from tautochrone.statistics.proportion import Estimate
 from tautochrone.tire.grid_question import team_in_words
 from tautochrone.tire.grid_results import tire_kind
-from tautochrone.tire.model_fit import TOLERANCE, Fit
-from tautochrone.tire.model_judge import Attempt, ModelResults, Study, Variant
-from tautochrone.tire.model_measured import Latency
+from tautochrone.tire.model_fit import TOLERANCE, ModelFit
+from tautochrone.tire.model_judge import Attempt, ModelResults, ModelStudy, Variant
+from tautochrone.tire.model_measured import MechanismLatency
 from tautochrone.tire.model_words import (
     Row,
     criteria,
@@ -97,7 +97,7 @@ def _verdicts(model: ModelResults) -> Grid:
     )
 
 
-def _verdict(study: Study, team: str, fit: Fit) -> tuple[str, ...]:
+def _verdict(study: ModelStudy, team: str, fit: ModelFit) -> tuple[str, ...]:
     structure = fit.structure
     lack = structure.lack if structure is not None else None
     return (
@@ -140,7 +140,7 @@ def _constants(model: ModelResults) -> Grid:
     )
 
 
-def _fitted(study: Study, fit: Fit) -> Iterator[tuple[str, ...]]:
+def _fitted(study: ModelStudy, fit: ModelFit) -> Iterator[tuple[str, ...]]:
     constants = fit.constants
     if constants is None:
         return
@@ -155,14 +155,14 @@ def _fitted(study: Study, fit: Fit) -> Iterator[tuple[str, ...]]:
         yield f"N_ipc T_ipc, {study.policy}, {team_in_words(count)}", *_valued(access), f"red / 4e, {own}"
 
 
-def _latency(study: Study, latency: Latency, of: str) -> tuple[str, ...]:
+def _latency(study: ModelStudy, latency: MechanismLatency, of: str) -> tuple[str, ...]:
     name = f"{latency.name}, {study.policy}{of}"
     if latency.typical is None:
         return name, _UNKNOWN, _UNKNOWN, latency.note
     return name, *_valued(latency.typical, 0), f"{latency.row}; {', '.join(latency.runs)}"
 
 
-def _switches(study: Study) -> tuple[str, ...]:
+def _switches(study: ModelStudy) -> tuple[str, ...]:
     counts = [one.switches for attempt in study.attempts for one in attempt.points]
     known = [one for one in counts if one is not None]
     name = f"N_switch, {study.policy}"
@@ -172,7 +172,7 @@ def _switches(study: Study) -> tuple[str, ...]:
     return name, f"{mean:.2g}", _UNKNOWN, f"counted per step and thread, {min(known):.2g} to {max(known):.2g}"
 
 
-def _locks(study: Study, attempt: Attempt) -> Iterator[tuple[str, ...]]:
+def _locks(study: ModelStudy, attempt: Attempt) -> Iterator[tuple[str, ...]]:
     of = f", {team_in_words(attempt.threads)}"
     yield _latency(study, attempt.ipc, of)
     name = f"{study.policy}{of}"
@@ -214,7 +214,7 @@ def _all_points(model: ModelResults) -> Iterator[Grid]:
         yield _points(study, attempt, [_ABOUT_POINTS] if at == len(drawn) - 1 else [])
 
 
-def _points(study: Study, attempt: Attempt, notes: list[str]) -> Grid:
+def _points(study: ModelStudy, attempt: Attempt, notes: list[str]) -> Grid:
     fit = fit_shown(study, attempt)
     lines = tuple(_point(row, shares=fit.holds) for row in rows(study, attempt))
     heads = (
@@ -356,7 +356,7 @@ def concluded(results: TireResults) -> dict[str, Any]:
     }
 
 
-def _study(study: Study) -> dict[str, Any]:
+def _study(study: ModelStudy) -> dict[str, Any]:
     return {
         "policy": study.policy,
         "switch": asdict(study.switch),
@@ -366,7 +366,7 @@ def _study(study: Study) -> dict[str, Any]:
     }
 
 
-def _attempt(study: Study, attempt: Attempt) -> dict[str, Any]:
+def _attempt(study: ModelStudy, attempt: Attempt) -> dict[str, Any]:
     within, fitted = attempt.within, fitted_share(study, attempt)
     return {
         "threads": attempt.threads,
@@ -382,7 +382,7 @@ def _attempt(study: Study, attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def _fit(fit: Fit) -> dict[str, Any]:
+def _fit(fit: ModelFit) -> dict[str, Any]:
     """Without constants where it is refused: they are none."""
     constants = fit.constants if fit.holds else None
     return {

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tautochrone.statistics.lack_of_fit import LackOfFit, lack_of_fit, runs_test, trend_test
 from tautochrone.statistics.proportion import Estimate, proportion
-from tautochrone.tire.model_measured import Latency, Point
+from tautochrone.tire.model_measured import MechanismLatency, ModelPoint
 
 # When equation (2) of garre2014 does not hold for some points, and why; the limits are stated here.
 
@@ -74,7 +74,7 @@ class Structure:
         return self.threads_p is not None and self.threads_p < SIGNIFICANCE
 
 
-def structure_of(points: Sequence[Point], errors: Floats) -> Structure:
+def structure_of(points: Sequence[ModelPoint], errors: Floats) -> Structure:
     """What there is in the errors of these points, one for each, in the same order."""
     errors = np.round(errors, _DIGITS)
     counts = dict.fromkeys(one.threads for one in points)
@@ -96,7 +96,7 @@ def structure_of(points: Sequence[Point], errors: Floats) -> Structure:
 
 
 def reasons(
-    points: Sequence[Point],
+    points: Sequence[ModelPoint],
     fitted: frozenset[int],
     coefficients: Mapping[str, float],
     held_out: float | None,
@@ -171,7 +171,7 @@ def chance(structure: Structure) -> str:
     return ", ".join(said)
 
 
-def _of_threads(points: Sequence[Point], errors: Floats, count: int) -> tuple[Floats, Floats]:
+def _of_threads(points: Sequence[ModelPoint], errors: Floats, count: int) -> tuple[Floats, Floats]:
     """Masses and errors with so many threads, by masses."""
     own = sorted(
         (one.nodes, one.repetition, error)
@@ -232,7 +232,7 @@ class Prediction:
         tested: it was not used for the fit.
     """
 
-    point: Point
+    point: ModelPoint
     terms: Terms
     tested: bool
 
@@ -243,7 +243,7 @@ class Prediction:
 
 
 @dataclass(frozen=True)
-class Fit:
+class ModelFit:
     """The equation with one set of constants, for some numbers of threads and of masses.
 
     Attributes:
@@ -273,7 +273,7 @@ def fitting_nodes(nodes: Sequence[int]) -> frozenset[int]:
     return frozenset(sorted(set(nodes))[::2])
 
 
-def fit(points: Sequence[Point], switch: Latency) -> Fit:
+def fit(points: Sequence[ModelPoint], switch: MechanismLatency) -> ModelFit:
     """Fit on every other number of masses, predict all points, and judge.
 
     Args:
@@ -286,7 +286,7 @@ def fit(points: Sequence[Point], switch: Latency) -> Fit:
     basis = [one for one in points if one.nodes in fitted]
     if {one.threads for one in basis} != set(threads):  # too few masses for so many threads
         refused = reasons(points, fitted, {}, None, None, "")
-        return Fit(threads, nodes, None, (), None, None, refused)
+        return ModelFit(threads, nodes, None, (), None, None, refused)
     constants = _constants(basis, threads)
     switch_ns = switch.typical.value if switch.typical is not None else None
     predictions = tuple(
@@ -299,10 +299,10 @@ def fit(points: Sequence[Point], switch: Latency) -> Fit:
     refused = reasons(
         points, fitted, _values(constants), held_out, structure, _unknown_switch(points, switch)
     )
-    return Fit(threads, nodes, constants, predictions, held_out, structure, refused)
+    return ModelFit(threads, nodes, constants, predictions, held_out, structure, refused)
 
 
-def terms_of(point: Point, constants: Constants, switch_ns: float | None) -> Terms:
+def terms_of(point: ModelPoint, constants: Constants, switch_ns: float | None) -> Terms:
     """What is not known of switches counts nothing here; ``reasons`` then refuses the fit."""
     return Terms(
         (point.switches or 0.0) * (switch_ns or 0.0),
@@ -317,12 +317,14 @@ def median_size(errors: Sequence[float]) -> float | None:
     return float(np.median(np.abs(errors))) if errors else None
 
 
-def ratio(points: Sequence[Point], x: Callable[[Point], float], y: Callable[[Point], float]) -> Estimate:
+def ratio(
+    points: Sequence[ModelPoint], x: Callable[[ModelPoint], float], y: Callable[[ModelPoint], float]
+) -> Estimate:
     """How much of y there is for each x: a robust regression through the origin."""
     return proportion(np.array([x(one) for one in points]), np.array([y(one) for one in points]))
 
 
-def _constants(basis: Sequence[Point], threads: Sequence[int]) -> Constants:
+def _constants(basis: Sequence[ModelPoint], threads: Sequence[int]) -> Constants:
     return Constants(
         spring=ratio(basis, lambda one: one.springs, lambda one: one.forces_ns),
         mass=ratio(basis, lambda one: one.masses, lambda one: one.integration_ns),
@@ -349,7 +351,7 @@ def _values(constants: Constants) -> dict[str, float]:
     }
 
 
-def _unknown_switch(points: Sequence[Point], switch: Latency) -> str:
+def _unknown_switch(points: Sequence[ModelPoint], switch: MechanismLatency) -> str:
     """What of the first term is missing that is not 0, in words."""
     if any(one.switches is None for one in points):
         return "how often threads lost their CPU can't be counted on this system"

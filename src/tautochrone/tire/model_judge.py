@@ -19,13 +19,19 @@ from tautochrone.statistics.proportion import Estimate
 from tautochrone.tire.model_fit import (
     FEWEST_FITTED,
     FEWEST_TESTED,
-    Fit,
+    ModelFit,
     fit,
     fitting_nodes,
     median_size,
     ratio,
 )
-from tautochrone.tire.model_measured import Latency, Point, ipc_latency, points_of, switch_latency
+from tautochrone.tire.model_measured import (
+    MechanismLatency,
+    ModelPoint,
+    ipc_latency,
+    points_of,
+    switch_latency,
+)
 from tautochrone.tire.model_question import needed_mechanisms, stored_mechanism
 
 # Beside equation (2) of garre2014: what would explain a step better, and what T_s tells by itself.
@@ -47,7 +53,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Line:
+class StepLine:
     """What T_s tells by itself: a straight line over the masses of a thread.
 
     Attributes:
@@ -69,7 +75,7 @@ class Line:
         return Variant("T_start + e T_per_mass for locks, springs, masses", constants, self.held_out)
 
 
-def split(points: Sequence[Point], fit: Fit, ipc: Latency) -> Variant | None:
+def split(points: Sequence[ModelPoint], fit: ModelFit, ipc: MechanismLatency) -> Variant | None:
     """With 4e (T_lock + N_blocked T_ipc) for 4e N_ipc T_ipc, where N_blocked is counted in each run.
 
     T_lock is what a lock costs that nobody holds, with the copy of a mass. None where closed locks were not
@@ -83,7 +89,7 @@ def split(points: Sequence[Point], fit: Fit, ipc: Latency) -> Variant | None:
         return None
     ipc_ns = typical.value
 
-    def waited_ns(one: Point) -> float:
+    def waited_ns(one: ModelPoint) -> float:
         return (one.blocked or 0.0) * ipc_ns
 
     fitted = fitting_nodes(fit.nodes)
@@ -94,7 +100,7 @@ def split(points: Sequence[Point], fit: Fit, ipc: Latency) -> Variant | None:
     )
     of_point = {(one.point.run): one.terms for one in fit.predictions}
 
-    def predicted_ns(one: Point) -> float:
+    def predicted_ns(one: ModelPoint) -> float:
         terms = of_point[one.run]
         return terms.step_ns - terms.locks_ns + one.accesses * lock.value + waited_ns(one)
 
@@ -103,7 +109,7 @@ def split(points: Sequence[Point], fit: Fit, ipc: Latency) -> Variant | None:
     return None if held_out is None else Variant(formula, {"T_lock": lock}, held_out)
 
 
-def line(points: Sequence[Point], fit: Fit) -> Line | None:
+def line(points: Sequence[ModelPoint], fit: ModelFit) -> StepLine | None:
     """A line through T_s less what switches took; None with too few points for it.
 
     Args:
@@ -124,11 +130,11 @@ def line(points: Sequence[Point], fit: Fit) -> Line | None:
     )
     (access,) = fit.constants.access.values()
     expected = 4 * access.value + 2 * fit.constants.spring.value + fit.constants.mass.value
-    return None if held_out is None else Line(growth, expected, start, held_out)
+    return None if held_out is None else StepLine(growth, expected, start, held_out)
 
 
 def _held_out(
-    points: Sequence[Point], fitted: frozenset[int], predicted_ns: Callable[[Point], float]
+    points: Sequence[ModelPoint], fitted: frozenset[int], predicted_ns: Callable[[ModelPoint], float]
 ) -> float | None:
     return median_size([one.step_ns / predicted_ns(one) - 1 for one in points if one.nodes not in fitted])
 
@@ -148,22 +154,22 @@ class Attempt:
     """
 
     threads: int
-    points: tuple[Point, ...]
-    whole: Fit
-    within: Fit | None
-    ipc: Latency
+    points: tuple[ModelPoint, ...]
+    whole: ModelFit
+    within: ModelFit | None
+    ipc: MechanismLatency
     counted: float | None
     split: Variant | None
-    line: Line | None
+    line: StepLine | None
 
     @property
-    def best(self) -> Fit:
+    def best(self) -> ModelFit:
         """Where it holds, or else all of it."""
         return self.within or self.whole
 
 
 @dataclass(frozen=True)
-class Study:
+class ModelStudy:
     """Everything about one policy.
 
     Attributes:
@@ -172,12 +178,12 @@ class Study:
     """
 
     policy: str
-    switch: Latency
+    switch: MechanismLatency
     attempts: tuple[Attempt, ...]
-    together: Fit | None
+    together: ModelFit | None
 
 
-def studies(points: Sequence[Point], mechanisms: Sequence[Run], solver: str) -> tuple[Study, ...]:
+def studies(points: Sequence[ModelPoint], mechanisms: Sequence[Run], solver: str) -> tuple[ModelStudy, ...]:
     """One for each policy, in the order in which they come.
 
     Args:
@@ -197,7 +203,9 @@ def studies(points: Sequence[Point], mechanisms: Sequence[Run], solver: str) -> 
     return tuple(found)
 
 
-def study(points: Sequence[Point], switch: Latency, ipc: Mapping[int, Latency]) -> Study:
+def study(
+    points: Sequence[ModelPoint], switch: MechanismLatency, ipc: Mapping[int, MechanismLatency]
+) -> ModelStudy:
     """All numbers of threads under one policy.
 
     Args:
@@ -213,10 +221,12 @@ def study(points: Sequence[Point], switch: Latency, ipc: Mapping[int, Latency]) 
     if len(held) > 1:
         least = max(held.values())
         together = fit([one for one in points if one.threads in held and one.nodes >= least], switch)
-    return Study(points[0].policy, switch, tuple(attempts), together)
+    return ModelStudy(points[0].policy, switch, tuple(attempts), together)
 
 
-def _attempt(points: Sequence[Point], count: int, switch: Latency, ipc: Latency) -> Attempt:
+def _attempt(
+    points: Sequence[ModelPoint], count: int, switch: MechanismLatency, ipc: MechanismLatency
+) -> Attempt:
     whole = fit(points, switch)
     within = whole if whole.holds else _within(points, whole.nodes, switch)
     return Attempt(
@@ -231,7 +241,7 @@ def _attempt(points: Sequence[Point], count: int, switch: Latency, ipc: Latency)
     )
 
 
-def _within(points: Sequence[Point], nodes: Sequence[int], switch: Latency) -> Fit | None:
+def _within(points: Sequence[ModelPoint], nodes: Sequence[int], switch: MechanismLatency) -> ModelFit | None:
     for least in nodes[1 : len(nodes) - FEWEST_FITTED - FEWEST_TESTED + 1]:
         tried = fit([one for one in points if one.nodes >= least], switch)
         if tried.holds:
@@ -239,7 +249,7 @@ def _within(points: Sequence[Point], nodes: Sequence[int], switch: Latency) -> F
     return None
 
 
-def _counted(points: Sequence[Point]) -> float | None:
+def _counted(points: Sequence[ModelPoint]) -> float | None:
     blocked = [one.blocked * one.steps for one in points if one.blocked is not None]
     accesses = sum(one.accesses * one.steps for one in points)
     return sum(blocked) / accesses if accesses and len(blocked) == len(points) else None
@@ -257,8 +267,8 @@ class ModelResults:
         lacking: experiments of which the store has no such run.
     """
 
-    points: tuple[Point, ...]
-    studies: tuple[Study, ...]
+    points: tuple[ModelPoint, ...]
+    studies: tuple[ModelStudy, ...]
     mechanisms: tuple[str, ...]
     lacking: tuple[str, ...]
 

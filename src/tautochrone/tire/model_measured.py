@@ -21,7 +21,7 @@ _TO_SLEEP_NS = 1_000
 
 
 @dataclass(frozen=True)
-class Point:
+class ModelPoint:
     """What one run measured: means over its steps and threads, in ns.
 
     Each time is without the reading of the clock that ends it.
@@ -77,7 +77,7 @@ class Point:
         return self.locks_ns + self.forces_ns + self.integration_ns
 
 
-def point_of(run: Run) -> Point | None:
+def point_of(run: Run) -> ModelPoint | None:
     """What a real-time run says; None if a thread of it has no step.
 
     Raises:
@@ -90,7 +90,7 @@ def point_of(run: Run) -> Point | None:
     spin_ns = int((header.get("parameters") or {}).get("spin_ns") or 0)
     lossless = all(not book.dropped for book in run.manifest.books)
     described = {one["source"]: one.get("nodes") for one in header.get("sources", ())}
-    found: list[Point] = []
+    found: list[ModelPoint] = []
     for thread in thread_steps(run):
         told = (result.threads.get(thread.source) if result else None) or ThreadResult()
         masses = told.nodes if told.nodes is not None else described.get(thread.source)
@@ -98,7 +98,7 @@ def point_of(run: Run) -> Point | None:
             return None
         steps = len(thread)
         found.append(
-            Point(
+            ModelPoint(
                 run=run.id,
                 nodes=what.nodes,
                 threads=what.threads,
@@ -121,7 +121,7 @@ def point_of(run: Run) -> Point | None:
     return _mean_of(found) if found else None
 
 
-def points_of(runs: Iterable[Run]) -> tuple[Point, ...]:
+def points_of(runs: Iterable[Run]) -> tuple[ModelPoint, ...]:
     """Those of all runs that have one, by policy, threads, nodes and repetition."""
     found = [point for run in runs if (point := point_of(run)) is not None]
     return tuple(sorted(found, key=lambda one: (one.policy, one.threads, one.nodes, one.repetition)))
@@ -138,14 +138,14 @@ def _blocked(thread: ThreadSteps, voluntary: int, spin_ns: int) -> float:
     return max(0.0, float(voluntary - releases - meetings))
 
 
-def _mean_of(threads: Sequence[Point]) -> Point:
+def _mean_of(threads: Sequence[ModelPoint]) -> ModelPoint:
     first = threads[0]
 
     def known(values: Sequence[float | None]) -> float | None:
         given = [value for value in values if value is not None]
         return fmean(given) if len(given) == len(values) else None
 
-    return Point(
+    return ModelPoint(
         run=first.run,
         nodes=first.nodes,
         threads=first.threads,
@@ -195,7 +195,7 @@ _NOT_UNDER = (
 
 
 @dataclass(frozen=True)
-class Latency:
+class MechanismLatency:
     """One of the two.
 
     Attributes:
@@ -218,7 +218,7 @@ class Latency:
     note: str = ""
 
 
-def switch_latency(runs: Sequence[Run], policy: str) -> Latency:
+def switch_latency(runs: Sequence[Run], policy: str) -> MechanismLatency:
     """From one thread to another of equal priority on the same CPU.
 
     Under a policy without priorities that can't be measured. Then what another policy needed stands for it,
@@ -231,15 +231,15 @@ def switch_latency(runs: Sequence[Run], policy: str) -> Latency:
     for other in ("fifo", "rr"):
         if instead := list(_rows(runs, _SWITCH, other, across=False)):
             return _latency(SWITCH, instead, other, f"measured under {other}; {not_under}")
-    return Latency(SWITCH, None, note="not measured" if policy in ("fifo", "rr") else not_under)
+    return MechanismLatency(SWITCH, None, note="not measured" if policy in ("fifo", "rr") else not_under)
 
 
-def ipc_latency(runs: Sequence[Run], policy: str, solver: str, *, across: bool) -> Latency:
+def ipc_latency(runs: Sequence[Run], policy: str, solver: str, *, across: bool) -> MechanismLatency:
     """A lock of this solver's kind handed to the thread that sleeps at it, on one CPU or ``across`` two."""
     found = list(_rows(runs, _IPC.get(solver, ()), policy, across=across))
     if found:
         return _latency(IPC, found, policy)
-    return Latency(IPC, None, note=f"not measured {'across CPUs' if across else 'on one CPU'}")
+    return MechanismLatency(IPC, None, note=f"not measured {'across CPUs' if across else 'on one CPU'}")
 
 
 def _rows(
@@ -256,7 +256,7 @@ def _rows(
                         yield run, row
 
 
-def _latency(name: str, found: Sequence[tuple[Run, Row]], policy: str, note: str = "") -> Latency:
+def _latency(name: str, found: Sequence[tuple[Run, Row]], policy: str, note: str = "") -> MechanismLatency:
     summaries = [row.summary for _, row in found if row.summary is not None]
     known = [
         (one.low, one.value, one.high, one.confidence)
@@ -265,10 +265,10 @@ def _latency(name: str, found: Sequence[tuple[Run, Row]], policy: str, note: str
         if one.q == 0.5 and one.low is not None and one.value is not None and one.high is not None
     ]
     if not known:
-        return Latency(name, None, note="too few samples for a median")
+        return MechanismLatency(name, None, note="too few samples for a median")
     lows, values, highs, confidences = zip(*known, strict=True)
     run, row = found[0]
-    return Latency(
+    return MechanismLatency(
         name,
         Estimate(float(median(values)), float(min(lows)), float(max(highs)), confidences[0], len(values)),
         max(summary.maximum for summary in summaries),

@@ -21,7 +21,7 @@ from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import SEALED
 from tautochrone.run.store import Store
-from tautochrone.tire.grid_question import LOCKING, Common, Grid, chosen_threads
+from tautochrone.tire.grid_question import LOCKING, Common, TireGrid, chosen_threads
 
 MODEL = "tire-model"
 """What such a grid is about, beside those of ``grid``."""
@@ -36,7 +36,7 @@ _ORDINARY = "other"
 
 
 @dataclass(frozen=True)
-class Mechanism:
+class NeededMechanism:
     """A run of another experiment that the model needs: T_switch or T_ipc comes from it.
 
     Attributes:
@@ -65,7 +65,7 @@ def model_grid(
     team: Sequence[int],
     policies: tuple[str, ...],
     common: Common,
-) -> Grid:
+) -> TireGrid:
     """The tires: each step at its release, and to the end whatever is missed.
 
     Args:
@@ -81,7 +81,7 @@ def model_grid(
             f"Take {' or '.join(LOCKING)}.",
         )
     rate = format_rate(1e9 / parse_period_ns(common.step))
-    return Grid(
+    return TireGrid(
         MODEL,
         f"Model of the tire's step at {rate}, {common.duration}, {common.solver}",
         nodes,
@@ -91,7 +91,9 @@ def model_grid(
     )
 
 
-def needed_mechanisms(policies: Sequence[str], solver: str, cpus: str | None = None) -> tuple[Mechanism, ...]:
+def needed_mechanisms(
+    policies: Sequence[str], solver: str, cpus: str | None = None
+) -> tuple[NeededMechanism, ...]:
     """What T_switch and T_ipc come from, for each policy.
 
     A switch between threads of equal right can't be measured without priorities; then what it takes under
@@ -104,23 +106,23 @@ def needed_mechanisms(policies: Sequence[str], solver: str, cpus: str | None = N
     return tuple(_on(one, _first_two(cpus)) for one in _needed(policies, solver))
 
 
-def _needed(policies: Sequence[str], solver: str) -> list[Mechanism]:
+def _needed(policies: Sequence[str], solver: str) -> list[NeededMechanism]:
     with_priorities = [policy for policy in policies if policy != _ORDINARY]
     found = [
-        Mechanism("rhealstone", {"policy": policy, "count": _SAMPLES}, {"policy": policy})
+        NeededMechanism("rhealstone", {"policy": policy, "count": _SAMPLES}, {"policy": policy})
         for policy in with_priorities or ["fifo"]
     ]
     if solver == "mutex-pi":
         handed: Options = {"mutex": "inherit", "count": _SAMPLES}
         found += [
-            Mechanism(
+            NeededMechanism(
                 "switch", {**handed, "policy": policy}, {"policy": policy, "mutex": {"inherit", "both"}}
             )
             for policy in with_priorities
         ]
     elif _ORDINARY in policies:
         found.append(
-            Mechanism(
+            NeededMechanism(
                 "response",
                 {
                     "policy": _ORDINARY,
@@ -139,18 +141,18 @@ def _first_two(cpus: str | None) -> tuple[int, ...]:
     return tuple(cpu for part in (cpus or "").split(",") for cpu in parse_cpu_list(part) or ())[:2]
 
 
-def _on(mechanism: Mechanism, cpus: tuple[int, ...]) -> Mechanism:
+def _on(mechanism: NeededMechanism, cpus: tuple[int, ...]) -> NeededMechanism:
     """On these CPUs; none: wherever it is."""
     if not cpus:
         return mechanism
     options = {**mechanism.options, "cpus": ",".join(map(str, cpus))}
     placed = dict(zip(("near_cpu", "far_cpu"), cpus, strict=False))
-    return Mechanism(mechanism.experiment, options, {**mechanism.known, **placed})
+    return NeededMechanism(mechanism.experiment, options, {**mechanism.known, **placed})
 
 
 def stored_mechanism(
     store: Store,
-    wanted: Mechanism,
+    wanted: NeededMechanism,
     facts: Mapping[str, Any],
     conditions: Mapping[str, Any],
     near: datetime | None = None,
@@ -180,7 +182,9 @@ def stored_mechanism(
     return None
 
 
-def mechanism_cell(wanted: Mechanism, load: Load, command: tuple[str, ...], *, memory_lock: bool) -> Cell:
+def mechanism_cell(
+    wanted: NeededMechanism, load: Load, command: tuple[str, ...], *, memory_lock: bool
+) -> Cell:
     """The cell that measures it."""
     options = {**wanted.options, **({} if memory_lock else {"no-memory-lock": True})}
     prepared = EXPERIMENTS[wanted.experiment].prepare(options, Path())

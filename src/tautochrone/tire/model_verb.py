@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tautochrone.measure.cell import Cell
     from tautochrone.run.store import Store
-    from tautochrone.tire.model_question import Mechanism
+    from tautochrone.tire.model_question import NeededMechanism
 
 
 def verb(
@@ -91,7 +91,7 @@ def verb(
 
 
 def _measure_mechanisms(
-    needed: Sequence[Mechanism],
+    needed: Sequence[NeededMechanism],
     beside: Beside,
     store: Path | None,
     *,
@@ -141,7 +141,9 @@ def _measure_mechanisms(
         raise typer.Exit(INTERRUPTED)
 
 
-def _is_stored(store: Store, wanted: Mechanism, facts: Mapping[str, Any], around: Mapping[str, Any]) -> bool:
+def _is_stored(
+    store: Store, wanted: NeededMechanism, facts: Mapping[str, Any], around: Mapping[str, Any]
+) -> bool:
     from tautochrone.tire.model_question import stored_mechanism
 
     return stored_mechanism(store, wanted, facts, around) is not None

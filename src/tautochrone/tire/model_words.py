@@ -13,7 +13,7 @@ from tautochrone.tire.model_fit import (
     MATERIAL,
     SIGNIFICANCE,
     TOLERANCE,
-    Fit,
+    ModelFit,
     Prediction,
     Structure,
     Terms,
@@ -21,7 +21,7 @@ from tautochrone.tire.model_fit import (
     fitting_nodes,
     terms_of,
 )
-from tautochrone.tire.model_judge import Attempt, Study
+from tautochrone.tire.model_judge import Attempt, ModelStudy
 
 # What is shown of one number of threads: its constants, and predicted against measured, point by
 # point.
@@ -55,7 +55,7 @@ class Row:
     errors: tuple[float, ...]
 
 
-def fit_shown(study: Study, attempt: Attempt) -> Fit:
+def fit_shown(study: ModelStudy, attempt: Attempt) -> ModelFit:
     """The fit whose constants stand for this number of threads: the one of several, where that holds."""
     together = study.together
     if together is not None and together.holds and attempt.threads in together.threads:
@@ -63,7 +63,7 @@ def fit_shown(study: Study, attempt: Attempt) -> Fit:
     return attempt.best
 
 
-def fitted_share(study: Study, attempt: Attempt) -> Estimate | None:
+def fitted_share(study: ModelStudy, attempt: Attempt) -> Estimate | None:
     """N_ipc as the equation has it, N_ipc T_ipc over T_ipc, where it holds; None where T_ipc is not known.
 
     Its interval goes from the least of the one over the most of the other to the opposite.
@@ -81,12 +81,12 @@ def fitted_share(study: Study, attempt: Attempt) -> Estimate | None:
     )
 
 
-def rows(study: Study, attempt: Attempt) -> tuple[Row, ...]:
+def rows(study: ModelStudy, attempt: Attempt) -> tuple[Row, ...]:
     """By masses; none where nothing could be fitted."""
     return tuple(_rows(fit_shown(study, attempt), study, attempt))
 
 
-def _rows(fit: Fit, study: Study, attempt: Attempt) -> Iterator[Row]:
+def _rows(fit: ModelFit, study: ModelStudy, attempt: Attempt) -> Iterator[Row]:
     if fit.constants is None:
         return
     switch_ns = study.switch.typical.value if study.switch.typical is not None else None
@@ -126,14 +126,14 @@ _PLAIN = 10
 """So many times as often as counted is another matter."""
 
 
-def headline(studies: Sequence[Study]) -> str:
+def headline(studies: Sequence[ModelStudy]) -> str:
     """Where the equation holds, in one or a few sentences."""
     if not studies:
         return "There is no step to fit the equation to."
     return " ".join(_of_study(study) for study in studies)
 
 
-def sentences_of(study: Study) -> list[str]:
+def sentences_of(study: ModelStudy) -> list[str]:
     """About one policy: why the equation is refused, where it holds and how well, what locks are."""
     said = [_of_attempt(study.policy, attempt) for attempt in study.attempts]
     if study.together is not None:
@@ -146,7 +146,7 @@ def teams_of(threads: Sequence[int]) -> str:
     return plural(threads[0], "thread") if len(threads) == 1 else f"{listed([*map(str, threads)])} threads"
 
 
-def _of_study(study: Study) -> str:
+def _of_study(study: ModelStudy) -> str:
     held = [one for one in study.attempts if one.within is not None]
     refused = [one.threads for one in study.attempts if one.within is None]
     if not held:
@@ -178,7 +178,7 @@ def _of_attempt(policy: str, attempt: Attempt) -> str:
     return f"{words} Nor does it hold where the smaller tires are left out."
 
 
-def _how_well(fit: Fit) -> str:
+def _how_well(fit: ModelFit) -> str:
     words = f": off by {_share(fit.held_out)} (median) at the points that it was not fitted on"
     if fit.structure is not None:
         words += f", by {abs(fit.structure.worst.error):.0%} at most{_small_structure(fit.structure)}"
@@ -191,14 +191,14 @@ def _small_structure(structure: Structure) -> str:
     return ""
 
 
-def _together(policy: str, fit: Fit) -> str:
+def _together(policy: str, fit: ModelFit) -> str:
     begin = f"{policy}, {teams_of(fit.threads)}:"
     if not fit.holds:
         return f"{begin} one T_spring and one T_mass do not do for all of them. {' '.join(fit.refused)}"
     return f"{begin} it holds with one T_spring and one T_mass{_how_well(fit)}"
 
 
-def _locks(study: Study) -> Iterator[str]:
+def _locks(study: ModelStudy) -> Iterator[str]:
     """That the term of the locks is not about waiting, where that is plain."""
     for attempt in study.attempts:
         fitted, counted = fitted_share(study, attempt), attempt.counted

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tautochrone.campaign.verb import Wanted
     from tautochrone.experiments.tire_threads import ThreadCount
     from tautochrone.measure.document.document import Document
-    from tautochrone.tire.grid_question import Grid
+    from tautochrone.tire.grid_question import TireGrid
 
 
 # What the verbs of `tauto tire` share: options, the CPUs that threads run on, and measuring a grid.
@@ -89,7 +89,7 @@ def team_of(beside: Beside, cpus: str | None = None) -> Team:
 
 
 def measure_grid(
-    grid: Grid, beside: Beside, repetitions: int, seed: int | None, store: Path | None, wanted: Wanted
+    grid: TireGrid, beside: Beside, repetitions: int, seed: int | None, store: Path | None, wanted: Wanted
 ) -> None:
     """Measure what is left of a grid, and report on all of it.
 
@@ -102,7 +102,7 @@ def measure_grid(
     carry_through(plan_of(grid, beside, repetitions, seed), store, wanted)
 
 
-def plan_of(grid: Grid, beside: Beside, repetitions: int, seed: int | None) -> Document:
+def plan_of(grid: TireGrid, beside: Beside, repetitions: int, seed: int | None) -> Document:
     """The grid as a plan; what is left out of it is told.
 
     Raises:

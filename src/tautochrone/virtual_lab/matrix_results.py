@@ -19,7 +19,7 @@ RARE = 0.999
 
 
 @dataclass(frozen=True)
-class Cell:
+class MatrixCell:
     """One machine under one load.
 
     Attributes:
@@ -49,7 +49,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class MatrixRow:
     """One machine.
 
     Attributes:
@@ -62,7 +62,7 @@ class Row:
     machine: Machine
     preemption: str | None
     virtual: Mapping[str, Any]
-    cells: tuple[Cell, ...]
+    cells: tuple[MatrixCell, ...]
 
     @property
     def name(self) -> str:
@@ -82,10 +82,10 @@ class MatrixResults:
 
     options: Mapping[str, Any]
     loads: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[MatrixRow, ...]
     kind: str = MATRIX
 
-    def column(self, load: str) -> list[tuple[Row, Cell]]:
+    def column(self, load: str) -> list[tuple[MatrixRow, MatrixCell]]:
         """The measured cells of a load."""
         at = self.loads.index(load)
         return [(row, row.cells[at]) for row in self.rows if row.cells[at].summary is not None]
@@ -116,10 +116,10 @@ def _row(
     loads: Sequence[str],
     measured: Mapping[str, Run],
     why: Mapping[str, str],
-) -> Row:
+) -> MatrixRow:
     runs = [measured[point.key] for point in points if point.key in measured]
     by_load = {point.load.name: point for point in points}
-    return Row(
+    return MatrixRow(
         machine=machine_of(system),
         preemption=obtained(runs[0].manifest.known) if runs else None,
         virtual=runs[0].manifest.conditions.get(VIRTUAL) or {} if runs else {},
@@ -127,12 +127,12 @@ def _row(
     )
 
 
-def _cell(point: Point, measured: Mapping[str, Run], why: Mapping[str, str]) -> Cell:
+def _cell(point: Point, measured: Mapping[str, Run], why: Mapping[str, str]) -> MatrixCell:
     run = measured.get(point.key)
     if run is None:
-        return Cell(point.load.name, why=why.get(point.key, NOT_YET))
+        return MatrixCell(point.load.name, why=why.get(point.key, NOT_YET))
     books = run.manifest.books
-    return Cell(
+    return MatrixCell(
         load=point.load.name,
         run=run.id,
         summary=summarise(run.values(narrow=True), in_place=True) if run.count() else None,

@@ -13,7 +13,7 @@ from tautochrone.base.units import format_duration, format_us
 from tautochrone.campaign.kinds import GridKind
 from tautochrone.measure.lab.matrix import EXPERIMENT
 from tautochrone.statistics.summary import samples_needed
-from tautochrone.virtual_lab.matrix_results import RARE, Cell, MatrixResults, Row, gather_matrix
+from tautochrone.virtual_lab.matrix_results import RARE, MatrixCell, MatrixResults, MatrixRow, gather_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,7 @@ def again(results: MatrixResults) -> list[str]:
     return [command_of(row, cell, results)]
 
 
-def command_of(row: Row, cell: Cell, results: MatrixResults) -> str:
+def command_of(row: MatrixRow, cell: MatrixCell, results: MatrixResults) -> str:
     """What to type to measure a cell alone."""
     options = [word for name, value in results.options.items() for word in (f"--{name}", str(value))]
     words = ["tauto", "probe", EXPERIMENT, "--on", row.machine.system, "--load", cell.load, *options]
@@ -115,7 +115,7 @@ def _short(times: float) -> str:
     return f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
 
 
-def _cell(row: Row, cell: Cell, results: MatrixResults) -> dict[str, Any]:
+def _cell(row: MatrixRow, cell: MatrixCell, results: MatrixResults) -> dict[str, Any]:
     return {
         **asdict(cell),
         "worst": cell.worst_ns,
@@ -164,7 +164,7 @@ def _latencies(results: MatrixResults, *, rare: bool) -> Grid:
     return Grid(f"{what} in us, and how many times the best of its column", ("", *results.loads), rows, notes)
 
 
-def _value(results: MatrixResults, cell: Cell, *, rare: bool) -> str:
+def _value(results: MatrixResults, cell: MatrixCell, *, rare: bool) -> str:
     if cell.summary is None:
         return _NA
     value_ns = cell.rare_ns if rare else cell.worst_ns
@@ -221,7 +221,7 @@ def _machines(results: MatrixResults) -> Grid:
     return Grid("The machines", heads, rows, (note,), words=heads)
 
 
-def _median_ns(cell: Cell) -> int | None:
+def _median_ns(cell: MatrixCell) -> int | None:
     if cell.summary is None:
         return None
     return next((one.value for one in cell.summary.quantiles if one.q == 0.5), None)

@@ -22,8 +22,8 @@ from tautochrone.tire.grid_judge import CLASSES as MISSES
 from tautochrone.tire.grid_judge import MapCell, class_of
 
 if TYPE_CHECKING:
-    from tautochrone.virtual_lab.matrix_results import Cell, MatrixResults
-    from tautochrone.virtual_lab.matrix_results import Row as MatrixRow
+    from tautochrone.virtual_lab.matrix_results import MatrixCell as Cell
+    from tautochrone.virtual_lab.matrix_results import MatrixResults, MatrixRow
 
 TIMES_THE_BEST = (1.5, 3.0, 10.0, 30.0, 100.0)
 """Up to how many times the best of its column a tile has each shade; the last shade is for more."""

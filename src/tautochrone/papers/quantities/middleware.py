@@ -7,7 +7,7 @@ from statistics import fmean
 from tautochrone.base.words import sentence
 from tautochrone.middleware.footprint_judge import STATIC, Binary, footprint_of, served
 from tautochrone.middleware.latency_judge import clients_of, slope_of
-from tautochrone.middleware.throughput_judge import Rate, Row, ThroughputRun, throughput_of
+from tautochrone.middleware.throughput_judge import CallRate, ThroughputRow, ThroughputRun, throughput_of
 from tautochrone.papers.document import Query
 from tautochrone.papers.measured import Measurements, matches
 from tautochrone.papers.quantities.general import GENERAL, Statistic, counts_of, summary
@@ -50,7 +50,7 @@ def _rate(query: Query, measurements: Measurements, system: str) -> Found:
     )
 
 
-def _limits(one: Rate) -> Limits | None:
+def _limits(one: CallRate) -> Limits | None:
     return None if one.low is None or one.high is None else (one.low, one.high)
 
 
@@ -60,7 +60,7 @@ def _throughput(run: Run) -> ThroughputRun:
     return throughput_of(run)
 
 
-def rows_of(query: Query, run: Run) -> list[Row]:
+def rows_of(query: Query, run: Run) -> list[ThroughputRow]:
     """The rows of a run of throughput that a query means."""
     names = run.sources
     return [row for row in _throughput(run).rows if matches(query.source, names[row.source])]

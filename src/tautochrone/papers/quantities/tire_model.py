@@ -16,8 +16,8 @@ from tautochrone.papers.value import Absent, Found, Value
 from tautochrone.run.folder import Run
 from tautochrone.statistics.proportion import Estimate
 from tautochrone.tire.grid_judge import MapCell
-from tautochrone.tire.model_fit import Constants, Fit
-from tautochrone.tire.model_judge import Study, studies
+from tautochrone.tire.model_fit import Constants, ModelFit
+from tautochrone.tire.model_judge import ModelStudy, studies
 from tautochrone.tire.model_measured import points_of
 from tautochrone.tire.model_words import sentences_of
 
@@ -80,7 +80,7 @@ HOLDS, IN_PART, FAILS = "yes", "in part", "no"
 _FEWEST_RUNS = 5
 
 
-def studies_of(query: Query, measurements: Measurements, system: str) -> tuple[Study, ...]:
+def studies_of(query: Query, measurements: Measurements, system: str) -> tuple[ModelStudy, ...]:
     """The model of the tires that a query means, one for each policy.
 
     What T_switch and T_ipc come from are the runs of the experiments that ``given.beside`` names.
@@ -98,7 +98,7 @@ def studies_of(query: Query, measurements: Measurements, system: str) -> tuple[S
 
 
 @lru_cache(maxsize=16)
-def _studies(paths: tuple[Path, ...], beside: tuple[Path, ...]) -> tuple[Study, ...]:
+def _studies(paths: tuple[Path, ...], beside: tuple[Path, ...]) -> tuple[ModelStudy, ...]:
     runs = [Run.read(one) for one in paths]
     points = points_of(runs)
     if not points:
@@ -149,7 +149,7 @@ def _constant(of: Callable[[Constants], Estimate]) -> Statistic:
     return evaluate
 
 
-def _best(study: Study) -> Fit | None:
+def _best(study: ModelStudy) -> ModelFit | None:
     """Of all threads together where that holds, otherwise of the fewest threads that do."""
     if study.together is not None and study.together.holds:
         return study.together

@@ -15,7 +15,7 @@ from tautochrone.answer.typeset import POWER, head_micro, micro, plural
 from tautochrone.answer.views import grids, run_lines
 from tautochrone.base.faults import Later
 from tautochrone.campaign import conditions
-from tautochrone.campaign.results import Results
+from tautochrone.campaign.results import CampaignResults
 from tautochrone.measure.campaign.campaign import CONDITION, Campaign
 from tautochrone.papers import conditions as compared
 from tautochrone.papers.report import claims
@@ -240,9 +240,9 @@ def _length(made: Made) -> str:
     return f"By another plan ({made.plan})" if made.plan else "By another plan"
 
 
-def _results(made: Made) -> Results:
+def _results(made: Made) -> CampaignResults:
     """What the conditions of a plan's page are told from."""
-    return Results(
+    return CampaignResults(
         Campaign(made.campaign, "", made.paper.title, 0),
         "listed",
         made.measurements.repetitions,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tautochrone.tire.demonstrator.reception import Counts, State
+from tautochrone.tire.demonstrator.reception import DatagramCounts, State
 
 UNITS_PER_M = 10_000
 """Positions are whole tenths of a millimetre: less than a pixel, and short."""
@@ -15,7 +15,7 @@ _MOST_HISTORY = 3_000  # half a minute, as wide as the strip
 
 
 @dataclass(frozen=True)
-class Words:
+class PageWords:
     """What a page says about where its numbers come from.
 
     Attributes:
@@ -27,7 +27,7 @@ class Words:
     receives_at: str
 
 
-def hello(server: str, words: Words, counts: Counts, history: Sequence[list[int]]) -> str:
+def hello(server: str, words: PageWords, counts: DatagramCounts, history: Sequence[list[int]]) -> str:
     """The first message.
 
     Args:
@@ -40,7 +40,7 @@ def hello(server: str, words: Words, counts: Counts, history: Sequence[list[int]
     )  # fmt: skip
 
 
-def state(newest: State, counts: Counts) -> str:
+def state(newest: State, counts: DatagramCounts) -> str:
     """A state that has just arrived, or, where it is over, how it ended."""
     return _text(
         kind="state", run=newest.run, nodes=newest.nodes, stride=newest.stride,
@@ -52,7 +52,7 @@ def state(newest: State, counts: Counts) -> str:
     )  # fmt: skip
 
 
-def reception(counts: Counts, silent_s: float | None) -> str:
+def reception(counts: DatagramCounts, silent_s: float | None) -> str:
     """How things stand, also when nothing arrives.
 
     Args:
@@ -71,7 +71,7 @@ def ended(words: str) -> str:
     return _text(kind="ended", words=words)
 
 
-def point(newest: State, counts: Counts) -> list[int]:
+def point(newest: State, counts: DatagramCounts) -> list[int]:
     """A place on the strip: release (us), T_s, T_i, steps, missed so far, sequence, lost so far."""
     return [
         newest.scheduled_ns // 1000, newest.step_ns, newest.dispatch_ns, newest.steps, newest.missed,
@@ -86,7 +86,7 @@ class History:
         """Nothing has happened."""
         self._points: deque[list[int]] = deque(maxlen=_MOST_HISTORY)
 
-    def add(self, newest: State, counts: Counts, *, begins: bool) -> None:
+    def add(self, newest: State, counts: DatagramCounts, *, begins: bool) -> None:
         """One more state."""
         if begins:
             self._points.clear()

@@ -101,7 +101,7 @@ Sender = tuple[str, int]
 
 
 @dataclass
-class Counts:
+class DatagramCounts:
     """Datagrams of the run that is shown; the last two: of the receiver, since it began.
 
     Attributes:
@@ -156,7 +156,7 @@ class Reception:
             from_start: the receiver was there before the sender, so what is missing before the first datagram
                 was lost.
         """
-        self.counts = Counts()
+        self.counts = DatagramCounts()
         self.newest: State | None = None
         self.last_s: float | None = None
         self._from_start = from_start
@@ -195,7 +195,7 @@ class Reception:
         return now_s - self.last_s >= SILENCE_S
 
     def _begin_anew(self) -> None:
-        self.counts = Counts(unreadable=self.counts.unreadable, others=self.counts.others)
+        self.counts = DatagramCounts(unreadable=self.counts.unreadable, others=self.counts.others)
         self.newest = None
         self._first = 0
         self._missing.clear()

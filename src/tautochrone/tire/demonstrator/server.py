@@ -27,8 +27,8 @@ from tautochrone.base.errors import MeasuringError
 from tautochrone.base.version import own_version
 from tautochrone.tire.demonstrator import address, messages
 from tautochrone.tire.demonstrator.address import Address
-from tautochrone.tire.demonstrator.messages import History, Words
-from tautochrone.tire.demonstrator.reception import Counts, Reception
+from tautochrone.tire.demonstrator.messages import History, PageWords
+from tautochrone.tire.demonstrator.reception import DatagramCounts, Reception
 
 # The page itself: one file that holds everything it needs, in the look of the report.
 
@@ -116,7 +116,7 @@ class Demonstrator:
         """Not begun; see `demonstrate`."""
         self.page_at = page_at
         self.receives_at = receives_at
-        self._words = Words("", str(receives_at))
+        self._words = PageWords("", str(receives_at))
         self._server = uuid.uuid4().hex
         self._reception = Reception(from_start=from_start)
         self._history = History()
@@ -131,7 +131,7 @@ class Demonstrator:
         return f"http://{Address(_reached_at(self.page_at), self.page_at.port)}/"
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> DatagramCounts:
         """Of what arrived."""
         return self._reception.counts
 
@@ -142,7 +142,7 @@ class Demonstrator:
 
     def describe(self, what: str) -> None:
         """What the page says about the run, to those who come from now on."""
-        self._words = Words(what, str(self.receives_at))
+        self._words = PageWords(what, str(self.receives_at))
 
     def end(self, words: str) -> None:
         """Tell all who look that it ends here, and how; then serve and receive no more. Once is enough."""

@@ -18,7 +18,7 @@ from tautochrone.middleware import lanes
 from tautochrone.middleware.footprint_judge import FootprintRun, footprint_of
 from tautochrone.middleware.lanes import Lane, rate
 from tautochrone.middleware.latency_judge import clients_of
-from tautochrone.middleware.throughput_judge import Row, throughput_of
+from tautochrone.middleware.throughput_judge import ThroughputRow, throughput_of
 from tautochrone.middleware.throughput_tables import answered, drained
 from tautochrone.papers.document import Drawn, Figure
 from tautochrone.papers.measured import Measurements
@@ -213,7 +213,7 @@ def draw_rates(figure: Figure, measurements: Measurements, prefix: str, study: S
 def _part(
     figure: Figure,
     lanes: Sequence[Measured],
-    rows: dict[str, list[Row]],
+    rows: dict[str, list[ThroughputRow]],
     direction: str,
     prefix: str,
     study: Study,
@@ -241,7 +241,9 @@ def _part(
     )
 
 
-def _dots(lanes: Sequence[Measured], rows: dict[str, list[Row]], direction: str) -> Iterator[RatePoint]:
+def _dots(
+    lanes: Sequence[Measured], rows: dict[str, list[ThroughputRow]], direction: str
+) -> Iterator[RatePoint]:
     every = (row.name for own in rows.values() for row in own if row.direction == direction)
     for name in dict.fromkeys(every):
         for lane in lanes:

@@ -11,7 +11,7 @@ from tautochrone.papers.quantities.tire_model import studies_of
 from tautochrone.papers.report.figures.study import Study
 from tautochrone.papers.systems import label_of
 from tautochrone.tire.model_fit import TOLERANCE
-from tautochrone.tire.model_judge import Study as Model
+from tautochrone.tire.model_judge import ModelStudy as Model
 from tautochrone.tire.model_words import fit_shown, rows, teams_of
 
 _CAPTION = (
