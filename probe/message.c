@@ -5,7 +5,7 @@
 
 #include <stdarg.h>
 
-enum { LONGEST_MESSAGE = 2048 };
+enum { LONGEST_MESSAGE = 2048, LONGEST_CODE = 64 };
 
 static enum os_status printed = OS_OK; /* the last reason why something did not go out */
 
@@ -33,6 +33,16 @@ void warn(const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     (void)say(os_output_error(), "tauto-probe: warning: ", format, arguments, "\n");
+    va_end(arguments);
+}
+
+void warn_of(const char *code, const char *format, ...)
+{
+    char before[LONGEST_CODE];
+    format_text(before, sizeof before, "tauto-probe: warning [%s]: ", code);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)say(os_output_error(), before, format, arguments, "\n");
     va_end(arguments);
 }
 

@@ -10,6 +10,10 @@ enum exit_code { EXIT_MEASURED = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOT_PE
 __attribute__((format(printf, 2, 3))) int refuse(enum exit_code code, const char *format, ...);
 __attribute__((format(printf, 1, 2))) void warn(const char *format, ...);
 
+/* A warning that programs know by its code: "tauto-probe: warning [code]: " and the text. */
+__attribute__((format(printf, 2, 3))) void warn_of(const char *code, const char *format, ...);
+#define WARNING_OF_DROPPED "dropped" /* says why samples were dropped, where no buffer was full */
+
 /* As it stands, on standard output or standard error; format.h names the conversions. False: it did not go out. */
 __attribute__((format(printf, 1, 2))) bool print(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void print_error(const char *format, ...);

@@ -5,6 +5,7 @@ from typing import Any
 from tautochrone.measure.cautions import cautions_of_facts, cautions_of_probe, cautions_of_stream
 from tautochrone.measure.loads.cautions import DID_NOT_LOAD, HAD_NO_ROOM, cautions_of_loads
 from tautochrone.run.facts import Facts
+from tautochrone.run.manifest import PROBE_DROPPED
 
 
 def header(
@@ -83,7 +84,12 @@ def test_a_stream_without_a_footer_is_no_crash() -> None:
 
 def test_the_probes_own_warnings_are_kept() -> None:
     (warning,) = cautions_of_probe(["warning: the moon is full", "some other line"])
-    assert warning.text == "the moon is full"
+    assert (warning.code, warning.text) == ("probe", "the moon is full")
+
+
+def test_a_warning_that_the_probe_gives_a_code_keeps_it() -> None:
+    (warning,) = cautions_of_probe(["warning [dropped]: samples dropped because of the moon: 3."])
+    assert (warning.code, warning.text) == (PROBE_DROPPED, "samples dropped because of the moon: 3.")
 
 
 def report(**what: Any) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from tautochrone.base.errors import DamagedError, UsageError
 from tautochrone.judge.loops import judge_runs
 from tautochrone.judge.mechanisms import mechanisms
 from tautochrone.run.folder import Run
-from tautochrone.run.manifest import Books
+from tautochrone.run.manifest import PROBE_DROPPED, Books
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 
@@ -447,7 +447,7 @@ def test_a_sign_of_a_page_keeps_its_outline_on_paper() -> None:
 def test_samples_that_the_probe_dropped_for_its_own_reason_are_not_blamed_on_the_buffer(
     tmp_path: Path,
 ) -> None:
-    told = ("probe", "3 samples were dropped: their handler was not seen.", "")
+    told = (PROBE_DROPPED, "3 samples were dropped: their handler was not seen.", "")
     run = store_run(Store(tmp_path), [np.array([5, 6])], dropped={0: 3}, warning=told)
 
     (warning,) = [one for one in run.manifest.warnings if one.code == "dropped"]

@@ -154,9 +154,10 @@ static void tell_lost(const struct session *session)
         lost += session->rows[i].lost;
     }
     if (lost != 0) {
-        warn("samples dropped because the kernel's trace had no room for them, or was not read in time: %" PRIu64
-             ". Lengthen the period.",
-             lost);
+        warn_of(WARNING_OF_DROPPED,
+                "samples dropped because the kernel's trace had no room for them, or was not read in time: %" PRIu64
+                ". Lengthen the period.",
+                lost);
     }
 }
 

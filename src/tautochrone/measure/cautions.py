@@ -10,7 +10,9 @@ from tautochrone.base.units import format_duration
 from tautochrone.measure.lab.preemption import other_than_asked
 from tautochrone.run.facts import Facts
 from tautochrone.run.layout import periods_ns
+from tautochrone.run.manifest import PROBE
 from tautochrone.run.manifest import Warning as RunWarning
+from tautochrone.target.program import warning_of
 
 _THROTTLE_MARGIN = 0.9
 _RULER_CHANGE = 2.0
@@ -29,9 +31,8 @@ def cautions_of_facts(facts: Facts) -> list[RunWarning]:
 def cautions_of_probe(messages: Iterable[str]) -> list[RunWarning]:
     """The probe's own warnings, as warnings of the run."""
     return [
-        RunWarning("probe", message.removeprefix("warning: "))
-        for message in messages
-        if message.startswith("warning: ")
+        RunWarning(f"{PROBE}-{code}" if code else PROBE, text)
+        for code, text in filter(None, map(warning_of, messages))
     ]
 
 

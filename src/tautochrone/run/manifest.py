@@ -100,6 +100,12 @@ class Warning:  # noqa: A001 - the word people know it by
     advice: str = ""
 
 
+PROBE = "probe"
+"""Code of what the probe warns of; where it gives a code of its own, that follows."""
+PROBE_DROPPED = f"{PROBE}-dropped"
+"""Code of the probe's word why it dropped samples, where no buffer was full."""
+
+
 @dataclass(frozen=True)
 class Extremes:
     """The smallest and the largest value of one measure of one source.

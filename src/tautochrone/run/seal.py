@@ -19,7 +19,16 @@ from tautochrone.run import files
 from tautochrone.run.books import books_of, problems, rebuilt, source_names
 from tautochrone.run.files import RAW_STREAM
 from tautochrone.run.layout import EXTREMES, HISTOGRAM, is_histogram, periods_ns, table_layouts
-from tautochrone.run.manifest import MEASURING, RECOVERED, SCHEMA, SEALED, Books, Extremes, Manifest
+from tautochrone.run.manifest import (
+    MEASURING,
+    PROBE_DROPPED,
+    RECOVERED,
+    SCHEMA,
+    SEALED,
+    Books,
+    Extremes,
+    Manifest,
+)
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.shapes import check_footer, check_header
 from tautochrone.run.table import TableWriter
@@ -239,7 +248,7 @@ def _manifest(name: str, draft: Manifest | None, intake: Intake, ended_hint: str
     draft = draft or _substitute(name, intake.header)
     books = _books(intake)
     parameters = intake.header.get("parameters")
-    told_why = any("samples were dropped" in warning.text for warning in draft.warnings)
+    told_why = any(warning.code == PROBE_DROPPED for warning in draft.warnings)
     warnings = (*draft.warnings, *_warnings(intake, books, told_why=told_why))
     return replace(
         draft,

@@ -1,5 +1,6 @@
 """A program that was started, near or far: its pipes, its end, and what is said to it."""
 
+import re
 import threading
 from collections.abc import Iterator
 from typing import Protocol
@@ -8,6 +9,7 @@ from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoErro
 from tautochrone.target.target import Answer
 
 _PROBES_NAME = "tauto-probe: "
+_WARNING = re.compile(r"warning(?: \[(?P<code>[a-z-]+)\])?: (?P<text>.*)", re.DOTALL)
 
 
 class Program(Protocol):
@@ -112,6 +114,12 @@ def message_of(line: str) -> str:
     return line.rstrip().removeprefix(_PROBES_NAME)
 
 
+def warning_of(message: str) -> tuple[str, str] | None:
+    """The code, empty for most, and the text of what the probe warns of; None: the message is no warning."""
+    found = _WARNING.fullmatch(message)
+    return (found["code"] or "", found["text"]) if found else None
+
+
 def ask(program: Program, what: str, patience_s: float) -> Answer:
     """Run a short program to its end; its standard input is empty.
 
@@ -147,7 +155,7 @@ def refusal(exit_code: int, messages: tuple[str, ...], otherwise: str) -> TautoE
         UsageError.exit_code: UsageError,
         NotPermittedError.exit_code: NotPermittedError,
     }.get(exit_code, MeasuringError)
-    said = next((line for line in messages if not line.startswith("warning: ")), None)
+    said = next((line for line in messages if warning_of(line) is None), None)
     if said is None:
         return kind(f"{otherwise}: it ended with exit code {exit_code} and said nothing")
     statement, stop, advice = said.partition(". ")

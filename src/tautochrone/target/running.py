@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from tautochrone.base.errors import MeasuringError
-from tautochrone.target.program import Program, lines_of, refusal
+from tautochrone.target.program import Program, lines_of, refusal, warning_of
 from tautochrone.target.target import ProbeEnd
 
 _PATIENCE_S = 10.0
@@ -75,7 +75,7 @@ class ProgramLoad:
                 return str(error)
         if self._code is None:
             return None
-        said = [line for line in self._program.messages() if not line.startswith("warning: ")]
+        said = [line for line in self._program.messages() if warning_of(line) is None]
         if said:
             return said[-1]
         return "it ended before its time" if self._code == 0 else f"it ended with exit code {self._code}"
@@ -167,7 +167,7 @@ class ProgramService:
         """What went wrong with one that ended so."""
         if code == 0:
             return None
-        said = [line for line in self._program.messages() if not line.startswith("warning: ")]
+        said = [line for line in self._program.messages() if warning_of(line) is None]
         if said:
             return said[-1]
         return f"signal {-code} ended it" if code < 0 else f"it ended with exit code {code}"
