@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from report_runs import FACTS, store_run
+from tautochrone.answer.phrasing import comparison as words
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.comparison.cells import Cell, match
 from tautochrone.judge.comparison.compare import Comparison, Side
@@ -57,7 +58,7 @@ def test_a_side_that_is_slower_in_every_run_is_worse(tmp_path: Path) -> None:
     assert median.ratio == pytest.approx(1.5, rel=0.03)
     assert median.ratio_low is not None
     assert median.ratio_low > 1.4
-    assert found.headline.startswith("B is worse than A: ")
+    assert words.headline(found).startswith("B is worse than A: ")
     assert found.pairs[0].standing.kind == "alike"
 
 
@@ -72,7 +73,7 @@ def test_runs_alike_show_no_difference(tmp_path: Path) -> None:
     store = Store(tmp_path)
     found = compare([_side(store, "A", range(3)), _side(store, "B", range(3, 6))], gates=["p50 +10%"])
     assert not found.pairs[0].found("worse", "better")
-    assert found.headline == "No difference shown between A and B"
+    assert words.headline(found) == "No difference shown between A and B"
     assert [one.passing for one in found.gates] == ["kept"]
 
 
@@ -82,7 +83,7 @@ def test_each_of_several_sides_is_compared_with_the_first(tmp_path: Path) -> Non
     found = compare(sides)
     assert [pair.second.name for pair in found.pairs] == ["B", "C"]
     assert _metric(found, "p50", 1).ratio == pytest.approx(2.0, rel=0.03)
-    assert found.headline == "2 sides against A: worse in B, C"
+    assert words.headline(found) == "2 sides against A: worse in B, C"
 
 
 def test_every_differing_fact_is_told_with_the_kernel_first(tmp_path: Path) -> None:
@@ -95,7 +96,7 @@ def test_every_differing_fact_is_told_with_the_kernel_first(tmp_path: Path) -> N
     standing = found.pairs[0].standing
     assert standing.kind == "confounded"
     assert standing.causes == ("kernel", "deployment", "load")
-    assert "Kernel, deployment and load differ at once" in standing.sentence
+    assert "Kernel, deployment and load differ at once" in words.standing(standing)
 
 
 def test_what_only_one_side_knows_is_no_cause_but_said(tmp_path: Path) -> None:
@@ -104,7 +105,7 @@ def test_what_only_one_side_knows_is_no_cause_but_said(tmp_path: Path) -> None:
     found = compare([first, _side(store, "B", range(1, 2), facts=_facts(power={"boost": True}))])
     assert found.pairs[0].standing.kind == "alike"
     assert "power.boost" in next(
-        one.sentence for one in found.pairs[0].standing.objections if one.code == "unknown"
+        words.objection(one) for one in found.pairs[0].standing.objections if one.code == "unknown"
     )
 
 
@@ -129,7 +130,7 @@ def test_another_priority_makes_it_a_comparison_of_loops(tmp_path: Path) -> None
     found = compare([first, _side(store, "B", range(1, 2), parameters={"priority": 50})])
     standing = found.pairs[0].standing
     assert standing.kind == "of loops"
-    assert "compares two loops" in standing.sentence
+    assert "compares two loops" in words.standing(standing)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +152,7 @@ def test_what_voids_a_comparison_takes_its_verdicts_away(
     assert code in {one.code for one in standing.objections if one.voids}
     assert _metric(found, "p50").verdict == "not comparable"
     assert [one.passing for one in found.gates] == ["void"]
-    assert "can't be compared" in found.headline
+    assert "can't be compared" in words.headline(found)
 
 
 def test_a_run_that_was_cut_off_voids_it(tmp_path: Path) -> None:
@@ -177,7 +178,7 @@ def test_one_run_of_each_takes_its_spread_from_runs_alike_in_the_store(tmp_path:
     median = _metric(told, "p50")
     assert median.basis == "runs alike"
     assert median.verdict == "worse"
-    assert any("others in the store" in sentence for sentence in told.sentences())
+    assert any("others in the store" in sentence for sentence in words.sentences(told))
 
 
 @pytest.mark.slow
@@ -284,7 +285,7 @@ def test_few_samples_say_how_many_it_takes(tmp_path: Path) -> None:
     sides = [Side(name, (store_run(store, [_latencies(at, count=4)]),)) for at, name in enumerate("AB")]
     found = compare(sides, gates=["p99.9 +10%"])
     assert _metric(found, "p99.9").verdict == "too few samples"
-    assert "3,688 samples" in _metric(found, "p99.9").note
+    assert "3,688 samples" in words.note(_metric(found, "p99.9"))
     assert found.gates[0].passing == "not shown"
 
 

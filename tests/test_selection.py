@@ -353,7 +353,7 @@ def test_a_measure_is_found_by_its_name_without_the_unit() -> None:
 
 
 def test_a_difference_turned_around_is_the_same_from_the_other_side() -> None:
-    one = QuantileDifference(0.5, 100, 150, 50.0, 20.0, 70.0, 1.5, 1.2, 1.7, 0.01, 0.95, "repetitions", "")
+    one = QuantileDifference(0.5, 100, 150, 50.0, 20.0, 70.0, 1.5, 1.2, 1.7, 0.01, 0.95, "repetitions", ())
     other = turned(one)
     assert (other.first_ns, other.second_ns, other.difference_ns) == (150, 100, -50.0)
     assert (other.low_ns, other.high_ns) == (-70.0, -20.0)

@@ -13,6 +13,16 @@ def capital(text: str) -> str:
     return text if text[1:2].isdigit() else text[:1].upper() + text[1:]
 
 
+def upper_first(text: str) -> str:
+    """With its first letter large, whatever it is."""
+    return text[:1].upper() + text[1:]
+
+
+def lower_first(text: str) -> str:
+    """With its first letter small."""
+    return text[:1].lower() + text[1:]
+
+
 def sentence(words: str) -> str:
     """The words as a sentence: a capital first letter, and one full stop."""
     return f"{words[:1].upper()}{words[1:].rstrip('.')}."

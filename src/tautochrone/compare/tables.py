@@ -125,8 +125,8 @@ def why_not(comparison: Comparison) -> list[str]:
             )
         )
         for one in part.metrics:
-            if one.note:
-                about.setdefault(one.note, {}).setdefault(where, []).append(words.name_of(one))
+            if one.notes:
+                about.setdefault(words.note(one), {}).setdefault(where, []).append(words.name_of(one))
     return [f"{_about(places)}: {note}" for note, places in about.items()]
 
 
@@ -294,7 +294,7 @@ def _cell_rows(pair: Pair, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 def _short(one: Metric | None) -> str:
     if one is None:
         return "-"
-    said = words.change(one).removesuffix(" of the releases").removesuffix(" for the usual run")
+    said = words.bare_change(one)
     if one.verdict in ("no difference shown", ""):
         return f"({said})"
     if one.verdict in ("too few samples", "too few runs"):

@@ -68,7 +68,10 @@ def _pair(pair: Pair) -> dict[str, Any]:
         "runs": [list(pair.first.ids), list(pair.second.ids)],
         "comparison": pair.standing.kind,
         "causes": list(pair.standing.causes),
-        "objections": [asdict(one) for one in pair.standing.objections],
+        "objections": [
+            {"code": one.code, "sentence": words.objection(one), "voids": one.voids}
+            for one in pair.standing.objections
+        ],
         "conditions": [_change(one) for one in pair.changes.of_conditions] if pair.cell else None,
         "measures": [
             {
@@ -109,7 +112,7 @@ def _metric(one: Metric) -> dict[str, Any]:
         "p_adjusted": one.adjusted,
         "basis": one.basis or None,
         "verdict": one.verdict or None,
-        "note": one.note or None,
+        "note": words.note(one) or None,
     }
 
 

@@ -293,5 +293,5 @@ def turned(one: QuantileDifference) -> QuantileDifference:
         p=one.p,
         confidence=one.confidence,
         basis=one.basis,
-        note=one.note,
+        notes=one.notes,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import listed
 from tautochrone.select.candidates import Candidate
@@ -185,9 +186,9 @@ def _uncertain(selection: Selection) -> Iterator[str]:
         yield words
     names = [one.name for one in selection.candidates]
     notes = dict.fromkeys(
-        one.note.replace("the first", names[first]).replace("the second", names[second])
+        quantile_notes(one.q, one.notes, (names[first], names[second]))
         for (first, second), one in selection.pairs.items()
-        if one.note
+        if one.notes
     )
     if notes:
         yield f"Of these differences: {'; '.join(notes)}."

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.base.units import format_duration, format_percent
+from tautochrone.base.words import capital, listed, upper_first
 from tautochrone.judge.comparison.gate import MISSES
-from tautochrone.judge.comparison.metric import Metric, Part
-from tautochrone.judge.comparison.passing import Judged
+from tautochrone.judge.comparison.metric import FewSamples, Metric, MetricNote, OfTheseRuns, Part
+from tautochrone.judge.comparison.passing import Judged, WhyNot
 from tautochrone.judge.comparison.spread import Spread
+from tautochrone.judge.comparison.standing import Objection, Standing
 from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
 
 if TYPE_CHECKING:
@@ -37,6 +40,35 @@ _BASES = {
         "Where no verdict is given, the interval is that within these runs: what differs from one run to the "
         "next is not in it."
     ),
+}
+_NOTES: dict[MetricNote, str] = {
+    "runs unknown": (
+        "How much runs differ is not known, so this is the uncertainty within these runs only, and no "
+        "verdict: measure each side three times."
+    ),
+    "few bunches": (
+        "How much runs differ is not known, and these lost releases in too few bunches to tell: measure each "
+        "side three times."
+    ),
+    "lengths differ": (
+        "A maximum grows with the number of samples, and these runs of different length have no order."
+    ),
+    "among lost": "It falls among releases that were lost, which are later than every sample.",
+    "losses unknown": "One side does not know how many it lost.",
+    "below resolution": "It is not more than what can be seen.",
+    "among many": "By itself it would be shown; among so many numbers it is not.",
+}
+_WHY_NOT: dict[WhyNot, str] = {
+    "no number": "there is no such number",
+    "lost or unknown": "it lies among lost releases, or is not known",
+    "too many lost": "so many releases were lost that it lies among them",
+    "among lost": "it lies among lost releases",
+    "few samples": "there are too few samples to tell how much it differs by chance",
+    "lengths differ": (
+        "a maximum grows with the number of samples, and these runs of different length have no order"
+    ),
+    "one largest": "the largest sample of one run says nothing of the next run's",
+    "too little": "there is too little to tell how much it differs by chance",
 }
 _PASSING = {
     "broken": "does not hold",
@@ -105,18 +137,97 @@ def worth(comparison: Comparison) -> list[str]:
 
 
 def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return f"{'; '.join(names[:_MOST_NAMED])}{more}"
+    return f"{'; '.join(names[:_MOST_NAMED])}{_and_more(len(names))}"
 
 
 def _worth(pair: Pair) -> Iterator[str]:
-    yield pair.standing.sentence
-    for objection in pair.standing.objections:
-        if not (objection.voids and objection.sentence[1:] in pair.standing.sentence):
-            yield objection.sentence
+    yield standing(pair.standing)
+    yield from (objection(one) for one in pair.standing.objections if one != pair.standing.voided_by)
     for measure in pair.measures:
         if measure.left_out:
             yield f"Only one of the two has {', '.join(measure.left_out[:8])}; not compared."
+
+
+def standing(found: Standing) -> str:
+    """What the comparison of two sides is worth."""
+    if found.voided_by is not None:
+        first, second = found.sides
+        why = objection(found.voided_by)
+        return f"{first} and {second} can't be compared: {why[:1].lower()}{why[1:]}"
+    causes, facts = found.causes, tuple(dict.fromkeys(map(_fact, found.facts)))
+    if found.kind == "of loops":
+        named = ", ".join(dict.fromkeys(map(_fact, found.facts[:4])))
+        also = f", and {listed(causes)} {'differs' if len(causes) == 1 else 'differ'} too" if causes else ""
+        return (
+            f"The measured threads differ ({named}){also}: this compares two loops, and says nothing of the "
+            "systems below them alone."
+        )
+    if found.kind == "confounded":
+        return (
+            f"{capital(listed(causes))} differ at once: what differs in the numbers can't be laid to "
+            "one of them."
+        )
+    if found.kind == "of one thing":
+        return f"Of what is known, only the {causes[0]} differs."
+    but = f", but for {listed(facts[:5])}" if facts else ""
+    return f"Nothing that is known to change a latency differs: a repeated measurement{but}."
+
+
+def objection(one: Objection) -> str:
+    """What limits or voids a comparison, and what follows from it."""
+    if one.code == "experiment":
+        return f"They are of different experiments, {_both(one)}."
+    if one.code == "measure":
+        return f"What {one.names[0]} means differs: {_both(one, '; ')}."
+    if one.code == "virtual":
+        return (
+            f"{one.side} was measured on a virtual machine of the lab, whose time is counted otherwise than "
+            "that of hardware."
+        )
+    if one.code == "clock":
+        return f"Their time was read from different clocks, {_both(one)}."
+    if one.code == "cut-off":
+        return (
+            f"{one.side} holds a run that was cut off ({one.names[0]}), of which the last samples and the "
+            "count of missed releases are not known."
+        )
+    if one.code == "kept":
+        return (
+            "One side kept all samples and the other a histogram, whose quantiles are the upper edges of its "
+            "bins: a difference as small as a bin is wide can't be told."
+        )
+    named = f"{', '.join(one.names[:_MOST_NAMED])}{_and_more(len(one.names))}"
+    if one.code == "within":
+        return (
+            f"The runs of {one.side} do not agree among themselves in {named}, so they are no repetitions of "
+            "one measurement."
+        )
+    return f"Only one side tells of {named}: whether they differ is not known."
+
+
+def _both(one: Objection, between: str = " and ") -> str:
+    return between.join(", ".join(map(str, own)) for own in one.values)
+
+
+def _fact(name: str) -> str:
+    return name.rpartition(".")[2].removesuffix("_ns").replace("_", " ")
+
+
+def _and_more(count: int) -> str:
+    return f" and {count - _MOST_NAMED} more" if count > _MOST_NAMED else ""
+
+
+def note(metric: Metric) -> str:
+    """Why a number has no interval, or what is not in it, or why its difference is not shown."""
+    return " ".join(map(_note, metric.notes))
+
+
+def _note(one: MetricNote) -> str:
+    if isinstance(one, FewSamples):
+        return f"It takes {one.needed:,} samples of each side."
+    if isinstance(one, OfTheseRuns):
+        return f"{upper_first(quantile_notes(one.q, one.notes))}."
+    return _NOTES[one]
 
 
 def how_sure(comparison: Comparison) -> Iterator[str]:
@@ -164,7 +275,7 @@ def gate_why(judged: Judged) -> str:
     if judged.passing == "void":
         return "the sides can't be compared"
     if judged.least is None or judged.most is None or judged.allowed is None:
-        return judged.why
+        return _WHY_NOT[judged.why] if judged.why is not None else ""
     metric = judged.metric
     sure = f"{judged.confidence * 100:.4g} %"
     seen = "" if metric is None or metric.difference is None else f"{change(metric)}, "
@@ -193,22 +304,40 @@ def _increase(judged: Judged, value: float) -> str:
 
 def change(metric: Metric) -> str:
     """How much the second is above the first: ``+12 %``; of misses, in percentage points."""
+    if metric.name == MISSES and metric.difference is not None:
+        return f"{bare_change(metric)} of the releases"
+    return f"{bare_change(metric)} for the usual run" if _usual(metric) is not None else bare_change(metric)
+
+
+def bare_change(metric: Metric) -> str:
+    """The same, where it is known of what."""
     if metric.difference is None:
         return "not known"
     if metric.name == MISSES:
-        return amount(metric.difference, MISSES)
-    sure = metric.sure
-    if metric.name == "max" and isinstance(sure, Spread) and sure.logarithmic and sure.first > 0:
-        return f"{share(sure.second / sure.first - 1)} for the usual run"
+        return _points(metric.difference)
+    usual = _usual(metric)
+    if usual is not None:
+        return share(usual.second / usual.first - 1)
     if metric.ratio is not None:
         return share(metric.ratio - 1)
     return amount(metric.difference, "")
 
 
+def _usual(metric: Metric) -> Spread | None:
+    """Of the largest sample: that of the usual run of each side, where it is known."""
+    sure = metric.sure
+    told = metric.name == "max" and isinstance(sure, Spread) and sure.logarithmic and sure.first > 0
+    return sure if told and isinstance(sure, Spread) and metric.difference is not None else None
+
+
+def _points(value: float) -> str:
+    return f"{value * 100:+.3g} %"
+
+
 def amount(value: float, unit: str) -> str:
     """An increase with its sign: a time, or of misses a share of the releases."""
     if unit == MISSES:
-        return f"{value * 100:+.3g} % of the releases"
+        return f"{_points(value)} of the releases"
     return f"{'-' if value < 0 else '+'}{format_duration(abs(value))}"
 
 
@@ -250,8 +379,7 @@ def _most(found: Sequence[Found]) -> str:
         )
         for measure, part, metric in ranked[:_MOST_NAMED]
     ]
-    more = f" and {len(ranked) - _MOST_NAMED} more" if len(ranked) > _MOST_NAMED else ""
-    return f"{', '.join(said)}{more}"
+    return f"{', '.join(said)}{_and_more(len(ranked))}"
 
 
 def _weight(one: Found) -> float:

@@ -9,6 +9,7 @@ from tautochrone.judge.comparison.losses import Rates
 from tautochrone.judge.comparison.spread import Spread
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.difference.multiplicity import holm
+from tautochrone.statistics.difference.quantile_difference import Note as QuantileNote
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.two_sample import TwoSample
 
@@ -30,6 +31,43 @@ Verdict = Literal[
 
 
 @dataclass(frozen=True)
+class FewSamples:
+    """Too few samples: it takes ``needed`` of each side."""
+
+    needed: int
+
+
+@dataclass(frozen=True)
+class OfTheseRuns:
+    """What these runs' own difference of a quantile lacks."""
+
+    q: float
+    notes: tuple[QuantileNote, ...]
+
+
+MetricNote = (
+    FewSamples
+    | OfTheseRuns
+    | Literal[
+        "runs unknown",
+        "few bunches",
+        "lengths differ",
+        "among lost",
+        "losses unknown",
+        "below resolution",
+        "among many",
+    ]
+)
+"""Why there is no interval, or what is not in it, or why a difference is not shown.
+
+"runs unknown": how much runs differ is not known; "few bunches": and releases were lost in too few bunches
+to tell; "lengths differ": of runs whose largest samples should be compared; "among lost": the quantile falls
+among lost releases; "below resolution": the difference is no more than can be seen; "among many": by itself
+it would be shown.
+"""
+
+
+@dataclass(frozen=True)
 class Metric:
     """A number of the first side and of the second.
 
@@ -43,7 +81,7 @@ class Metric:
         adjusted: the same, adjusted for all numbers that were compared at once (Holm).
         basis: what the interval rests on: that of `Spread` and `Rates`, or "these runs", which leaves out how
             much runs differ and so carries no verdict; empty: there is none.
-        note: why there is no interval, or what is not in it.
+        notes: why there is no interval, or what is not in it.
         sure: what an interval of another confidence can be had from.
     """
 
@@ -59,7 +97,7 @@ class Metric:
     p: float | None = None
     adjusted: float | None = None
     basis: str = ""
-    note: str = ""
+    notes: tuple[MetricNote, ...] = ()
     verdict: Verdict = ""
     sure: Spread | Rates | None = None
 
@@ -140,7 +178,7 @@ def quantile_metric(
     )
 
 
-def uncertain_metric(name: str, told: QuantileDifference, note: str, *, instead: bool) -> Metric:
+def uncertain_metric(name: str, told: QuantileDifference, note: MetricNote, *, instead: bool) -> Metric:
     """Of a quantile of which only these runs' own uncertainty is known, or not even that.
 
     Args:
@@ -157,7 +195,7 @@ def uncertain_metric(name: str, told: QuantileDifference, note: str, *, instead:
         told.ratio_low,
         told.ratio_high,
         basis="these runs" if told.basis else "",
-        note=note if instead or told.basis or not told.note else f"{told.note[:1].upper()}{told.note[1:]}.",
+        notes=(note if instead or told.basis or not told.notes else OfTheseRuns(told.q, told.notes),),
         verdict="too few runs" if told.basis and not instead else "too few samples",
     )
 
@@ -196,17 +234,17 @@ def _judged(metric: Metric, part: Part, alpha: float, *, void: bool) -> Metric:
     if difference is None:
         return metric
     shown = metric.adjusted <= alpha
-    note = metric.note
+    notes = metric.notes
     if metric.q is not None and shown and abs(difference) <= part.step_of(metric):
-        shown, note = False, f"{note} It is not more than what can be seen.".strip()
+        shown, notes = False, (*notes, "below resolution")
     elif not shown and metric.p is not None and metric.p <= alpha:
-        note = f"{note} By itself it would be shown; among so many numbers it is not.".strip()
+        notes = (*notes, "among many")
     if not shown:
-        return replace(metric, verdict="no difference shown", note=note)
+        return replace(metric, verdict="no difference shown", notes=notes)
     more = difference > 0 or (difference == 0 and (metric.low or 0) > 0)
     if part.signed and metric.q is not None:
-        return replace(metric, verdict="higher" if more else "lower", note=note)
-    return replace(metric, verdict="worse" if more else "better", note=note)
+        return replace(metric, verdict="higher" if more else "lower", notes=notes)
+    return replace(metric, verdict="worse" if more else "better", notes=notes)
 
 
 def error_of(told: QuantileDifference, confidence: float) -> float | None:

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from tautochrone.base.units import format_quantile
 from tautochrone.judge.comparison import losses, spread
 from tautochrone.judge.comparison.gate import MISSES
-from tautochrone.judge.comparison.metric import Metric, Part, error_of, quantile_metric, uncertain_metric
+from tautochrone.judge.comparison.metric import (
+    FewSamples,
+    Metric,
+    MetricNote,
+    Part,
+    error_of,
+    quantile_metric,
+    uncertain_metric,
+)
 from tautochrone.judge.comparison.samples import Measured
 from tautochrone.statistics.difference.effect import size_in_words, superiority
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference, quantile_differences
@@ -16,16 +24,6 @@ from tautochrone.statistics.difference.two_sample import TwoSample, two_samples
 from tautochrone.statistics.quantiles import QUANTILES, samples_needed
 
 _MAX = "max"
-_ONE_RUN = (
-    "How much runs differ is not known, so this is the uncertainty within these runs only, and no verdict: "
-    "measure each side three times."
-)
-_FEW_BUNCHES = (
-    "How much runs differ is not known, and these lost releases in too few bunches to tell: measure each "
-    "side three times."
-)
-_LENGTHS = "A maximum grows with the number of samples, and these runs of different length have no order."
-_LOST = "It falls among releases that were lost, which are later than every sample."
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ def _quantiles(
                     q,
                     _value(sides[0], q),
                     _value(sides[1], q),
-                    note=f"It takes {needed:,} samples of each side.",
+                    notes=(FewSamples(needed),),
                     verdict="too few samples",
                 )
             continue
@@ -109,7 +107,9 @@ def _quantiles(
             yield quantile_metric(format_quantile(q), q, known, question.confidence, (plain[0], plain[1]))
         else:
             lost = any(spread.level(run, q) is None for side in sides for run in side)
-            yield uncertain_metric(format_quantile(q), told[q], _LOST if lost else _ONE_RUN, instead=lost)
+            yield uncertain_metric(
+                format_quantile(q), told[q], "among lost" if lost else "runs unknown", instead=lost
+            )
 
 
 def _next(carried: Sequence[float]) -> float:
@@ -169,16 +169,16 @@ def _maximum(sides: tuple[Sources, Sources], others: tuple[Sources, Sources]) ->
     first, second = (float(all_counts(side).value[-1]) for side in sides)
     ratio = second / first if min(first, second) > 0 else None
     basis = "" if known is None else known.basis
-    note = "" if complete else _LENGTHS
-    return Metric(_MAX, 1.0, first, second, ratio=ratio, basis=basis, sure=known, note=note)
+    notes: tuple[MetricNote, ...] = () if complete else ("lengths differ",)
+    return Metric(_MAX, 1.0, first, second, ratio=ratio, basis=basis, sure=known, notes=notes)
 
 
 def _misses(sides: tuple[Sources, Sources], others: tuple[Sources, Sources], question: Question) -> Metric:
     known = losses.rates(sides[0], sides[1], others)
     if known is None:
         shares = [_lost_share(side) for side in sides]
-        note = "One side does not know how many it lost." if None in shares else _FEW_BUNCHES
-        return Metric(MISSES, None, shares[0], shares[1], note=note, verdict="too few runs")
+        why: MetricNote = "losses unknown" if None in shares else "few bunches"
+        return Metric(MISSES, None, shares[0], shares[1], notes=(why,), verdict="too few runs")
     first, second = (one[0] / one[1] if one[1] else 0.0 for one in (known.first, known.second))
     low, high = known.interval(question.confidence)
     return Metric(

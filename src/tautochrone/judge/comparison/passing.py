@@ -14,6 +14,11 @@ from tautochrone.judge.comparison.metric import Metric, Part
 from tautochrone.judge.comparison.spread import Spread
 
 Passing = Literal["broken", "kept", "not shown", "void"]
+WhyNot = Literal[
+    "no number", "lost or unknown", "too many lost", "among lost",
+    "few samples", "lengths differ", "one largest", "too little",
+]  # fmt: skip
+"""Why a gate stands as it does, where no interval says it."""
 
 _TOO_MANY = 100  # runs: more than anybody measures
 
@@ -45,7 +50,7 @@ class Judged:
     most: float | None = None
     confidence: float = 0.95
     runs_needed: int | None = None
-    why: str = ""
+    why: WhyNot | None = None
 
 
 def judge(
@@ -59,23 +64,18 @@ def judge(
     metric = part.metric(gate.metric)
     alpha = (1 - confidence) / among
     if metric is None or metric.first is None:
-        why = "there is no such number" if metric is None else "it lies among lost releases, or is not known"
+        why: WhyNot = "no number" if metric is None else "lost or unknown"
         return Judged(gate, side, measure, part.source, "void" if void else "not shown", metric, why=why)
     allowed = gate.allowed(_first(metric))
     if void:
         return Judged(gate, side, measure, part.source, "void", metric, allowed)
     if metric.second is None and _is_shown_to_be_lost(metric, part, 1 - 2 * alpha):
-        why = "so many releases were lost that it lies among them"
+        why = "too many lost"
         return Judged(
             gate, side, measure, part.source, "broken", metric, allowed, confidence=1 - alpha, why=why
         )
     if metric.sure is None:
-        own = metric.note if gate.kind == "max" else ""
-        why = (
-            f"{own[:1].lower()}{own[1:]}".rstrip(".") or _WHY_NOT[gate.kind]
-            if metric.second is not None
-            else "it lies among lost releases"
-        )
+        why = _why_not(gate, metric) if metric.second is not None else "among lost"
         return Judged(gate, side, measure, part.source, "not shown", metric, allowed, why=why)
     least, most = metric.sure.interval(1 - 2 * alpha)
     return Judged(
@@ -93,11 +93,10 @@ def judge(
     )
 
 
-_WHY_NOT = {
-    "quantile": "there are too few samples to tell how much it differs by chance",
-    "max": "the largest sample of one run says nothing of the next run's",
-    "misses": "there is too little to tell how much it differs by chance",
-}
+def _why_not(gate: Gate, metric: Metric) -> WhyNot:
+    if gate.kind == "max":
+        return "lengths differ" if "lengths differ" in metric.notes else "one largest"
+    return "few samples" if gate.kind == "quantile" else "too little"
 
 
 def worst(judged: Sequence[Judged]) -> Passing | None:

@@ -1,15 +1,15 @@
 """How far a quantile of one side lies from that of another, with an interval."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from tautochrone.base.units import format_quantile
 from tautochrone.statistics.difference.between_runs import (
     FEWEST_RUNS,
     between_runs,
@@ -23,6 +23,49 @@ from tautochrone.statistics.quantiles import samples_needed
 from tautochrone.statistics.satterthwaite import degrees_of_freedom
 
 Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ShortSide:
+    """A side that has too few samples for an interval.
+
+    Attributes:
+        side: 0 or 1.
+        samples: that it has; ``effective``: so many independent ones they are worth, of which it would take
+            ``needed``; ``units``: independent stretches that they make.
+    """
+
+    side: int
+    samples: int
+    effective: float
+    needed: int
+    units: float
+
+
+@dataclass(frozen=True)
+class TooFew:
+    """There is no interval: it takes ``needed`` independent samples of each side."""
+
+    needed: int
+    sides: tuple[ShortSide, ...]
+
+
+@dataclass(frozen=True)
+class AmongLost:
+    """The quantile of these sides falls among lost releases, later than every sample."""
+
+    sides: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class WithinRuns:
+    """What differs from run to run is not in the interval; ``runs``: how many each side has."""
+
+    runs: tuple[int, int]
+
+
+Note = TooFew | AmongLost | WithinRuns | Literal["order unknown", "level wanders", "losses unknown"]
+"""Why there is no interval, or what is not in it."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +88,7 @@ class QuantileDifference:
         confidence: of the interval.
         basis: "repetitions" (from run to run), "blocks" (stretches within the runs), "independent" (samples
             taken to be independent, since their order is not known), or "" (no interval).
-        note: why there is no interval, or what is not in it; "" if nothing is to be said.
+        notes: why there is no interval, or what is not in it.
     """
 
     q: float
@@ -60,7 +103,7 @@ class QuantileDifference:
     p: float | None
     confidence: float
     basis: str
-    note: str
+    notes: tuple[Note, ...]
 
 
 def quantile_differences(
@@ -178,7 +221,7 @@ def _of_runs(pair: tuple[Side, Side], q: float, confidence: float) -> QuantileDi
         p=one.p,
         confidence=confidence,
         basis="repetitions",
-        note=_unknown_losses(pair),
+        notes=_unknown_losses(pair),
     )
 
 
@@ -187,12 +230,11 @@ def _of_blocks(
 ) -> QuantileDifference:
     first, second = both
     bare = _without_interval(q, first.value, second.value, confidence)
-    lost = _among_lost(q, both) if first.value is None or second.value is None else ""
+    lost = (_among_lost(both),) if first.value is None or second.value is None else ()
     if first.drawn is None or second.drawn is None:
-        few = _too_few(q, both, confidence)
-        return replace(bare, note=f"{lost}; {few}" if lost else few)
+        return replace(bare, notes=(*lost, _too_few(q, both, confidence)))
     if lost:
-        return replace(bare, note=lost)
+        return replace(bare, notes=lost)
     level, adjusted = _expansion(both, confidence)
     with np.errstate(invalid="ignore"):
         low, high = _percentiles(second.drawn - first.drawn, level)
@@ -209,7 +251,7 @@ def _of_blocks(
         ratio_high=ratio_high,
         p=adjusted(_share(first.drawn, second.drawn)),
         basis="independent" if independent else "blocks",
-        note=_what_is_not_in_it(pair, both, independent=independent),
+        notes=tuple(_what_is_not_in_it(pair, both, independent=independent)),
     )
 
 
@@ -220,7 +262,7 @@ def _without_interval(
     above = first is not None and second is not None and min(first, second) > 0
     ratio = second / first if above and first is not None and second is not None else None
     return QuantileDifference(
-        q, first, second, difference, None, None, ratio, None, None, None, confidence, "", ""
+        q, first, second, difference, None, None, ratio, None, None, None, confidence, "", ()
     )
 
 
@@ -277,50 +319,30 @@ class _Adjusted:
         return min(1.0, 2 * float(special.stdtr(self.freedom, distance)))
 
 
-def _too_few(q: float, both: tuple[Resampled, Resampled], confidence: float) -> str:
-    needed = max(FEWEST, samples_needed(q, confidence))
-    every = []
-    for name, one in zip(("first", "second"), both, strict=True):
-        if one.drawn is not None:
-            continue
-        held = f"the {name} has {one.samples:,}"
-        if one.samples >= needed and one.effective < one.needed:
-            held += f", worth {one.effective:,.0f} independent ones as neighbours are alike"
-            held += f" ({one.needed:,} of such are needed)" if one.effective >= needed else ""
-        elif one.samples >= needed:
-            held += f" in {one.units:.0f} independent stretches instead of {FEWEST}"
-        every.append(held)
-    name = format_quantile(q)
-    return f"an interval of {name} takes {needed:,} independent samples on each side; {', and '.join(every)}"
+def _too_few(q: float, both: tuple[Resampled, Resampled], confidence: float) -> TooFew:
+    short = tuple(
+        ShortSide(side, one.samples, one.effective, one.needed, one.units)
+        for side, one in enumerate(both)
+        if one.drawn is None
+    )
+    return TooFew(max(FEWEST, samples_needed(q, confidence)), short)
 
 
-def _among_lost(q: float, both: tuple[Resampled, Resampled]) -> str:
-    names = [name for name, one in zip(("first", "second"), both, strict=True) if one.value is None]
-    where = "both sides" if len(names) == 2 else f"the {names[0]}"
-    return f"{format_quantile(q)} of {where} falls among lost releases, later than every sample"
+def _among_lost(both: tuple[Resampled, Resampled]) -> AmongLost:
+    return AmongLost(tuple(side for side, one in enumerate(both) if one.value is None))
 
 
 def _what_is_not_in_it(
     pair: tuple[Side, Side], both: tuple[Resampled, Resampled], *, independent: bool
-) -> str:
-    notes = []
-    runs = [len(side) for side in pair]
-    if min(runs) < FEWEST_RUNS:
-        each = {1: "one run", 2: "two runs"}
-        words = [each.get(one, f"{one} runs") for one in runs]
-        of = f"{words[0]} of each" if runs[0] == runs[1] else f"{words[0]} and {words[1]}"
-        notes.append(f"{of}: what differs from run to run is not in the interval")
-    else:
-        notes.append("no run alone is enough: what differs from run to run is not in the interval")
+) -> Iterator[Note]:
+    yield WithinRuns((len(pair[0]), len(pair[1])))
     if independent:
-        notes.append("the samples' order is not known: the interval takes them to be independent")
+        yield "order unknown"
     if any(one.drifts for one in both):
-        notes.append("the level wanders over the whole run: the interval is too narrow")
-    unknown = _unknown_losses(pair)
-    return "; ".join([*notes, unknown] if unknown else notes)
+        yield "level wanders"
+    yield from _unknown_losses(pair)
 
 
-def _unknown_losses(pair: tuple[Side, Side]) -> str:
-    if any(source.lost is None for side in pair for source in sources(side)):
-        return "how many releases were lost is not known; none is counted"
-    return ""
+def _unknown_losses(pair: tuple[Side, Side]) -> tuple[Note, ...]:
+    unknown = any(source.lost is None for side in pair for source in sources(side))
+    return ("losses unknown",) if unknown else ()
