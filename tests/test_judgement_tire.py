@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tire_runs
+from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.judge import tire_run as tire
 from tautochrone.judge.loops import judge_runs
 from tautochrone.run.folder import Run
@@ -241,10 +242,10 @@ def test_the_verdict_is_about_whole_steps_of_all_threads_together(calm: Run) -> 
     assert verdict is not None
     (loop,) = verdict.loops
     assert (loop.standing, loop.samples, loop.worst_ns) == ("holds", STEPS, 2_186 * US)
-    assert "400 masses, semaphore, 2 threads on CPUs 0-1" in verdict.headline
-    assert "fewer than 1 in 200 is late" in verdict.headline
-    assert "met every deadline in all 600 steps" in loop.sentence
-    assert "start" not in loop.sentence
+    assert "400 masses, semaphore, 2 threads on CPUs 0-1" in verdicts.headline(verdict)
+    assert "fewer than 1 in 200 is late" in verdicts.headline(verdict)
+    assert "met every deadline in all 600 steps" in verdicts.sentence(loop)
+    assert "start" not in verdicts.sentence(loop)
 
 
 def test_the_verdict_counts_late_and_passed_over_steps_with_their_bound(troubled: Run) -> None:
@@ -253,8 +254,8 @@ def test_the_verdict_counts_late_and_passed_over_steps_with_their_bound(troubled
     assert verdict is not None
     (loop,) = verdict.loops
     assert loop.standing == "missed"
-    assert "4 of 600 deadlines were missed" in verdict.headline
-    assert f"at most {tire.miss_bound(4, STEPS):.2%} of them" in loop.sentence
+    assert "4 of 600 deadlines were missed" in verdicts.headline(verdict)
+    assert f"at most {tire.miss_bound(4, STEPS):.2%} of them" in verdicts.sentence(loop)
 
 
 def test_a_step_may_take_most_of_its_period_before_the_verdict_finds_little_room(store: Store) -> None:

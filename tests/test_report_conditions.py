@@ -11,6 +11,7 @@ from report_runs import latencies, store_run
 from tautochrone.answer import audits, evidence, page, terminal
 from tautochrone.answer.conclusion import show_conclusion
 from tautochrone.answer.labels import label_runs
+from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.views import conditions
 from tautochrone.judge.interrupt import judge_interrupt
 from tautochrone.judge.loops import judge_runs
@@ -74,7 +75,7 @@ def test_loops_under_other_deployments_or_on_other_machines_are_judged_apart(sto
 
     assert verdict is not None
     assert [len(loop.loads) for loop in verdict.loops] == [2, 2, 1, 1]
-    said = [loop.sentence for loop in verdict.loops]
+    said = [verdicts.sentence(loop) for loop in verdict.loops]
     assert sum("deployment MI" in one for one in said) == 2
     assert sum("deployment MI in part" in one for one in said) == 1
     assert sum("ssh:root@board" in one for one in said) == 1

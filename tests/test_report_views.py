@@ -14,9 +14,10 @@ from tautochrone.answer import audits, evidence
 from tautochrone.answer import html as script
 from tautochrone.answer.conclusion import show_conclusion
 from tautochrone.answer.labels import LONGEST, label_runs
+from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.views import confidence, environment, loops, losses, summary, warnings
 from tautochrone.judge.loops import judge_runs
-from tautochrone.judge.verdict import LoopVerdict, Verdict
+from tautochrone.judge.verdict import LoopVerdict, MeasuredLoop, Verdict, Way
 from tautochrone.run.folder import Run
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
@@ -159,21 +160,26 @@ def test_the_terminal_says_above_the_verdict_that_a_run_ended_early(
     with console.capture() as captured:
         show_conclusion(console, [run], verdict, ())
 
-    before = captured.get().partition(verdict.headline)[0]
+    before = captured.get().partition(verdicts.headline(verdict))[0]
     assert ("ended early" in before) is said
     assert "every latency contains the cost of one reading" in captured.get()
 
 
+A_LOOP = MeasuredLoop(1_000_000, "cpu0", 0, "idle", 10_000, 0, 0, 0, 40_000)
+
+
 def test_loops_that_ran_in_different_ways_have_a_line_each() -> None:
-    loop = LoopVerdict(1000.0, "cpu0", 0, "holds", 40_000, 960_000, 10_000, "A loop.", "policy fifo 90")
+    loop = LoopVerdict(
+        1000.0, "cpu0", 0, "holds", 40_000, 960_000, 10_000, way=Way("fifo", "90"), runs=(A_LOOP,)
+    )
     other = replace(
         loop,
         standing="missed",
-        conditions="policy other",
+        way=Way("other"),
         loads=(("idle", "holds", 9), ("cpu", "missed", 99)),
     )
 
-    shown = loops.view(Verdict("Headline.", (loop, other), ()))
+    shown = loops.view(Verdict((loop, other)))
 
     assert [line.conditions for line in shown.lines] == ["policy fifo 90", "policy other"]
     cells = [line.cells[0] for line in shown.lines]

@@ -2,7 +2,8 @@
 
 import math
 
-from tautochrone.judge.verdict import MeasuredLoop, judge, wilks_share
+from tautochrone.answer.phrasing import verdict as verdicts
+from tautochrone.judge.verdict import NO_WAY, MeasuredLoop, Way, judge, wilks_share
 
 
 def loop(
@@ -14,7 +15,7 @@ def loop(
     missed: int | None = 0,
     overruns: int | None = 0,
     dropped: int = 0,
-    way: str = "",
+    way: Way = NO_WAY,
     where: str = "",
 ) -> MeasuredLoop:
     return MeasuredLoop(
@@ -37,16 +38,16 @@ def test_a_loop_that_never_was_late_by_half_a_period_holds() -> None:
     assert line.standing == "holds"
     assert line.rate_hz == 1000
     assert (line.worst_ns, line.left_ns) == (212_000, 788_000)
-    assert line.sentence.startswith("A 1 kHz loop on CPU 0: kept its rate in all 10,000 cycles.")
-    assert "leaves 788 us of each 1 ms" in line.sentence
+    assert verdicts.sentence(line).startswith("A 1 kHz loop on CPU 0: kept its rate in all 10,000 cycles.")
+    assert "leaves 788 us of each 1 ms" in verdicts.sentence(line)
 
 
 def test_the_worst_of_idle_and_loaded_decides() -> None:
     (line,) = judge([loop(), loop(load="cpu+memory", worst_us=700, completed=5000)]).loops
     assert line.standing == "tight"
     assert line.samples == 15_000
-    assert "beside the load cpu+memory" in line.sentence
-    assert "From the 5,000 cycles there" in line.sentence  # not from idle and loaded mixed
+    assert "beside the load cpu+memory" in verdicts.sentence(line)
+    assert "From the 5,000 cycles there" in verdicts.sentence(line)  # not from idle and loaded mixed
     assert line.loads == (("idle", "holds", 50_000), ("cpu+memory", "tight", 700_000))
 
 
@@ -55,9 +56,9 @@ def test_one_missed_release_or_one_overrun_is_enough() -> None:
         verdict = judge([loop(load="cpu+memory", worst_us=990), late])
         (line,) = verdict.loops
         assert line.standing == "missed"
-        assert "On the idle machine: " in line.sentence
-        assert "It was kept beside the load cpu+memory." in line.sentence
-        assert "not even on the idle machine" in verdict.headline
+        assert "On the idle machine: " in verdicts.sentence(line)
+        assert "It was kept beside the load cpu+memory." in verdicts.sentence(line)
+        assert "not even on the idle machine" in verdicts.headline(verdict)
 
 
 def test_runs_of_the_same_load_are_one_entry_with_their_worst() -> None:
@@ -67,36 +68,36 @@ def test_runs_of_the_same_load_are_one_entry_with_their_worst() -> None:
 
 def test_a_failure_is_told_with_its_own_numbers() -> None:
     (line,) = judge([loop(missed=1, worst_us=80), loop(load="cpu+memory", worst_us=990)]).loops
-    assert "1 of 10,001 releases was missed; the worst start was 80 us late" in line.sentence
+    assert "1 of 10,001 releases was missed; the worst start was 80 us late" in verdicts.sentence(line)
 
 
 def test_a_rate_that_only_the_load_breaks_is_said_to_hold_when_idle() -> None:
     verdict = judge([loop(), loop(load="cpu+memory", missed=5)])
-    assert "kept on the idle machine" in verdict.headline
+    assert "kept on the idle machine" in verdicts.headline(verdict)
 
 
 def test_a_start_a_whole_period_late_is_never_kept_whatever_the_books_know() -> None:
     (line,) = judge([loop(missed=None, overruns=None, worst_us=300_500)]).loops
     assert line.standing == "missed"
-    assert "not known" in line.sentence
-    assert "leaves" not in line.sentence
+    assert "not known" in verdicts.sentence(line)
+    assert "leaves" not in verdicts.sentence(line)
 
 
 def test_what_a_cut_off_run_missed_is_not_taken_for_nothing() -> None:
     for cut_off in (loop(missed=None), loop(overruns=None)):
         (line,) = judge([cut_off]).loops
         assert line.standing == "not shown"
-        assert "cut off" in line.sentence
+        assert "cut off" in verdicts.sentence(line)
 
 
 def test_other_policies_and_other_kernels_are_other_loops() -> None:
-    fifo, other = loop(way="policy fifo 90"), loop(way="policy other", missed=3, worst_us=5000)
+    fifo, other = loop(way=Way("fifo", "90")), loop(way=Way("other"), missed=3, worst_us=5000)
     verdict = judge([fifo, other])
-    assert [(line.conditions, line.standing) for line in verdict.loops] == [
+    assert [(verdicts.conditions(line), line.standing) for line in verdict.loops] == [
         ("policy fifo 90", "holds"),
         ("policy other", "missed"),
     ]
-    assert "1 kHz (policy fifo 90) held" in verdict.headline
+    assert "1 kHz (policy fifo 90) held" in verdicts.headline(verdict)
     old, new = loop(where="6.1.0", missed=1), loop(where="6.12.0-rt")
     assert [line.standing for line in judge([old, new]).loops] == ["missed", "holds"]
 
@@ -104,7 +105,7 @@ def test_other_policies_and_other_kernels_are_other_loops() -> None:
 def test_a_rate_that_is_not_even_is_told_with_its_period() -> None:
     uneven = MeasuredLoop(333_333, "cpu0", 0, "idle", 9000, 0, 0, 0, 40_000)
     (line,) = judge([uneven]).loops
-    assert "period 333.3 us" in line.sentence
+    assert "period 333.3 us" in verdicts.sentence(line)
 
 
 def test_samples_that_are_too_few_in_each_run_do_not_add_up() -> None:
@@ -133,22 +134,24 @@ def test_rates_and_cpus_are_told_apart_slowest_first() -> None:
         (10_000, 0),
         (10_000, 1),
     ]
-    assert verdict.headline.startswith("1 kHz held in every cycle on the idle machine on CPUs 0 and 1")
+    assert verdicts.headline(verdict).startswith(
+        "1 kHz held in every cycle on the idle machine on CPUs 0 and 1"
+    )
     assert (
         "10 kHz held in every cycle on the idle machine on CPU 0; it was not kept on CPU 1"
-        in verdict.headline
+        in verdicts.headline(verdict)
     )
 
 
 def test_an_idle_machine_is_said_to_flatter() -> None:
-    assert any("flatters" in note for note in judge([loop()]).notes)
-    assert not any("flatters" in note for note in judge([loop(load="cpu+memory")]).notes)
+    assert any("flatters" in note for note in verdicts.notes(judge([loop()])))
+    assert not any("flatters" in note for note in verdicts.notes(judge([loop(load="cpu+memory")])))
 
 
 def test_nothing_measured_says_nothing() -> None:
     verdict = judge([])
     assert verdict.loops == ()
-    assert "nothing is said" in verdict.headline
+    assert "nothing is said" in verdicts.headline(verdict)
 
 
 def test_the_bound_for_the_share_above_the_maximum_is_wilks() -> None:
@@ -159,4 +162,4 @@ def test_the_bound_for_the_share_above_the_maximum_is_wilks() -> None:
 
 def test_the_name_of_a_load_stays_as_it_was_typed() -> None:
     (line,) = judge([loop(load="command:/opt/Load/MyTool -X", missed=3)]).loops
-    assert "Beside the load command:/opt/Load/MyTool -X: 3 of" in line.sentence
+    assert "Beside the load command:/opt/Load/MyTool -X: 3 of" in verdicts.sentence(line)

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from tautochrone.answer.console import show_part
 from tautochrone.answer.next_steps import Step
+from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.terminal import band_lines
 from tautochrone.answer.typeset import plain
 from tautochrone.answer.views import conditions, virtual
@@ -72,9 +73,9 @@ def _show_incomplete(console: Console, manifests: Sequence[Manifest]) -> None:
 
 def _show_verdict(console: Console, verdict: Verdict) -> None:
     console.print()
-    console.print(Text(verdict.headline, style="bold"))
+    console.print(Text(verdicts.headline(verdict), style="bold"))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    several = len({line.conditions for line in verdict.loops}) > 1
+    several = len({verdicts.conditions(line) for line in verdict.loops}) > 1
     for name in ("loop", "on", *(["how"] if several else []), "verdict"):
         table.add_column(name, no_wrap=True)
     worst = "worst" if any(line.with_work for line in verdict.loops) else "worst start"
@@ -84,7 +85,7 @@ def _show_verdict(console: Console, verdict: Verdict) -> None:
         table.add_row(
             format_rate(line.rate_hz),
             line.source if line.cpu is None else f"CPU {line.cpu}",
-            *([line.conditions] if several else []),
+            *([verdicts.conditions(line)] if several else []),
             Text(line.standing, style=_STYLES[line.standing]),
             format_duration(line.worst_ns),
             format_duration(line.left_ns) if line.left_ns else "nothing",
@@ -92,9 +93,9 @@ def _show_verdict(console: Console, verdict: Verdict) -> None:
         )
     console.print(table)
     for line in verdict.loops:
-        console.print(Text(line.sentence))
+        console.print(Text(verdicts.sentence(line)))
     console.print()
-    for note in verdict.notes:
+    for note in verdicts.notes(verdict):
         console.print(Text(note, style="dim"))
 
 

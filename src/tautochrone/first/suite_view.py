@@ -8,6 +8,7 @@ from rich.text import Text
 from tautochrone.answer import evidence
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.evidence import Evidence
+from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.terminal import band_lines, few_numbers, show_grid
 from tautochrone.answer.typeset import plain
 from tautochrone.answer.views import absences
@@ -25,7 +26,7 @@ def show_suite(
     for run in runs:
         _show_run(console, run)
     if verdict is not None:
-        console.print(Text(f"\n{verdict.headline}", style="bold"))
+        console.print(Text(f"\n{verdicts.headline(verdict)}", style="bold"))
     if lacking:
         rows = tuple((what, "N/A", why) for what, why in lacking)
         for part in show_grid(console, Grid("Not measured", ("what", "", "why"), rows)):

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tautochrone.judge import tire_run as tire
-from tautochrone.judge.circumstances import deployment_words, remote
-from tautochrone.judge.verdict import MeasuredLoop, Verdict, judge
+from tautochrone.judge.circumstances import deployment_name, remote
+from tautochrone.judge.verdict import MeasuredLoop, Verdict, Way, judge
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import LATENCY, periods_ns
 from tautochrone.run.manifest import Books, Manifest
@@ -55,7 +55,6 @@ def _loop(run: Run, book: Books, *, with_work: bool = False) -> MeasuredLoop:
         for one in manifest.extremes
         if one.measure == run.measures[0] and (with_work or one.source == book.source)
     )
-    how = (_way(manifest.header, obtained), deployment_words(manifest.conditions))
     return MeasuredLoop(
         period_ns=periods_ns(manifest.header)[book.source],
         source=tire.words(run) if with_work else book.name,
@@ -67,26 +66,25 @@ def _loop(run: Run, book: Books, *, with_work: bool = False) -> MeasuredLoop:
         overruns=book.overruns,
         worst_ns=max(worst_ns, default=None),
         rested=rested.get(book.source, 0),
-        way=", ".join(filter(None, how)),
+        way=_way(manifest, obtained),
         where=_where(manifest),
         with_work=with_work,
     )
 
 
-def _way(header: Mapping[str, Any], obtained: Mapping[str, Any]) -> str:
-    """How the loop ran: policy and priority always, the rest where it is not what a loop usually does."""
+def _way(manifest: Manifest, obtained: Mapping[str, Any]) -> Way:
+    header = manifest.header
     parameters, process = header.get("parameters", {}), header.get("process", {}).get("obtained", {})
-    policy, priority = obtained.get("policy", parameters.get("policy")), obtained.get("priority")
-    words = [f"policy {policy} {priority}" if priority else f"policy {policy}"]
-    if parameters.get("wait") == "spin":
-        words.append("polling the clock")
-    if parameters.get("overrun") not in ("skip", None):
-        words.append(f"overruns: {parameters['overrun']}")
-    if process.get("memory_locked") is False:
-        words.append("memory not locked")
-    if process.get("wake_latency_limit_us") is not None:
-        words.append(f"idle CPUs held to {process['wake_latency_limit_us']} us")
-    return ", ".join(words)
+    overrun, limit_us = parameters.get("overrun"), process.get("wake_latency_limit_us")
+    return Way(
+        policy=str(obtained.get("policy", parameters.get("policy"))),
+        priority=str(obtained.get("priority") or ""),
+        polls=parameters.get("wait") == "spin",
+        overrun="" if overrun in ("skip", None) else str(overrun),
+        unlocked=process.get("memory_locked") is False,
+        wake_limit_us="" if limit_us is None else str(limit_us),
+        deployment=deployment_name(manifest.conditions),
+    )
 
 
 def _where(manifest: Manifest) -> str:

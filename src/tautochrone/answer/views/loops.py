@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.typeset import duration, micro, number
 from tautochrone.base.units import format_rate
 from tautochrone.judge.verdict import LoopVerdict, Verdict
@@ -65,14 +66,14 @@ def view(verdict: Verdict) -> Loops:
     rates = sorted({loop.rate_hz for loop in verdict.loops})
     lines: dict[tuple[str, str], list[LoopVerdict]] = {}
     for loop in verdict.loops:
-        lines.setdefault((loop.source, loop.conditions), []).append(loop)
+        lines.setdefault((loop.source, verdicts.conditions(loop)), []).append(loop)
     several = len({conditions for _, conditions in lines}) > 1
     return Loops(
-        headline=_HYPHEN.sub("\u2011", micro(verdict.headline)),
+        headline=_HYPHEN.sub("\u2011", micro(verdicts.headline(verdict))),
         rates=tuple(Rate(format_rate(rate).replace(" ", "\u00a0"), duration(1e9 / rate)) for rate in rates),
         lines=tuple(_line(loops, rates, named=several) for loops in lines.values()),
-        sentences=tuple(micro(loop.sentence) for loop in verdict.loops),
-        notes=tuple(micro(note) for note in verdict.notes),
+        sentences=tuple(micro(verdicts.sentence(loop)) for loop in verdict.loops),
+        notes=tuple(micro(note) for note in verdicts.notes(verdict)),
     )
 
 
@@ -81,7 +82,7 @@ def _line(loops: Sequence[LoopVerdict], rates: Sequence[float], *, named: bool) 
     first = loops[0]
     return Line(
         source=first.source if first.cpu is None else f"CPU\u00a0{first.cpu}",
-        conditions=micro(first.conditions) if named else "",
+        conditions=micro(verdicts.conditions(first)) if named else "",
         cells=tuple(_cell(by_rate[rate]) if rate in by_rate else None for rate in rates),
     )
 
@@ -100,5 +101,5 @@ def _cell(loop: LoopVerdict) -> Cell:
         mark=loop.standing.replace(" ", "-"),
         details=tuple(detail.replace(" ", "\u00a0") for detail in details),
         loads=tuple(loads) if len(loads) > 1 else (),
-        sentence=micro(loop.sentence),
+        sentence=micro(verdicts.sentence(loop)),
     )
