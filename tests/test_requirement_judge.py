@@ -11,6 +11,7 @@ from scipy import special
 import streams
 from dependent_series import normal_series
 from report_runs import store_run
+from tautochrone.answer.phrasing import requirement as words
 from tautochrone.experiments.requirement import parse
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.judge.requirement.judge import Judgement, judge
@@ -52,15 +53,15 @@ def test_a_quantile_holds_fails_or_is_open_by_how_many_are_beyond_its_limit(tmp_
     # Of 20,000, 200 may be beyond the limit of p99, and 20 beyond that of p99.9; 10 are.
     holds = asked("latency p99 < 500us", run)
     assert (holds.standing, holds.basis) == ("holds", "counted")
-    assert "p99 is" in holds.why
+    assert "p99 is" in words.why(holds)
     fails = asked("latency p99.99 < 500us", run)
     assert (fails.standing, fails.basis) == ("does not hold", "counted")
-    assert "10 of 20,000 releases were at 500 us or above" in fails.why
+    assert "10 of 20,000 releases were at 500 us or above" in words.why(fails)
     open_ = asked("latency p99.95 < 500us", run)
     assert open_.standing == "not shown"
     # What passes the limit is as rare as may be: no length of measuring tells.
     assert open_.to_settle_s is None
-    assert "No length" in open_.to_settle
+    assert "No length" in words.to_settle(open_)
 
 
 def test_strictly_below_and_at_most_differ_at_the_limit_itself(tmp_path: Path) -> None:
@@ -91,7 +92,7 @@ def test_missed_releases_are_later_than_every_limit(tmp_path: Path) -> None:
     found = asked("latency p99.9 < 50ms", run, counted=True)
     assert found.lines[0].later == 30
     assert found.standing != "holds"  # though no sample is above 50 ms
-    assert "30 of 5,030 releases were passed over" in found.why
+    assert "30 of 5,030 releases were passed over" in words.why(found)
     assert asked("latency max < 1s", run).standing == "does not hold"
     assert asked("misses = 0", run).standing == "does not hold"
 
@@ -119,7 +120,7 @@ def test_dropped_samples_stand_against_holding_and_not_for_failing(tmp_path: Pat
     assert found.standing == "not shown"
     found = asked("misses = 0", run)
     assert found.standing == "not shown"
-    assert "40 samples were lost" in found.why
+    assert "40 samples were lost" in words.why(found)
 
 
 def test_a_run_that_was_cut_off_can_fail_and_not_hold(tmp_path: Path) -> None:
@@ -132,15 +133,15 @@ def test_a_run_that_was_cut_off_can_fail_and_not_hold(tmp_path: Path) -> None:
     assert asked("latency p99.9 < 500us", run).standing == "does not hold"
     found = asked("latency p50 < 500us", run)
     assert found.standing == "not shown"
-    assert "cut off" in found.why
+    assert "cut off" in words.why(found)
 
 
 def test_a_maximum_holds_in_what_was_measured_and_says_what_that_leaves_open(tmp_path: Path) -> None:
     run = stored(tmp_path, latencies())
     found = asked("latency max < 100us", run)
     assert found.standing == "holds"
-    assert "at most 1 in 6,6" in found.why  # 20,000 / 3
-    assert any("not a worst case" in note for note in found.notes)
+    assert "at most 1 in 6,6" in words.why(found)  # 20,000 / 3
+    assert any("not a worst case" in note for note in words.notes(found))
     few = stored(tmp_path, latencies(100))
     found = asked("latency max < 100us", few)
     assert (found.standing, found.to_settle_s) == ("not shown", pytest.approx(0.3))
@@ -155,7 +156,7 @@ def test_how_often_in_time_is_by_the_rate_of_the_run(tmp_path: Path) -> None:
     assert found.standing == "not shown"
     assert found.to_settle_s is not None
     assert found.to_settle_s > 20
-    assert "would show that it holds, if the share stays as it is" in found.to_settle
+    assert "would show that it holds, if the share stays as it is" in words.to_settle(found)
 
 
 def test_what_is_too_frequent_so_far_is_not_promised_to_hold(tmp_path: Path) -> None:
@@ -164,20 +165,20 @@ def test_what_is_too_frequent_so_far_is_not_promised_to_hold(tmp_path: Path) -> 
     values[3_100] = 8_500 * US  # eight were passed over behind it
     found = asked("latency p99.9 < 500us", stored(tmp_path, values))
     assert found.standing == "not shown"
-    assert "would show that it does not hold" in found.to_settle
+    assert "would show that it does not hold" in words.to_settle(found)
 
 
 def test_what_is_said_of_a_median_reads_well(tmp_path: Path) -> None:
     found = asked("latency median < 7us", stored(tmp_path, latencies(4_000)))
     assert found.standing == "holds"
-    assert found.why.endswith(" % are, and up to 50 % may be.")
+    assert words.why(found).endswith(" % are, and up to 50 % may be.")
 
 
 def test_that_bursts_may_not_have_come_is_said_where_it_matters(tmp_path: Path) -> None:
     run = stored(tmp_path, latencies())
-    assert any("bursts" in note for note in asked("latency above 1ms <= 1 in 500", run).notes)
-    assert not any("bursts" in note for note in asked("latency p90 < 1ms", run).notes)
-    assert not any("bursts" in note for note in asked("latency p99 < 5us", run).notes)  # does not hold
+    assert any("bursts" in note for note in words.notes(asked("latency above 1ms <= 1 in 500", run)))
+    assert not any("bursts" in note for note in words.notes(asked("latency p90 < 1ms", run)))
+    assert not any("bursts" in note for note in words.notes(asked("latency p99 < 5us", run)))  # does not hold
 
 
 def test_no_miss_says_how_long_it_takes_to_count_on_it(tmp_path: Path) -> None:
@@ -193,7 +194,7 @@ def test_a_tail_shows_what_counting_can_t_and_it_is_said(tmp_path: Path) -> None
     found = asked(text, run)
     assert (found.standing, found.basis) == ("holds", "extrapolated")
     assert found.lines[0].high == pytest.approx(1 / 600_000)  # no more is claimed, however light the tail
-    assert any("Extrapolated" in note for note in found.notes)
+    assert any("Extrapolated" in note for note in words.notes(found))
     assert asked(text, run, counted=True).standing == "not shown"
 
 
@@ -208,7 +209,7 @@ def test_a_tail_of_few_samples_does_not_decide(tmp_path: Path) -> None:
     text = "misses beyond 200us <= 1 in 20000"
     found = asked(text, stored(tmp_path, latencies(5_000)))
     assert found.standing == "not shown"
-    assert "it takes 10,000" in found.why
+    assert "it takes 10,000" in words.why(found)
     assert asked(text, stored(tmp_path, latencies(12_000))).basis == "extrapolated"
 
 
@@ -231,7 +232,7 @@ def test_what_the_tail_shows_is_the_upper_end_of_the_two_sided_interval(tmp_path
 def test_a_tail_is_not_extrapolated_further_than_ten_times(tmp_path: Path) -> None:
     found = asked("misses beyond 200us <= 1 per hour", stored(tmp_path, latencies(60_000)))
     assert found.standing == "not shown"
-    assert "60 times as many" in found.why
+    assert "60 times as many" in words.why(found)
 
 
 def test_a_refused_tail_shows_nothing_and_says_why(tmp_path: Path) -> None:
@@ -239,7 +240,7 @@ def test_a_refused_tail_shows_nothing_and_says_why(tmp_path: Path) -> None:
     values[np.random.default_rng(2).choice(60_000, 40, replace=False)] = 90 * US
     found = asked("misses beyond 200us <= 1 in 200000", stored(tmp_path, values))
     assert found.standing == "not shown"
-    assert "Its tail says no more" in found.why
+    assert "Its tail says no more" in words.why(found)
 
 
 def test_neighbours_that_are_alike_count_for_less(tmp_path: Path) -> None:
@@ -251,7 +252,7 @@ def test_neighbours_that_are_alike_count_for_less(tmp_path: Path) -> None:
     assert asked(text, stored(tmp_path, apart)).standing == "holds"
     found = asked(text, stored(tmp_path, together))
     assert found.standing == "not shown"
-    assert "neighbours are alike" in found.why
+    assert "neighbours are alike" in words.why(found)
 
 
 def test_the_upper_limit_is_that_of_the_tail(tmp_path: Path) -> None:
@@ -285,8 +286,8 @@ def test_each_source_and_load_is_judged_and_the_worst_decides(tmp_path: Path) ->
     assert (found.lines[0].place, found.lines[0].standing) == ("cpu1, load cpu", "does not hold")
     assert len(found.lines) == 4
     assert sum(line.standing == "holds" for line in found.lines) == 3
-    assert any("Bonferroni" in note for note in found.notes)
-    assert not any("flatters" in note for note in found.notes)
+    assert any("Bonferroni" in note for note in words.notes(found))
+    assert not any("flatters" in note for note in words.notes(found))
 
 
 def test_that_one_of_many_fails_is_corrected_for_their_number(tmp_path: Path) -> None:
@@ -313,7 +314,7 @@ def test_repetitions_that_measured_nothing_say_nothing(tmp_path: Path, empty: in
     runs = [*some, *(stored(tmp_path, nothing) for _ in range(empty))]
     for text in ("latency p99 < 500us", "latency above 500us < 1%", "latency mean < 500us"):
         line, alone = asked(text, *runs).lines[0], asked(text, *some).lines[0]
-        assert (line.standing, line.why) == (alone.standing, alone.why)
+        assert (line.standing, line.reasons) == (alone.standing, alone.reasons)
 
 
 def test_repetitions_that_differ_count_for_less(tmp_path: Path) -> None:
@@ -359,7 +360,7 @@ def test_a_mean_can_t_hold_where_releases_have_no_sample(tmp_path: Path) -> None
     values[2_500] = 30_500 * US
     found = asked("latency mean < 1ms", stored(tmp_path, values))
     assert found.standing == "not shown"
-    assert "30 releases have no sample" in found.why
+    assert "30 releases have no sample" in words.why(found)
 
 
 def test_a_histogram_is_judged_by_its_bins_edges(tmp_path: Path) -> None:
@@ -370,15 +371,15 @@ def test_a_histogram_is_judged_by_its_bins_edges(tmp_path: Path) -> None:
     inside = asked("latency p99.5 <= 599.9us", run)
     assert inside.standing == "not shown"
     assert asked("latency mean < 1ms", run).standing == "not shown"
-    assert any("histogram" in note for note in inside.notes)
+    assert any("histogram" in note for note in words.notes(inside))
 
 
 def test_what_was_not_measured_is_not_shown_and_said(tmp_path: Path) -> None:
     run = stored(tmp_path, latencies(1_000), period_ns=None)
-    assert asked("latency p99 < 1ms").why == "Nothing was measured."
-    assert "has a response; there is: latency" in asked("response p99 < 1ms", run).why
-    assert "deadline" in asked("misses < 1 per hour", run).why
-    assert "released at a rate" in asked("latency above 1us < 1 per hour", run).why
+    assert words.why(asked("latency p99 < 1ms")) == "Nothing was measured."
+    assert "has a response; there is: latency" in words.why(asked("response p99 < 1ms", run))
+    assert "deadline" in words.why(asked("misses < 1 per hour", run))
+    assert "released at a rate" in words.why(asked("latency above 1us < 1 per hour", run))
     assert asked("latency p90 < 1ms", run).standing == "holds"
 
 
@@ -414,4 +415,4 @@ def test_a_requirement_of_one_source_is_judged_by_that_one_alone(tmp_path: Path)
     assert asked("latency of 'cpu*' p99 < 500us", run).standing == "does not hold"
     nobody = asked("latency of cpu7 p99 < 500us", run)
     assert nobody.standing == "not shown"
-    assert "'cpu7'; there is: cpu0, cpu1" in nobody.why
+    assert "'cpu7'; there is: cpu0, cpu1" in words.why(nobody)

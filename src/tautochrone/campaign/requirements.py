@@ -6,10 +6,10 @@ from typing import Any
 
 from tautochrone.answer.ci.outcome import Case, Outcome
 from tautochrone.answer.ci.outcome import Standing as CaseStanding
+from tautochrone.answer.phrasing import requirement as words
 from tautochrone.answer.typeset import plural
 from tautochrone.base.errors import UsageError
 from tautochrone.experiments.requirement import Requirement, parse
-from tautochrone.judge.requirement.in_short import in_short
 from tautochrone.judge.requirement.judge import Judgement, judge_all
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import periods_ns
@@ -60,13 +60,13 @@ class JudgedCell:
     @property
     def reason(self) -> str:
         """Why it stands so, and what is lacking."""
-        said = self.judgement.why if self.judgement is not None else ""
+        said = words.why(self.judgement) if self.judgement is not None else ""
         return " ".join(filter(None, (said, self.why)))
 
     @property
     def to_settle(self) -> str:
         """How long a run would settle it; empty where it is settled or nobody can tell."""
-        return self.judgement.to_settle if self.judgement is not None else ""
+        return words.to_settle(self.judgement) if self.judgement is not None else ""
 
 
 def judge_cells(
@@ -191,13 +191,13 @@ def _case(one: JudgedCell) -> Case:
     if one.judgement is None:
         standing: CaseStanding = "error" if one.wrong else "skipped"
         return Case(one.name, one.text, standing, one.reason)
-    detail = [line for line in (one.reason, one.to_settle, *one.judgement.notes) if line]
+    detail = [line for line in (one.reason, one.to_settle, *words.notes(one.judgement)) if line]
     detail.append(f"Runs: {', '.join(one.runs)}")
     return Case(
         one.name,
         one.text,
         _STANDINGS[one.standing],
-        in_short(one.judgement),
+        words.in_short(one.judgement),
         "\n".join(detail),
         seconds=one.seconds,
     )
@@ -226,7 +226,7 @@ def counted(judged: Sequence[JudgedCell]) -> str:
 
 def notes(judged: Sequence[JudgedCell]) -> list[str]:
     """What must be said with them, each once."""
-    said = [note for one in judged if one.judgement is not None for note in one.judgement.notes]
+    said = [note for one in judged if one.judgement is not None for note in words.notes(one.judgement)]
     return list(dict.fromkeys(said))
 
 

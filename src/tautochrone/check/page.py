@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from tautochrone.answer import html
 from tautochrone.answer import page as runs_page
+from tautochrone.answer.phrasing import requirement as required
 from tautochrone.answer.typeset import micro
 from tautochrone.answer.views import grids
 from tautochrone.base.faults import Later
@@ -53,7 +54,7 @@ def top(results: Results) -> Markup:
         trials=Later(lambda: grids.view(tables.trials(search)) if search is not None else None),
         sections=Later(_sections, results),
         advice=[(one.title, micro(one.do), micro(one.worth)) for one in results.advice[:MOST]],
-        notes=[micro(note) for note in judgement.notes],
+        notes=[micro(note) for note in required.notes(judgement)],
     )
 
 

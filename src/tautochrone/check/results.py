@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from tautochrone.answer.ci.outcome import Case, Outcome
 from tautochrone.answer.ci.outcome import Standing as CaseStanding
+from tautochrone.answer.phrasing import requirement as required
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.base.words import capital
 from tautochrone.check.question import Question
 from tautochrone.check.search import Search, Trial
-from tautochrone.judge.requirement.in_short import in_short
 from tautochrone.judge.requirement.judge import Judgement
 from tautochrone.judge.requirement.limiting import Limiting
 from tautochrone.judge.requirement.line import WORST_FIRST, Line, Standing
@@ -176,9 +176,9 @@ class Results:
     def why(self) -> str:
         """Its numbers; of a search those of the trial that was judged."""
         if self.search is None:
-            return self.judgement.why
+            return required.why(self.judgement)
         value = self.question.rate_hz if self.search.kind == "rate" else float(self.question.work_ns or 0)
-        return f"At {self.search.shown(value)}: {self.judgement.why}"
+        return f"At {self.search.shown(value)}: {required.why(self.judgement)}"
 
     @property
     def places(self) -> list[tuple[str, Standing, list[Line]]]:
@@ -202,15 +202,18 @@ class Results:
                 group=f"check, {where}" if where else "check",
                 name=name,
                 standing=_CASES[standing],
-                message=in_short(self.judgement, where),
-                detail="\n".join(f"{line.source}: {line.standing}. {line.why}" for line in lines),
+                message=required.in_short(self.judgement, where),
+                detail="\n".join(
+                    f"{line.source}: {line.standing}. {required.why_of(self.judgement.requirement, line)}"
+                    for line in lines
+                ),
                 seconds=sum(_seconds(run) for run in self.runs if _is_of(run, lines)),
             )
             for where, standing, lines in self.places
         ]
         if not cases:
-            said = in_short(self.judgement)
-            cases = [Case("check", name, _CASES[self.standing], said, self.judgement.why)]
+            said = required.in_short(self.judgement)
+            cases = [Case("check", name, _CASES[self.standing], said, required.why(self.judgement))]
         cases += [
             Case(f"check, {load}", name, "skipped", "Stopped before it was measured.")
             for load in self.not_measured

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.console import show_part
+from tautochrone.answer.phrasing import requirement as required
 from tautochrone.answer.terminal import band_lines, show_grid
 from tautochrone.answer.typeset import number
 from tautochrone.answer.views import virtual
@@ -17,7 +18,6 @@ from tautochrone.base.units import format_duration, format_percent
 from tautochrone.check.results import MOST, Results
 from tautochrone.check.search import CONFIRM, Search, Trial
 from tautochrone.judge.requirement.line import Line
-from tautochrone.judge.requirement.words import share_words
 from tautochrone.run.manifest import Warning as RunWarning
 
 # The tables of a check.
@@ -60,9 +60,9 @@ def _answer(line: Line) -> tuple[str, ...]:
         line.standing + (" (extrapolated)" if line.basis == "extrapolated" else ""),
         number(line.later),
         number(line.samples),
-        share_words(line.low, at_most=False) if line.low else "none",
-        share_words(line.high, at_most=True),
-        share_words(line.allowed, at_most=True),
+        required.share_words(line.low, at_most=False) if line.low else "none",
+        required.share_words(line.high, at_most=True),
+        required.share_words(line.allowed, at_most=True),
         format_duration(line.worst_ns) if line.worst_ns is not None else _NA,
     )
 
@@ -125,8 +125,8 @@ def show_results(console: Console, results: Results) -> None:
                 say(one)
 
     def show_notes() -> None:
-        for note in results.judgement.notes:
-            say(note, "dim", gap=note == results.judgement.notes[0])
+        for at, note in enumerate(required.notes(results.judgement)):
+            say(note, "dim", gap=at == 0)
         for warning in _warnings(results):
             console.print(Text.assemble(("warning: ", "bold yellow"), warning.text), soft_wrap=wrap)
             if warning.advice:
@@ -150,8 +150,8 @@ def sections(results: Results) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield f"What limits it{at}{on}", results.limiting.sentences
     if results.course:
         yield "What stands out over time", results.course
-    if results.judgement.to_settle:
-        yield "What would settle it", (results.judgement.to_settle,)
+    if to_settle := required.to_settle(results.judgement):
+        yield "What would settle it", (to_settle,)
 
 
 def as_table(results: Results) -> dict[str, Any]:
@@ -167,9 +167,9 @@ def as_table(results: Results) -> dict[str, Any]:
         "basis": judgement.basis,
         "why": results.why,
         "to_settle_s": judgement.to_settle_s,
-        "to_settle": judgement.to_settle,
-        "notes": list(judgement.notes),
-        "lines": [asdict(line) for line in judgement.lines],
+        "to_settle": required.to_settle(judgement),
+        "notes": list(required.notes(judgement)),
+        "lines": [required.line_as_table(judgement.requirement, line) for line in judgement.lines],
         "limits": {
             "side": results.limiting.side,
             "source": results.limiting.source,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tautochrone.answer.blocks import Grid
@@ -19,11 +19,30 @@ if TYPE_CHECKING:
 
     from tautochrone.judge.course.course import Courses
     from tautochrone.judge.reduced import Reduced
-    from tautochrone.judge.requirement.judge import Judgement
+    from tautochrone.judge.requirement.line import Basis, Line, Standing
     from tautochrone.judge.tail.tails import RunTails
     from tautochrone.run.folder import Run
 
 _TOO_FEW = "too few"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What runs say about a requirement.
+
+    Attributes:
+        standing: "holds", "does not hold" or "not shown"; ``why``: its numbers, in a few sentences.
+        basis: "counted" or "extrapolated"; empty where nothing is shown.
+        to_settle_s: how long a run would settle it; ``to_settle``: the same in words.
+        lines: each source, the worst first.
+    """
+
+    standing: Standing
+    why: str
+    basis: Basis
+    to_settle_s: float | None
+    to_settle: str
+    lines: tuple[Line, ...]
 
 
 def summary(run: Run, parts: Sequence[Reduced], measure: str) -> Shown[dict[str, Summary]]:
@@ -94,16 +113,23 @@ def course(run: Run, parts: Sequence[Reduced], measure: str) -> Shown[Courses]:
     return Shown(found, f"{_title(run, measure)} over time", tuple(sentences(found)))
 
 
-def check(runs: Sequence[Run], text: str) -> Shown[Judgement]:
+def check(runs: Sequence[Run], text: str) -> Shown[Checked]:
     """Whether a requirement holds."""
+    from tautochrone.answer.phrasing import requirement as words
     from tautochrone.experiments.requirement import parse
     from tautochrone.judge.requirement.judge import judge
 
     found = judge(parse(text), runs)
-    rows = tuple((one.where, one.source, one.standing, one.why) for one in found.lines)
+    whys = [words.why_of(found.requirement, one) for one in found.lines]
+    rows = tuple(
+        (one.where, one.source, one.standing, why) for one, why in zip(found.lines, whys, strict=True)
+    )
     grid = Grid("Source by source", ("where", "source", "standing", "why"), rows)
-    sentences = (found.why, *filter(None, [found.to_settle]), *found.notes)
-    return Shown(found, f"{text}: {found.standing}", sentences, (grid,) if len(rows) > 1 else ())
+    checked = Checked(
+        found.standing, words.why(found), found.basis, found.to_settle_s, words.to_settle(found), found.lines
+    )
+    sentences = (checked.why, *filter(None, [checked.to_settle]), *words.notes(found))
+    return Shown(checked, f"{text}: {found.standing}", sentences, (grid,) if len(rows) > 1 else ())
 
 
 def chart(run: Run, kind: str, measure: str | None) -> Chart:

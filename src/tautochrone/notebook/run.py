@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from tautochrone.judge.course.course import Courses
-    from tautochrone.judge.requirement.judge import Judgement
     from tautochrone.judge.tail.tails import RunTails
     from tautochrone.notebook.chart import Chart
     from tautochrone.notebook.shown import Shown
@@ -246,7 +245,7 @@ class Run:
         """
         return answers.course(self._run, self._parts(measure, None), self._measure(measure))
 
-    def check(self, requirement: str) -> Shown[Judgement]:
+    def check(self, requirement: str) -> Shown[answers.Checked]:
         """Whether a requirement holds, does not hold, or is not shown.
 
         Args:

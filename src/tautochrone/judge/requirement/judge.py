@@ -27,17 +27,18 @@ for their number (Bonferroni).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from scipy import special
 
 from tautochrone.experiments.requirement import Requirement
-from tautochrone.judge.requirement import words
 from tautochrone.judge.requirement.evidence import Group, Seen, groups_of, measure_of
-from tautochrone.judge.requirement.line import WORST_FIRST, Basis, Limits, Line, Standing
+from tautochrone.judge.requirement.line import WORST_FIRST, Basis, Limits, Line, Longer, Reason, Standing
 from tautochrone.judge.requirement.of_share import line_of_share
+from tautochrone.judge.verdict import IDLE
 from tautochrone.run.folder import Run
 from tautochrone.statistics.batch_means import BATCHES, FEWEST, mean_of_batches
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
@@ -46,6 +47,7 @@ from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 
 
 _MOST_S = 1e9  # nobody measures so long
+_BURSTS = 100  # three bursts of some thirty are expected; of such runs fewer than one in twenty has none
 
 
 def line_of_mean(requirement: Requirement, group: Group, groups: int) -> Line:
@@ -64,7 +66,6 @@ def line_of_mean(requirement: Requirement, group: Group, groups: int) -> Line:
         source=group.source,
         runs=tuple(one.run.id for one in group.seen),
         standing="not shown",
-        why="",
         samples=taken + lost,
         later=0,
         lost=lost,
@@ -72,15 +73,15 @@ def line_of_mean(requirement: Requirement, group: Group, groups: int) -> Line:
     )
     batches = _batches(group.seen)
     if not taken:
-        return replace(line, why="Nothing was released or measured.", to_settle="Measure it.")
+        return replace(line, reasons=(Reason("nothing measured"),), to_settle="measure")
     if batches is None:
         needed_s = FEWEST * sum(one.seconds for one in group.seen) / max(line.samples, 1)
         few = taken < FEWEST
         return replace(
             line,
-            why=words.few_for_a_mean(taken, FEWEST) if few else words.NO_ORDER,
+            reasons=(Reason("few for a mean", samples=taken, needed=FEWEST) if few else Reason("no order"),),
             to_settle_s=needed_s if few else None,
-            to_settle=words.settled_by(FEWEST, needed_s, clean=False) if few else words.RECORD_RAW,
+            to_settle=Longer(FEWEST, needed_s, clean=False) if few else "record raw",
         )
     mean = mean_of_batches(batches)
     fails = 1 - (1 - requirement.confidence) / groups
@@ -100,22 +101,23 @@ def _judged(requirement: Requirement, seen: Sequence[Seen], line: Line) -> Line:
     assert low is not None
     assert high is not None
     limit = requirement.limit_ns
-    why = words.mean(requirement, line)
+    mean_of = Reason("mean")
     if low > limit or (requirement.strict and low == limit):
-        return replace(line, standing="does not hold", basis="counted", why=why)
+        return replace(line, standing="does not hold", basis="counted", reasons=(mean_of,))
     if line.lost or not all(one.known for one in seen):
-        return replace(line, why=f"{why} {words.mean_of_lost(line.lost)}", to_settle=words.MEASURE_AGAIN)
+        lacking = Reason("mean of lost" if line.lost else "mean cut off")
+        return replace(line, reasons=(mean_of, lacking), to_settle="measure again")
     if high < limit or (not requirement.strict and high == limit):
-        return replace(line, standing="holds", basis="counted", why=why)
+        return replace(line, standing="holds", basis="counted", reasons=(mean_of,))
     gap, reach = abs(mean - limit), max(high - mean, mean - low)
     seconds = sum(one.seconds for one in seen)
     needed_s = seconds * (reach / gap) ** 2 if gap else math.inf  # the interval narrows with the root
     needed = line.samples * needed_s / seconds if seconds and needed_s < _MOST_S else None
     return replace(
         line,
-        why=why,
+        reasons=(mean_of,),
         to_settle_s=needed_s if needed is not None else None,
-        to_settle=words.settled_by(needed, needed_s, clean=False),
+        to_settle=Longer(needed, needed_s, clean=False),
     )
 
 
@@ -140,28 +142,47 @@ def _batches(seen: Sequence[Seen]) -> list[list[float]] | None:
     return found
 
 
+Note = Literal["maximum", "bursts", "extrapolated", "histogram", "several", "idle"]
+"""What must be said with a judgement: it is of a maximum; of misses that may come in bursts; extrapolated; of
+a histogram; corrected for the number of lines; measured on an idle machine."""
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """Why nothing could be judged.
+
+    Attributes:
+        code: "no run"; "other histogram": the one that was kept is of another measure; "no source" and
+            "no measure": nothing has the one that is wanted; "no schedule": nothing has a deadline.
+        there: sources or measures that there are.
+    """
+
+    code: Literal["no run", "other histogram", "no source", "no measure", "no schedule"]
+    there: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Judgement:
-    """What is said about a requirement.
+    """What runs say about a requirement.
 
     Attributes:
         standing: of the worst line.
-        why: its numbers, in a few sentences.
-        basis: of that line.
+        nothing: why there are no lines; None: there are.
+        basis: of the worst line.
         to_settle_s: how long a run would settle it, if things stay as they are; None: settled, or none would.
-        to_settle: the same in words; empty where it is settled.
+        open: the line that takes longest to be settled, or stays open for ever; None: it is settled.
         lines: each source under each set of conditions, the worst first.
         notes: what must be said with it.
     """
 
     requirement: Requirement
     standing: Standing
-    why: str
+    nothing: Nothing | None = None
     basis: Basis = ""
     to_settle_s: float | None = None
-    to_settle: str = ""
+    open: Line | None = None
     lines: tuple[Line, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def judge(requirement: Requirement, runs: Sequence[Run], *, counted: bool = False) -> Judgement:
@@ -203,17 +224,17 @@ def _judge(
         return Judgement(requirement, "not shown", _why_none(requirement, runs))
     known, groups = groups, [group for group in groups if requirement.is_about(group.source)]
     if not groups:
-        return Judgement(requirement, "not shown", _why_no_source(requirement, known))
+        return Judgement(requirement, "not shown", _why_no_source(known))
     lines = sorted((_line(requirement, group, len(groups), counted) for group in groups), key=_urgency)
     worst = lines[0]
     return Judgement(
         requirement,
         worst.standing,
-        words.of_all(lines),
+        None,
         worst.basis,
         *_longest(lines),
         lines=tuple(lines),
-        notes=words.notes(requirement, lines, groups),
+        notes=tuple(_notes(requirement, lines, groups)),
     )
 
 
@@ -231,36 +252,49 @@ def _urgency(line: Line) -> tuple[int, bool, float, int]:
     return WORST_FIRST.index(line.standing), line.basis == "counted", -share, -(line.worst_ns or 0)
 
 
-def _longest(lines: Sequence[Line]) -> tuple[float | None, str]:
+def _longest(lines: Sequence[Line]) -> tuple[float | None, Line | None]:
     """What it takes to settle all that is open; nothing does where a line stays open for ever."""
     if lines[0].standing != "not shown":
-        return None, ""
+        return None, None
     still = [line for line in lines if line.standing == "not shown"]
     for_ever = next((line for line in still if line.to_settle_s is None), None)
     if for_ever is not None:
-        return None, _told(for_ever, lines)
+        return None, for_ever
     longest = max(still, key=lambda line: line.to_settle_s or 0.0)
-    return longest.to_settle_s, _told(longest, lines)
+    return longest.to_settle_s, longest
 
 
-def _told(line: Line, lines: Sequence[Line]) -> str:
-    """What would settle a line, and which one that is, if there are several."""
-    words = line.to_settle
-    return f"{line.place}: {words[:1].lower()}{words[1:]}" if len(lines) > 1 and words else words
+def _notes(requirement: Requirement, lines: Sequence[Line], groups: Sequence[Group]) -> Iterator[Note]:
+    holds = lines[0].standing == "holds"
+    if requirement.kind == "max" and holds:
+        yield "maximum"
+    if holds and any(_leaves_bursts_out(line) for line in lines):
+        yield "bursts"
+    if any(line.basis == "extrapolated" for line in lines):
+        yield "extrapolated"
+    if any(seen.lowest is not None for group in groups for seen in group.seen):
+        yield "histogram"
+    if len(lines) > 1 and lines[0].standing == "does not hold":
+        yield "several"
+    loads = {str(seen.run.manifest.conditions.get("load", "")) for group in groups for seen in group.seen}
+    if loads == {IDLE}:
+        yield "idle"
 
 
-def _why_no_source(requirement: Requirement, groups: Sequence[Group]) -> str:
-    there = ", ".join(dict.fromkeys(group.source for group in groups))
-    return f"Nothing that was measured is called '{requirement.source}'; there is: {there}."
+def _leaves_bursts_out(line: Line) -> bool:
+    """Whether so few may pass that a run without a burst is no wonder, though bursts are too many."""
+    return line.basis == "counted" and line.allowed is not None and line.allowed * line.samples < _BURSTS
 
 
-def _why_none(requirement: Requirement, runs: Sequence[Run]) -> str:
+def _why_no_source(groups: Sequence[Group]) -> Nothing:
+    return Nothing("no source", tuple(dict.fromkeys(group.source for group in groups)))
+
+
+def _why_none(requirement: Requirement, runs: Sequence[Run]) -> Nothing:
     if not runs:
-        return "Nothing was measured."
+        return Nothing("no run")
     if any(run.is_histogram and measure_of(run, requirement.measure) for run in runs):
-        return "The histogram that was kept is of another measure; record raw to judge this one."
-    there = ", ".join(dict.fromkeys(one.removesuffix("_ns") for run in runs for one in run.measures))
+        return Nothing("other histogram")
     if requirement.measure:
-        wanted = requirement.measure.removesuffix("_ns")
-        return f"Nothing that was measured has a {wanted}; there is: {there or 'nothing'}."
-    return "Nothing that was measured is released at a rate and has a deadline to miss."
+        return Nothing("no measure", tuple(dict.fromkeys(one for run in runs for one in run.measures)))
+    return Nothing("no schedule")

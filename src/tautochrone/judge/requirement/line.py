@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from tautochrone.statistics.tails.tail import Refusal
+
 Standing = Literal["holds", "does not hold", "not shown"]
 Basis = Literal["counted", "extrapolated", ""]
 
@@ -18,6 +20,78 @@ class Limits:
     high: float | None
 
 
+ReasonCode = Literal[
+    "nothing measured", "no rate", "none later", "some later", "few", "cut off", "unknown",
+    "few enough", "too many", "open",
+    "by tail", "tail is open", "too far", "few for a tail", "tail refused",
+    "mean", "few for a mean", "no order", "mean cut off", "mean of lost",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a line stands as it does.
+
+    Attributes:
+        code: "nothing measured"; "no rate": so many in a time can't be judged. Of a limit that nothing may
+            pass: "none later", "some later", "few" (`needed` say something), "cut off", "unknown" (samples
+            that may have passed it). Of a share: "few enough", "too many", "open" (`needed` samples would
+            settle it). Of the tail, extrapolated to `beyond` times as many as were measured: "by tail" (of at
+            most `share`), "tail is open", "too far" (no more than `most` times are believed, which takes
+            `seconds`), "few for a tail" (it takes `needed`), "tail refused". Of a mean: "mean", "few for a
+            mean", "no order", "mean cut off", "mean of lost".
+        samples: that there are, where not all of the line are meant.
+    """
+
+    code: ReasonCode
+    share: float | None = None
+    beyond: float = 0.0
+    most: float = 0.0
+    seconds: float = 0.0
+    samples: int = 0
+    needed: int | None = None
+    refusal: Refusal | None = None
+
+
+@dataclass(frozen=True)
+class Longer:
+    """How long a run would settle it; None: none would.
+
+    Attributes:
+        samples: in all.
+        clean: whether nothing passed the limit so far.
+        holds: how it would be settled.
+    """
+
+    samples: float | None
+    seconds: float | None
+    clean: bool
+    holds: bool = True
+
+
+ToSettle = Longer | Literal["measure", "measure again", "record raw"]
+"""What would settle it: measuring for so long; measuring at all, or to the end and without loss, or raw."""
+
+
+@dataclass(frozen=True)
+class Passed:
+    """How the limit was passed.
+
+    Attributes:
+        over: releases that were passed over.
+        unknown: samples that may have passed it; ``binned``: since they share a bin with it.
+        period_ns, deadline_ns: of the releases; None without a schedule.
+        independent: so many independent samples the line's count as.
+    """
+
+    over: int = 0
+    unknown: int = 0
+    binned: bool = False
+    period_ns: int | None = None
+    deadline_ns: int | None = None
+    independent: float = 0.0
+
+
 @dataclass(frozen=True)
 class Line:
     """One source under one set of conditions, judged by itself.
@@ -26,7 +100,7 @@ class Line:
         where: under which conditions, in words: load, deployment, machine; and what else tells them apart.
         source: its name.
         standing: what its samples say.
-        why: the numbers behind it, in a sentence or two.
+        reasons: why, the first one first.
         basis: whether that was counted, or extrapolated from the tail; empty where nothing was shown.
         samples: releases, or samples where nothing is released, that were judged.
         later: of these, how many passed the limit, those without a sample among them.
@@ -37,14 +111,15 @@ class Line:
         worst_ns: the largest; None without samples.
         observed: the quantile or the mean; None where the requirement is of neither.
         to_settle_s: how long a run would settle it, if things stay as they are; None: settled, or none would.
-        to_settle: the same in words; empty where it is settled.
+        to_settle: what would settle it; None: it is settled, or nothing would.
         runs: the ids of the runs that it was judged from.
+        passed: how the limit was passed, where one was.
     """
 
     where: str
     source: str
     standing: Standing
-    why: str
+    reasons: tuple[Reason, ...] = ()
     basis: Basis = ""
     samples: int = 0
     later: int = 0
@@ -56,8 +131,9 @@ class Line:
     worst_ns: int | None = None
     observed: Limits | None = None
     to_settle_s: float | None = None
-    to_settle: str = ""
+    to_settle: ToSettle | None = None
     runs: tuple[str, ...] = ()
+    passed: Passed = Passed()
 
     @property
     def place(self) -> str:

@@ -1,5 +1,6 @@
 """Requirements that allow a share of the releases to pass a limit, or none: all but those on a mean."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -7,9 +8,17 @@ from fractions import Fraction
 import numpy as np
 
 from tautochrone.experiments.requirement import Requirement
-from tautochrone.judge.requirement import words
 from tautochrone.judge.requirement.evidence import Group, Seen
-from tautochrone.judge.requirement.line import Limits, Line
+from tautochrone.judge.requirement.line import (
+    Limits,
+    Line,
+    Longer,
+    Passed,
+    Reason,
+    ReasonCode,
+    Standing,
+    ToSettle,
+)
 from tautochrone.judge.requirement.share import (
     Counted,
     least_later,
@@ -52,7 +61,6 @@ def line_of_share(requirement: Requirement, group: Group, groups: int, *, counte
         source=group.source,
         runs=tuple(one.run.id for one in group.seen),
         standing="not shown",
-        why="",
         samples=found.samples,
         later=found.later,
         lost=sum(one.missed + one.dropped for one in group.seen),
@@ -62,15 +70,58 @@ def line_of_share(requirement: Requirement, group: Group, groups: int, *, counte
         effect=found.effect,
         worst_ns=max((one.worst_ns for one in group.seen if one.worst_ns is not None), default=None),
         observed=_quantile(requirement, group.seen, found, sides),
+        passed=_passed(requirement, group.seen, found),
     )
-    said = words.Numbers(requirement, group, line, found)
+    judged = _Judged(requirement, group.seen, found)
     if not found.samples:
-        return replace(line, why="Nothing was released or measured.", to_settle="Measure it.")
+        return _because(line, "nothing measured", to_settle="measure")
     if allowed is None:
-        return replace(line, why=words.NO_RATE, to_settle="")
+        return _because(line, "no rate")
     if not allowed:
-        return _all_or_none(line, said, found, known=_known(group.seen))
-    return _by_share(line, said, found, allowed, sides, counted=counted)
+        return _all_or_none(line, judged)
+    return _by_share(line, judged, allowed, sides, counted=counted)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What a line is judged by."""
+
+    requirement: Requirement
+    seen: tuple[Seen, ...]
+    found: Counted
+
+    @property
+    def known(self) -> bool:
+        """Whether all misses are known."""
+        return all(one.known for one in self.seen)
+
+    def seconds_of(self, samples: float) -> float:
+        """Return how long so many take at the rate that was measured."""
+        measured_s = sum(one.seconds for one in self.seen)
+        return samples * measured_s / self.found.samples if self.found.samples else math.inf
+
+
+def _passed(requirement: Requirement, seen: Sequence[Seen], found: Counted) -> Passed:
+    return Passed(
+        over=sum(one.missed for one in seen),
+        unknown=found.unknown,
+        binned=seen[0].lowest is not None,
+        period_ns=seen[0].period_ns,
+        deadline_ns=seen[0].deadline_ns,
+        independent=found.independent(requirement.confidence) if found.samples else 0.0,
+    )
+
+
+def _because(line: Line, code: ReasonCode, *, to_settle: ToSettle | None = None) -> Line:
+    return replace(line, reasons=(Reason(code),), to_settle=to_settle)
+
+
+def _shown(line: Line, standing: Standing, code: ReasonCode) -> Line:
+    return replace(line, standing=standing, basis="counted", reasons=(Reason(code),))
+
+
+def _also(line: Line, reason: Reason) -> Line:
+    return replace(line, reasons=(*line.reasons, reason))
 
 
 def count(requirement: Requirement, seen: Sequence[Seen]) -> Counted:
@@ -139,70 +190,67 @@ def length_to_show(requirement: Requirement, rate_hz: float, *, counted: bool) -
     return max(1 / (seen_share * EXTRAPOLATED_MOST), TAIL_SAMPLES) / rate_hz
 
 
-def _all_or_none(line: Line, said: words.Numbers, found: Counted, *, known: bool) -> Line:
+def _all_or_none(line: Line, judged: _Judged) -> Line:
     """A maximum, or no miss at all: it holds in what was measured, or it does not."""
+    found = judged.found
     if found.later:
-        return replace(line, standing="does not hold", basis="counted", why=said.some_later())
-    if found.unknown or not known:
-        return replace(line, why=said.not_known(known=known), to_settle=words.MEASURE_AGAIN)
+        return _shown(line, "does not hold", "some later")
+    if found.unknown or not judged.known:
+        return _because(line, "unknown" if judged.known else "cut off", to_settle="measure again")
     if found.samples < FEWEST_CYCLES:
-        needed_s = said.seconds_of(FEWEST_CYCLES)
+        needed_s = judged.seconds_of(FEWEST_CYCLES)
         return replace(
             line,
-            why=said.too_few(FEWEST_CYCLES),
+            reasons=(Reason("few", needed=FEWEST_CYCLES),),
             to_settle_s=needed_s,
-            to_settle=words.settled_by(FEWEST_CYCLES, needed_s, clean=True),
+            to_settle=Longer(FEWEST_CYCLES, needed_s, clean=True),
         )
-    return replace(line, standing="holds", basis="counted", why=said.none_later())
+    return _shown(line, "holds", "none later")
 
 
-def _by_share(
-    line: Line, said: words.Numbers, found: Counted, allowed: float, sides: Sides, *, counted: bool
-) -> Line:
+def _by_share(line: Line, judged: _Judged, allowed: float, sides: Sides, *, counted: bool) -> Line:
     assert line.low is not None
     assert line.high is not None
-    strict, known = said.requirement.strict, _known(said.group.seen)
+    strict, known, found = judged.requirement.strict, judged.known, judged.found
     if line.low > allowed or (strict and line.low == allowed):
-        return replace(line, standing="does not hold", basis="counted", why=said.too_many(allowed))
+        return _shown(line, "does not hold", "too many")
     if line.high < allowed or (not strict and line.high == allowed):
         if known:
-            return replace(line, standing="holds", basis="counted", why=said.few_enough(allowed))
-        return replace(line, why=said.not_known(known=known), to_settle=words.MEASURE_AGAIN)
+            return _shown(line, "holds", "few enough")
+        return _because(line, "cut off", to_settle="measure again")
     samples = samples_to_settle(found, allowed, sides.holds, sides.fails)
-    seconds = None if samples is None else said.seconds_of(samples)
+    seconds = None if samples is None else judged.seconds_of(samples)
     clean = not found.later + found.unknown
     line = replace(
         line,
-        why=said.open(allowed, samples),
+        reasons=(Reason("open", needed=samples),),
         to_settle_s=seconds,
-        to_settle=words.settled_by(
-            samples, seconds, clean=clean, holds=found.later <= allowed * found.samples
-        ),
+        to_settle=Longer(samples, seconds, clean, found.later <= allowed * found.samples),
     )
-    return line if counted or not clean or not known else _by_tail(line, said, allowed)
+    return line if counted or not clean or not known else _by_tail(line, judged, allowed)
 
 
-def _by_tail(line: Line, said: words.Numbers, allowed: float) -> Line:
+def _by_tail(line: Line, judged: _Judged, allowed: float) -> Line:
     """Whether the tails of all repetitions show what counting does not."""
     from tautochrone.statistics.tails.tail import analyse, chance
 
-    requirement, seen = said.requirement, said.group.seen
+    requirement, seen = judged.requirement, judged.seen
     reductions = [one.reduced.reduction if one.reduced is not None else None for one in seen]
     if None in reductions:
         return line
     beyond = max(1 / (allowed * one.taken) for one in seen)
     if beyond > EXTRAPOLATED_MOST:
-        shorter_s = said.seconds_of(max(1 / (allowed * EXTRAPOLATED_MOST), TAIL_SAMPLES))
-        return replace(line, why=f"{line.why} {words.too_far(beyond, EXTRAPOLATED_MOST, shorter_s)}")
+        shorter_s = judged.seconds_of(max(1 / (allowed * EXTRAPOLATED_MOST), TAIL_SAMPLES))
+        return _also(line, Reason("too far", beyond=beyond, most=EXTRAPOLATED_MOST, seconds=shorter_s))
     if (fewest := min(one.taken for one in seen)) < TAIL_SAMPLES:
-        return replace(line, why=f"{line.why} {words.too_few_for_a_tail(fewest, TAIL_SAMPLES)}")
+        return _also(line, Reason("few for a tail", samples=fewest, needed=TAIL_SAMPLES))
     worst = None
     for one, reduction in zip(seen, reductions, strict=True):
         assert reduction is not None
         # Two-sided at the confidence, since the upper end alone errs more often than half of what is left.
         tail = analyse(reduction, requirement.confidence)
         if tail.refusal is not None:
-            return replace(line, why=f"{line.why} {words.refused(tail.refusal)}")
+            return _also(line, Reason("tail refused", refusal=tail.refusal))
         found = chance(tail, passed_above(requirement, one))
         if found is None:
             return line
@@ -211,22 +259,18 @@ def _by_tail(line: Line, said: words.Numbers, allowed: float) -> Line:
     if worst is None:
         return line
     if worst.high > allowed or (requirement.strict and worst.high == allowed):
-        return replace(line, why=f"{line.why} {said.tail_is_open(worst.high, allowed)}")
+        return _also(line, Reason("tail is open", share=worst.high))
     # However light the tail, nothing rarer is claimed than what it is believed for.
     claimed = max(worst.high, 1 / (EXTRAPOLATED_MOST * line.samples))
     return replace(
         line,
         standing="holds",
         basis="extrapolated",
-        why=said.by_tail(claimed, allowed, beyond),
+        reasons=(Reason("by tail", share=claimed, beyond=beyond),),
         high=claimed,
         to_settle_s=None,
-        to_settle="",
+        to_settle=None,
     )
-
-
-def _known(seen: Sequence[Seen]) -> bool:
-    return all(one.known for one in seen)
 
 
 def _runs(requirement: Requirement, seen: Sequence[Seen]) -> list[tuple[int, int, int]]:

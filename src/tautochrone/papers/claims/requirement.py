@@ -13,10 +13,10 @@ seen is *can't be told*, unless there were ``takes``.
 ``ours.runs`` says which (of `separates` the two roles), ``given.require`` the line.
 """
 
+from tautochrone.answer.phrasing import requirement as required
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import capital
 from tautochrone.experiments.requirement import parse
-from tautochrone.judge.requirement.in_short import in_short
 from tautochrone.judge.requirement.judge import Judgement, judge
 from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Answer, Evidence, Finding
 from tautochrone.papers.claims.words import none_so_far
@@ -113,7 +113,7 @@ def _finding(judgement: Judgement, takes: int, *, must_be_long: bool) -> Finding
         none = f"None so far in {samples:,}, which does not show that there is none.{largest}"
         return Finding("can't be told", none, f"none so far in {samples:,}")
     if answer == "can't be told":
-        settled = capital(judgement.to_settle)
-        words = " ".join(f"{one.rstrip('.')}." for one in (judgement.why, settled) if one)
+        settled = capital(required.to_settle(judgement))
+        words = " ".join(f"{one.rstrip('.')}." for one in (required.why(judgement), settled) if one)
         return Finding(answer, words, "not shown")
-    return Finding(answer, judgement.why, in_short(judgement).partition(": ")[2])
+    return Finding(answer, required.why(judgement), required.number_in_short(judgement))

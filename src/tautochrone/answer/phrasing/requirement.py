@@ -1,63 +1,213 @@
-"""The numbers behind a judgement, as sentences."""
-
-from __future__ import annotations
+"""The numbers behind a judgement on a requirement, as sentences."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from tautochrone.base.units import format_duration, format_percent, format_span
-from tautochrone.base.words import capital
-from tautochrone.judge.verdict import IDLE
+from tautochrone.base.words import capital, lower_first
+from tautochrone.experiments.requirement import Requirement
+from tautochrone.judge.requirement.judge import Judgement, Note
+from tautochrone.judge.requirement.line import Line, Longer, Reason, ToSettle
+from tautochrone.statistics.tails.tail import Refusal
 
-if TYPE_CHECKING:
-    from tautochrone.experiments.requirement import Requirement
-    from tautochrone.judge.requirement.evidence import Group
-    from tautochrone.judge.requirement.line import Line
-    from tautochrone.judge.requirement.share import Counted
-    from tautochrone.statistics.tails.tail import Refusal
-
-NO_RATE = "So many in a time can't be judged: nothing here is released at a rate."
-NO_ORDER = "A histogram keeps no order of its samples, so how sure their mean is can't be told."
-RECORD_RAW = "Record raw samples."
-MEASURE_AGAIN = "Measure again, to the end and without loss."
+_NO_RATE = "So many in a time can't be judged: nothing here is released at a rate."
+_NO_ORDER = "A histogram keeps no order of its samples, so how sure their mean is can't be told."
+_NOTHING = "Nothing was released or measured."
+_TO_SETTLE = {
+    "measure": "Measure it.",
+    "measure again": "Measure again, to the end and without loss.",
+    "record raw": "Record raw samples.",
+}
+_NOTES: dict[Note, str] = {
+    "maximum": "A maximum of what was measured is not a worst case; a quantile says more.",
+    "bursts": "Misses in bursts that did not come once in the run can't be reckoned with.",
+    "extrapolated": (
+        "Extrapolated: it supposes that larger latencies come about as those measured do. A cause that did "
+        "not show once in the run, such as a firmware interrupt each minute, is in no tail."
+    ),
+    "histogram": (
+        "From a histogram: bins count at their upper edge, and the likeness of neighbours is not seen."
+    ),
+    "several": "That one of {} does not hold is corrected for their number (Bonferroni).",
+    "idle": "Nothing ran beside the measurement: an idle machine flatters.",
+}
 _ALIKE = 1.05  # above it, neighbours are said to be alike
 _COMMON = 0.1
-_BURSTS = 100  # three bursts of some thirty are expected; of such runs fewer than one in twenty has none
 _WHOLE = 100
 _OF_HOUR = {3_600 * 10**9: "hour", 86_400 * 10**9: "day", 60 * 10**9: "minute", 10**9: "second"}
 
 
+def why(judgement: Judgement) -> str:
+    """Return the numbers of the worst line, and how many stand as it does; or why nothing was judged."""
+    if not judgement.lines:
+        return _why_nothing(judgement)
+    return _of_all(judgement.requirement, judgement.lines)
+
+
+def why_of(requirement: Requirement, line: Line) -> str:
+    """Return the numbers behind one line, in a few sentences."""
+    return " ".join(_reason(_Numbers(requirement, line), one) for one in line.reasons)
+
+
+def to_settle(judgement: Judgement) -> str:
+    """Return what would settle all that is open; empty where it is settled."""
+    line = judgement.open
+    words = to_settle_of(line) if line is not None else ""
+    if line is None or not words or len(judgement.lines) == 1:
+        return words
+    return f"{line.place}: {lower_first(words)}"
+
+
+def to_settle_of(line: Line) -> str:
+    """Return what would settle one line; empty where it is settled, or nothing would."""
+    return "" if line.to_settle is None else _settled(line.to_settle)
+
+
+def notes(judgement: Judgement) -> tuple[str, ...]:
+    """Return what must be said with it."""
+    return tuple(_NOTES[one].format(len(judgement.lines)) for one in judgement.notes)
+
+
+def line_as_table(requirement: Requirement, line: Line) -> dict[str, Any]:
+    """Return a line as JSON has it."""
+    observed = line.observed
+    return {
+        "where": line.where,
+        "source": line.source,
+        "standing": line.standing,
+        "why": why_of(requirement, line),
+        "basis": line.basis,
+        "samples": line.samples,
+        "later": line.later,
+        "lost": line.lost,
+        "allowed": line.allowed,
+        "low": line.low,
+        "high": line.high,
+        "effect": line.effect,
+        "worst_ns": line.worst_ns,
+        "observed": None if observed is None else asdict(observed),
+        "to_settle_s": line.to_settle_s,
+        "to_settle": to_settle_of(line),
+        "runs": line.runs,
+    }
+
+
+def in_short(judgement: Judgement, where: str | None = None) -> str:
+    """``does not hold: cpu1, 3 of 4,000 missed``: the standing, and the number of the worst source.
+
+    Args:
+        where: of the conditions of this name alone; None: of all.
+    """
+    worst = next((one for one in judgement.lines if where is None or one.where == where), None)
+    return f"{judgement.standing if worst is None else worst.standing}: {number_in_short(judgement, where)}"
+
+
+def number_in_short(judgement: Judgement, where: str | None = None) -> str:
+    """The same without the standing."""
+    lines = [one for one in judgement.lines if where is None or one.where == where]
+    if not lines:
+        return "nothing could be judged"
+    worst = lines[0]
+    more = f" (the worst of {len(lines)})" if len(lines) > 1 else ""
+    return f"{worst.source}, {_number(judgement, worst)}{more}"
+
+
+def _number(judgement: Judgement, line: Line) -> str:
+    requirement = judgement.requirement
+    if requirement.kind == "mean":
+        value = line.observed.value if line.observed is not None else None
+        return f"the mean of {line.samples:,} is {'not known' if value is None else format_duration(value)}"
+    found = f"{line.later:,} of {line.samples:,}"
+    if requirement.limit_ns is None:
+        return f"{found} missed"
+    limit = format_duration(requirement.limit_ns)
+    at = requirement.strict and requirement.kind in ("quantile", "max")
+    passed = f"at {limit} or above" if at else f"later than {limit}"
+    return f"{found} {passed}{', or missed' if line.lost else ''}"
+
+
+def _reason(numbers: "_Numbers", one: Reason) -> str:
+    line = numbers.line
+    allowed = line.allowed or 0.0
+    match one.code:
+        case "nothing measured":
+            return _NOTHING
+        case "no rate":
+            return _NO_RATE
+        case "none later":
+            return numbers.none_later()
+        case "some later":
+            return numbers.some_later()
+        case "few":
+            return numbers.too_few(one.needed or 0)
+        case "cut off" | "unknown":
+            return numbers.not_known(known=one.code == "unknown")
+        case "few enough":
+            return numbers.few_enough(allowed)
+        case "too many":
+            return numbers.too_many(allowed)
+        case "open":
+            return numbers.open(allowed, one.needed)
+        case "by tail":
+            return numbers.by_tail(one.share, allowed, one.beyond)
+        case "tail is open":
+            return numbers.tail_is_open(one.share, allowed)
+        case "too far":
+            return _too_far(one.beyond, one.most, one.seconds)
+        case "few for a tail":
+            return _too_few_for_a_tail(one.samples, one.needed or 0)
+        case "tail refused":
+            return _refused(one.refusal) if one.refusal is not None else ""
+        case "mean":
+            return _mean(numbers.requirement, line)
+        case "few for a mean":
+            return _few_for_a_mean(one.samples, one.needed or 0)
+        case "no order":
+            return _NO_ORDER
+        case "mean cut off" | "mean of lost":
+            return _mean_of_lost(line.lost)
+
+
+def _why_nothing(judgement: Judgement) -> str:
+    nothing, requirement = judgement.nothing, judgement.requirement
+    if nothing is None or nothing.code == "no run":
+        return "Nothing was measured."
+    if nothing.code == "other histogram":
+        return "The histogram that was kept is of another measure; record raw to judge this one."
+    if nothing.code == "no source":
+        there = ", ".join(nothing.there)
+        return f"Nothing that was measured is called '{requirement.source}'; there is: {there}."
+    if nothing.code == "no measure":
+        there = ", ".join(one.removesuffix("_ns") for one in nothing.there)
+        wanted = requirement.measure.removesuffix("_ns")
+        return f"Nothing that was measured has a {wanted}; there is: {there or 'nothing'}."
+    return "Nothing that was measured is released at a rate and has a deadline to miss."
+
+
 @dataclass(frozen=True)
-class Numbers:
+class _Numbers:
     """What was found of one source, to be told."""
 
     requirement: Requirement
-    group: Group
     line: Line
-    found: Counted
 
     @property
     def period_ns(self) -> int | None:
         """Between two releases; None without a schedule."""
-        return self.group.seen[0].period_ns
+        return self.line.passed.period_ns
 
     @property
     def things(self) -> str:
         """What was counted."""
         return "releases" if self.period_ns else "samples"
 
-    def seconds_of(self, samples: float) -> float:
-        """How long so many take at the rate that was measured."""
-        measured_s = sum(one.seconds for one in self.group.seen)
-        return samples * measured_s / self.found.samples if self.found.samples else math.inf
-
     def counted(self) -> str:
         """How many passed the limit of how many, and how many were passed over."""
-        of = f"{self.found.samples:,} {self.things}"
-        over = sum(one.missed for one in self.group.seen)
-        late = self.found.later - over
+        of = f"{self.line.samples:,} {self.things}"
+        over = self.line.passed.over
+        late = self.line.later - over
         if not over:
             return f"{late or 'none':{',' if late else ''}} of {of} {self._passed(max(late, 1))}"
         was = "was" if over == 1 else "were"
@@ -88,9 +238,9 @@ class Numbers:
         """What passed the limit is not all known."""
         if not known:
             return f"{capital(self.counted())}, but the run was cut off, and what it missed is not known."
-        many = self.found.unknown
+        many = self.line.passed.unknown
         samples, were = ("sample", "was") if many == 1 else ("samples", "were")
-        shares_bin = self.group.seen[0].lowest is not None
+        shares_bin = self.line.passed.binned
         what = "lie in the bin of the limit" if shares_bin else f"{were} lost"
         return f"{capital(self.counted())}, but {many:,} {samples} {what}."
 
@@ -106,7 +256,7 @@ class Numbers:
 
     def open(self, allowed: float, needed: int | None) -> str:
         """It is not shown, by what was counted."""
-        if not self.found.later + self.found.unknown and needed is not None:
+        if not self.line.later + self.line.passed.unknown and needed is not None:
             return (
                 f"{capital(self.counted())}, which is too few to count on: at {self._sure} at most "
                 f"{self._bound(self.line.high)}{self._allowed(allowed)}."
@@ -117,7 +267,7 @@ class Numbers:
         alike = f"{self._alike()}{rate.replace(', ', ', up to ', 1)}"
         return f"{self._opening()}; at {self._sure} from {low} to {high} are{alike}{self._allowed(allowed)}."
 
-    def by_tail(self, share: float, allowed: float, beyond: float) -> str:
+    def by_tail(self, share: float | None, allowed: float, beyond: float) -> str:
         """It holds, by the tail."""
         bound = f"at most {self._bound(share)}{self._allowed(allowed)}"
         return (
@@ -125,7 +275,7 @@ class Numbers:
             f"as many as were measured, at {self._sure} {bound}."
         )
 
-    def tail_is_open(self, share: float, allowed: float) -> str:
+    def tail_is_open(self, share: float | None, allowed: float) -> str:
         """The tail does not show it either."""
         return f"The tail leaves it open, too: by it at most {self._bound(share)}{self._allowed(allowed)}."
 
@@ -154,9 +304,9 @@ class Numbers:
         return f", and {often.text.strip()} may be (1 in {1 / allowed:,.0f})" if allowed < 1 else ""
 
     def _alike(self) -> str:
-        if self.found.effect < _ALIKE:
+        if self.line.effect < _ALIKE:
             return ""
-        independent = self.found.independent(self.requirement.confidence)
+        independent = self.line.passed.independent
         return f" (neighbours are alike: they count as {independent:,.0f})"
 
     def _per_time(self, share: float | None) -> str:
@@ -172,7 +322,7 @@ class Numbers:
         was = "was" if many == 1 else "were"
         limit_ns = self.requirement.limit_ns
         if limit_ns is None:
-            limit_ns = self.group.seen[0].deadline_ns
+            limit_ns = self.line.passed.deadline_ns
             return f"{was} later than the deadline of {format_duration(limit_ns or 0)}"
         than = format_duration(limit_ns)
         at = self.requirement.strict and self.requirement.kind in ("quantile", "max")
@@ -183,15 +333,14 @@ class Numbers:
         return f"{format_percent(self.requirement.confidence)} confidence"
 
 
-def of_all(lines: Sequence[Line]) -> str:
-    """What is said of the whole: the worst line, and how many stand as it does."""
+def _of_all(requirement: Requirement, lines: Sequence[Line]) -> str:
     worst, *others = lines
     if not others:
-        return worst.why
+        return why_of(requirement, worst)
     if worst.standing == "holds":
-        return f"The least sure of {len(lines)} is {worst.place}: {_small(worst.why)}"
+        return f"The least sure of {len(lines)} is {worst.place}: {_small(why_of(requirement, worst))}"
     alike = sum(line.standing == worst.standing for line in others)
-    return f"{worst.place}: {_small(worst.why)}{_alike(alike, len(others), worst.standing)}"
+    return f"{worst.place}: {_small(why_of(requirement, worst))}{_alike(alike, len(others), worst.standing)}"
 
 
 def _alike(alike: int, others: int, standing: str) -> str:
@@ -203,35 +352,6 @@ def _alike(alike: int, others: int, standing: str) -> str:
     if standing == "not shown":
         return f" {who} {'is' if one else 'are'} not shown either."
     return f" {who} {'does' if one else 'do'} not hold either."
-
-
-def notes(requirement: Requirement, lines: Sequence[Line], groups: Sequence[Group]) -> tuple[str, ...]:
-    """What must be said with it."""
-    found = []
-    if requirement.kind == "max" and lines[0].standing == "holds":
-        found.append("A maximum of what was measured is not a worst case; a quantile says more.")
-    if lines[0].standing == "holds" and any(_leaves_bursts_out(line) for line in lines):
-        found.append("Misses in bursts that did not come once in the run can't be reckoned with.")
-    if any(line.basis == "extrapolated" for line in lines):
-        found.append(
-            "Extrapolated: it supposes that larger latencies come about as those measured do. A cause that "
-            "did not show once in the run, such as a firmware interrupt each minute, is in no tail."
-        )
-    if any(seen.lowest is not None for group in groups for seen in group.seen):
-        found.append(
-            "From a histogram: bins count at their upper edge, and the likeness of neighbours is not seen."
-        )
-    if len(lines) > 1 and lines[0].standing == "does not hold":
-        found.append(f"That one of {len(lines)} does not hold is corrected for their number (Bonferroni).")
-    loads = {str(seen.run.manifest.conditions.get("load", "")) for group in groups for seen in group.seen}
-    if loads == {IDLE}:
-        found.append("Nothing ran beside the measurement: an idle machine flatters.")
-    return tuple(found)
-
-
-def _leaves_bursts_out(line: Line) -> bool:
-    """Whether so few may pass that a run without a burst is no wonder, though bursts are too many."""
-    return line.basis == "counted" and line.allowed is not None and line.allowed * line.samples < _BURSTS
 
 
 def share_words(share: float | None, *, at_most: bool) -> str:
@@ -246,26 +366,22 @@ def share_words(share: float | None, *, at_most: bool) -> str:
     return f"1 in {one_in:,}" if one_in < 10**9 else f"1 in {one_in:.2g}"
 
 
-def settled_by(samples: float | None, seconds: float | None, *, clean: bool, holds: bool = True) -> str:
-    """How long a run would settle it.
-
-    Args:
-        clean: whether nothing passed the limit so far.
-        holds: how it would be settled.
-    """
-    if samples is None or seconds is None or math.isinf(seconds):
+def _settled(by: ToSettle) -> str:
+    if not isinstance(by, Longer):
+        return _TO_SETTLE[by]
+    if by.samples is None or by.seconds is None or math.isinf(by.seconds):
         return "No length of measuring settles it while the share is about what is allowed."
-    what = "show that it holds" if holds else "show that it does not hold"
-    if_what = "if none of them is later" if clean else "if the share stays as it is"
-    return f"About {format_span(seconds)} of measuring ({samples:,.0f} in all) would {what}, {if_what}."
+    what = "show that it holds" if by.holds else "show that it does not hold"
+    if_what = "if none of them is later" if by.clean else "if the share stays as it is"
+    return f"About {format_span(by.seconds)} of measuring ({by.samples:,.0f} in all) would {what}, {if_what}."
 
 
-def refused(refusal: Refusal) -> str:
+def _refused(refusal: Refusal) -> str:
     """The tail says nothing."""
     return f"Its tail says no more: {_small(refusal.reason)}"
 
 
-def too_far(beyond: float, most: float, shorter_s: float) -> str:
+def _too_far(beyond: float, most: float, shorter_s: float) -> str:
     """The tail would be extrapolated too far."""
     return (
         f"From the tail it would be extrapolated to {beyond:,.0f} times as many as were measured; no more "
@@ -273,17 +389,17 @@ def too_far(beyond: float, most: float, shorter_s: float) -> str:
     )
 
 
-def too_few_for_a_tail(samples: int, needed: int) -> str:
+def _too_few_for_a_tail(samples: int, needed: int) -> str:
     """The tail of so few is not asked."""
     return f"A tail of {samples:,} samples does not decide; it takes {needed:,}."
 
 
-def few_for_a_mean(samples: int, needed: int) -> str:
+def _few_for_a_mean(samples: int, needed: int) -> str:
     """Too few for batches."""
     return f"{samples:,} samples are too few for an interval of the mean; it takes {needed:,}."
 
 
-def mean(requirement: Requirement, line: Line) -> str:
+def _mean(requirement: Requirement, line: Line) -> str:
     """The mean with its limits."""
     assert line.observed is not None
     value, low, high = (
@@ -294,7 +410,7 @@ def mean(requirement: Requirement, line: Line) -> str:
     return f"The mean is {value}, from {low} to {high} at {sure}, of {line.samples - line.lost:,} samples."
 
 
-def mean_of_lost(lost: int) -> str:
+def _mean_of_lost(lost: int) -> str:
     """Releases that have no sample are in no mean."""
     if not lost:
         return "What was missed after the run was cut off is not known."
