@@ -6,8 +6,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tautochrone.answer.typeset import plural
 from tautochrone.base.units import format_duration
+from tautochrone.base.words import plural
 from tautochrone.schedulability.analysis import Analysis, CpuAnswer, Remedy
 from tautochrone.schedulability.response_time import Response
 from tautochrone.schedulability.taskset import Task, TaskSet
@@ -213,7 +213,7 @@ def _remedy(remedy: Remedy, task_set: TaskSet) -> str:
         case "factor":
             return f"{where} schedulable with all execution times {remedy.factor:.4f} times as long."
         case "cpus":
-            where = "1 CPU" if remedy.cpu == 1 else f"{remedy.cpu} CPUs"
+            where = plural(remedy.cpu, "CPU")
             return f"Divided anew, all would be in time on {where}: see `tauto analyse --cpus {remedy.cpu}`."
         case "edf":
             return f'{where} schedulable as it is under EDF (SCHED_DEADLINE): policy = "edf".'

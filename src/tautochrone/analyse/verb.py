@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tautochrone.base.errors import StoreError, UsageError
+from tautochrone.base.words import plural
 from tautochrone.command.options import JsonOption
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def _draw(drawn: Timeline, out: Path) -> None:
 
 
 def _partition_words(partition: Partition, cpus: int) -> str:
-    where = "1 CPU" if cpus == 1 else f"{cpus} CPUs"
+    where = plural(cpus, "CPU")
     if partition.impossible:
         return (
             f"No way to run them on {where}: {partition.impossible}. What follows is for the file as it is."

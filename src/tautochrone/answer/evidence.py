@@ -20,6 +20,7 @@ from tautochrone.answer.experiments import Presentation, beginning_of, presentat
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.series import Bins, Curve, Envelope, Marks, Maxima, Series
 from tautochrone.base.faults import attempt
+from tautochrone.base.words import upper_first
 from tautochrone.judge.course.course import Courses, course_of, start_of
 from tautochrone.judge.loops import is_about_a_loop
 from tautochrone.judge.reduced import Reduced, reduce_run
@@ -54,7 +55,7 @@ class Measured:
     @property
     def title(self) -> str:
         """The meaning as a title: ``Scheduling latency``."""
-        return self.meaning[:1].upper() + self.meaning[1:]
+        return upper_first(self.meaning)
 
     @property
     def heading(self) -> str:

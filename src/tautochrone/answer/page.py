@@ -15,7 +15,7 @@ from tautochrone.answer.labels import label_runs
 from tautochrone.answer.next_steps import Step
 from tautochrone.answer.series import runs_of
 from tautochrone.answer.tail import section as tail
-from tautochrone.answer.typeset import duration, micro, number, plural
+from tautochrone.answer.typeset import duration, micro, number
 from tautochrone.answer.views import (
     absences,
     books,
@@ -30,6 +30,7 @@ from tautochrone.answer.views import (
 )
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later, attempt, now
+from tautochrone.base.words import plural, upper_first
 from tautochrone.judge.loops import is_about_a_loop
 from tautochrone.judge.mechanisms import Mechanism
 from tautochrone.judge.reduced import Reduced
@@ -275,7 +276,7 @@ def _mechanism_line(one: Mechanism) -> _MechanismLine:
 def _headline(manifests: Sequence[Manifest]) -> str:
     titles = dict.fromkeys(manifest.title for manifest in manifests)
     text = "; ".join(titles) if len(titles) <= 3 else plural(len(manifests), "run")
-    return text[:1].upper() + text[1:]
+    return upper_first(text)
 
 
 def _run_lines(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[_RunLine]:

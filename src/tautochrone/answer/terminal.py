@@ -27,6 +27,7 @@ from tautochrone.answer.views.absences import Absent
 from tautochrone.answer.views.summary import interval, quantile_name
 from tautochrone.answer.views.warnings import endings
 from tautochrone.base.units import format_duration, format_us
+from tautochrone.base.words import upper_first
 from tautochrone.judge.middleware_setting import as_obtained
 from tautochrone.run.manifest import Books, Manifest
 from tautochrone.target.middleware import EXPERIMENTS as MIDDLEWARE
@@ -174,7 +175,7 @@ def show_grid(console: Console, grid: Grid) -> Iterator[RenderableType]:
 
 
 def _head(manifest: Manifest) -> Iterator[RenderableType]:
-    yield Text(manifest.title[:1].upper() + manifest.title[1:], style="bold")
+    yield Text(upper_first(manifest.title), style="bold")
     load = manifest.conditions.get("load")
     under = conditions.deployment_name(manifest)
     parts = [

@@ -38,11 +38,6 @@ def percent(fraction: float) -> str:
     return f"{fraction * 100:.10g}{_NO_BREAK}%"
 
 
-def plural(count: int, noun: str) -> str:
-    """``1 run``, ``2 runs``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def plain(text: str) -> str:
     """For terminals, which need neither no-break spaces nor typeset units."""
     return text.replace(_NO_BREAK, " ").replace("µs", "us")

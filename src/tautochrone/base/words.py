@@ -8,6 +8,11 @@ def listed(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
 
+def plural(count: int, noun: str, many: str = "") -> str:
+    """``1 run``, ``2 runs``; ``many``: the noun of several, where no s makes it."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {many or f'{noun}s'}"
+
+
 def capital(text: str) -> str:
     """With a capital first letter; a name such as ``p99.9`` stays as it is."""
     return text if text[1:2].isdigit() else text[:1].upper() + text[1:]

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tautochrone.answer.typeset import plural
 from tautochrone.base.units import format_percent, format_rate, format_span
+from tautochrone.base.words import plural, upper_first
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.experiments.measures import pace_of
 from tautochrone.experiments.requirement import Requirement
@@ -313,7 +313,7 @@ def _sentences(agenda: Agenda, at_once: int) -> Iterator[str]:
     done = f"{len(agenda.finished)} of {len(agenda.slots)} finished"
     yield f"{plural(len(agenda.points), 'cell')} in {blocks}; {done}."
     if len(agenda.ahead) < len(agenda.left):
-        yield f"{_refused(agenda)[:1].upper()}{_refused(agenda)[1:]}."
+        yield f"{upper_first(_refused(agenda))}."
     if agenda.left and not agenda.ahead:
         yield "All that can be measured is finished."
     if agenda.ahead:

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tautochrone.answer.blocks import Grid
-from tautochrone.answer.typeset import micro, number, plural
+from tautochrone.answer.typeset import micro, number
 from tautochrone.answer.views.environment import show
 from tautochrone.answer.views.virtual import is_said_here
 from tautochrone.answer.views.warnings import Notice, said_once
+from tautochrone.base.words import plural, upper_first
 from tautochrone.campaign.results import CampaignResults
 from tautochrone.judge.circumstances import was_not_obtained
 from tautochrone.machine.cpulist import parse_cpu_list
@@ -31,7 +32,7 @@ def deviations(results: CampaignResults) -> list[Notice]:
         if not (warning.code == CUT_SHORT and manifest.ended in FINISHED) and not is_said_here(warning.code)
     ]
     return [
-        Notice("", micro(f"{text[:1].upper()}{text[1:]}"), micro(advice), _about(own, results))
+        Notice("", micro(upper_first(text)), micro(advice), _about(own, results))
         for text, advice, own in said_once(found)
     ]
 

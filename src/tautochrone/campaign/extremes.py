@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
 
-from tautochrone.answer.typeset import plain, plural
+from tautochrone.answer.typeset import plain
 from tautochrone.answer.views.summary import quantile_name
 from tautochrone.base.units import format_duration
+from tautochrone.base.words import plural
 from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable
 from tautochrone.campaign.tables import SHOWN, differing, missed, name_of, value_of
 from tautochrone.statistics.spread import Spread, spread

@@ -7,10 +7,11 @@ from pathlib import Path
 from tautochrone.answer import audits, html
 from tautochrone.answer.blocks import Figure, all_made
 from tautochrone.answer.foot import foot
-from tautochrone.answer.typeset import micro, plural
+from tautochrone.answer.typeset import micro
 from tautochrone.answer.views import grids, run_lines
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
+from tautochrone.base.words import plural
 from tautochrone.campaign import conditions, figures, requirements, tables
 from tautochrone.campaign.extremes import BestAndWorst, extremes, how_sure
 from tautochrone.campaign.kinds import GridResults, kind_of

@@ -7,8 +7,8 @@ from typing import Any
 from tautochrone.answer.ci.outcome import Case, Outcome
 from tautochrone.answer.ci.outcome import Standing as CaseStanding
 from tautochrone.answer.phrasing import requirement as words
-from tautochrone.answer.typeset import plural
 from tautochrone.base.errors import UsageError
+from tautochrone.base.words import plural
 from tautochrone.experiments.requirement import Requirement, parse
 from tautochrone.judge.requirement.judge import Judgement, judge_all
 from tautochrone.run.folder import Run

@@ -8,7 +8,7 @@ from typing import Any
 
 from tautochrone.answer.ci.outcome import Outcome
 from tautochrone.answer.experiments import beginning_of
-from tautochrone.answer.typeset import plural
+from tautochrone.base.words import plural, upper_first
 from tautochrone.campaign.kinds import GridResults, GridRuns, kind_named
 from tautochrone.campaign.requirements import JudgedCell, exit_code, judge_cells, outcome
 from tautochrone.judge.loops import is_a_loop_with_work, is_about_a_loop
@@ -75,7 +75,7 @@ class CampaignTable:
     @property
     def title(self) -> str:
         """The meaning as a title, with the experiment's name where the meaning alone does not tell it."""
-        words = f"{self.meaning[:1].upper()}{self.meaning[1:]}"
+        words = upper_first(self.meaning)
         return words if self.experiment == "cyclic" else f"{beginning_of(self.experiment)}: {self.meaning}"
 
 

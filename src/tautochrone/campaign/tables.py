@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 
 from tautochrone.answer.blocks import Grid
-from tautochrone.answer.typeset import number, plain, plural
+from tautochrone.answer.typeset import number, plain
 from tautochrone.answer.views.summary import quantile_name
 from tautochrone.base.units import format_us
+from tautochrone.base.words import plural
 from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable, Repetition
 from tautochrone.statistics.spread import spread
 from tautochrone.statistics.summary import Quantile, samples_needed

@@ -17,6 +17,7 @@ from tautochrone.answer.typeset import micro
 from tautochrone.answer.views import conditions, grids, run_lines, warnings
 from tautochrone.base.faults import Later
 from tautochrone.base.units import format_quantile
+from tautochrone.base.words import upper_first
 from tautochrone.compare import facts, tables
 from tautochrone.compare.tables import labels
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, Pair
@@ -126,7 +127,7 @@ def _distributions(
     shown = sources[:_MOST_PANELS]
     if not shown:
         return
-    title = f"{measure.meaning[:1].upper()}{measure.meaning[1:]}"
+    title = upper_first(measure.meaning)
     told = (
         "All samples of all runs of a side together; lost releases are not in it.",
         *_more(len(sources)),

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.phrasing import comparison as words
-from tautochrone.answer.typeset import number, plural
+from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_percent, format_us
+from tautochrone.base.words import plural, upper_first
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, Pair
 from tautochrone.judge.comparison.gate import MISSES
 from tautochrone.judge.comparison.metric import Metric, Part
@@ -167,7 +168,7 @@ def numbers(
 
 
 def _title(pair: Pair, measure: MeasureCompared, part: Part) -> str:
-    meaning = f"{measure.meaning[:1].upper()}{measure.meaning[1:]}"
+    meaning = upper_first(measure.meaning)
     cell = f"{pair.cell}: " if pair.cell else ""
     return f"{cell}{meaning}, {part.source}, {pair.second.name} against {pair.first.name}"
 

@@ -8,6 +8,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from tautochrone.base.words import plural
 from tautochrone.machine.audit import LEVELS, Finding, Level
 
 _STYLES = {"warning": "bold red", "unknown": "bold magenta", "note": "bold yellow", "good": "bold green"}
@@ -76,8 +77,8 @@ def plain_lines(
 def counted(findings: Sequence[Finding]) -> str:
     """How many there are of each level, in words."""
     counts = Counter(finding.level for finding in findings)
-    warnings = f"{counts['warning']} warning" + ("" if counts["warning"] == 1 else "s")
-    notes = f"{counts['note']} note" + ("" if counts["note"] == 1 else "s")
+    warnings = plural(counts["warning"], "warning")
+    notes = plural(counts["note"], "note")
     return f"{warnings}, {counts['unknown']} unknown, {notes}, {counts['good']} good"
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.words import plural
 from tautochrone.command.beside import On
 from tautochrone.command.options import StoreOption
 
@@ -165,7 +166,7 @@ def _print_closing(console: Console, lines: Sequence[str]) -> None:
 def _headline(facts: Facts) -> str:
     machine = " ".join(part for part in (facts.machine.vendor, facts.machine.product) if part)
     count = facts.cpu.online_count
-    cpus = None if count is None else f"{count} CPU" if count == 1 else f"{count} CPUs"
+    cpus = None if count is None else plural(count, "CPU")
     kernel = " ".join(part for part in (facts.kernel.name, facts.kernel.release) if part)
     return ", ".join(part for part in (machine, facts.cpu.model, cpus, kernel) if part) or "Unknown machine"
 

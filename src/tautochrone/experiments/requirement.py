@@ -29,10 +29,10 @@ from tautochrone.base.units import (
     parse_frequency,
     parse_quantile,
 )
+from tautochrone.statistics.confidence import CONFIDENCE
 
 Kind = Literal["quantile", "max", "mean", "above", "misses"]
 
-CONFIDENCE = 0.95
 MISSES = "misses"
 MEASURES = (
     "latency_ns",

@@ -13,15 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from tautochrone.base.units import format_duration
+from tautochrone.base.words import plural
 from tautochrone.schedulability.taskset import Task
+from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.moments import mean_and_deviation
 from tautochrone.statistics.quantiles import exceedance_bound
 
 Integers = npt.NDArray[np.integer[Any]]
 Flags = npt.NDArray[np.bool_]
 Standing = Literal["met", "missed", "not shown"]
-
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -273,4 +273,4 @@ def _worst_ns(one: Outcome) -> int:
 
 
 def _jobs(count: int) -> str:
-    return f"{count:,} job" if count == 1 else f"{count:,} jobs"
+    return plural(count, "job")

@@ -6,9 +6,11 @@ from typing import Literal
 import numpy as np
 
 from tautochrone.base.units import format_duration
+from tautochrone.base.words import plural
 from tautochrone.judge.circumstances import deployment_words, remote
 from tautochrone.run.folder import Run
 from tautochrone.statistics.bins import INTERRUPT_BINS, PREEMPTION_BINS, FixedBins, fixed_bins
+from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.quantiles import exceedance_bound
 from tautochrone.statistics.summary import Quantile, Summary, summarise, summarise_counts
 
@@ -21,7 +23,7 @@ USUAL_LIMIT_NS = 500_000
 
 THRESHOLD = 0.99999
 IDLE = "idle"
-_CONFIDENCE, _TELLING = 0.95, 0.5
+_TELLING = 0.5
 _SWITCH_BINS = (500, 10_000)
 
 Standing = Literal["met", "not met", "not shown"]
@@ -71,7 +73,7 @@ class Requirement:
         None without samples.
         """
         taken = self.samples + self.dropped
-        return exceedance_bound(taken, self.late + self.dropped, _CONFIDENCE) if taken else None
+        return exceedance_bound(taken, self.late + self.dropped, CONFIDENCE) if taken else None
 
     @property
     def sentence(self) -> str:
@@ -205,4 +207,4 @@ def _way(run: Run) -> str:
 
 
 def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun} was" if count == 1 else f"{count:,} {noun}s were"
+    return plural(count, f"{noun} was", f"{noun}s were")

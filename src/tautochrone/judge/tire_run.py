@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tautochrone.base.words import plural
 from tautochrone.machine.cpulist import format_cpu_list
 from tautochrone.run.folder import Run
+from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.quantiles import exceedance_bound
 
 EXPERIMENT = "tire"
 REAL_FAST, REAL_TIME = "real-fast", "real-time"
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ def words(run: Run) -> str:
     what = configuration(run)
     known = sorted({cpu for cpu in what.cpus if cpu is not None})
     where = f" on CPU{'' if len(known) == 1 else 's'} {format_cpu_list(known)}" if known else ""
-    team = "1 thread" if what.threads == 1 else f"{what.threads} threads"
+    team = plural(what.threads, "thread")
     return f"{what.nodes:,} masses, {what.solver}, {team}{where}"
 
 

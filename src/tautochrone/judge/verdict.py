@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal
 
+from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.quantiles import exceedance_bound
 
 Standing = Literal["holds", "tight", "missed", "not shown"]
@@ -28,7 +29,6 @@ FEWEST_CYCLES = 300
 
 IDLE = "idle"
 TIGHT_SHARE, TIGHT_SHARE_WITH_WORK = 0.5, 0.9
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, order=True)

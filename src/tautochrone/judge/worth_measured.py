@@ -12,6 +12,7 @@ from tautochrone.judge.comparison.spread import Sources, Spread, of_runs
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.judge.worth import KERNEL, Pair, Thing
 from tautochrone.run.folder import Run
+from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.difference.resampling import quantile_with_lost
 from tautochrone.statistics.difference.sides import all_counts, all_lost
@@ -27,7 +28,6 @@ MOST_RUNS = 3
 
 _QUANTILES = (0.999, 0.99, 0.5)  # the first for which every run has samples enough
 _MOST_NAMED = 5
-_CONFIDENCE = 0.95
 _FEWEST_TO_TELL = 4  # runs of both states, for how much runs of one state differ
 
 
@@ -163,12 +163,12 @@ def _quantiles(parts: _Parts, q: float) -> tuple[list[Quantile], list[Quantile]]
 
 def _quantile(run: Sources, q: float) -> Quantile | None:
     counts, lost = all_counts([run]), all_lost([run])
-    ranks = interval_ranks(counts.total + lost, q, _CONFIDENCE)
+    ranks = interval_ranks(counts.total + lost, q, CONFIDENCE)
     if ranks is None:
         return None
     low, high = (_at(counts, position) for position in ranks)
     value = quantile_with_lost(counts, lost, q)
-    return Quantile(q, value, low, high, _CONFIDENCE, samples_needed(q, _CONFIDENCE))
+    return Quantile(q, value, low, high, CONFIDENCE, samples_needed(q, CONFIDENCE))
 
 
 def _at(counts: Counts, position: int) -> int | None:
@@ -188,7 +188,7 @@ def _shown(parts: _Parts, told: tuple[list[Quantile], list[Quantile]]) -> Shown:
     else:
         found = rates(parts[0], parts[1])
     if found is not None and found.basis != "stretches":
-        return "repeated" if found.p <= 1 - _CONFIDENCE else "not shown"
+        return "repeated" if found.p <= 1 - CONFIDENCE else "not shown"
     (low, high), (other_low, other_high) = (_ends(side) for side in told)
     return "once" if high < other_low or other_high < low else "not shown"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, StoreError, TautoError, UsageError
 from tautochrone.base.stream import EVENT, FOOTER, HEADER, FrameReader, json_payload
+from tautochrone.base.words import upper_first
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.experiments.companion import Companion
 from tautochrone.experiments.tire_threads import SameTeamError
@@ -90,7 +91,7 @@ def is_refusal(error: TautoError) -> bool:
 def what_stood_in_the_way(error: TautoError) -> str:
     """As a sentence, without what to do about it."""
     text = str(error).removeprefix(_PROBE_FAILED).rstrip(".")
-    return f"{text[:1].upper()}{text[1:]}."
+    return f"{upper_first(text)}."
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from tautochrone.base.words import plural
 from tautochrone.machine.facts.cpus import count_system_management_interrupts
 from tautochrone.machine.files import Files
 from tautochrone.machine.tree import Tree
@@ -40,7 +41,7 @@ class SmiCounter:
 def caution_of_smis(count: int | None) -> Iterator[RunWarning]:
     """A warning if there were any: each stops all CPUs, for tens of microseconds to milliseconds."""
     if count:
-        came = "1 system management interrupt" if count == 1 else f"{count:,} system management interrupts"
+        came = plural(count, "system management interrupt")
         yield RunWarning(
             SMIS,
             f"{came} came while this was measured",

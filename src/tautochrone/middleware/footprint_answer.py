@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tautochrone.answer.blocks import Grid
-from tautochrone.answer.typeset import plural
+from tautochrone.base.words import plural
 from tautochrone.middleware.footprint_judge import (
     MOMENTS,
     SECTIONS,

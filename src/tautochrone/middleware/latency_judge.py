@@ -19,6 +19,7 @@ from tautochrone.middleware.lanes import Lane
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import periods_ns
 from tautochrone.run.manifest import sum_of_known
+from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
 
@@ -26,7 +27,6 @@ from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
 # confidence.
 
 
-CONFIDENCE = 0.95
 FEWEST_POINTS, FEWEST_PLACES = 4, 3
 
 

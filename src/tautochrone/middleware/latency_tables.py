@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from tautochrone.answer.blocks import Grid
-from tautochrone.answer.typeset import number, plural
+from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_us
+from tautochrone.base.words import plural
 from tautochrone.middleware.lanes import (
     NA,
     SHOWN,

@@ -18,11 +18,11 @@ from tautochrone.judge.middleware_setting import Setting, parameters_of, result_
 from tautochrone.judge.rows import absent_rows
 from tautochrone.run.folder import Run
 from tautochrone.statistics.batch_means import BATCHES, FEWEST
+from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY, SEQUENCES, TWO_WAY
 
 CALL = "call_ns"
-CONFIDENCE = 0.95
 
 Edges = npt.NDArray[np.int64]
 

@@ -9,6 +9,7 @@ from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number, plain
 from tautochrone.answer.views.summary import interval, quantile_name
 from tautochrone.base.units import format_us, parse_duration_ns
+from tautochrone.base.words import upper_first
 from tautochrone.judge.naming import meaning_of
 from tautochrone.notebook.chart import Chart
 from tautochrone.notebook.shown import Shown
@@ -152,4 +153,4 @@ def chart_kinds(run: Run) -> list[str]:
 
 def _title(run: Run, measure: str) -> str:
     meaning = meaning_of(run.manifest.header, measure)
-    return f"{meaning[:1].upper()}{meaning[1:]}"
+    return upper_first(meaning)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 def list_papers(*, as_json: bool) -> None:
     """Which there are, what each asks, and how long it takes."""
-    from tautochrone.answer.typeset import micro, plural
+    from tautochrone.answer.typeset import micro
+    from tautochrone.base.words import plural
     from tautochrone.measure.campaign.estimate import long_duration
     from tautochrone.papers.read import read
     from tautochrone.papers.studies import NAMES, expected_s, plan_of

@@ -15,6 +15,7 @@ from typing import Any
 from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError
 from tautochrone.base.units import format_duration
+from tautochrone.base.words import plural
 from tautochrone.run import files
 from tautochrone.run.books import books_of, problems, rebuilt, source_names
 from tautochrone.run.files import RAW_STREAM
@@ -313,7 +314,7 @@ def _warnings(intake: Intake, books: tuple[Books, ...], *, told_why: bool) -> It
 
 
 def _samples(count: int) -> str:
-    return f"{count:,} sample" if count == 1 else f"{count:,} samples"
+    return plural(count, "sample")
 
 
 def _last_sign(name: str, seen: dict[str, Any]) -> str:

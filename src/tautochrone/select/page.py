@@ -8,10 +8,11 @@ from pathlib import Path
 from tautochrone.answer import html
 from tautochrone.answer.blocks import Figure, Grid, all_made
 from tautochrone.answer.foot import first, foot
-from tautochrone.answer.typeset import micro, plural
+from tautochrone.answer.typeset import micro
 from tautochrone.answer.views import conditions, grids, run_lines, warnings
 from tautochrone.answer.views.grids import Laid
 from tautochrone.base.faults import Later
+from tautochrone.base.words import plural
 from tautochrone.run.folder import Run
 from tautochrone.select import tables, words
 from tautochrone.select.figures import figures

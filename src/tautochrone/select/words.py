@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.base.units import format_duration
-from tautochrone.base.words import listed
+from tautochrone.base.words import listed, upper_first
 from tautochrone.select.candidates import Candidate
 from tautochrone.select.judge import Selection
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
@@ -22,7 +22,7 @@ _BASES = {
 def title(selection: Selection) -> str:
     """What was measured, and under what: ``Scheduling latency, idle``."""
     contest = selection.contest
-    words = [contest.meaning[:1].upper() + contest.meaning[1:], selection.source, contest.circumstances]
+    words = [upper_first(contest.meaning), selection.source, contest.circumstances]
     return ", ".join(filter(None, words))
 
 

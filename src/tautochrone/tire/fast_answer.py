@@ -7,8 +7,9 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from tautochrone.answer.blocks import Grid
-from tautochrone.answer.typeset import number, plural
+from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
+from tautochrone.base.words import plural
 from tautochrone.tire.grid_judge import FastCell, Ratio, ratios
 from tautochrone.tire.grid_results import Field, TireResults, tire_kind
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tautochrone.answer.typeset import plural
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_rate, parse_duration_ns, parse_period_ns
+from tautochrone.base.words import plural
 from tautochrone.experiments import Value
 from tautochrone.measure.document.document import Document
 from tautochrone.measure.grid import chosen_of, grid_document

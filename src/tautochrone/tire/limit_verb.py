@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import TautoError
+from tautochrone.base.words import upper_first
 from tautochrone.command.beside import Beside, DeploymentName, Loads, On
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.grids import Again, NoMemoryLock
@@ -163,7 +164,7 @@ def _search(
 def _introduce(
     console: Console, search: LimitSearch, found: Mapping[int, LimitFindings], *, finished: bool
 ) -> None:
-    from tautochrone.answer.typeset import plural
+    from tautochrone.base.words import plural
     from tautochrone.measure.campaign.estimate import long_duration
     from tautochrone.tire.limit_measure import usual_s
 
@@ -173,7 +174,7 @@ def _introduce(
         done = sum(len(own.runs) for own in found.values())
         before = f", {plural(done, 'run')} made before" if done else ""
         words = (
-            f"{search.title[:1].upper()}{search.title[1:]}, {_counts(search)}{before}; usually about "
+            f"{upper_first(search.title)}, {_counts(search)}{before}; usually about "
             f"{long_duration(usual_s(search, found))}. {search.id}."
         )
     console.print(words, style="dim", soft_wrap=True, highlight=False)

@@ -7,8 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tautochrone.answer.blocks import Grid
-from tautochrone.answer.typeset import number, plural
+from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_us
+from tautochrone.base.words import plural, upper_first
 from tautochrone.statistics.proportion import Estimate
 from tautochrone.tire.grid_question import team_in_words
 from tautochrone.tire.grid_results import tire_kind
@@ -135,7 +136,7 @@ def _constants(model: ModelResults) -> Grid:
         "Constants, times in ns",
         ("", "value", "95 % interval", "from"),
         tuple(lines),
-        tuple(f"{note[:1].upper()}{note[1:]}{'' if note.endswith('.') else '.'}" for note in notes),
+        tuple(f"{upper_first(note)}{'' if note.endswith('.') else '.'}" for note in notes),
         words=("from",),
     )
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Literal
 
-from tautochrone.answer.typeset import plural
-from tautochrone.base.words import listed
+from tautochrone.base.words import listed, plural
 from tautochrone.statistics.proportion import Estimate
 from tautochrone.tire.grid_question import team_in_words
 from tautochrone.tire.model_fit import (

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tautochrone.answer.blocks import Grid
-from tautochrone.answer.typeset import number, plural
+from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_us
+from tautochrone.base.words import plural
 from tautochrone.judge.tire_run import REAL_FAST, configuration, model, real_fast, result_event
 from tautochrone.tire.account import PARTS, Account, ThreadAccount, account
 

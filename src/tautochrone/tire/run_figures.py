@@ -11,7 +11,8 @@ from tautochrone.answer.charts import bars, course, cumulative, lanes
 from tautochrone.answer.charts.course import StepCourse, StepPace
 from tautochrone.answer.charts.cumulative import ResponseLimit, Responses
 from tautochrone.answer.charts.signs import Sign
-from tautochrone.answer.typeset import duration, plural
+from tautochrone.answer.typeset import duration
+from tautochrone.base.words import plural
 from tautochrone.tire.account import account
 from tautochrone.tire.blocks import Window, Windows, windows_of
 from tautochrone.tire.steps import TeamSteps, start_of, team_of, thread_steps

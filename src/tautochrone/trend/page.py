@@ -9,10 +9,10 @@ from tautochrone.answer import html
 from tautochrone.answer.blocks import Figure, Grid, Panel, Place, made
 from tautochrone.answer.charts.signs import CIRCLE, TRIANGLE_UP, Sign
 from tautochrone.answer.charts.theme import series_tone
-from tautochrone.answer.typeset import micro, plural
+from tautochrone.answer.typeset import micro
 from tautochrone.answer.views import grids, virtual
 from tautochrone.base.faults import Later, attempt
-from tautochrone.base.words import capital
+from tautochrone.base.words import capital, plural, upper_first
 from tautochrone.run.manifest import Manifest
 from tautochrone.trend import chart as trend_chart
 from tautochrone.trend import terminal, words
@@ -93,7 +93,7 @@ def _set(sentence: str) -> str:
 def _section(line: Line, trend: Trend, prefix: str) -> _Section:
     name = words.describe(line, trend)
     return _Section(
-        title=micro(name[:1].upper() + name[1:]),
+        title=micro(upper_first(name)),
         sentences=[_set(sentence) for sentence in words.sentences(line, trend.metric)],
         figure=made(name, lambda: _figure(line, trend, name, prefix)) if len(line.points) > 1 else None,
         changes=_changes(line),

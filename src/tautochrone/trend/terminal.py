@@ -11,8 +11,7 @@ from rich.text import Text
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.console import show_part
 from tautochrone.answer.terminal import show_grid
-from tautochrone.answer.typeset import plural
-from tautochrone.base.words import capital
+from tautochrone.base.words import capital, plural
 from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
 from tautochrone.trend import words
 from tautochrone.trend.judge import Line, Trend

@@ -7,9 +7,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tautochrone.answer.blocks import Grid
-from tautochrone.answer.typeset import number, plain, plural
+from tautochrone.answer.typeset import number, plain
 from tautochrone.answer.views.summary import quantile_name
 from tautochrone.base.units import format_duration, format_us
+from tautochrone.base.words import plural
 from tautochrone.campaign.kinds import GridKind
 from tautochrone.measure.lab.matrix import EXPERIMENT
 from tautochrone.statistics.summary import samples_needed

@@ -28,7 +28,8 @@ from tautochrone.answer.charts.scales import (
 from tautochrone.answer.charts.signs import MISS_SHAPE
 from tautochrone.answer.charts.theme import INK, MUTED, PAPER_TONE, series_tone
 from tautochrone.answer.series import Integers, Series, is_signed, runs_of, usual_size_ns
-from tautochrone.answer.typeset import duration, number, plural
+from tautochrone.answer.typeset import duration, number
+from tautochrone.base.words import plural
 from tautochrone.lab_diff.differences import MISSING
 from tautochrone.statistics import shape
 

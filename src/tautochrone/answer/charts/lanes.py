@@ -16,7 +16,8 @@ from tautochrone.answer.charts.grammar import Chart, Layer, Row, Rows, Told, Zoo
 from tautochrone.answer.charts.scales import Scale, bands, colors, linear, time, unit_of
 from tautochrone.answer.charts.signs import MISS, MISS_SHAPE, Sign
 from tautochrone.answer.charts.theme import INK, LINE, MUTED, PAPER_TONE, Tone, heat_tone, series_tone
-from tautochrone.answer.typeset import duration, plural
+from tautochrone.answer.typeset import duration
+from tautochrone.base.words import plural
 from tautochrone.judge.inversion_scene import THREADS
 from tautochrone.lab_diff.calls import Call, shares
 from tautochrone.schedulability.measured import MeasuredJob, Part, parts

@@ -28,7 +28,8 @@ from tautochrone.answer.charts.scales import (
 from tautochrone.answer.charts.signs import CIRCLE, CROSS, MISS_SHAPE, OUTLINES, SQUARE, STROKE, Mark, Sign
 from tautochrone.answer.charts.theme import DASHES, INK, MUTED, SHAPES, series_tone
 from tautochrone.answer.charts.tiles import grows_by_factors, masses_scale
-from tautochrone.answer.typeset import duration, number, plural
+from tautochrone.answer.typeset import duration, number
+from tautochrone.base.words import plural
 
 if TYPE_CHECKING:
     from tautochrone.tire.grid_judge import FastCell, Ratio

@@ -17,7 +17,8 @@ from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, 
 from tautochrone.answer.charts.scales import Scale, bands, linear, logarithmic, round_numbers
 from tautochrone.answer.charts.signs import TILE, Sign, as_in_key
 from tautochrone.answer.charts.theme import INK, LINE, MUTED, PAPER_TONE, Tone, heat_tone
-from tautochrone.answer.typeset import duration, number, plural
+from tautochrone.answer.typeset import duration, number
+from tautochrone.base.words import plural
 from tautochrone.tire.grid_judge import CLASSES as MISSES
 from tautochrone.tire.grid_judge import MapCell, class_of
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tautochrone.answer.experiments.interrupt import InterruptPresentation
 from tautochrone.answer.experiments.period import PeriodPresentation
 from tautochrone.answer.experiments.response import ResponsePresentation
+from tautochrone.base.words import lower_first
 from tautochrone.judge.circumstances import remote
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class KernelPresentation:
         grids = []
         for measure, own, said in _by_measure(runs, labels):
             tables = [
-                replace(one, title=f"In kernel space: {one.title[:1].lower()}{one.title[1:]}")
+                replace(one, title=f"In kernel space: {lower_first(one.title)}")
                 for one in _AS[measure].grids(own, said)
             ]
             if tables:
@@ -54,7 +55,7 @@ class KernelPresentation:
     def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
         """The figures of `interrupt`, `period` and `response`."""
         return [
-            replace(one, title=f"In kernel space: {one.title[:1].lower()}{one.title[1:]}")
+            replace(one, title=f"In kernel space: {lower_first(one.title)}")
             for measure, own, said in _by_measure(runs, labels)
             for one in _AS[measure].figures(own, said, f"{prefix}-{measure}")
         ]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.experiments import taskset_notes
-from tautochrone.answer.typeset import number, plural
+from tautochrone.answer.typeset import number
+from tautochrone.base.words import plural
 from tautochrone.experiments.taskset_outcome import Outcome, Spread, verdict
 from tautochrone.experiments.taskset_run import expected_of, outcomes_of
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.base.units import format_duration, format_percent
-from tautochrone.base.words import capital, listed, upper_first
+from tautochrone.base.words import capital, listed, lower_first, upper_first
 from tautochrone.judge.comparison.gate import MISSES
 from tautochrone.judge.comparison.metric import FewSamples, Metric, MetricNote, OfTheseRuns, Part
 from tautochrone.judge.comparison.passing import Judged, WhyNot
@@ -153,7 +153,7 @@ def standing(found: Standing) -> str:
     if found.voided_by is not None:
         first, second = found.sides
         why = objection(found.voided_by)
-        return f"{first} and {second} can't be compared: {why[:1].lower()}{why[1:]}"
+        return f"{first} and {second} can't be compared: {lower_first(why)}"
     causes, facts = found.causes, tuple(dict.fromkeys(map(_fact, found.facts)))
     if found.kind == "of loops":
         named = ", ".join(dict.fromkeys(map(_fact, found.facts[:4])))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from tautochrone.base.units import format_duration
-from tautochrone.base.words import listed
+from tautochrone.base.words import listed, plural, upper_first
 from tautochrone.judge.course.course import FEWEST, Course, Courses
 from tautochrone.statistics.course.association import Association, groups
 from tautochrone.statistics.course.change_points import Change
@@ -125,13 +125,13 @@ def _changes(found: Courses, searched: Sequence[Course]) -> Iterator[str]:
     for course, changes in steady[:_MOST_TIMES]:
         yield _drifts(course, changes, len(found.sources))
     if len(steady) > _MOST_TIMES:
-        yield f"So it is with {_count(len(steady) - _MOST_TIMES, 'more source')}."
+        yield f"So it is with {plural(len(steady) - _MOST_TIMES, 'more source')}."
     times = _at_once(rest)
     shown = sorted(sorted(times, key=_size, reverse=True)[:_MOST_TIMES], key=lambda held: held[0][1].at_ns)
     for held in shown:
         yield _changed(found, held)
     if len(times) > len(shown):
-        yield f"The level changed at {_count(len(times) - len(shown), 'more time')}, by less."
+        yield f"The level changed at {plural(len(times) - len(shown), 'more time')}, by less."
 
 
 def _throughout(course: Course) -> list[Change]:
@@ -215,7 +215,7 @@ def _periods(found: Courses, searched: Sequence[Course]) -> Iterator[str]:
         who = list({course.source: course for course, _ in group}.values())
         yield _period(found, who, *clearest)
     if len(groups_) > _MOST_PERIODS:
-        yield f"Besides, {_count(len(groups_) - _MOST_PERIODS, 'more period')}; tauto show --json has them."
+        yield f"Besides, {plural(len(groups_) - _MOST_PERIODS, 'more period')}; tauto show --json has them."
 
 
 def _alike(first: Period, second: Period) -> bool:
@@ -246,7 +246,7 @@ def _period(found: Courses, courses: Sequence[Course], course: Course, period: P
     else:
         said = f"The level goes up and down every {length}{who}: the median{on} between {usual} and {typical}"
     hint = clue(period.period_ns, period.resolution_ns, course.period_ns, found.tick_hz)
-    return f"{said} ({_chance(period.p)}). {hint[:1].upper()}{hint[1:]}{'.' if hint else ''}".strip()
+    return f"{said} ({_chance(period.p)}). {upper_first(hint)}{'.' if hint else ''}".strip()
 
 
 def _whole(value: float) -> str:
@@ -335,7 +335,7 @@ def _apart(found: Courses) -> Iterator[str]:
     for course, one in held[:_MOST_APART]:
         yield _stands_apart(course, one, len(found.sources))
     if len(held) > _MOST_APART:
-        yield f"So it is with {_count(len(held) - _MOST_APART, 'more source')}, by less."
+        yield f"So it is with {plural(len(held) - _MOST_APART, 'more source')}, by less."
 
 
 def _stands_apart(course: Course, one: Apart, sources: int) -> str:
@@ -365,7 +365,3 @@ def _who(courses: Sequence[Course], every: Sequence[Course]) -> str:
 def _names(courses: Sequence[Course]) -> str:
     names = [one.name for one in courses[:_NAMED]]
     return ", ".join(names) + (", …" if len(courses) > _NAMED else "")
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -7,7 +7,6 @@ from itertools import groupby
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.base.words import capital, listed, upper_first
 from tautochrone.judge.verdict import (
-    CONFIDENCE,
     FEWEST_CYCLES,
     IDLE,
     WORST_FIRST,
@@ -19,6 +18,7 @@ from tautochrone.judge.verdict import (
     loads_in_order,
     wilks_share,
 )
+from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.quantiles import exceedance_bound
 
 

@@ -7,11 +7,12 @@ It is never pooled: cycles of different CPUs, rates or loads are not samples of 
 from collections.abc import Sequence
 
 from tautochrone.answer.series import Series, runs_of
-from tautochrone.answer.typeset import duration, number, percent, plural
+from tautochrone.answer.typeset import duration, number, percent
 from tautochrone.answer.views import losses
+from tautochrone.base.words import plural
+from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.summary import exceedance_bound
 
-CONFIDENCE = 0.95
 ASSUMES = (
     "This assumes cycles that are independent and like those to come; neighbouring cycles are not quite "
     "independent, so take it as the least doubt there is."

@@ -7,7 +7,8 @@ the samples that are left flatter (Tene calls it coordinated omission).
 from collections.abc import Sequence
 
 from tautochrone.answer.series import Series, merge, runs_of
-from tautochrone.answer.typeset import number, plural
+from tautochrone.answer.typeset import number
+from tautochrone.base.words import plural
 
 _MOST_SENTENCES = 2
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tautochrone.answer.typeset import duration, number, plural
+from tautochrone.answer.typeset import duration, number
+from tautochrone.base.words import plural
 from tautochrone.run.manifest import Manifest
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tautochrone.answer.typeset import plural
+from tautochrone.base.words import plural, upper_first
 from tautochrone.measure.virtual import FUNCTIONAL, NEARLY_REPEATABLE, NOT_REPEATABLE, VIRTUAL
 from tautochrone.run.manifest import Manifest
 
@@ -85,7 +85,7 @@ def _repeats(there: Sequence[Manifest]) -> str:
 def _sentences(there: Sequence[Manifest], of: int) -> list[str]:
     """The warnings themselves, each once; first, where others were measured too, how many these are."""
     own = {
-        f"{warning.text[:1].upper()}{warning.text[1:]}. {warning.advice}".strip(): None
+        f"{upper_first(warning.text)}. {warning.advice}".strip(): None
         for manifest in there
         for warning in manifest.warnings
         if is_said_here(warning.code)

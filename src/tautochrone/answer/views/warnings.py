@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from tautochrone.answer.typeset import micro
 from tautochrone.answer.views.virtual import IN_THE_LAB, is_said_here, is_virtual
+from tautochrone.base.words import lower_first, upper_first
 from tautochrone.machine.audit import Finding
 from tautochrone.run.manifest import SEALED, Manifest
 
@@ -38,7 +39,7 @@ def incomplete(manifests: Sequence[Manifest]) -> str:
     words = _partly(manifests)
     if not any(is_virtual(manifest) for manifest in manifests):
         return words
-    return f"{IN_THE_LAB}, {words[:1].lower()}{words[1:]}" if words else IN_THE_LAB
+    return f"{IN_THE_LAB}, {lower_first(words)}" if words else IN_THE_LAB
 
 
 def _partly(manifests: Sequence[Manifest]) -> str:
@@ -81,7 +82,7 @@ def warnings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Notic
     return [
         Notice(
             "",
-            micro(f"{text[:1].upper()}{text[1:]}"),
+            micro(upper_first(text)),
             micro(advice),
             "" if len(runs) == shared else ", ".join(runs),
         )

@@ -21,7 +21,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.words import capital, listed
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.papers.claims.compare import compare
-from tautochrone.papers.claims.estimate import CONFIDENCE, Estimate
+from tautochrone.papers.claims.estimate import Estimate
 from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Answer, Evidence, Finding, number_name
 from tautochrone.papers.claims.tally import numbers_of
 from tautochrone.papers.claims.words import of, times, with_interval
@@ -31,6 +31,7 @@ from tautochrone.run.folder import Run
 from tautochrone.select import words
 from tautochrone.select.judge import Selection, select
 from tautochrone.select.metric import parse_metric
+from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.satterthwaite import degrees_of_freedom
 
 # `predicts`: what one number is on two systems tells what another one is, since both are in

@@ -7,8 +7,9 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from tautochrone.papers.claims.estimate import CONFIDENCE, Basis, Estimate
+from tautochrone.papers.claims.estimate import Basis, Estimate
 from tautochrone.papers.claims.largest import is_larger
+from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.difference.quantile_difference import drawn_interval
 from tautochrone.statistics.satterthwaite import degrees_of_freedom
 

@@ -38,6 +38,7 @@ from tautochrone.papers.quantities.releases import MEAN_SIZE, REPEATED_MEAN, eac
 from tautochrone.papers.quantity import evaluate
 from tautochrone.papers.value import Absent, Value
 from tautochrone.statistics.batch_means import BATCHES
+from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.jackknife import (
     FEWEST,
@@ -52,7 +53,6 @@ from tautochrone.statistics.difference.sides import Side, all_counts, all_lost, 
 
 Basis = Literal["repetitions", "blocks", "independent", "own", "border", "bare", "measured"]
 
-CONFIDENCE = 0.95
 ROUNDS, SEED = 2000, 1
 _BYTES = "bytes"
 _BATCHED = {"mean": mean, "sd": standard_deviation}

@@ -23,12 +23,13 @@ from scipy import special
 
 from tautochrone.base.words import capital
 from tautochrone.papers.claims.compare import Compared, Side, exceeds, is_bare_extreme
-from tautochrone.papers.claims.estimate import CONFIDENCE, Estimate, span
+from tautochrone.papers.claims.estimate import Estimate, span
 from tautochrone.papers.claims.evidence import Answer, Evidence, Finding, Place, number_name
 from tautochrone.papers.claims.requirement import takes_of
 from tautochrone.papers.claims.tally import Number, finding, judged, numbers_of
 from tautochrone.papers.claims.words import number, times, with_interval
 from tautochrone.papers.value import Absent
+from tautochrone.statistics.confidence import CONFIDENCE
 
 # Many pairs of numbers taken together: over a map of masses and threads, over all periods.
 

@@ -18,11 +18,12 @@ import numpy as np
 from scipy import special
 
 from tautochrone.base.words import capital
-from tautochrone.papers.claims.estimate import CONFIDENCE, Estimate
+from tautochrone.papers.claims.estimate import Estimate
 from tautochrone.papers.claims.evidence import Answer, Evidence, Finding, labels, number_name
 from tautochrone.papers.claims.tally import numbers_of
 from tautochrone.papers.claims.words import headed, of, times, with_interval
 from tautochrone.papers.value import Absent
+from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.satterthwaite import degrees_of_freedom
 
 # A trend of numbers over an order, such as the number of clients.

@@ -4,13 +4,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tautochrone.base.words import capital
+from tautochrone.base.words import capital, plural
 from tautochrone.papers.claims.compare import Compared, Side, compare, is_bare_extreme
-from tautochrone.papers.claims.estimate import CONFIDENCE, Estimate, estimate
+from tautochrone.papers.claims.estimate import Estimate, estimate
 from tautochrone.papers.claims.evidence import Answer, Evidence, Finding, Place, labels, number_name
 from tautochrone.papers.claims.largest import on_top
 from tautochrone.papers.claims.words import basis, beside, headed, of, times
 from tautochrone.papers.value import Absent
+from tautochrone.statistics.confidence import CONFIDENCE
 
 _MISSED = "Releases that were missed have no sample, and each is later than every one."
 
@@ -204,7 +205,7 @@ def _few_stretches(compared: Compared) -> str:
     found = on_top(one, other, 1.0)
     if found is None:
         return "Single samples tell no difference; that takes 3 repetitions."
-    stretches = "1 stretch" if found[0] == 1 else f"{found[0]} stretches"
+    stretches = plural(found[0], "stretch", "stretches")
     return f"The largest come from {stretches} of the run only, which chance may do."
 
 

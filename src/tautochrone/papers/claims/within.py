@@ -16,9 +16,9 @@ subject to ``given.takes``, too.
 import math
 from collections.abc import Sequence
 
-from tautochrone.base.words import capital, listed
+from tautochrone.base.words import capital, listed, lower_first
 from tautochrone.papers.claims.compare import Compared, Side, alike, is_bare_extreme
-from tautochrone.papers.claims.estimate import CONFIDENCE, Estimate
+from tautochrone.papers.claims.estimate import Estimate
 from tautochrone.papers.claims.evidence import (
     ORDINARY,
     REAL_TIME,
@@ -35,6 +35,7 @@ from tautochrone.papers.claims.tally import Number, finding, judged, numbers_of,
 from tautochrone.papers.claims.words import basis, headed, none_so_far, number, of, span
 from tautochrone.papers.quantity import evaluate
 from tautochrone.papers.value import Absent
+from tautochrone.statistics.confidence import CONFIDENCE
 
 # `same`: two numbers of ours are the same within a margin. `steady`: several are the same as the
 # first.
@@ -185,7 +186,7 @@ def says(evidence: Evidence) -> Finding:
 
 
 def _noted(note: str) -> str:
-    plain = note[:1].lower() + note[1:] if note[1:2].islower() else note
+    plain = lower_first(note) if note[1:2].islower() else note
     return f" ({plain.rstrip('.')})" if note else ""
 
 

@@ -4,9 +4,10 @@ import math
 from collections.abc import Mapping
 
 from tautochrone.base.units import format_duration, format_percent
-from tautochrone.base.words import capital
+from tautochrone.base.words import capital, plural
 from tautochrone.papers.claims.compare import Compared
-from tautochrone.papers.claims.estimate import BARE, CONFIDENCE, Basis, Estimate
+from tautochrone.papers.claims.estimate import BARE, Basis, Estimate
+from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 
 LATER = "later than every sample"
@@ -49,7 +50,7 @@ def of(one: Estimate) -> str:
     if one.at_least and not one.lost:
         return f"{text} or more"
     if one.at_least:
-        missed = "1 release was" if one.lost == 1 else f"{one.lost:,} releases were"
+        missed = plural(one.lost, "release was", "releases were")
         return f"{text} or more, since {missed} missed or lost"
     return text
 

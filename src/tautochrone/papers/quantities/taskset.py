@@ -13,14 +13,16 @@ from statistics import fmean, median
 
 from scipy import special
 
+from tautochrone.base.words import plural
 from tautochrone.experiments.taskset_outcome import Outcome, Spread
 from tautochrone.experiments.taskset_run import expected_of, outcomes_of
 from tautochrone.papers.document import Query
 from tautochrone.papers.measured import Measurements, matches
 from tautochrone.papers.quantities.general import Statistic
-from tautochrone.papers.quantities.releases import CONFIDENCE, Limits, of_runs
+from tautochrone.papers.quantities.releases import Limits, of_runs
 from tautochrone.papers.value import Absent, Found, Value, ends_of
 from tautochrone.run.folder import Run
+from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.difference.jackknife import batches_of, jackknife
 from tautochrone.statistics.difference.jackknife import mean as mean_of_batches
 
@@ -79,7 +81,7 @@ def _response(query: Query, measurements: Measurements, system: str) -> Found:
             found = replace(found, interval=of_runs(means, limits))
     missed = sum(one.missed or 0 for one in meant)
     if missed and number != "min":
-        over = "1 release was" if missed == 1 else f"{missed:,} releases were"
+        over = plural(missed, "release was", "releases were")
         found = replace(found, interval=None, beyond=True, note=f"At least this: {over} passed over.")
     elif any(one.missed is None for one in meant):
         found = replace(found, note="How many releases were passed over is not known.")

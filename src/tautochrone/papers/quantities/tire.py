@@ -7,7 +7,7 @@ from math import isinf, log, sqrt
 from statistics import fmean
 from typing import Any
 
-from tautochrone.base.words import capital
+from tautochrone.base.words import capital, plural
 from tautochrone.experiments.tire_threads import WORDS, count_of, said
 from tautochrone.judge.tire_run import configuration, result_event
 from tautochrone.machine.cpulist import parse_cpu_list
@@ -327,7 +327,7 @@ def _taken(query: Query, measurements: Measurements, system: str) -> Found:
 
 
 def _team(threads: int) -> str:
-    return "1 thread" if threads == 1 else f"{threads} threads"
+    return plural(threads, "thread")
 
 
 def _nothing(query: Query, measurements: Measurements, system: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
-from tautochrone.answer.typeset import plural
+from tautochrone.base.words import plural
 from tautochrone.experiments import Value
 from tautochrone.measure.campaign.estimate import long_duration
 from tautochrone.measure.document.document import AXES, Document, Entry

@@ -11,9 +11,10 @@ from markupsafe import Markup, escape
 from tautochrone.answer import audits, blocks, html
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.foot import foot
-from tautochrone.answer.typeset import POWER, head_micro, micro, plural
+from tautochrone.answer.typeset import POWER, head_micro, micro
 from tautochrone.answer.views import grids, run_lines
 from tautochrone.base.faults import Later
+from tautochrone.base.words import plural
 from tautochrone.campaign import conditions
 from tautochrone.campaign.results import CampaignResults
 from tautochrone.measure.campaign.campaign import CONDITION, Campaign

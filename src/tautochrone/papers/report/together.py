@@ -12,8 +12,8 @@ from rich.text import Text
 from tautochrone.answer import html
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.terminal import show_grid
-from tautochrone.answer.typeset import plural
 from tautochrone.answer.views import virtual
+from tautochrone.base.words import plural
 from tautochrone.papers.report import claims, markdown
 from tautochrone.papers.report.made import Made
 from tautochrone.papers.report.page import set_text
