@@ -12,15 +12,18 @@ from rich.console import Console
 
 import streams
 from report_runs import FACTS, store_run
+from tautochrone.answer.phrasing.worth import sentence
 from tautochrone.check import page, terminal
 from tautochrone.check.question import Asked, Question, question_of
 from tautochrone.check.results import Results, advice
 from tautochrone.judge.requirement.judge import judge
 from tautochrone.judge.requirement.limiting import Limiting, limiting
-from tautochrone.judge.worth_measured import Worth
+from tautochrone.judge.worth import Thing
+from tautochrone.judge.worth_measured import Shown, Side, Worth
 from tautochrone.machine.audit import Finding
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
+from tautochrone.statistics.quantiles import Quantile
 
 Integers = npt.NDArray[np.int64]
 US = 1000
@@ -119,6 +122,12 @@ def finding(code: str, level: Any = "warning", knobs: tuple[str, ...] = ()) -> F
     return Finding(code, f"title of {code}", level, "seen", "why", "source", f"do {code}", "sure", knobs)
 
 
+def worth(name: str, shown: Shown) -> Worth:
+    """Of one run of each state."""
+    side = Side("a", Quantile(0.99, 900, 800, 1_000, 0.95, 299), 2_000, 1_000, 0)
+    return Worth((Thing(name, "on", "off", (name,)),), shown, ("a", "b"), before=(side,), after=(side,))
+
+
 def test_advice_begins_with_what_was_worth_something_here_then_with_what_limits() -> None:
     findings = [
         finding("swap"),
@@ -128,14 +137,14 @@ def test_advice_begins_with_what_was_worth_something_here_then_with_what_limits(
         finding("idle-states", "note"),
     ]
     worths = {
-        "boost": Worth((), "repeated", ("a", "b"), "boost was worth it"),
-        "swap": Worth((), "not shown", ("a", "b"), "nothing"),
-        "smt": Worth((), "once", ("a", "b"), "one run of each, which may differ anyway"),
+        "boost": worth("boost", "repeated"),
+        "swap": worth("swap", "not shown"),
+        "smt": worth("smt", "once"),
     }
     at_start = [one.code for one in advice(findings, worths, "start")]
     assert at_start == ["boost", "preempt-rt", "swap", "smt"]
     assert [one.code for one in advice(findings, worths, "work")] == ["boost", "smt", "swap", "preempt-rt"]
-    assert [one.worth for one in advice(findings, worths, "")][:2] == ["boost was worth it", ""]
+    assert [one.worth for one in advice(findings, worths, "")][:2] == [sentence(worths["boost"]), ""]
 
 
 def results_of(*runs: Run, question: Question = QUESTION, not_measured: tuple[str, ...] = ()) -> Results:

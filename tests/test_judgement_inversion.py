@@ -6,7 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tautochrone.judge.inversion import LockVerdict, Repetitions, Story, headline, judge, stories
+from tautochrone.answer.phrasing.mechanisms import locks_headline, why_not_shown
+from tautochrone.judge.inversion import LockVerdict, Repetitions, Story, judge, stories
 from tautochrone.judge.inversion_scene import Span, scene, typical
 
 # Times in us since low has the lock; a critical section of 1 ms, a middle task of 20 ms.
@@ -90,7 +91,7 @@ def test_one_inversion_is_enough_to_call_a_lock_open() -> None:
     assert verdict.bound == "middle task"
     assert verdict.worst_ns == 21_006_000
     assert verdict.median_ns == 1_009_000
-    assert verdict.why_not_shown is None
+    assert why_not_shown(verdict) == ""
 
 
 @pytest.mark.parametrize("repetition", [INHERITED, CEILING])
@@ -131,11 +132,11 @@ def test_a_scenario_that_did_not_come_about_shows_nothing_and_says_why(
     assert verdict.standing == "not shown"
     assert verdict.times_shown == 0
     assert verdict.bound is None
-    assert why in (verdict.why_not_shown or "")
+    assert why in why_not_shown(verdict)
     partly = judge("semaphore, cpu0 to cpu1", seen(repetition, INHERITED_FAR))
     assert partly.standing == "safe"
     assert partly.times_shown == 1
-    assert why in (partly.why_not_shown or "")
+    assert why in why_not_shown(partly)
 
 
 def test_a_lock_without_repetitions_shows_nothing() -> None:
@@ -143,7 +144,7 @@ def test_a_lock_without_repetitions_shows_nothing() -> None:
     assert verdict.standing == "not shown"
     assert verdict.median_ns is None
     assert verdict.worst_ns is None
-    assert verdict.why_not_shown == "nothing was recorded"
+    assert why_not_shown(verdict) == "nothing was recorded"
 
 
 def verdicts(**standings: dict[str, int]) -> list[LockVerdict]:
@@ -151,21 +152,21 @@ def verdicts(**standings: dict[str, int]) -> list[LockVerdict]:
 
 
 def test_the_headline_says_which_locks_are_safe() -> None:
-    assert headline(verdicts(mutex=INVERTED, inheriting=INHERITED, spin=ENDLESS, odd=LATE_FAR)) == (
+    assert locks_headline(verdicts(mutex=INVERTED, inheriting=INHERITED, spin=ENDLESS, odd=LATE_FAR)) == (
         "Safe from priority inversion: inheriting. Open to it: mutex, spin. Not shown: odd."
     )
-    assert headline(verdicts(mutex=INVERTED)) == (
+    assert locks_headline(verdicts(mutex=INVERTED)) == (
         "No lock measured here is safe from priority inversion. Open to it: mutex."
     )
-    assert "not shown" in headline(verdicts(mutex=LATE_FAR))
-    assert "not shown" in headline([])
+    assert "not shown" in locks_headline(verdicts(mutex=LATE_FAR))
+    assert "not shown" in locks_headline([])
 
 
 def test_a_lock_that_stands_alike_everywhere_is_named_once_in_the_headline() -> None:
     (near,) = verdicts(mutex=INVERTED)
-    assert headline([near, replace(near, where="cpu0 to cpu1")]).count("mutex") == 1
+    assert locks_headline([near, replace(near, where="cpu0 to cpu1")]).count("mutex") == 1
     far = replace(judge("mutex, cpu0", seen(INHERITED)), where="cpu0 to cpu1")
-    told = headline([near, far])
+    told = locks_headline([near, far])
     assert "Safe from priority inversion: mutex (cpu0 to cpu1)." in told
     assert "Open to it: mutex (cpu0)." in told
 

@@ -12,10 +12,11 @@ import pytest
 
 import streams
 from machine_trees import plant
+from tautochrone.answer.phrasing.worth import sentence
 from tautochrone.answer.worth_here import worth_here
 from tautochrone.judge import worth_measured
 from tautochrone.judge.reduced import reduce_run
-from tautochrone.judge.worth import KERNEL, LOAD_CPUS, Conditions, Pair, differences, find_pairs
+from tautochrone.judge.worth import KERNEL, LOAD_CPUS, Companion, Conditions, Pair, differences, find_pairs
 from tautochrone.judge.worth_measured import Worth
 from tautochrone.machine.audit import audit_facts
 from tautochrone.machine.facts import Facts, observe
@@ -79,7 +80,7 @@ def test_interrupts_and_loads_that_leave_an_isolated_cpu_go_with_it() -> None:
     after = replace(under("b", answers=answers, settings=isolated, load_cpus="0"), load="cpu")
     (thing,) = differences(before, after)
     assert (thing.name, thing.codes) == ("isolated", ("isolation",))
-    assert thing.companions == ("interrupts 0-1 → 0", f"{LOAD_CPUS} all → 0")
+    assert thing.companions == (Companion("interrupts", "0-1", "0"), Companion(LOAD_CPUS, "all", "0"))
 
 
 def test_isolation_by_the_kernels_command_line_is_one_thing_with_what_follows() -> None:
@@ -206,10 +207,10 @@ def test_a_difference_is_told_with_both_its_sides(tmp_path: Path, facts: dict[st
     assert before.maximum == exact[-1]
     assert (before.samples, after.samples) == (10_000, 10_000)
     assert (before.quantile.value or 0) > (after.quantile.value or 0)
-    assert told.sentence.startswith("c-states any → 0us, beside cpu: scheduling latency within ")
-    assert "How much two runs of one state differ is not known" in told.sentence
-    assert first.id in told.sentence
-    assert "missed 0 → 0" in told.sentence
+    assert sentence(told).startswith("c-states any → 0us, beside cpu: scheduling latency within ")
+    assert "How much two runs of one state differ is not known" in sentence(told)
+    assert first.id in sentence(told)
+    assert "missed 0 → 0" in sentence(told)
 
 
 def test_no_difference_is_said_to_be_none(tmp_path: Path, facts: dict[str, Any]) -> None:
@@ -218,7 +219,7 @@ def test_no_difference_is_said_to_be_none(tmp_path: Path, facts: dict[str, Any])
     measure(store, facts, [latencies(2, 60_000)], held("c-states", "any", "0us"))
     told = worth(store.path, facts)["idle-states"]
     assert told.shown == "not shown"
-    assert "No difference is shown: the intervals overlap." in told.sentence
+    assert "No difference is shown: the intervals overlap." in sentence(told)
 
 
 def test_repetitions_that_lie_apart_show_it_and_those_that_do_not_withdraw_it(
@@ -232,7 +233,7 @@ def test_repetitions_that_lie_apart_show_it_and_those_that_do_not_withdraw_it(
     measure(store, facts, [latencies(3, 15_000)])  # a state that sometimes is as good
     told = worth(store.path, facts)["idle-states"]
     assert told.shown == "not shown"
-    assert "of 3 and 2 runs, those of one state differ by as much" in told.sentence
+    assert "of 3 and 2 runs, those of one state differ by as much" in sentence(told)
 
 
 def test_runs_that_lie_apart_by_less_than_runs_differ_show_nothing(
@@ -261,8 +262,8 @@ def test_releases_without_a_sample_are_later_than_all(tmp_path: Path, facts: dic
     told = worth(store.path, facts)["idle-states"]
     assert all(one.quantile.value is None and one.missed == 150 for one in told.after)
     assert told.shown == "repeated"
-    assert "→ later than all (no sample) in 99.9 % of releases" in told.sentence
-    assert "missed 0 → 150" in told.sentence
+    assert "→ later than all (no sample) in 99.9 % of releases" in sentence(told)
+    assert "missed 0 → 150" in sentence(told)
 
 
 def test_several_changes_at_once_are_not_attributed(tmp_path: Path, facts: dict[str, Any]) -> None:
@@ -273,7 +274,7 @@ def test_several_changes_at_once_are_not_attributed(tmp_path: Path, facts: dict[
     measure(store, facts, [latencies(2, 20_000)], held("c-states", "any", "0us"))
     told = worth(store.path, facts)
     assert {told[code].shown for code in ("swap", "numa-balancing", "idle-states")} == {"not attributable"}
-    assert told["swap"].sentence.startswith("3 things changed at once (c-states, ")
+    assert sentence(told["swap"]).startswith("3 things changed at once (c-states, ")
     assert told["swap"].before == ()
 
 
@@ -285,8 +286,8 @@ def test_only_cpus_that_both_measured_are_compared(tmp_path: Path, facts: dict[s
     told = worth(store.path, facts)["isolation"]
     assert (told.before[0].samples, told.after[0].samples) == (5_000, 5_000)
     assert told.before[0].maximum < 500_000
-    assert "on cpu1, which all runs have" in told.sentence
-    assert "(and CPUs of the load all → 0)" in told.sentence
+    assert "on cpu1, which all runs have" in sentence(told)
+    assert "(and CPUs of the load all → 0)" in sentence(told)
 
 
 def test_few_samples_are_compared_by_a_quantile_that_they_can_show(

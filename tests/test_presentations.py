@@ -19,6 +19,7 @@ from tautochrone.answer.charts.signs import unit_path
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.evidence import Measured
 from tautochrone.answer.experiments import presentation_of
+from tautochrone.answer.phrasing import mechanisms as costs
 from tautochrone.answer.terminal import sketch
 from tautochrone.answer.views import grids
 from tautochrone.base.errors import DamagedError, UsageError
@@ -472,7 +473,7 @@ def test_mechanisms_have_a_line_each_and_what_is_lacking_says_why(tmp_path: Path
         header_extra={"absent": [{"name": "on two CPUs", "why": "there is only one"}]},
     )
 
-    lines = {one.what: one for one in mechanisms([switch, one_cpu], {"inversion": "Not permitted."})}
+    lines = {costs.what(one): one for one in mechanisms([switch, one_cpu], {"inversion": "Not permitted."})}
 
     assert (
         lines["Switch between two equal threads"].typical_ns,
@@ -483,9 +484,9 @@ def test_mechanisms_have_a_line_each_and_what_is_lacking_says_why(tmp_path: Path
     )
     assert lines["Mutex passes to a more urgent thread"].worst_ns == 9_000
     assert lines["Semaphore wakes a thread, same CPU"].typical_ns == 2_000
-    assert lines["Semaphore wakes a thread, other CPU"].why_not == "There is only one."
+    assert costs.why_not(lines["Semaphore wakes a thread, other CPU"]) == "There is only one."
     assert lines["Waiting for a plain mutex"].typical_ns is None
-    assert lines["Waiting for a plain mutex"].why_not == "Not permitted."
+    assert costs.why_not(lines["Waiting for a plain mutex"]) == "Not permitted."
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from real import (
     stopped_half_way,
     tauto,
 )
-from tautochrone.answer.experiments.interrupt import InterruptPresentation
+from tautochrone.answer.experiments.interrupt import InterruptPresentation, sentence
 from tautochrone.judge.interrupt import INTERRUPT, PREEMPTION, SWITCH, Requirement, judge_interrupt
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
@@ -243,13 +243,13 @@ def test_a_requirement_is_met_as_surely_as_the_samples_allow() -> None:
     met = Requirement(500_000, samples=299, late=0, missed=0, dropped=0, largest_ns=95_600)
     assert met.standing == "met"
     # 1 - 0.05 ** (1 / 299) = 0.00997: the rule of three
-    assert met.sentence == (
+    assert sentence(met) == (
         "Less than 500 us: met in all 299 samples; the latest start was 95.6 us late. "
         "With 95 % confidence at most 1 start in 100 comes too late."
     )
     few = Requirement(500_000, samples=3, late=0, missed=0, dropped=0, largest_ns=1_000)
     assert few.standing == "met"
-    assert "say next to nothing" in few.sentence
+    assert "say next to nothing" in sentence(few)
 
 
 def test_dropped_samples_weaken_what_is_said() -> None:
@@ -259,23 +259,23 @@ def test_dropped_samples_weaken_what_is_said() -> None:
     assert whole.share is not None
     assert lacking.share is not None
     assert 2 * whole.share < lacking.share < 0.01
-    assert "3 samples were dropped, here taken for late." in lacking.sentence
+    assert "3 samples were dropped, here taken for late." in sentence(lacking)
 
 
 def test_a_requirement_is_not_met_by_one_late_start_or_one_that_was_passed_over() -> None:
     late = Requirement(500_000, samples=1000, late=2, missed=0, dropped=0, largest_ns=612_000)
     assert late.standing == "not met"
-    assert "2 of 1,000 starts came too late, the latest by 612 us" in late.sentence
+    assert "2 of 1,000 starts came too late, the latest by 612 us" in sentence(late)
     missed = Requirement(500_000, samples=1000, late=0, missed=1, dropped=0, largest_ns=4_000)
     assert missed.standing == "not met"
-    assert "1 release was passed over" in missed.sentence
+    assert "1 release was passed over" in sentence(missed)
 
 
 def test_what_is_not_known_is_not_shown_to_hold() -> None:
     assert Requirement(500_000, 0, 0, 0, 0, None).standing == "not shown"
     cut_off = Requirement(500_000, 1000, 0, None, 0, 4_000)
     assert cut_off.standing == "not shown"
-    assert "cut off" in cut_off.sentence
+    assert "cut off" in sentence(cut_off)
 
 
 @pytest.fixture(scope="module")

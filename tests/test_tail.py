@@ -14,11 +14,12 @@ from real import sealed
 from report_runs import store_run
 from tautochrone.answer.charts import tail as tail_charts
 from tautochrone.answer.charts.theme import PAGE
+from tautochrone.answer.phrasing import tail as words
 from tautochrone.answer.tail import section, tables
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_frequency
 from tautochrone.judge.reduced import Reduced
-from tautochrone.judge.tail import source, words
+from tautochrone.judge.tail import source
 from tautochrone.judge.tail.answer import Share, reach_of
 from tautochrone.judge.tail.curve import curve_of
 from tautochrone.judge.tail.limits import ladder
@@ -99,7 +100,7 @@ def test_no_level_is_rarer_than_the_releases_that_were_missed() -> None:
     one = source_tail(samples(), 20)
     minute = one.levels[0]
     assert minute.level is None
-    assert "1 in 1,001" in minute.why
+    assert "1 in 1,001" in words.why_none(minute)
     assert "No level" in words.headline(one)
     assert "20 of 20,020 releases" in words.losses(one)
     few = source_tail(samples(), 20, period_ns=10**8)  # a minute is 600 cycles

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from tautochrone.answer.console import show_part
 from tautochrone.answer.next_steps import Step
+from tautochrone.answer.phrasing import mechanisms as costs
 from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.terminal import band_lines
 from tautochrone.answer.typeset import plain
@@ -111,17 +112,18 @@ def _show_mechanisms(console: Console, mechanisms: Sequence[Mechanism]) -> None:
     if beside:
         table.add_column("what it means")
     for one in mechanisms:
-        row = [Text(one.what), Text(_time(one.typical_ns)), Text(_time(one.worst_ns))]
+        row = [Text(costs.what(one)), Text(_time(one.typical_ns)), Text(_time(one.worst_ns))]
         table.add_row(*row, *([_meaning(one)] if beside else []))
     console.print(table)
     for meaning in [] if beside else dict.fromkeys(_meaning(one).plain for one in mechanisms):
         of = [one for one in mechanisms if _meaning(one).plain == meaning]
-        said = Text.assemble(("; ".join(one.what for one in of), ""), ": ", _meaning(of[0]))
+        said = Text.assemble(("; ".join(costs.what(one) for one in of), ""), ": ", _meaning(of[0]))
         console.print(said)
 
 
 def _meaning(one: Mechanism) -> Text:
-    return Text(one.why_not or one.meaning, style="dim" if one.why_not else "yellow" if one.warns else "")
+    words = costs.why_not(one) or costs.meaning(one)
+    return Text(words, style="dim" if one.absent else "yellow" if one.warns else "")
 
 
 def _time(ns: int | None) -> str:

@@ -13,6 +13,7 @@ from tautochrone.answer.evidence import Evidence, Measured, Presented, rank_runs
 from tautochrone.answer.experiments import title_of
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.next_steps import Step
+from tautochrone.answer.phrasing import mechanisms as costs
 from tautochrone.answer.series import runs_of
 from tautochrone.answer.tail import section as tail
 from tautochrone.answer.typeset import duration, micro, number
@@ -268,9 +269,9 @@ class _MechanismLine:
 
 
 def _mechanism_line(one: Mechanism) -> _MechanismLine:
-    mark = "not-shown" if one.why_not else "tight" if one.warns else ""
-    words = micro(one.why_not or one.meaning)
-    return _MechanismLine(one.what, duration(one.typical_ns), duration(one.worst_ns), words, mark)
+    mark = "not-shown" if one.absent else "tight" if one.warns else ""
+    said = micro(costs.why_not(one) or costs.meaning(one))
+    return _MechanismLine(costs.what(one), duration(one.typical_ns), duration(one.worst_ns), said, mark)
 
 
 def _headline(manifests: Sequence[Manifest]) -> str:

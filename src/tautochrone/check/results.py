@@ -101,7 +101,9 @@ def advice(findings: Sequence[Finding], worths: Mapping[str, Worth], side: Side)
 
 
 def _worth(worth: Worth | None) -> str:
-    return worth.sentence if worth is not None and worth.shown == "repeated" else ""
+    from tautochrone.answer.phrasing.worth import sentence
+
+    return sentence(worth) if worth is not None and worth.shown == "repeated" else ""
 
 
 _CASES: dict[Standing, CaseStanding] = {

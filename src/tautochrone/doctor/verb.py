@@ -135,11 +135,12 @@ def _show(
     explain: bool,
 ) -> None:
     from tautochrone.answer.console import make_console
+    from tautochrone.answer.phrasing.worth import sentence
     from tautochrone.doctor.findings import KNOBS_EXPLAINED, counted, findings_view, has_knobs, plain_lines
 
     console = make_console()
     console.width = min(console.width, _WIDEST)
-    said = {code: one.sentence for code, one in worths.items() if explain or one.shown != _WITHHELD}
+    said = {code: sentence(one) for code, one in worths.items() if explain or one.shown != _WITHHELD}
     where = f" --on {on}" if on else ""
     closing = [f"{KNOBS_EXPLAINED}{where}"] if has_knobs(findings) else []
     closing += _closing(facts, on, explain=explain)
@@ -189,12 +190,14 @@ def _closing(facts: Facts, on: str | None, *, explain: bool) -> list[str]:
 
 
 def _as_json(facts: Facts, findings: Sequence[Finding], worths: Mapping[str, Worth]) -> dict[str, object]:
+    from tautochrone.answer.phrasing.worth import as_table as worth_as_table
+
     return {
         "schema": _SCHEMA,
         "findings": [
             {
                 **asdict(finding),
-                "worth": asdict(worths[finding.code]) if finding.code in worths else None,
+                "worth": worth_as_table(worths[finding.code]) if finding.code in worths else None,
             }
             for finding in findings
         ],

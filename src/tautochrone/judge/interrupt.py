@@ -6,7 +6,6 @@ from typing import Literal
 import numpy as np
 
 from tautochrone.base.units import format_duration
-from tautochrone.base.words import plural
 from tautochrone.judge.circumstances import deployment_words, remote
 from tautochrone.run.folder import Run
 from tautochrone.statistics.bins import INTERRUPT_BINS, PREEMPTION_BINS, FixedBins, fixed_bins
@@ -23,7 +22,6 @@ USUAL_LIMIT_NS = 500_000
 
 THRESHOLD = 0.99999
 IDLE = "idle"
-_TELLING = 0.5
 _SWITCH_BINS = (500, 10_000)
 
 Standing = Literal["met", "not met", "not shown"]
@@ -74,42 +72,6 @@ class Requirement:
         """
         taken = self.samples + self.dropped
         return exceedance_bound(taken, self.late + self.dropped, CONFIDENCE) if taken else None
-
-    @property
-    def sentence(self) -> str:
-        """For people."""
-        limit = format_duration(self.limit_ns)
-        if not self.samples or self.largest_ns is None:
-            return f"Less than {limit}: not shown, there is no sample."
-        largest = format_duration(self.largest_ns)
-        if self.standing == "not met":
-            return f"Less than {limit}: not met. {self._what_was_late(largest)}"
-        if self.standing == "not shown":
-            return (
-                f"Less than {limit}: not shown. The run was cut off, and how many releases were missed is "
-                f"not known; the latest of {self.samples:,} starts was {largest} late."
-            )
-        met = f"met in all {self.samples:,} samples; the latest start was {largest} late"
-        return f"Less than {limit}: {met}. {self._bound()}"
-
-    def _what_was_late(self, largest: str) -> str:
-        parts = []
-        if self.late:
-            parts.append(f"{self.late:,} of {self.samples:,} starts came too late, the latest by {largest}")
-        if self.missed:
-            parts.append(f"{_plural(self.missed, 'release')} passed over, because the task was still late")
-        return "; ".join(parts) + "."
-
-    def _bound(self) -> str:
-        share = self.share or 1.0
-        said = (
-            f"With 95 % confidence at most 1 start in {int(1 / share):,} comes too late."
-            if share <= _TELLING
-            else "So few samples say next to nothing about other starts."
-        )
-        if self.dropped:
-            return f"{_plural(self.dropped, 'sample')} dropped, here taken for late. {said}"
-        return said
 
 
 @dataclass(frozen=True)
@@ -204,7 +166,3 @@ def _way(run: Run) -> str:
     conditions = run.manifest.conditions
     around = filter(None, (remote(conditions), deployment_words(conditions)))
     return ", ".join((named, urgency, *([f"every {rhythm}"] if rhythm else []), *around))
-
-
-def _plural(count: int, noun: str) -> str:
-    return plural(count, f"{noun} was", f"{noun}s were")

@@ -9,18 +9,20 @@ ever running.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from tautochrone.judge.rows import parse_row
+
 if TYPE_CHECKING:
     from tautochrone.run.folder import Run
 
 Instants = npt.NDArray[np.int64]
 Standing = Literal["open", "safe", "not shown"]
+Bound = Literal["nothing", "middle task", "critical section"]
 Story = Literal["inverted", "endless", "inherited", "ceiling", "impatient", "early", "late", "shared"]
 
 INVERTED: Story = "inverted"
@@ -41,18 +43,13 @@ SHARED: Story = "shared"
 """High had the lock before low gave it back: this is no lock."""
 
 _OPEN, _SAFE = (INVERTED, ENDLESS), (INHERITED, CEILING)
-_BOUNDS: dict[Story, str] = {
+_BOUNDS: dict[Story, Bound] = {
     ENDLESS: "nothing",
     INVERTED: "middle task",
     INHERITED: "critical section",
     CEILING: "critical section",
 }
-_WHY_NOT: dict[Story, str] = {
-    IMPATIENT: "the high thread gave up although the low one came to run: give it more --patience",
-    EARLY: "the middle thread had done its work before the high one asked for the lock",
-    LATE: "the lock was free again before the high thread came to ask for it",
-    SHARED: "the high thread had it before the low one gave it back, so it did not lock",
-}
+_UNTOLD = (IMPATIENT, EARLY, LATE, SHARED)
 
 
 @dataclass(frozen=True)
@@ -133,17 +130,14 @@ class LockVerdict:
         return self.endless or IMPATIENT in self.stories
 
     @property
-    def bound(self) -> str | None:
+    def bound(self) -> Bound | None:
         """What limits the wait, at its worst; None if nothing is shown."""
-        return next((words for story, words in _BOUNDS.items() if story in self.stories), None)
+        return next((bound for story, bound in _BOUNDS.items() if story in self.stories), None)
 
     @property
-    def why_not_shown(self) -> str | None:
-        """Why nothing is said, or is said of a part of the repetitions only; None if all of them count."""
-        if not self.stories:
-            return "nothing was recorded"
-        found = [words for story, words in _WHY_NOT.items() if story in self.stories]
-        return "; ".join(found) or None
+    def untold(self) -> tuple[Story, ...]:
+        """What came in repetitions that show nothing, each once."""
+        return tuple(story for story in _UNTOLD if story in self.stories)
 
     @property
     def median_ns(self) -> int | None:
@@ -175,8 +169,8 @@ def stories(seen: Repetitions) -> tuple[Story, ...]:
 
 def judge(name: str, seen: Repetitions) -> LockVerdict:
     """What the repetitions say about a lock, named as the probe names it: ``plain mutex, cpu0``."""
-    lock, mark, cpus = name.rpartition(", cpu")
-    return LockVerdict(lock or name, f"cpu{cpus}" if mark else "", stories(seen), seen.blocking_ns)
+    row = parse_row(name)
+    return LockVerdict(row.name, row.where, stories(seen), seen.blocking_ns)
 
 
 def repetitions(run: Run, source: int) -> Repetitions:
@@ -198,22 +192,3 @@ def judge_run(run: Run) -> tuple[LockVerdict, ...]:
     if run.is_histogram:
         return ()
     return tuple(judge(name, repetitions(run, source)) for source, name in run.sources.items())
-
-
-def headline(verdicts: Sequence[LockVerdict]) -> str:
-    """Which locks are safe, in one line. A lock that stands alike on all CPUs is named once."""
-    standings: dict[str, set[Standing]] = {}
-    for one in verdicts:
-        standings.setdefault(one.lock, set()).add(one.standing)
-    groups: dict[Standing, list[str]] = {"safe": [], "open": [], "not shown": []}
-    for one in verdicts:
-        name = one.lock if len(standings[one.lock]) == 1 else f"{one.lock} ({one.where})"
-        if name not in groups[one.standing]:
-            groups[one.standing].append(name)
-    if not groups["safe"] and not groups["open"]:
-        return "Whether these locks are open to priority inversion was not shown."
-    safe = f"Safe from priority inversion: {', '.join(groups['safe'])}."
-    parts = [safe if groups["safe"] else "No lock measured here is safe from priority inversion."]
-    parts += [f"Open to it: {', '.join(groups['open'])}."] if groups["open"] else []
-    parts += [f"Not shown: {', '.join(groups['not shown'])}."] if groups["not shown"] else []
-    return " ".join(parts)

@@ -8,7 +8,32 @@ from tautochrone.run.folder import Run
 from tautochrone.statistics.summary import Summary, summarise, summarise_counts
 
 DURATION = "duration_ns"
-_NAME = re.compile(r"(?P<row>.+), cpu(?P<cpu>\d+)(?: to cpu(?P<other>\d+))?")
+_NAME = re.compile(r"(?P<row>.+), (?P<where>cpu\d+(?: to cpu(?P<other>\d+))?)")
+
+
+@dataclass(frozen=True)
+class RowName:
+    """The name of a source, taken apart.
+
+    Attributes:
+        name: without the CPUs, such as "hand-over none".
+        where: "cpu0", or "cpu0 to cpu1"; empty where the name does not say.
+        across: it goes from one CPU to another.
+    """
+
+    name: str
+    where: str
+    across: bool
+
+
+def parse_row(name: str) -> RowName:
+    """Take apart the name that the probe gives a source: ``yield, cpu0``, ``semaphore, cpu0 to cpu1``."""
+    match = _NAME.fullmatch(name)
+    return (
+        RowName(match["row"], match["where"], match["other"] is not None)
+        if match
+        else RowName(name, "", False)
+    )
 
 
 @dataclass(frozen=True)
@@ -53,13 +78,8 @@ class Published:
 def rows_of(run: Run, measure: str = DURATION) -> Iterator[Row]:
     """The rows of a run in the order in which they were measured."""
     for source, name in run.sources.items():
-        match = _NAME.fullmatch(name)
-        yield Row(
-            match["row"] if match else name,
-            bool(match and match["other"]),
-            source,
-            _summary(run, measure, source),
-        )
+        row = parse_row(name)
+        yield Row(row.name, row.across, source, _summary(run, measure, source))
 
 
 def absent_rows(run: Run) -> dict[str, str]:

@@ -58,6 +58,15 @@ class Conditions:
 
 
 @dataclass(frozen=True)
+class Companion:
+    """A knob that was turned with another one."""
+
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
 class Thing:
     """One thing that differs between two runs.
 
@@ -66,7 +75,7 @@ class Thing:
         before: what it was, in words.
         after: what it was then.
         codes: the findings that it is about.
-        companions: knobs that were turned with it, in words.
+        companions: knobs that were turned with it.
         by_deployment: whether a deployment changed it, and so nothing that nobody saw.
     """
 
@@ -74,7 +83,7 @@ class Thing:
     before: str
     after: str
     codes: tuple[str, ...]
-    companions: tuple[str, ...] = ()
+    companions: tuple[Companion, ...] = ()
     by_deployment: bool = False
 
 
@@ -193,9 +202,7 @@ def _knob_things(knobs: Mapping[str, tuple[str, str]]) -> list[Thing]:
             after=became,
             codes=tuple(code for code in EFFECTS.get(knob, ()) if knob in knobs_of(code)),
             companions=tuple(
-                f"{one} {knobs[one][0]} → {knobs[one][1]}"
-                for one, main in with_others.items()
-                if main == knob
+                Companion(one, *knobs[one]) for one, main in with_others.items() if main == knob
             ),
             by_deployment=True,
         )
@@ -236,14 +243,8 @@ def _turned(pair: Pair, code: str, now: Answers) -> Pair:
 
 
 def _reversed(thing: Thing) -> Thing:
-    companions = tuple(_swapped(words) for words in thing.companions)
+    companions = tuple(Companion(one.name, one.after, one.before) for one in thing.companions)
     return Thing(thing.name, thing.after, thing.before, thing.codes, companions, thing.by_deployment)
-
-
-def _swapped(words: str) -> str:
-    start, _, after = words.partition(" → ")
-    name, _, before = start.rpartition(" ")
-    return f"{name} {after} → {before}"
 
 
 def _rank(pair: Pair, thing: Thing) -> tuple[object, ...]:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tautochrone.base.errors import TautoError
-from tautochrone.base.units import format_duration
 from tautochrone.judge.comparison.losses import Rates, rates
 from tautochrone.judge.comparison.spread import Sources, Spread, of_runs
 from tautochrone.judge.reduced import reduce_run
-from tautochrone.judge.worth import KERNEL, Pair, Thing
+from tautochrone.judge.worth import Pair, Thing
 from tautochrone.run.folder import Run
 from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.counts import Counts
@@ -27,8 +26,6 @@ MOST_RUNS = 3
 """Runs of each side that are read, the latest ones."""
 
 _QUANTILES = (0.999, 0.99, 0.5)  # the first for which every run has samples enough
-_MOST_NAMED = 5
-_FEWEST_TO_TELL = 4  # runs of both states, for how much runs of one state differ
 
 
 @dataclass(frozen=True)
@@ -57,37 +54,29 @@ class Worth:
         shown: "repeated" (the states differ by more than runs of one state do), "once" (runs differ by more
             than their samples vary, but too few were made to tell how much runs of one state do), "not
             shown", or "not attributable" (several things differed).
-        measure: what was measured, in words.
+        measure: what was measured, as the run has it.
         load: what ran beside it.
         before: the runs of one state, the latest first; of a pair that is not attributable, none.
         after: those of the other.
         runs: the ids of the latest run of each.
-        sentence: all of it in words.
+        sources: that all runs have, where one has others besides; empty: all.
+        rebooted: whether the kernel's command line differs too.
     """
 
     things: tuple[Thing, ...]
     shown: Shown
     runs: tuple[str, str]
-    sentence: str
     measure: str = ""
     load: str = ""
     before: tuple[Side, ...] = ()
     after: tuple[Side, ...] = ()
+    sources: tuple[str, ...] = ()
+    rebooted: bool = False
 
 
 def not_attributable(pair: Pair) -> Worth:
-    """What is said of a pair in which several things differ."""
-    names = [thing.name for thing in pair.things]
-    named = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
-    ids = pair.before[0].run, pair.after[0].run
-    return Worth(
-        pair.things,
-        "not attributable",
-        ids,
-        f"{len(names)} things changed at once ({named}), so what came of it is not attributable to one of "
-        "them. "
-        f"Runs {ids[0]} and {ids[1]}.",
-    )
+    """Return what can be told of a pair in which several things differ."""
+    return Worth(pair.things, "not attributable", (pair.before[0].run, pair.after[0].run))
 
 
 def weigh(pair: Pair, before: Sequence[Run], after: Sequence[Run]) -> Worth | None:
@@ -128,16 +117,16 @@ def weigh(pair: Pair, before: Sequence[Run], after: Sequence[Run]) -> Worth | No
     header = chosen[0].manifest.header
     measure = str((header.get("measures") or [{}])[0].get("meaning") or chosen[0].measures[0])
     everything = all(set(run.sources.values()) == common for run in chosen)
-    where = "" if everything else f" on {', '.join(sorted(common))}, which all runs have"
     return Worth(
         things=pair.things,
         shown=shown,
         runs=(first[0].run, second[0].run),
-        sentence=_sentence(pair, measure + where, first, second, shown),
         measure=measure,
         load=pair.before[0].load,
         before=first,
         after=second,
+        sources=() if everything else tuple(sorted(common)),
+        rebooted=pair.rebooted,
     )
 
 
@@ -200,55 +189,3 @@ def _ends(quantiles: Sequence[Quantile]) -> tuple[float, float]:
         min(math.inf if one is None else float(one) for one in lows),
         max(math.inf if one is None else float(one) for one in highs),
     )
-
-
-def _sentence(pair: Pair, measure: str, before: Sequence[Side], after: Sequence[Side], shown: Shown) -> str:
-    was, became = before[0], after[0]
-    share, confidence = f"{was.quantile.q * 100:g} %", f"{was.quantile.confidence * 100:g} %"
-    missed = ""
-    if was.missed is not None and became.missed is not None:
-        missed = f", missed {was.missed:,} → {became.missed:,}"
-    return (
-        f"{_turn(pair.things[0])}{_beside(pair.before[0].load)}: {measure} within "
-        f"{_time(was.quantile.value)} → {_time(became.quantile.value)} in {share} of releases "
-        f"({confidence} intervals {_range(was.quantile)}, {_range(became.quantile)}), "
-        f"largest {_time(was.maximum)} → {_time(became.maximum)}{missed}; of {was.samples:,} and "
-        f"{became.samples:,} samples. {_how_sure(before, after, shown)}{_caveat(pair)} "
-        f"Runs {was.run} and {became.run}."
-    )
-
-
-def _turn(thing: Thing) -> str:
-    with_it = f" (and {', '.join(thing.companions)})" if thing.companions else ""
-    if thing.by_deployment or thing.name == KERNEL:
-        return f"{thing.name} {thing.before} → {thing.after}{with_it}"
-    return f'"{thing.before}" → "{thing.after}"'
-
-
-def _how_sure(before: Sequence[Side], after: Sequence[Side], shown: Shown) -> str:
-    counts = f"{len(before)} and {len(after)} runs"
-    if shown == "repeated":
-        return f"{counts}: the states differ by more than runs of one state do."
-    if shown == "once":
-        return "How much two runs of one state differ is not known: measure each state three times."
-    if len(before) + len(after) < _FEWEST_TO_TELL:
-        return "No difference is shown: the intervals overlap."
-    return f"No difference is shown: of {counts}, those of one state differ by as much."
-
-
-def _caveat(pair: Pair) -> str:
-    if any(thing.name == KERNEL for thing in pair.things):
-        return " It is another kernel in everything else as well."
-    return " The kernel's command line differs too." if pair.rebooted else ""
-
-
-def _beside(load: str) -> str:
-    return "" if not load else f", {load}" if load == "idle" else f", beside {load}"
-
-
-def _time(value_ns: int | None) -> str:
-    return "later than all (no sample)" if value_ns is None else format_duration(value_ns)
-
-
-def _range(quantile: Quantile) -> str:
-    return f"{_time(quantile.low)} to {_time(quantile.high)}"

@@ -87,8 +87,8 @@ def tail(
     run: Run, parts: Sequence[Reduced], measure: str, limit: str | int | None, confidence: float
 ) -> Shown[RunTails]:
     """The tail of each of these sources."""
+    from tautochrone.answer.phrasing import tail as words
     from tautochrone.answer.tail import tables
-    from tautochrone.judge.tail import words
     from tautochrone.judge.tail.tails import tails_of
 
     limits = () if limit is None else (limit if isinstance(limit, int) else parse_duration_ns(limit),)

@@ -24,9 +24,9 @@ from tautochrone.answer.charts.scales import (
 )
 from tautochrone.answer.charts.signs import STROKE, Sign
 from tautochrone.answer.charts.theme import INK, MUTED, series_tone
+from tautochrone.answer.phrasing import tail as words
 from tautochrone.answer.typeset import duration
 from tautochrone.base.units import format_span
-from tautochrone.judge.tail import words
 
 if TYPE_CHECKING:
     from tautochrone.judge.tail.curve import Curve

@@ -11,8 +11,16 @@ import numpy as np
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
-from tautochrone.base.units import format_us
-from tautochrone.judge.interrupt import INTERRUPT, PREEMPTION, InterruptRun, Latency, judge_interrupt
+from tautochrone.base.units import format_duration, format_us
+from tautochrone.base.words import plural
+from tautochrone.judge.interrupt import (
+    INTERRUPT,
+    PREEMPTION,
+    InterruptRun,
+    Latency,
+    Requirement,
+    judge_interrupt,
+)
 from tautochrone.statistics.bins import Range, difference, narrowest_range
 
 if TYPE_CHECKING:
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
 
 _NA = "N/A"
 _MAJORITY = 0.97
+_TELLING = 0.5
 _CURVES = ((INTERRUPT, "interrupt latency (t1)"), (PREEMPTION, "preemption latency (t2)"))
 _SWITCH_NOTES = (
     "Of 97 % of the samples: the fewest neighbouring bins that hold so many, 2 us wide for t2, 0.5 us for "
@@ -174,10 +183,50 @@ def _requirement(judged: Sequence[InterruptRun], labels: Sequence[str]) -> Grid:
                 held.standing,
             )
         )
-        notes.append(f"{label or one.load}: {held.sentence}")
+        notes.append(f"{label or one.load}: {sentence(held)}")
         notes += [f"N/A, {name}: {why}." for name, why in one.absent.items()]
     columns = ("", "less than", "largest", "samples", "too late", "missed", "requirement")
     return Grid("Requirement for t2, in us", columns, tuple(rows), tuple(dict.fromkeys(notes)))
+
+
+def sentence(held: Requirement) -> str:
+    """Whether every start came in time, and how sure that is."""
+    limit = format_duration(held.limit_ns)
+    if not held.samples or held.largest_ns is None:
+        return f"Less than {limit}: not shown, there is no sample."
+    largest = format_duration(held.largest_ns)
+    if held.standing == "not met":
+        return f"Less than {limit}: not met. {_what_was_late(held, largest)}"
+    if held.standing == "not shown":
+        return (
+            f"Less than {limit}: not shown. The run was cut off, and how many releases were missed is "
+            f"not known; the latest of {held.samples:,} starts was {largest} late."
+        )
+    met = f"met in all {held.samples:,} samples; the latest start was {largest} late"
+    return f"Less than {limit}: {met}. {_bound(held)}"
+
+
+def _what_was_late(held: Requirement, largest: str) -> str:
+    parts = []
+    if held.late:
+        parts.append(f"{held.late:,} of {held.samples:,} starts came too late, the latest by {largest}")
+    if held.missed:
+        passed = plural(held.missed, "release was", "releases were")
+        parts.append(f"{passed} passed over, because the task was still late")
+    return "; ".join(parts) + "."
+
+
+def _bound(held: Requirement) -> str:
+    share = held.share or 1.0
+    said = (
+        f"With 95 % confidence at most 1 start in {int(1 / share):,} comes too late."
+        if share <= _TELLING
+        else "So few samples say next to nothing about other starts."
+    )
+    if held.dropped:
+        dropped = plural(held.dropped, "sample was", "samples were")
+        return f"{dropped} dropped, here taken for late. {said}"
+    return said
 
 
 def _series(run: Run, label: str, rank: int) -> Iterator[Series]:

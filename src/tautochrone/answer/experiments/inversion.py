@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tautochrone.answer.blocks import Grid
+from tautochrone.answer.phrasing.mechanisms import locks_headline, why_not_shown
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
-from tautochrone.judge.inversion import LockVerdict, headline, judge_run, repetitions
+from tautochrone.judge.inversion import LockVerdict, judge_run, repetitions
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure, Panel
@@ -59,16 +60,16 @@ def _grid(run: Run, label: str) -> Grid:
     rows = [_line(one, several_places=len(places) > 1) for one in verdicts]
     rows += [(name, *["N/A"] * (len(_COLUMNS) - 1)) for name, _ in absent]
     for one in verdicts:
-        if one.why_not_shown:
+        if why := why_not_shown(one):
             total = len(one.stories)
             left = f"{number(total - one.times_shown)} of {number(total)}"
-            notes.append(f"{one.lock}: {left} repetitions show nothing: {one.why_not_shown}.")
+            notes.append(f"{one.lock}: {left} repetitions show nothing: {why}.")
     if any(one.gave_up for one in verdicts):
         patience = format_duration(_parameter(run, "patience_ns"))
         never = "; it would never have had the lock" if any(one.endless for one in verdicts) else ""
         notes.append(f"At least: the high thread gave up after {patience}{never}.")
     notes += [_how(run, places), _MEASURED]
-    return Grid(_titled(headline(verdicts), label), _COLUMNS, tuple(rows), tuple(notes))
+    return Grid(_titled(locks_headline(verdicts), label), _COLUMNS, tuple(rows), tuple(notes))
 
 
 def _line(one: LockVerdict, *, several_places: bool) -> tuple[str, ...]:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tautochrone.answer.blocks import all_made
+from tautochrone.answer.phrasing import tail as words
 from tautochrone.answer.tail import tables
 from tautochrone.answer.tail.figures import is_fitted, of_source
 from tautochrone.answer.typeset import micro
 from tautochrone.answer.views import grids
-from tautochrone.judge.tail import words
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure

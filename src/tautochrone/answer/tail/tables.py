@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tautochrone.answer.blocks import Grid
+from tautochrone.answer.phrasing import tail as words
 from tautochrone.base.units import format_duration, format_percent
-from tautochrone.judge.tail import words
 from tautochrone.judge.tail.answer import FAR, TOO_FAR, AtLimit, AtRate
 from tautochrone.judge.tail.limits import LASTING
 from tautochrone.judge.tail.source import SourceTail
@@ -69,7 +69,7 @@ def levels(one: SourceTail) -> Grid | None:
             _interval(at),
             *((_level(maxima[at.samples]),) if maxima else ()),
             words.distance(at.samples, one.due),
-            at.why or words.SAYS[at.reach],
+            words.why_none(at) or words.SAYS[at.reach],
         )
         for at in one.levels
     )

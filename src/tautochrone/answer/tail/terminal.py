@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from tautochrone.answer.console import show_part
+from tautochrone.answer.phrasing import tail as words
 from tautochrone.answer.tail import tables
 from tautochrone.answer.terminal import show_grid
 from tautochrone.base.units import format_percent
-from tautochrone.judge.tail import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,7 +118,7 @@ def _level(at: AtRate) -> dict[str, Any]:
         "samples": at.samples,
         "level": held,
         "reach": at.reach,
-        "why": at.why or None,
+        "why": words.why_none(at) or None,
     }
 
 

@@ -63,12 +63,15 @@ class AtRate:
     Attributes:
         name: "minute", "hour", "day", "year"; empty without a rate.
         samples: activations in that time, or the number of samples asked for.
-        level: None where there is none; then `why` says why.
+        level: None where there is none; then `why_none` says why.
         reach: how far it extrapolates.
+        why_none: "lost": releases without a sample alone are as frequent, one in `lost_one_in`;
+            "every cycle": that is asked for; "not told": by this fit.
     """
 
     name: str
     samples: float
     level: Level | None
     reach: Reach
-    why: str = ""
+    why_none: Literal["lost", "every cycle", "not told"] | None = None
+    lost_one_in: float = 0.0

@@ -259,14 +259,12 @@ class SourceTail:
     def _at_rate(self, name: str, samples: float, method: Method) -> AtRate:
         lost = self.lost or 0
         found = self.activation_level(samples, method)
-        why = ""
-        if found is None and samples * lost >= self.due:
-            share = lost / self.due
-            why = f"releases without a sample alone are 1 in {1 / share:,.0f}"
-        elif found is None:
-            why = "that is every cycle" if samples <= 1 else "not told by this fit"
-        beyond = samples / self.due if found is None else found.beyond
-        return AtRate(name, samples, found, reach_of(beyond), why)
+        if found is not None:
+            return AtRate(name, samples, found, reach_of(found.beyond))
+        reach = reach_of(samples / self.due)
+        if samples * lost >= self.due:
+            return AtRate(name, samples, None, reach, "lost", 1 / (lost / self.due))
+        return AtRate(name, samples, None, reach, "every cycle" if samples <= 1 else "not told")
 
 
 def _bounds(counts: Counts, limit_ns: int, confidence: float, effect: float | None) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from statistics import fmean, median
 
 from scipy import special
 
+from tautochrone.answer.phrasing.mechanisms import why_not_shown
 from tautochrone.base.words import sentence
 from tautochrone.judge.inversion import LockVerdict, judge_run
 from tautochrone.judge.rows import absent_rows
@@ -35,7 +36,7 @@ def _vulnerable(query: Query, measurements: Measurements, system: str) -> Found:
         return Absent(_why(query, measurements, system))
     standing = next((one for one in ("open", "safe") if any(each.standing == one for each in found)), None)
     if standing is None:
-        return Absent(f"It was not shown: {found[0].why_not_shown}.")
+        return Absent(f"It was not shown: {why_not_shown(found[0]) or None}.")
     shown = sum(one.times_shown for one in found)
     times = sum(one.times_open for one in found)
     worst = max((one.worst_ns or 0 for one in found), default=0)

@@ -3,9 +3,13 @@
 import math
 
 from tautochrone.base.units import format_duration, format_percent, format_rate, format_span
+from tautochrone.base.words import plural
 from tautochrone.judge.tail.answer import AtRate, Reach, Share
 from tautochrone.judge.tail.source import SourceTail
 from tautochrone.statistics.tails.tail import Check, Peaks
+
+# What a tail says, in words.
+
 
 SAYS: dict[Reach, str] = {
     "measured": "measured",
@@ -25,7 +29,7 @@ def noun(one: SourceTail) -> str:
 
 def measured(one: SourceTail) -> str:
     """What was measured, in one sentence without its end."""
-    parts = [f"{one.samples:,} sample{'' if one.samples == 1 else 's'}"]
+    parts = [plural(one.samples, "sample")]
     if one.rate_hz is not None:
         parts[0] += f" at {format_rate(one.rate_hz)}"
     if one.seconds:
@@ -34,7 +38,7 @@ def measured(one: SourceTail) -> str:
     if one.lost is None:
         parts.append("missed releases not known")
     elif one.lost:
-        parts.append(f"{one.lost:,} release{'' if one.lost == 1 else 's'} without a sample")
+        parts.append(f"{plural(one.lost, 'release')} without a sample")
     return ", ".join(parts)
 
 
@@ -55,10 +59,19 @@ def _level_in_words(one: SourceTail) -> str:
     told = [at for at in one.levels if at.level is not None]
     near = [at for at in told if at.reach in ("measured", "extrapolated")]
     if not told:
-        why = one.levels[0].why if one.levels else ""
+        why = why_none(one.levels[0]) if one.levels else ""
         return f"No level is exceeded once per minute or more rarely: {why}."
     at = near[-1] if near else told[0]
     return f"{_level_sentence(one, at)}{'' if near else f' That is {SAYS[at.reach]}.'}"
+
+
+def why_none(at: AtRate) -> str:
+    """Why there is no such level; empty where there is."""
+    if at.why_none == "lost":
+        return f"releases without a sample alone are 1 in {at.lost_one_in:,.0f}"
+    if at.why_none is None:
+        return ""
+    return "that is every cycle" if at.why_none == "every cycle" else "not told by this fit"
 
 
 def _level_sentence(one: SourceTail, at: AtRate) -> str:
