@@ -7,7 +7,7 @@ from pathlib import Path
 from tautochrone.answer import audits, html
 from tautochrone.answer.blocks import Figure, all_made
 from tautochrone.answer.foot import foot
-from tautochrone.answer.typeset import micro
+from tautochrone.answer.typeset import head_micro, micro
 from tautochrone.answer.views import grids, run_lines
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
@@ -83,7 +83,7 @@ def page(results: CampaignResults) -> str:
 
 
 def _heading(table: CampaignTable) -> str:
-    return tables.heading(table).replace(" in us", " in µs")
+    return head_micro(tables.heading(table))
 
 
 def _section(table: CampaignTable, results: CampaignResults, index: int) -> _Section:

@@ -6,6 +6,7 @@ from typing import Any
 from tautochrone.target.middleware import SERVER, SERVER_ON
 
 LOCAL = "local"
+_IN_PART = " in part"
 
 ONLY_HOW_MUCH = frozenset(
     {
@@ -58,7 +59,12 @@ def deployment_name(conditions: Mapping[str, Any]) -> str:
     if not held:
         return ""
     lacking = any(was_not_obtained(one) for one in held.get("settings") or ())
-    return f"{held.get('name')} in part" if lacking else str(held.get("name"))
+    return f"{held.get('name')}{_IN_PART}" if lacking else str(held.get("name"))
+
+
+def whole_name(name: str) -> str:
+    """Return the name of a deployment of which only a part may have been obtained."""
+    return name.removesuffix(_IN_PART)
 
 
 def deployment_words(conditions: Mapping[str, Any]) -> str:

@@ -37,19 +37,29 @@ class Side:
 
     Attributes:
         system: as the study or `--on` has it; empty: a table that is the same for all.
-        origin: who measured it and when: "Laurich 2004", "measured 2026-11-22".
-        published: whether the study did.
+        study: that measured it: "Laurich 2004"; empty: it was measured here.
+        measured: the day of its first run here; empty: it has none.
         entries: in the rows and columns of the table.
         detail: what else tells it from others: its kernel.
         notes: letters of footnotes about all of it.
     """
 
     system: str
-    origin: str
-    published: bool
+    study: str
+    measured: str
     entries: tuple[tuple[Entry, ...], ...]
     detail: str = ""
     notes: tuple[str, ...] = ()
+
+    @property
+    def published(self) -> bool:
+        """Whether the study found it."""
+        return bool(self.study)
+
+    @property
+    def origin(self) -> str:
+        """Who measured it and when: "Laurich 2004", "measured 2026-11-22"."""
+        return self.study or (f"measured {self.measured}" if self.measured else "not measured")
 
 
 @dataclass(frozen=True)
@@ -140,7 +150,7 @@ def _published(system: str, rows: Sequence[Sequence[Printed]], paper: Paper) -> 
     return Side(
         system,
         paper.short,
-        published=True,
+        "",
         entries=tuple(tuple(Entry(set_apart(one.text), one) for one in row) for row in rows),
     )
 
@@ -169,8 +179,8 @@ def _ours(
     notes = (footnotes.letter(common),) if common else ()
     return Side(
         system.name,
+        "",
         measured_when(measurements, system.name),
-        published=False,
         entries=tuple(
             tuple(entry(row, column) for column in range(len(table.columns)))
             for row in range(len(table.rows))
@@ -230,9 +240,9 @@ def resolution_ns(measurements: Measurements, query: Query | None, system: str) 
 
 
 def measured_when(measurements: Measurements, system: str) -> str:
-    """The day of a system's first run in words; empty: it has none."""
+    """The day of a system's first run; empty: it has none."""
     created = [run.manifest.created for run in measurements.runs_on(system)]
-    return f"measured {min(created)[:10]}" if created else "not measured"
+    return min(created)[:10] if created else ""
 
 
 def describe(entry: Entry) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tautochrone.base.errors import UsageError
+from tautochrone.judge.circumstances import whole_name
 from tautochrone.judge.loops import is_a_loop_with_work, is_about_a_loop
 from tautochrone.judge.middleware_roles import by_role
 from tautochrone.judge.naming import meaning_of
@@ -14,8 +15,6 @@ from tautochrone.statistics.counts import Counts, merge
 
 SINGLE = "Single"
 """The uniprocessor: what delgado2020 measures every deployment by."""
-
-_IN_PART = " in part"
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,14 +154,14 @@ def reference_of(names: Sequence[str], wanted: str | None = None) -> tuple[str, 
         UsageError: there is none of that name.
     """
     if wanted is not None:
-        found = next((one for one in names if wanted in (one, one.removesuffix(_IN_PART))), None)
+        found = next((one for one in names if wanted in (one, whole_name(one))), None)
         if found is None:
             raise UsageError(
                 f"--reference {wanted}: there is no such candidate", f"There are: {', '.join(names)}."
             )
         return found, "as asked for"
     for name, why in ((SINGLE, "the uniprocessor, as in delgado2020"), (AS_IS, "the machine as it is")):
-        if found := next((one for one in names if one.removesuffix(_IN_PART) == name), None):
+        if found := next((one for one in names if whole_name(one) == name), None):
             return found, why
     return names[0], "the first one"
 

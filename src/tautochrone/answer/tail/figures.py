@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.typeset import duration
 from tautochrone.base.errors import UsageError
+from tautochrone.base.words import upper_first
 from tautochrone.judge.tail.curve import Curve, curve_of
 from tautochrone.judge.tail.tails import tails_of
 
@@ -120,7 +121,7 @@ def _fits(curve: Curve, kind: str, first: int, name: str, meaning: str) -> tuple
     from tautochrone.answer.blocks import Panel, Place
     from tautochrone.answer.charts import tail
 
-    title, of = meaning[:1].upper() + meaning[1:], f"{name}: " if name else ""
+    title, of = upper_first(meaning), f"{name}: " if name else ""
     return (
         Panel(Place(kind, first), f"{of}all samples, and the fit", tail.survival(curve, title=title)),
         Panel(Place(kind, first + 1), f"{of}excesses over the threshold", tail.excesses(curve)),

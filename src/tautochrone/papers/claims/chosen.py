@@ -19,6 +19,7 @@ from scipy import special
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import capital, listed
+from tautochrone.judge.circumstances import whole_name
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.papers.claims.compare import compare
 from tautochrone.papers.claims.estimate import Estimate
@@ -110,9 +111,6 @@ def _limits(logarithm: float, found: list[Estimate]) -> tuple[float, float]:
     return math.exp(logarithm - reach), math.exp(logarithm + reach)
 
 
-_PART = " in part"
-
-
 def chosen(evidence: Evidence) -> Finding:
     """Whether the claimed one is chosen: see above.
 
@@ -165,7 +163,7 @@ def _missing(evidence: Evidence, of: str) -> list[str]:
 
 
 def _of(selection: Selection, wanted: str, how: str, claim: str) -> Finding:
-    names = {one.name.removesuffix(_PART): one.name for one in selection.candidates}
+    names = {whole_name(one.name): one.name for one in selection.candidates}
     others = [one for one in selection.candidates if one.name != selection.reference]
     if wanted not in names:
         there = listed(list(names))

@@ -152,22 +152,26 @@ def limit(told: str | float) -> float:
 
 def labels(places: Sequence[Place]) -> list[str]:
     """What tells each place from the others, in words."""
+    return [", ".join(one) for one in telling(places)]
+
+
+def telling(places: Sequence[Place]) -> list[tuple[str, ...]]:
+    """What tells each place from the others, one by one."""
     traits = [_traits(one) for one in places]
-    telling = [name for name in traits[0] if len({one[name] for one in traits}) > 1] if traits else []
-    return [", ".join(filter(None, (one[name] for name in telling))) for one in traits]
+    differing = [name for name in traits[0] if len({one[name] for one in traits}) > 1] if traits else []
+    return [tuple(filter(None, (part for name in differing for part in one[name]))) for one in traits]
 
 
-def _traits(place: Place) -> dict[str, str]:
+def _traits(place: Place) -> dict[str, tuple[str, ...]]:
     query = place.query
-    options = ", ".join(f"{name} {value}" for name, value in query.options.items())
     return {
-        "system": place.system,
-        "of": query.of,
-        "number": number_name(query),
-        "source": query.source,
-        "options": options,
-        "load": query.load,
-        "deployment": query.deployment,
+        "system": (place.system,),
+        "of": (query.of,),
+        "number": (number_name(query),),
+        "source": (query.source,),
+        "options": tuple(f"{name} {value}" for name, value in query.options.items()),
+        "load": (query.load,),
+        "deployment": (query.deployment,),
     }
 
 

@@ -41,9 +41,10 @@ _SESSION = "What differs from session to session is not in it."
 
 def most(places: Places, of: Number, factor: float, what: str) -> Finding:
     """By the sign test."""
-    pairs, left_out = _numbers(places, of)
+    pairs, absent = _numbers(places, of)
     if not pairs:
-        return _nothing(left_out)
+        return _nothing(absent)
+    left_out = _left_out(absent)
     above = sum(higher.value > factor * lower.value for lower, higher in pairs)
     ties = sum(_tied(lower.value, higher.value, factor) for lower, higher in pairs)
     told = len(pairs) - ties
@@ -64,9 +65,10 @@ def most(places: Places, of: Number, factor: float, what: str) -> Finding:
 
 def points(places: Places, of: Number, factor: float, what: str) -> Finding:
     """By the geometric mean of the ratios."""
-    pairs, left_out = _numbers(places, of)
+    pairs, absent = _numbers(places, of)
     if not pairs:
-        return _nothing(left_out)
+        return _nothing(absent)
+    left_out = _left_out(absent)
     usable = [(lower.value, higher.value) for lower, higher in pairs]
     if len(usable) < _FEWEST_POINTS:
         return Finding(
@@ -93,9 +95,10 @@ def points(places: Places, of: Number, factor: float, what: str) -> Finding:
 
 def total(places: Places, of: Number, factor: float, what: str) -> Finding:
     """By the sums, as measured."""
-    pairs, left_out = _numbers(places, of)
+    pairs, absent = _numbers(places, of)
     if not pairs:
-        return _nothing(left_out)
+        return _nothing(absent)
+    left_out = _left_out(absent)
     lower, higher = (sum(pair[at].value for pair in pairs) for at in (0, 1))
     unit = pairs[0][0].unit
     said = f"{number(lower, unit)} against {number(higher, unit)}"
@@ -140,7 +143,8 @@ OVER: Mapping[str, Callable[[Places, Number, float, str], Finding]] = {
 }
 
 
-def _numbers(places: Places, of: Number) -> tuple[list[tuple[Estimate, Estimate]], str]:
+def _numbers(places: Places, of: Number) -> tuple[list[tuple[Estimate, Estimate]], list[str]]:
+    """The pairs that were measured, and of the others why not."""
     found, absent = [], []
     for first, second in places:
         one, other = of(first), of(second)
@@ -148,16 +152,19 @@ def _numbers(places: Places, of: Number) -> tuple[list[tuple[Estimate, Estimate]
             found.append((one, other))
         else:
             absent.append(one.why if isinstance(one, Absent) else getattr(other, "why", ""))
-    said = f"Left out, since not measured on both sides: {len(absent)}. {absent[0]}" if absent else ""
-    return found, said
+    return found, absent
+
+
+def _left_out(absent: Sequence[str]) -> str:
+    return f"Left out, since not measured on both sides: {len(absent)}. {absent[0]}" if absent else ""
 
 
 def _tied(lower: float, higher: float, factor: float) -> bool:
     return higher == lower if math.isinf(lower) else higher == factor * lower
 
 
-def _nothing(left_out: str) -> Finding:
-    why = left_out.partition(". ")[2]
+def _nothing(absent: Sequence[str]) -> Finding:
+    why = absent[0] if absent else ""
     return Finding("can't be told", why or "Nothing of it is measured.", "not measured")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tautochrone.base.words import capital, plural
 from tautochrone.papers.claims.compare import Compared, Side, compare, is_bare_extreme
 from tautochrone.papers.claims.estimate import Estimate, estimate
-from tautochrone.papers.claims.evidence import Answer, Evidence, Finding, Place, labels, number_name
+from tautochrone.papers.claims.evidence import Answer, Evidence, Finding, Place, number_name, telling
 from tautochrone.papers.claims.largest import on_top
 from tautochrone.papers.claims.words import basis, beside, headed, of, times
 from tautochrone.papers.value import Absent
@@ -24,15 +24,16 @@ class Pair:
     """Two places with what came of them.
 
     Attributes:
-        names: what tells one from the other.
+        first, second: what tells one from the other.
         where: what tells the first from that of other pairs; empty: there are none.
         what: is compared: "p99.9 of latency".
         side: what it says of the claim.
         why: why nothing can be said where there is no number; empty: there are both.
     """
 
-    names: tuple[str, str]
-    where: str
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    where: tuple[str, ...]
     what: str
     compared: Compared | None
     side: Side
@@ -60,16 +61,15 @@ def judged(places: Sequence[tuple[Place, Place]], number: Number, judge: Judge) 
     than one of them. That one is not so is said at a level divided by how many could be (Bonferroni).
     """
     found = []
-    where = labels([one for one, _ in places])
+    where = telling([one for one, _ in places])
     for (first, second), place in zip(places, where, strict=True):
-        one_name, other_name = labels([first, second])
-        names = (one_name, other_name)
+        own, others = telling([first, second])
         both = [number(one) for one in (first, second)]
         absent = [one for one in both if isinstance(one, Absent)]
         if absent:
-            whose = names[0] if isinstance(both[0], Absent) else names[1]
-            parts = dict.fromkeys([*filter(None, whose.split(", ")), *filter(None, place.split(", "))])
-            found.append(Pair(names, ", ".join(parts), _what(first, second), None, "open", absent[0].why))
+            whose = own if isinstance(both[0], Absent) else others
+            parts = tuple(dict.fromkeys((*whose, *place)))
+            found.append(Pair(own, others, parts, _what(first, second), None, "open", absent[0].why))
             continue
         one, other = (each for each in both if isinstance(each, Estimate))
         compared = compare(one, other)
@@ -77,7 +77,7 @@ def judged(places: Sequence[tuple[Place, Place]], number: Number, judge: Judge) 
         if side == "no" and len(places) > 1:  # also of ranks, whose confidence goes with it
             side = judge(compare(one, other, 1 - (1 - CONFIDENCE) / len(places)))
             side = "no" if side == "no" else "open"
-        found.append(Pair(names, place, _what(first, second), compared, side))
+        found.append(Pair(own, others, place, _what(first, second), compared, side))
     return found
 
 
@@ -124,7 +124,7 @@ def finding(
     answer = answer_of(pairs)
     absent = [one for one in pairs if one.compared is None]
     if answer == "can't be told" and absent:
-        return Finding(answer, said_once([(one.where, one.why) for one in absent]), "not measured")
+        return Finding(answer, said_once([(", ".join(one.where), one.why) for one in absent]), "not measured")
     wanted = {"holds": "yes", "does not hold": "no", "can't be told": "open"}[answer]
     telling = [one for one in pairs if one.side == wanted and one.compared is not None]
     shown = telling[0] if answer != "holds" else min(telling, key=_nearest)
@@ -160,12 +160,13 @@ def _what(first: Place, second: Place) -> str:
 def _sentence(pair: Pair, what: str, beside_it: str, *, several: bool) -> str:
     compared = pair.compared
     assert compared is not None
-    names = [f" ({name})" if name and name not in what else "" for name in pair.names]
+    own = (", ".join(pair.first), ", ".join(pair.second))
+    names = [f" ({name})" if name and name not in what else "" for name in own]
     more = beside(compared)
     both = f"{of(compared.first)}{names[0]} against {of(compared.second)}{names[1]}"
     said = f"{both}{f', {more}' if more else ''}."
-    known = {*pair.names[0].split(", "), pair.what}
-    where = [one for one in pair.where.split(", ") if several and one not in known]
+    known = {*pair.first, pair.what}
+    where = [one for one in pair.where if several and one not in known]
     beside_it = ", ".join(filter(None, (beside_it, *where)))
     return f"{capital(what)}{f' ({beside_it})' if beside_it else ''}: {said}"
 

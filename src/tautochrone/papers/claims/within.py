@@ -146,6 +146,7 @@ def says(evidence: Evidence) -> Finding:
     places = evidence.places("value")
     sides: list[Side] = []
     said: list[str] = []
+    shorts: list[str] = []
     absent: list[tuple[str, str]] = []
     few_of: list[int] = []
     never = not wanted and float(given["number"]) == 0
@@ -166,7 +167,8 @@ def says(evidence: Evidence) -> Finding:
             few_of.append(found.samples)
             continue
         text = found.text if wanted or found.value is None else number(found.value, found.unit)
-        said.append(f"{headed(name or number_name(place.query))}: {text}{_noted(found.note)}.")
+        shorts.append(f"{text}{_noted(found.note)}")
+        said.append(f"{headed(name or number_name(place.query))}: {shorts[-1]}.")
     answer = _answer(sides)
     if answer == "can't be told":
         if absent:
@@ -177,11 +179,7 @@ def says(evidence: Evidence) -> Finding:
         return Finding(answer, "Nothing of it is measured.", "not measured")
     told = " ".join(one for one, side in zip(said, sides, strict=True) if side != "open")
     agree = sides.count("yes")
-    short = (
-        f"{agree} of {len(sides)}"
-        if len(sides) > 1
-        else said[0].rpartition(": ")[2].partition(". ")[0].rstrip(".")
-    )
+    short = f"{agree} of {len(sides)}" if len(sides) > 1 else shorts[0]
     return Finding(answer, f"{told} This is what was measured.", short)
 
 

@@ -147,7 +147,7 @@ def _side(side: Side, rows: Sequence[tuple[str, ...]], *, named: bool) -> Iterab
 def _silent(side: Side, rows: Sequence[Sequence[Entry]], names: int) -> tuple[Cell, ...]:
     """One cell in place of the names and of all numbers that are not there."""
     letters = dict.fromkeys(letter for entries in rows for one in entries for letter in one.notes)
-    words = NOT_MEASURED if side.origin == NOT_MEASURED else NOT_AVAILABLE
+    words = NOT_AVAILABLE if side.published or side.measured else NOT_MEASURED
     return (Cell(words, "ours", tuple(letters), columns=names + len(rows[0]), words=True),)
 
 
@@ -201,10 +201,8 @@ def _grouped(sides: Sequence[Side]) -> list[tuple[bool, list[Side]]]:
 def _origin(sides: Sequence[Side]) -> str:
     """Who measured these: "Published: Laurich (2004)"; "Measured here, 2026-11-22"."""
     if sides[0].published:
-        return f"Published: {sides[0].origin}"
-    days = sorted(
-        side.origin.removeprefix("measured ") for side in sides if side.origin.startswith("measured ")
-    )
+        return f"Published: {sides[0].study}"
+    days = sorted(side.measured for side in sides if side.measured)
     if not days:
         return "Here: nothing measured"
     return f"Measured here, {days[0]}" + (f" to {days[-1]}" if days[-1] != days[0] else "")
