@@ -120,7 +120,7 @@ def add(search: Search, wanted: Try, folder: Path, misses: int) -> None:
 
 def results_of(search: Search) -> Results:
     best = search.best or search.trials[-1]
-    return Results(best.question, best.judgement, (best.run,), Limiting("", ()), (), search=search)
+    return Results(best.question, best.judgement, (best.run,), Limiting(""), (), search=search)
 
 
 def test_what_was_found_is_said_with_what_the_next_rung_showed(tmp_path: Path) -> None:

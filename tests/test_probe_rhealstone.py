@@ -186,7 +186,7 @@ def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
     assert counts[0] > 0
     assert counts[-1] == 0
     judged = judge_rhealstone(run)
-    assert judged.components[-1].why == "the run ended before its turn"
+    assert judged.components[-1].absent == "ended"
     assert judged.objective.per_second is None
     RhealstonePresentation().grids([run], [""])
     RhealstonePresentation().figures([run], [""], "x")

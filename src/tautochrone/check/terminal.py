@@ -9,6 +9,7 @@ from rich.text import Text
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.console import show_part
+from tautochrone.answer.phrasing import limiting
 from tautochrone.answer.phrasing import requirement as required
 from tautochrone.answer.terminal import band_lines, show_grid
 from tautochrone.answer.typeset import number
@@ -143,11 +144,11 @@ def show_results(console: Console, results: Results) -> None:
 
 def sections(results: Results) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What is said besides the answer: titles and sentences."""
-    if results.limiting.sentences:
+    if limits := limiting.sentences(results.limiting):
         above = results.search.above if results.search is not None else None
         at = f" at {results.search.shown(above.value)}" if results.search is not None and above else ""
         on = f"{',' if at else ''} on {results.limiting.source}" if results.limiting.source else ""
-        yield f"What limits it{at}{on}", results.limiting.sentences
+        yield f"What limits it{at}{on}", limits
     if results.course:
         yield "What stands out over time", results.course
     if to_settle := required.to_settle(results.judgement):
@@ -173,7 +174,7 @@ def as_table(results: Results) -> dict[str, Any]:
         "limits": {
             "side": results.limiting.side,
             "source": results.limiting.source,
-            "sentences": list(results.limiting.sentences),
+            "sentences": list(limiting.sentences(results.limiting)),
         },
         "course": list(results.course),
         "advice": [asdict(one) for one in results.advice],

@@ -267,7 +267,7 @@ class _Check:
         above = search.above if search is not None else None
         about, of = (judgement, runs) if above is None else (above.judgement, [above.run])
         limits = attempt(
-            "What limits it", lambda: limiting(about, of), lambda one: Limiting("", (one.notice,))
+            "What limits it", lambda: limiting(about, of), lambda one: Limiting("", notice=one.notice)
         )
         helpful = attempt(
             "What would help",

@@ -1,6 +1,6 @@
 """What was called, through what, from where: what tells one run of middleware from another."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,6 @@ CHILD = "child"
 RESULT = "result"
 
 _SERVED = ("policy", "priority", "cpu")
-_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -139,20 +138,38 @@ def summaries(run: Run, measure: str) -> dict[int, Summary]:
     }
 
 
-def serving_deviations(manifest: Manifest) -> Iterator[str]:
-    """What threads that served were not as they were asked to be: a sentence for each way in which."""
+@dataclass(frozen=True)
+class Deviation:
+    """Threads that served otherwise than they should.
+
+    Attributes:
+        what: policy, priority or CPU.
+        wanted: what was asked for; of threads that changed, what it was before the calls.
+        had: what it was; of threads that changed, after the calls.
+        clients: whom they served.
+        changed: whether they changed during the run.
+    """
+
+    what: str
+    wanted: str
+    had: str
+    clients: tuple[str, ...]
+    changed: bool = False
+
+
+def serving_deviations(manifest: Manifest) -> Iterator[Deviation]:
+    """What threads that served were not as they were asked to be, and which changed."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for source in manifest.header.get("sources", ()):
         for partner in source.get("partners") or ():
             for name, asked, had in _differing(partner):
                 found.setdefault((name, asked, had), []).append(str(source.get("name", source["source"])))
-    for (name, asked, had), clients in found.items():
-        who = "the thread" if len(clients) == 1 else f"{len(clients)} threads"
-        yield f"{who} serving {_listed(clients)} had {name} {had}, and {asked} was asked for"
+    for key, clients in found.items():
+        yield Deviation(*key, tuple(clients))
     yield from _changed(manifest)
 
 
-def _changed(manifest: Manifest) -> Iterator[str]:
+def _changed(manifest: Manifest) -> Iterator[Deviation]:
     """Threads that were not at the end what they were at the beginning, as the run's result tells it."""
     before = {
         int(source["source"]): (str(source.get("name", source["source"])), partner.get("obtained") or {})
@@ -165,10 +182,9 @@ def _changed(manifest: Manifest) -> Iterator[str]:
         for what in _SERVED:
             first, last = had.get(what), after.get(what)
             if first is not None and last is not None and first != last:
-                found.setdefault((what.replace("cpu", "CPU"), str(first), str(last)), []).append(name)
-    for (what, first, last), clients in found.items():
-        who = "the thread" if len(clients) == 1 else f"{len(clients)} threads"
-        yield f"{who} serving {_listed(clients)} had {what} {first} before the calls and {last} after them"
+                found.setdefault((what, str(first), str(last)), []).append(name)
+    for key, clients in found.items():
+        yield Deviation(*key, tuple(clients), changed=True)
 
 
 def _differing(partner: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -177,11 +193,4 @@ def _differing(partner: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     for name in _SERVED:
         wanted, got = asked.get(name), had.get(name)
         if wanted is not None and got is not None and wanted != got:
-            yield name.replace("cpu", "CPU"), str(wanted), str(got)
-
-
-def _listed(names: Sequence[str]) -> str:
-    named = list(dict.fromkeys(names))
-    if len(named) <= _MOST_NAMED:
-        return " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
-    return f"{named[0]} to {named[-1]}"
+            yield name, str(wanted), str(got)

@@ -7,6 +7,7 @@ garre2014.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.judge.rows import Published, absent_rows, rows_of
@@ -21,18 +22,25 @@ TASK_SWITCH, PREEMPTION, INTERRUPT, SHUFFLE, DEADLOCK, MESSAGE = COMPONENTS = (
 
 DATAGRAM = "datagram"
 INTERRUPT_MEASURE = "interrupt_latency_ns"
-HOW_TO_GET_INTERRUPTS = (
-    "measure it with tauto probe interrupt, then tauto probe rhealstone --interrupt RUN, with that run's id"
-)
 
 
 @dataclass(frozen=True)
 class Component:
-    """One of the six: the summary of its samples, or None and why not."""
+    """One of the six.
+
+    Attributes:
+        summary: of its samples; None: there are none.
+        absent: why: "told": by the probe, in its words; "ended": the run did before its turn; "not asked":
+            for rows on one CPU; of interrupts "not named": no run of them was; "empty": it has no sample;
+            "unreadable": it can't be read. Empty: there are samples.
+        told: in which words; ``run``: that was named.
+    """
 
     name: str
     summary: Summary | None
-    why: str = ""
+    absent: Literal["", "told", "ended", "not asked", "not named", "empty", "unreadable"] = ""
+    told: str = ""
+    run: str = ""
 
 
 @dataclass(frozen=True)
@@ -149,24 +157,23 @@ def _component(name: str, here: Mapping[str, Summary | None], absent: Mapping[st
     summary = here.get(name)
     if summary is not None:
         return Component(name, summary)
-    why = absent.get(name) or (
-        "the run ended before its turn" if name in here else "the run was not asked for rows on one CPU"
-    )
-    return Component(name, None, why)
+    if why := absent.get(name):
+        return Component(name, None, "told", why)
+    return Component(name, None, "ended" if name in here else "not asked")
 
 
 def _interrupt(run: Run) -> Component:
     """From the run that was named: its samples of all CPUs together."""
     named = run.manifest.asked("--interrupt")
     if named is None:
-        return Component(INTERRUPT, None, HOW_TO_GET_INTERRUPTS)
+        return Component(INTERRUPT, None, "not named")
     try:
         other = Run.read(run.path.parent / named)
         if other.count(INTERRUPT_MEASURE) == 0:
-            return Component(INTERRUPT, None, f"run {named} has no sample of it")
+            return Component(INTERRUPT, None, "empty", run=named)
         return Component(INTERRUPT, summarise(other.values(INTERRUPT_MEASURE), in_place=True))
     except TautoError as error:
-        return Component(INTERRUPT, None, f"run {named} can't be read: {error}")
+        return Component(INTERRUPT, None, "unreadable", str(error), named)
 
 
 def _throughput(message_bytes: int | None, summary: Summary | None) -> float | None:

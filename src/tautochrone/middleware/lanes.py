@@ -11,9 +11,11 @@ from tautochrone.answer.labels import typed_title
 from tautochrone.answer.typeset import number
 from tautochrone.answer.views.summary import interval, quantile_name
 from tautochrone.base.units import format_duration, format_us
+from tautochrone.base.words import listed
 from tautochrone.judge.circumstances import LOCAL, deployment_name, remote
 from tautochrone.judge.middleware_setting import (
     PLACES,
+    Deviation,
     Setting,
     parameters_of,
     place_of,
@@ -109,6 +111,8 @@ _NO_PRIORITIES = (
 )
 _Reduced = TypeVar("_Reduced")
 
+_MOST_NAMED = 3
+
 
 @dataclass(frozen=True)
 class Lane(Generic[_Reduced]):
@@ -185,7 +189,7 @@ def warnings(runs: Sequence[Run]) -> list[str]:
     """Threads that served otherwise than was asked for; each said once."""
     found: dict[str, list[str]] = {}
     for run in runs:
-        for sentence in serving_deviations(run.manifest):
+        for sentence in map(_deviation, serving_deviations(run.manifest)):
             found.setdefault(sentence, []).append(setting_of(run.manifest).name)
     without = [setting_of(run.manifest).name for run in runs if _lacks_priorities(run.manifest)]
     return [
@@ -268,3 +272,18 @@ def _names(keys: Sequence[tuple[str, ...]], *, where: bool) -> list[str]:
         )
         for key in keys
     ]
+
+
+def _deviation(one: Deviation) -> str:
+    """``the thread serving C0 had priority 10, and 20 was asked for``."""
+    who = "the thread" if len(one.clients) == 1 else f"{len(one.clients)} threads"
+    what = one.what.replace("cpu", "CPU")
+    said = f"{who} serving {_clients(one.clients)} had {what}"
+    if one.changed:
+        return f"{said} {one.wanted} before the calls and {one.had} after them"
+    return f"{said} {one.had}, and {one.wanted} was asked for"
+
+
+def _clients(names: Sequence[str]) -> str:
+    named = list(dict.fromkeys(names))
+    return listed(named) if len(named) <= _MOST_NAMED else f"{named[0]} to {named[-1]}"

@@ -100,12 +100,30 @@ def _ns(summary: Summary | None, which: str) -> str:
     return number(summary.maximum if which == "worst" else round(summary.mean))
 
 
+def why_not(component: Component) -> str:
+    """Return why a component was not measured; empty if it was."""
+    return {
+        "": "",
+        "told": component.told,
+        "ended": "the run ended before its turn",
+        "not asked": "the run was not asked for rows on one CPU",
+        "not named": (
+            "measure it with tauto probe interrupt, then tauto probe rhealstone --interrupt RUN, with that "
+            "run's id"
+        ),
+        "empty": f"run {component.run} has no sample of it",
+        "unreadable": f"run {component.run} can't be read: {component.told}",
+    }[component.absent]
+
+
 def _components(one: Rhealstone, label: str) -> Grid:
     title = "The Rhealstone components in us"
     rows = [_row(component.name, component.summary) for component in one.components]
     rows.append(_row("datagram: one message keeps its sender", one.datagram))
     rows += [_row(f"{name}, across CPUs", summary) for name, summary in one.across.items()]
-    notes = [f"N/A, {component.name}: {component.why}." for component in one.components if component.why]
+    notes = [
+        f"N/A, {component.name}: {why_not(component)}." for component in one.components if component.absent
+    ]
     if one.across:
         notes.append("Rows across two CPUs are wake-ups there; the figure is of one CPU, as it was defined.")
     return Grid(

@@ -12,7 +12,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.base.units import format_duration
 from tautochrone.experiments.requirement import Requirement
 from tautochrone.judge.requirement.evidence import RESPONSE, Group, Seen, groups_of
 from tautochrone.judge.requirement.judge import Judgement
@@ -29,21 +28,60 @@ _TELLING = 0.05  # of the work: more than that is worth a word
 
 
 @dataclass(frozen=True)
+class LateStarts:
+    """How late a loop starts, in ns: the median, the 99.9 % quantile, the largest of so many samples."""
+
+    typical: int
+    rare: int
+    samples: int
+    largest: int
+
+
+@dataclass(frozen=True)
+class LongJobs:
+    """The jobs that were late, or the longest, in ns.
+
+    Attributes:
+        jobs: how many; ``late``: whether they were late.
+        start, work: their means.
+        usual_start, usual_work: medians of all jobs.
+        asked: how long the work should take; None: not known.
+        beside: where the same work takes least, if it takes longer here, and how long it takes there.
+    """
+
+    jobs: int
+    late: bool
+    start: float
+    work: float
+    usual_start: float
+    usual_work: float
+    asked: int | None
+    beside: tuple[str, float] | None
+
+    @property
+    def too_long(self) -> bool:
+        """Whether the work usually takes longer than it should."""
+        return bool(self.asked) and self.usual_work > (self.asked or 0) * (1 + _TELLING)
+
+
+@dataclass(frozen=True)
 class Limiting:
     """What limits one loop.
 
     Attributes:
         side: "start" or "work", whichever takes more in the longest jobs than it usually does; empty: nothing
             could be looked at.
-        sentences: the numbers, the most telling first.
+        numbers: behind that; None: there are none.
         run: that decides; None: there is none.
         source: the name of what is limited, such as a CPU; empty: there is none.
+        notice: where it could not be looked at, what is said instead.
     """
 
     side: Side
-    sentences: tuple[str, ...]
+    numbers: LateStarts | LongJobs | None = None
     run: Run | None = None
     source: str = ""
+    notice: str = ""
 
 
 def limiting(judgement: Judgement, runs: Sequence[Run]) -> Limiting:
@@ -53,15 +91,15 @@ def limiting(judgement: Judgement, runs: Sequence[Run]) -> Limiting:
         DamagedError: the samples can't be read.
     """
     if not judgement.lines:
-        return Limiting("", ())
+        return Limiting("")
     worst = judgement.lines[0]
     groups = groups_of(runs, judgement.requirement.measure)
     group = next((one for one in groups if (one.where, one.source) == (worst.where, worst.source)), None)
     if group is None:
-        return Limiting("", ())
+        return Limiting("")
     seen = max(group.seen, key=lambda one: (one.missed, one.worst_ns or 0))
     if seen.reduced is None or seen.run.is_histogram:
-        return Limiting("", (), seen.run, seen.name)
+        return Limiting("", None, seen.run, seen.name)
     if {RESPONSE, LATENCY, _RUN} <= set(seen.run.measures):
         return _of_work(judgement.requirement, seen, groups_of(runs, _RUN))
     return _of_start(seen)
@@ -71,50 +109,39 @@ def _of_start(seen: Seen) -> Limiting:
     assert seen.reduced is not None
     counts = seen.reduced.counts
     typical, rare = counts.quantile(0.5), counts.quantile(0.999)
-    sentence = (
-        f"The start is typically {format_duration(typical)} after the release, in 99.9 % of {counts.total:,} "
-        f"within {format_duration(rare)}, at the latest {format_duration(int(counts.value[-1]))}."
-    )
-    return Limiting("start", (sentence,), seen.run, seen.name)
+    found = LateStarts(typical, rare, counts.total, int(counts.value[-1]))
+    return Limiting("start", found, seen.run, seen.name)
 
 
 def _of_work(requirement: Requirement, seen: Seen, work_groups: Sequence[Group]) -> Limiting:
     assert seen.reduced is not None
     source = seen.reduced.source
     response, start, work = (seen.run.values(name, source) for name in (RESPONSE, LATENCY, _RUN))
-    chosen, called = _critical(response, requirement.limit_ns or seen.deadline_ns or 0)
+    chosen, late = _critical(response, requirement.limit_ns or seen.deadline_ns or 0)
     starts, works = float(start[chosen].mean()), float(work[chosen].mean())
     usual_start, usual_work = float(np.median(start)), float(np.median(work))
     late_start, long_work = starts - usual_start, works - usual_work
     side: Side = "start" if late_start >= long_work else "work"
-    limits = "the start" if side == "start" else "the work"
-    wanted = _wanted_ns(seen)
-    asked = f" for {format_duration(wanted)} of work" if wanted else ""
-    sentences = [
-        f"{called}, {format_duration(starts)} passed before the start and {format_duration(works)} from "
-        f"there to the end{asked}; typical are {format_duration(usual_start)} and "
-        f"{format_duration(usual_work)}. So it is {limits} that makes them long."
-    ]
-    if wanted and usual_work > wanted * (1 + _TELLING):
-        longer = 100 * (usual_work / wanted - 1)
-        sentences.append(
-            f"The work itself takes {longer:.0f} % longer than asked for, typically: the CPU was slower than "
-            "when it was calibrated, or is shared."
-        )
-    sentences += _beside_others(seen, usual_work, work_groups)
-    return Limiting(side, tuple(sentences), seen.run, seen.name)
+    found = LongJobs(
+        jobs=len(chosen),
+        late=late,
+        start=starts,
+        work=works,
+        usual_start=usual_start,
+        usual_work=usual_work,
+        asked=_wanted_ns(seen),
+        beside=_beside_others(seen, usual_work, work_groups),
+    )
+    return Limiting(side, found, seen.run, seen.name)
 
 
-def _critical(response: Integers, limit_ns: int) -> tuple[Integers, str]:
-    """Which jobs are looked at, and how they are called."""
+def _critical(response: Integers, limit_ns: int) -> tuple[Integers, bool]:
+    """Which jobs are looked at, and whether they were late."""
     late = np.flatnonzero(response > limit_ns)
     if len(late):
-        return late, "In the job that was late" if len(
-            late
-        ) == 1 else f"In the {len(late):,} jobs that were late"
+        return late, True
     size = max(1, min(_MOST, len(response) // _LONGEST_SHARE))
-    longest = np.argpartition(response, len(response) - size)[len(response) - size :]
-    return longest, "In the longest job" if size == 1 else f"In the {size:,} longest jobs"
+    return np.argpartition(response, len(response) - size)[len(response) - size :], False
 
 
 def _wanted_ns(seen: Seen) -> int | None:
@@ -125,8 +152,8 @@ def _wanted_ns(seen: Seen) -> int | None:
     return None
 
 
-def _beside_others(seen: Seen, usual_work: float, groups: Sequence[Group]) -> list[str]:
-    """How much longer the work takes beside this load than beside the lightest other one."""
+def _beside_others(seen: Seen, usual_work: float, groups: Sequence[Group]) -> tuple[str, float] | None:
+    """Where the work takes least, and how long, if it takes longer beside this load."""
     others = {
         group.where: group.seen[0].reduced.counts.quantile(0.5)
         for group in groups
@@ -134,11 +161,6 @@ def _beside_others(seen: Seen, usual_work: float, groups: Sequence[Group]) -> li
         if group.seen[0].reduced is not None
     }
     if not others:
-        return []
+        return None
     where, least = min(others.items(), key=lambda item: item[1])
-    if usual_work <= least * (1 + _TELLING):
-        return []
-    return [
-        f"Typically the work takes {100 * (usual_work / least - 1):.0f} % longer than with {where}: caches, "
-        "memory or a hyperthread are shared with the load."
-    ]
+    return None if usual_work <= least * (1 + _TELLING) else (where, least)
