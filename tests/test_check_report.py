@@ -14,7 +14,7 @@ import streams
 from report_runs import FACTS, store_run
 from tautochrone.answer.phrasing.limiting import sentences
 from tautochrone.answer.phrasing.worth import sentence
-from tautochrone.check import page, terminal
+from tautochrone.check import answer, page, terminal
 from tautochrone.check.question import Asked, Question, question_of
 from tautochrone.check.results import Results, advice
 from tautochrone.judge.requirement.judge import judge
@@ -193,9 +193,10 @@ def test_each_load_is_a_case_and_the_worst_decides(tmp_path: Path) -> None:
 def test_terminal_json_and_page_say_the_same(tmp_path: Path) -> None:
     found = results_of(jobs_run(tmp_path, started(500, 700 * US), worked()))
     text = io.StringIO()
-    terminal.show_results(Console(file=text, width=80, force_terminal=True, color_system=None), found)
-    table = json.loads(json.dumps(terminal.as_table(found)))
-    html = str(page.top(found))
+    shown = answer.document(found)
+    terminal.show(Console(file=text, width=80, force_terminal=True, color_system=None), shown)
+    table = json.loads(json.dumps(answer.as_table(found)))
+    html = page.text(shown)
     for said in (text.getvalue(), html):
         words = " ".join(said.split())
         assert "Does not hold" in words

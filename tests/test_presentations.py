@@ -17,9 +17,13 @@ from tautochrone.answer.blocks import Grid
 from tautochrone.answer.charts.histogram import display_bins, display_edges
 from tautochrone.answer.charts.signs import unit_path
 from tautochrone.answer.charts.theme import PAGE
+from tautochrone.answer.document import Document
+from tautochrone.answer.document import part as document_part
 from tautochrone.answer.evidence import Measured
 from tautochrone.answer.experiments import presentation_of
 from tautochrone.answer.phrasing import mechanisms as costs
+from tautochrone.answer.render import page as document_page
+from tautochrone.answer.render.terminal import split
 from tautochrone.answer.terminal import sketch
 from tautochrone.answer.views import grids
 from tautochrone.base.errors import DamagedError, UsageError
@@ -347,10 +351,10 @@ WIDE = Grid(
 
 @pytest.mark.parametrize("width", [30, 80, 200])
 def test_a_wide_grid_is_split_into_parts_that_fit_and_nothing_is_lost(width: int) -> None:
-    parts = grids.split(WIDE, width)
+    parts = split(grids.view(WIDE), width)
 
-    assert [name for part in parts for name in part.columns[1:]] == list(WIDE.columns[1:])
-    assert all(part.columns[0] == "" and part.rows[0][0] == "first row" for part in parts)
+    assert [column.head for part in parts for column in part.columns[1:]] == list(WIDE.columns[1:])
+    assert all(part.columns[0].head == "" and part.rows[0][0].shown == "first row" for part in parts)
     assert [part.notes for part in parts if part.notes] == [WIDE.notes]
     out = StringIO()
     console = Console(file=out, width=width, force_terminal=True, color_system=None)
@@ -364,16 +368,17 @@ def test_columns_of_numbers_stand_to_the_right() -> None:
         "", ("what", "us", "word", "none"), (("1", "-3.2", "yes", "N/A"), ("2", "at least 4", "5 no", "N/A"))
     )
 
-    assert grids.numeric(grid) == [False, True, False, True]
+    assert grids.view(grid).right == [False, True, False, True]
 
 
 def test_a_page_sets_microseconds_in_heads_and_titles_too() -> None:
-    laid = grids.view(Grid("Times in us", ("", "mean (us)"), (("bus", "12 us"),)))
+    table = grids.view(Grid("Times in us", ("", "mean (us)"), (("bus", "12 us"),)))
+    html = document_page.text(Document("An answer in us", (document_part("Times", lambda: [table]),)))
 
-    assert laid.title == "Times in µs"
-    assert laid.columns[1].text == "mean (µs)"
-    assert laid.rows[0][0].text == "bus"
-    assert "µs" in laid.rows[0][1].text
+    assert "An answer in µs</h1>" in html
+    assert '<p class="title">Times in µs</p>' in html
+    assert '<th scope="col" class="num">mean (µs)</th>' in html
+    assert '<th scope="row">bus</th><td class="num">12\u00a0µs</td>' in html.replace("\n", "")
 
 
 def period_run(folder: Path) -> Run:

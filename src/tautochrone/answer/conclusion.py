@@ -11,7 +11,7 @@ from tautochrone.answer.console import show_part
 from tautochrone.answer.next_steps import Step
 from tautochrone.answer.phrasing import mechanisms as costs
 from tautochrone.answer.phrasing import verdict as verdicts
-from tautochrone.answer.terminal import band_lines
+from tautochrone.answer.render.terminal import band_lines
 from tautochrone.answer.typeset import plain
 from tautochrone.answer.views import conditions, virtual
 from tautochrone.answer.views.warnings import endings, incomplete

@@ -1,13 +1,12 @@
 """What pages of several runs have in common: what to know of the runs, their machines and their books."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
-from tautochrone.answer import audits
+from tautochrone.answer import audits, html
 from tautochrone.answer.blocks import Grid
-from tautochrone.answer.views import environment, grids, run_lines, virtual, warnings
-from tautochrone.answer.views.warnings import Notice
+from tautochrone.answer.document import Grounds, Notice, TypedTable
+from tautochrone.answer.views import conditions, environment, grids, run_lines, virtual, warnings
 from tautochrone.base.faults import Later, now
 from tautochrone.run.manifest import Manifest
 
@@ -19,7 +18,7 @@ def foot(
     notices: Sequence[Notice] | Later[Sequence[Notice]],
     machines: Sequence[Manifest] | None = None,
 ) -> Mapping[str, Any]:
-    """The words of ``plan.html.j2``, and of what extends it, that are about the runs of a page.
+    """The words of ``foot.html.j2``, about the runs of a page.
 
     Args:
         manifests: of all runs.
@@ -38,7 +37,7 @@ def foot(
         "good": Later(lambda: warnings.findings(found.get(), "good")),
         "facts": Later(environment.facts, shown),
         "books": Later(run_lines.books, manifests),
-        "written": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        "written": html.written(),
     }
 
 
@@ -46,6 +45,25 @@ def first(
     grids_of: Callable[[Sequence[Manifest], Sequence[str]], Sequence[Grid]],
     manifests: Sequence[Manifest],
     labels: Sequence[str],
-) -> Later[grids.Laid | None]:
+) -> Later[TypedTable | None]:
     """The first of these grids, laid out; None: there is none."""
     return Later(lambda: next(map(grids.view, grids_of(manifests, labels)), None))
+
+
+def foot_of(grounds: Grounds) -> Mapping[str, Any]:
+    """The words of ``foot.html.j2`` about the runs that an answer rests on."""
+    manifests = grounds.manifests
+    places = grounds.places or (("", ""),) * len(manifests)
+    placed = list(zip(manifests, places, strict=True))
+    labels = [f"{where}, {one.id}" for one, (where, _) in placed]
+    machines = audits.one_of_each(manifests) if grounds.one_of_each else None
+    return {
+        "masthead": Later(html.masthead, *manifests),
+        **foot(manifests, Later(warnings.warnings, manifests, labels), machines),
+        "deployments": first(conditions.deployments, manifests, labels),
+        "loads": first(conditions.loads, manifests, labels),
+        "runs": Later(lambda: [run_lines.run_line(one, *place) for one, place in placed]),
+        "run_heads": [(head, False) for head in grounds.heads],
+        "commands": grounds.commands,
+        "again": grounds.again,
+    }

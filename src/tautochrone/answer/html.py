@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import cache, partial
 from importlib.metadata import version
 from importlib.resources import files
@@ -20,6 +21,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from tautochrone.answer.charts.theme import PAGE, style_sheet
+from tautochrone.answer.typeset import typeset
 from tautochrone.answer.views import conditions
 from tautochrone.base.faults import Fault, attempt, now
 from tautochrone.base.version import own_version
@@ -83,19 +85,19 @@ def render(template: str, **words: Any) -> str:
     )
 
 
-def part(template: str, **words: Any) -> Markup:
-    """A part of a page as finished HTML, of a template of its own."""
-    return Markup(templates().get_template(template).render(**words))
-
-
 def style() -> str:
     """The style sheet of all pages, with the colours of their charts."""
     return style_sheet() + _asset("style.css")
 
 
+def written() -> str:
+    """When a page is written."""
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+
+
 def title(make: Callable[[], str]) -> str:
     """The title of a page; where it can't be made, what every page is."""
-    return attempt("Title", make, lambda _: "Report of Tautochrone")
+    return attempt("Title", lambda: typeset(make()), lambda _: "Report of Tautochrone")
 
 
 def write(text: str, out: Path) -> Path:
@@ -183,7 +185,9 @@ def templates(*more: BaseLoader) -> Environment:
         "bundle": lambda: Markup(bundle()),
         "specifications": lambda: Markup(_embedded(charts)),
         "now": now,
+        "kind_of": lambda block: type(block).__name__,
     }
+    made.filters["typeset"] = typeset
     return made
 
 

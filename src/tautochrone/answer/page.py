@@ -3,12 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
-from markupsafe import Markup
-
-from tautochrone.answer import blocks, composition, evidence, html
+from tautochrone.answer import blocks, composition, document, evidence, html
+from tautochrone.answer.document import Document, TypedTable
 from tautochrone.answer.evidence import Evidence, Measured, Presented, rank_runs
 from tautochrone.answer.experiments import title_of
 from tautochrone.answer.labels import label_runs
@@ -63,7 +61,7 @@ class Section:
 
     key: list[tuple[int, str]]
     calibrations: list[environment.Clock]
-    grids: list[grids.Laid]
+    grids: list[TypedTable]
     figures: list[blocks.Figure]
     parts: list[Part]
 
@@ -148,7 +146,7 @@ def render(
     lacking: Sequence[tuple[str, str]] = (),
     steps: Sequence[Step] | Later[Sequence[Step]] = (),
     *,
-    top: Markup | Later[Markup] | None = None,
+    top: Document | None = None,
     out: Path,
 ) -> Path:
     """Write one report about ``runs`` to ``out``. Of what comes `Later`, what can't be made costs its part.
@@ -160,7 +158,7 @@ def render(
         mechanisms: what mechanisms cost, one line each.
         lacking: what was to be measured and was not, each with the reason.
         steps: what to ask next.
-        top: what stands above the verdict: the answer to a question that was asked, as finished HTML.
+        top: what stands above the verdict: the answer to a question that was asked.
         out: the HTML file; its folder must exist.
 
     Returns:
@@ -195,7 +193,7 @@ def page(
     lacking: Sequence[tuple[str, str]] = (),
     steps: Sequence[Step] | Later[Sequence[Step]] = (),
     *,
-    top: Markup | Later[Markup] | None = None,
+    top: Document | None = None,
     rare: tail.View | Later[tail.View | None] | None = None,
 ) -> str:
     """The HTML text of a report; ``rare``: the section on rare late cycles."""
@@ -206,16 +204,16 @@ def page(
     incomplete = Later(warnings.incomplete, manifests)
     latencies = [one for group in seen.measured[:1] for one in group.series if group.loop]
 
-    def noticed() -> list[warnings.Notice]:
+    def noticed() -> list[document.Notice]:
         return warnings.warnings(manifests, labels) + warnings.findings(audits.get(), "warning")
 
-    def beside() -> list[grids.Laid]:
+    def beside() -> list[TypedTable]:
         found = [*conditions.deployments(manifests, labels), *conditions.loads(manifests, labels)]
         return [grids.view(grid) for grid in found]
 
     return html.render(
         "report.html.j2",
-        written=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        written=html.written(),
         title=html.title(lambda: ": ".join(filter(None, (incomplete.get(), headline.get())))),
         masthead=Later(html.masthead, *manifests),
         band=Later(virtual.band, manifests),

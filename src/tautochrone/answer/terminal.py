@@ -20,6 +20,7 @@ from tautochrone.answer.console import show_part
 from tautochrone.answer.evidence import Evidence, Measured, Presented
 from tautochrone.answer.experiments import title_of
 from tautochrone.answer.phrasing import course
+from tautochrone.answer.render.terminal import band_lines, show_table
 from tautochrone.answer.series import Bins, Floats, Series, usual_size_ns
 from tautochrone.answer.typeset import number, plain
 from tautochrone.answer.views import absences, conditions, environment, grids, losses, virtual
@@ -161,17 +162,7 @@ def _show_beside(console: Console, manifest: Manifest) -> None:
 
 def show_grid(console: Console, grid: Grid) -> Iterator[RenderableType]:
     """A presentation's table; one below the other where it is too wide for the terminal."""
-    for part in grids.split(grid, console.width) if console.is_terminal else [grid]:
-        if part.title:
-            yield Text(f"\n{part.title}", style="bold")
-        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-        sizes = grids.widths(part, console.width) if console.is_terminal else [None] * len(part.columns)
-        for name, right, size in zip(part.columns, grids.numeric(part), sizes, strict=True):
-            table.add_column(name, justify="right" if right else "left", overflow="fold", width=size)
-        for row in part.rows:
-            table.add_row(*(Text(cell) for cell in row))
-        yield table
-        yield from (Text(note, style="dim") for note in part.notes)
+    return show_table(console, grids.view(grid))
 
 
 def _head(manifest: Manifest) -> Iterator[RenderableType]:
@@ -190,15 +181,6 @@ def _head(manifest: Manifest) -> Iterator[RenderableType]:
     yield from band_lines([manifest])
     for sentence in endings([manifest], [manifest.title]):
         yield Text(plain(sentence), style="bold yellow")
-
-
-def band_lines(manifests: Sequence[Manifest]) -> Iterator[RenderableType]:
-    """What one has to know first of runs of the virtual lab; nothing where there are none."""
-    band = virtual.band(manifests)
-    if band is not None:
-        yield Text(f"{band.title}.", style="bold cyan")
-        yield from (Text(sentence) for sentence in band.sentences)
-        yield from (Text(machine, style="dim") for machine in band.machines)
 
 
 def _settings(manifest: Manifest) -> Iterator[RenderableType]:

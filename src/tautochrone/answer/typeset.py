@@ -21,6 +21,11 @@ def head_micro(text: str) -> str:
     return _HEAD_MICRO.sub("µs", text)
 
 
+def typeset(text: str) -> str:
+    """Set the units of a text, wherever it stands."""
+    return head_micro(micro(text))
+
+
 def duration(ns: float | None) -> str:
     """A time in the unit of its size, such as ``83.2 µs``; ``N/A`` for None."""
     return "N/A" if ns is None else micro(format_duration(ns)).replace(" ", _NO_BREAK)

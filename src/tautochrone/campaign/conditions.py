@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tautochrone.answer.blocks import Grid
+from tautochrone.answer.document import Notice
 from tautochrone.answer.typeset import micro, number
 from tautochrone.answer.views.environment import show
 from tautochrone.answer.views.virtual import is_said_here
-from tautochrone.answer.views.warnings import Notice, said_once
+from tautochrone.answer.views.warnings import said_once
 from tautochrone.base.words import plural, upper_first
 from tautochrone.campaign.results import CampaignResults
 from tautochrone.judge.circumstances import was_not_obtained

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tautochrone.answer import audits, html
 from tautochrone.answer.blocks import Figure, all_made
+from tautochrone.answer.document import TypedTable
 from tautochrone.answer.foot import foot
 from tautochrone.answer.typeset import head_micro, micro
 from tautochrone.answer.views import grids, run_lines
@@ -26,7 +27,7 @@ _ORDERS = {
 
 @dataclass(frozen=True)
 class _Section:
-    grid: grids.Laid
+    grid: TypedTable
     figure: Figure | None
 
 
@@ -35,7 +36,7 @@ class _GridSection:
     title: str
     sentences: list[str]
     figures: list[Figure]
-    tables: list[grids.Laid]
+    tables: list[TypedTable]
 
 
 def render(results: CampaignResults, *, out: Path) -> Path:
@@ -127,7 +128,7 @@ def _set(one: BestAndWorst) -> BestAndWorst:
     return BestAndWorst(one.title, tuple(micro(sentence) for sentence in one.sentences))
 
 
-def _laid(grid: object) -> grids.Laid | None:
+def _laid(grid: object) -> TypedTable | None:
     from tautochrone.answer.blocks import Grid
 
     return grids.view(grid) if isinstance(grid, Grid) else None

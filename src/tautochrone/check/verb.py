@@ -361,13 +361,15 @@ def _tell(
     out: Path | None,
 ) -> Path:
     """The answer in the terminal, or as JSON, and as a page."""
-    from tautochrone.check import page, terminal
+    from tautochrone.answer.render.terminal import show
+    from tautochrone.check import answer
 
     if as_json:
-        tell_json(lambda: terminal.as_table(results))
+        tell_json(lambda: answer.as_table(results))
     else:
-        terminal.show_results(console, results)
+        console.print()
+        show(console, answer.document(results))
     instant = results.runs[0].manifest.id.partition("-")[0]
-    path = page.render(results, findings, out=out or check.store.path / f"report-{instant}.html")
+    path = answer.write_page(results, findings, out=out or check.store.path / f"report-{instant}.html")
     check.console.print(f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False)
     return path

@@ -11,7 +11,8 @@ from tautochrone.answer.blocks import Grid
 from tautochrone.answer.ci.outcome import Case, Outcome, Standing
 from tautochrone.answer.console import show_part
 from tautochrone.answer.phrasing import comparison as words
-from tautochrone.answer.terminal import band_lines, show_grid
+from tautochrone.answer.render.terminal import band_lines
+from tautochrone.answer.terminal import show_grid
 from tautochrone.compare import facts, tables
 from tautochrone.compare.tables import labels
 from tautochrone.judge.comparison.compare import Comparison, Pair

@@ -9,7 +9,8 @@ from tautochrone.answer import evidence
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.evidence import Evidence
 from tautochrone.answer.phrasing import verdict as verdicts
-from tautochrone.answer.terminal import band_lines, few_numbers, show_grid
+from tautochrone.answer.render.terminal import band_lines
+from tautochrone.answer.terminal import few_numbers, show_grid
 from tautochrone.answer.typeset import plain
 from tautochrone.answer.views import absences
 from tautochrone.answer.views.warnings import endings

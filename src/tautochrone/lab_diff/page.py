@@ -5,10 +5,10 @@ from pathlib import Path
 
 from tautochrone.answer import html
 from tautochrone.answer.blocks import Grid, made
+from tautochrone.answer.document import TypedTable
 from tautochrone.answer.foot import first, foot
 from tautochrone.answer.typeset import micro
 from tautochrone.answer.views import conditions, grids, run_lines, warnings
-from tautochrone.answer.views.grids import Laid
 from tautochrone.base.faults import Later
 from tautochrone.lab_diff import figures
 from tautochrone.lab_diff import terminal as tables
@@ -66,5 +66,5 @@ def page(results: Results) -> str:
     )
 
 
-def _laid(grid: Grid | None) -> Laid | None:
+def _laid(grid: Grid | None) -> TypedTable | None:
     return None if grid is None else grids.view(grid)

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.console import show_part
-from tautochrone.answer.terminal import band_lines, show_grid
+from tautochrone.answer.render.terminal import band_lines
+from tautochrone.answer.terminal import show_grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
 from tautochrone.lab_diff.calls import Call

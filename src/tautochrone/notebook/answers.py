@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number, plain
+from tautochrone.answer.views.grids import view
 from tautochrone.answer.views.summary import interval, quantile_name
 from tautochrone.base.units import format_us, parse_duration_ns
 from tautochrone.base.words import upper_first
@@ -74,7 +75,7 @@ def summary(run: Run, parts: Sequence[Reduced], measure: str) -> Shown[dict[str,
         tuple((name, *(interval(held) or _TOO_FEW for held in own.quantiles)) for name, own in found.items()),
     )
     grids = (Grid(f"{_title(run, measure)} in us", heads, rows, tuple(notes)), between)
-    return Shown(found, run.manifest.title, (), grids)
+    return Shown(found, run.manifest.title, (), tuple(map(view, grids)))
 
 
 def _summary_of(run: Run, one: Reduced) -> Summary:
@@ -102,7 +103,7 @@ def tail(
         if grid is not None
     ]
     title = f"The tail of the {meaning_of(run.manifest.header, measure)}"
-    return Shown(found, title, tuple(sentences), tuple(grids))
+    return Shown(found, title, tuple(sentences), tuple(map(view, grids)))
 
 
 def course(run: Run, parts: Sequence[Reduced], measure: str) -> Shown[Courses]:
@@ -130,7 +131,7 @@ def check(runs: Sequence[Run], text: str) -> Shown[Checked]:
         found.standing, words.why(found), found.basis, found.to_settle_s, words.to_settle(found), found.lines
     )
     sentences = (checked.why, *filter(None, [checked.to_settle]), *words.notes(found))
-    return Shown(checked, f"{text}: {found.standing}", sentences, (grid,) if len(rows) > 1 else ())
+    return Shown(checked, f"{text}: {found.standing}", sentences, (view(grid),) if len(rows) > 1 else ())
 
 
 def chart(run: Run, kind: str, measure: str | None) -> Chart:

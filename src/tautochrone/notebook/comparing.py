@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tautochrone.answer.phrasing import comparison as words
+from tautochrone.answer.views.grids import view
 from tautochrone.compare import facts, tables
 from tautochrone.compare.tables import labels, letter
 from tautochrone.judge.comparison.compare import Comparison, compare
@@ -35,4 +36,4 @@ def compared(
         for part in one.parts
     ]
     grids = (tables.sides(found, labels(found.sides)), facts.grid(found.changes, found.sides), *numbers)
-    return Shown(found, words.headline(found), tuple(words.sentences(found)), grids)
+    return Shown(found, words.headline(found), tuple(words.sentences(found)), tuple(map(view, grids)))

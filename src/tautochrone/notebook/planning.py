@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tautochrone.answer.tail import sample_plan
+from tautochrone.answer.views.grids import view
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_confidence, parse_frequency, parse_quantile, parse_rate_hz
 from tautochrone.judge.reduced import reduce_run
@@ -34,4 +35,4 @@ def planned(
         effect = effect_in(like.id, reduce_run(like), 1 - min(found.shares))
         found = plan_samples(q, often, rates_hz=rates, confidence=sure, effect=effect, like=like.id)
     title = sample_plan.headline(found, sample_plan.question(q, misses))
-    return Shown(found, title, (), (sample_plan.grid(found),))
+    return Shown(found, title, (), (view(sample_plan.grid(found)),))

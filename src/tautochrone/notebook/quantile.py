@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tautochrone.answer.render import notebook as html
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_percent, format_quantile
 from tautochrone.base.words import plural
-from tautochrone.notebook import html
 from tautochrone.statistics.counts import merge
 from tautochrone.statistics.difference.dependence import design_effect
 from tautochrone.statistics.quantiles import interval_ranks, rank, samples_needed

@@ -8,12 +8,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from tautochrone.answer.render import notebook as html
 from tautochrone.answer.typeset import micro, number, plain
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_duration
 from tautochrone.judge.naming import meaning_of, measure_named
 from tautochrone.judge.reduced import Reduced, reduce_run
-from tautochrone.notebook import answers, html
+from tautochrone.notebook import answers
 from tautochrone.notebook.quantile import Interval, interval_of
 from tautochrone.notebook.samples import Integers, Samples
 

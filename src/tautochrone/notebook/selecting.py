@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tautochrone.answer import figure
+from tautochrone.answer.views.grids import view
 from tautochrone.notebook.chart import Chart
 from tautochrone.notebook.shown import Shown
 from tautochrone.select import words
@@ -48,7 +49,7 @@ def selected(
         found,
         title,
         (*sentences, *found.alone),
-        tuple(_titled(grid, one, several=several) for one in found.selections for grid in tables(one)),
+        tuple(view(_titled(grid, one, several=several)) for one in found.selections for grid in tables(one)),
         tuple(_quantiles(one) for one in found.selections),
     )
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from tautochrone.answer.typeset import micro, plain
-from tautochrone.notebook import html
+from tautochrone.answer.document import Block, Document, Sentence, TypedTable, part
+from tautochrone.answer.render import notebook
+from tautochrone.answer.render.terminal import as_text
+from tautochrone.answer.typeset import plain
 
 if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Grid
     from tautochrone.notebook.chart import Chart
 
 T = TypeVar("T")
@@ -23,43 +24,27 @@ class Shown(Generic[T]):
         result: the numbers, times in ns; what they are, the function says that gave the answer.
         title: of the answer.
         sentences: it in words.
-        grids: it in tables: ``title``, ``columns``, ``rows`` of texts, ``notes``.
+        grids: it in tables: ``title``, ``columns``, ``rows`` of cells with ``value`` and ``unit``, ``notes``.
         charts: what belongs to it.
     """
 
     result: T
     title: str
     sentences: tuple[str, ...] = ()
-    grids: tuple[Grid, ...] = ()
+    grids: tuple[TypedTable, ...] = ()
     charts: tuple[Chart, ...] = field(default=())
 
+    @property
+    def document(self) -> Document:
+        """It as a document."""
+        blocks: list[Block] = [*map(Sentence, self.sentences), *self.grids]
+        return Document(self.title, (part("The answer", lambda: blocks),))
+
     def _repr_html_(self) -> str:
-        parts = [html.heading(micro(self.title)), html.paragraphs([micro(one) for one in self.sentences])]
-        parts += [html.table(grid) for grid in self.grids]
         # White as paper: their colours are those of print.
-        parts += [f'<div style="overflow-x:auto;background:#fff">{chart.svg}</div>' for chart in self.charts]
-        return "".join(parts)
+        charts = (f'<div style="overflow-x:auto;background:#fff">{chart.svg}</div>' for chart in self.charts)
+        return "".join([notebook.html(self.document), *charts])
 
     def __repr__(self) -> str:
         """The same as plain text."""
         return "\n".join([self.title, *map(plain, self.sentences), *map(as_text, self.grids)])
-
-
-def as_text(grid: Grid) -> str:
-    """A table in letters, columns apart by two spaces."""
-    from tautochrone.answer.views.grids import numeric
-
-    if not grid.rows:
-        return "\n".join([*([f"\n{grid.title}"] if grid.title else []), *grid.notes])
-    right = numeric(grid)
-    lines = [grid.columns, *grid.rows]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(grid.columns))]
-
-    def row(cells: tuple[str, ...]) -> str:
-        set_ = (
-            text.rjust(width) if to_right else text.ljust(width)
-            for text, width, to_right in zip(cells, widths, right, strict=True)
-        )
-        return "  ".join(set_).rstrip()
-
-    return "\n".join([*([f"\n{grid.title}"] if grid.title else []), *map(row, lines), *grid.notes])

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from tautochrone.answer import html
 from tautochrone.answer.blocks import Figure, Grid, all_made
+from tautochrone.answer.document import TypedTable
 from tautochrone.answer.foot import first, foot
 from tautochrone.answer.typeset import micro
 from tautochrone.answer.views import conditions, grids, run_lines, warnings
-from tautochrone.answer.views.grids import Laid
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
 from tautochrone.run.folder import Run
@@ -35,12 +35,12 @@ class Section:
 
     title: str
     answer: str
-    ranking: Laid
-    printed: Laid
+    ranking: TypedTable
+    printed: TypedTable
     outcome: str
     of_the_test: list[str]
     figures: list[Figure]
-    tables: list[Laid]
+    tables: list[TypedTable]
     sentences: list[str]
 
 
@@ -117,7 +117,7 @@ def _how(selected: Selected) -> list[str]:
     return [*told, *selected.alone]
 
 
-def _deployments(placed: Sequence[tuple[str, Run]]) -> Laid | None:
+def _deployments(placed: Sequence[tuple[str, Run]]) -> TypedTable | None:
     """Every setting of every deployment, each once; None without any."""
     rows: dict[tuple[str, ...], None] = {}
     for name, run in placed:

@@ -14,11 +14,12 @@ from tautochrone.answer.charts import lines
 from tautochrone.answer.charts.lines import MET, MISSED, TrialPoint
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.console import show_part
+from tautochrone.answer.document import Notice
 from tautochrone.answer.foot import first, foot
-from tautochrone.answer.terminal import band_lines, show_grid
+from tautochrone.answer.render.terminal import band_lines
+from tautochrone.answer.terminal import show_grid
 from tautochrone.answer.typeset import micro, number
 from tautochrone.answer.views import conditions, grids, run_lines, warnings
-from tautochrone.answer.views.warnings import Notice
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration

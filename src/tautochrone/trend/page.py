@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from tautochrone.answer import html
 from tautochrone.answer.blocks import Figure, Grid, Panel, Place, made
 from tautochrone.answer.charts.signs import CIRCLE, TRIANGLE_UP, Sign
 from tautochrone.answer.charts.theme import series_tone
+from tautochrone.answer.document import TypedTable
 from tautochrone.answer.typeset import micro
 from tautochrone.answer.views import grids, virtual
 from tautochrone.base.faults import Later, attempt
@@ -28,8 +28,8 @@ class _Section:
     title: str
     sentences: list[str]
     figure: Figure | None
-    changes: grids.Laid | None
-    runs: grids.Laid
+    changes: TypedTable | None
+    runs: TypedTable
 
 
 def render(trend: Trend, manifests: Sequence[Manifest], *, out: Path) -> Path:
@@ -70,7 +70,7 @@ def page(trend: Trend, manifests: Sequence[Manifest]) -> str:
         sections=sections,
         left_out=len(trend.lines) - len(sections),
         closing=Later(lambda: [micro(sentence) for sentence in terminal.closing(trend)]),
-        written=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        written=html.written(),
     )
 
 
@@ -120,7 +120,7 @@ def _figure(line: Line, trend: Trend, name: str, prefix: str) -> Figure:
     return Figure("", (Panel(Place(prefix), "", drawn),), (caption,), tuple(key))
 
 
-def _changes(line: Line) -> grids.Laid | None:
+def _changes(line: Line) -> TypedTable | None:
     rows: list[tuple[str, ...]] = []
     for letter, one in trend_chart.lettered(line):
         told = [_set(words.fact_words(change)) for change in one.changed[:_MOST_FACTS]]

@@ -1,18 +1,16 @@
-"""A summary in Markdown, as GitHub's step summaries, GitLab's notes and plain readers show it."""
+"""A summary in Markdown of what was judged."""
 
 import os
-import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from tautochrone.answer.ci.outcome import WORDS, Case, Outcome, save
+from tautochrone.answer.document import Block, Document, Sentence, TypedCell, TypedTable, columns, part, words
+from tautochrone.answer.render import markdown
 
 MOST_LINES = 100
 """A summary of more is not read, and GitHub shows none of more than 1 MiB."""
 
-_LONGEST = 600
-_ACTIVE = re.compile(r"([\\`*_{}\[\]#|~$!])")
-_ADDRESS = re.compile(r"(?<=[a-z])://|(?<=\bwww)\.", re.IGNORECASE)
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
@@ -32,29 +30,20 @@ def write(outcome: Outcome, path: Path) -> Path:
 
 def text(outcome: Outcome) -> str:
     """The file's text: how many stand how, then a table, what does not hold first."""
-    lines = [f"### {plain(outcome.title)}", "", f"**{plain(outcome.sentence)}**", ""]
+    return markdown.text(Document(outcome.title, (part("What was judged", lambda: _blocks(outcome)),)))
+
+
+def _blocks(outcome: Outcome) -> Iterator[Block]:
+    yield Sentence(outcome.sentence, "strong")
     cases = outcome.worst_first()
     if cases:
-        lines += ["| Standing | Requirement | Where | Why |", "|---|---|---|---|"]
-        lines += [_line(case) for case in cases[:MOST_LINES]]
-        lines.append("")
+        heads = columns("Standing", "Requirement", "Where", "Why")
+        yield TypedTable("", heads, tuple(_row(case) for case in cases[:MOST_LINES]))
     rest = cases[MOST_LINES:]
     if rest:
-        lines += [f"{len(rest):,} more are not listed: {Outcome('', tuple(rest)).sentence}", ""]
-    return "\n".join(lines)
+        yield Sentence(f"{len(rest):,} more are not listed: {Outcome('', tuple(rest)).sentence}")
 
 
-def _line(case: Case) -> str:
-    standing = WORDS[case.standing]
-    shown = standing if case.standing == "passed" else f"**{standing}**"
-    cells = (shown, plain(case.name), plain(case.group), plain(case.message))
-    return f"| {' | '.join(cells)} |"
-
-
-def plain(words: str) -> str:
-    """Words that mean nothing to Markdown: no markup, no address to go to, one line."""
-    line = " ".join(_UNSEEN.sub(" ", words).split())
-    if len(line) > _LONGEST:
-        line = f"{line[: _LONGEST - 1].rstrip()}\u2026"
-    line = _ACTIVE.sub(r"\\\1", line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
-    return _ADDRESS.sub(lambda match: match[0].replace(":", "&#58;").replace(".", "&#46;"), line)
+def _row(case: Case) -> tuple[TypedCell, ...]:
+    standing = TypedCell(WORDS[case.standing], strong=case.standing != "passed")
+    return (standing, words(case.name), words(case.group), words(case.message))

@@ -14,7 +14,7 @@ from tautochrone.answer.views import grids
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure
-    from tautochrone.answer.views.grids import Laid
+    from tautochrone.answer.document import TypedTable
     from tautochrone.base.faults import Fault
     from tautochrone.judge.tail.source import SourceTail
     from tautochrone.judge.tail.tails import RunTails
@@ -37,8 +37,8 @@ class Entry:
     headline: str
     why: str
     sentences: tuple[str, ...]
-    tables: tuple[Laid, ...]
-    checks: Laid
+    tables: tuple[TypedTable, ...]
+    checks: TypedTable
     figures: tuple[Figure, ...]
 
 
@@ -51,7 +51,7 @@ class View:
         lost: a notice for each run whose tails could not be found.
     """
 
-    overview: Laid | None
+    overview: TypedTable | None
     entries: tuple[Entry, ...]
     notes: tuple[str, ...]
     lost: tuple[str, ...] = ()

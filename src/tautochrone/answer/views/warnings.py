@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
+from tautochrone.answer.document import Notice
 from tautochrone.answer.typeset import micro
 from tautochrone.answer.views.virtual import IN_THE_LAB, is_said_here, is_virtual
 from tautochrone.base.words import lower_first, upper_first
@@ -21,17 +21,6 @@ _ENDINGS = {
     "watchdog": "was stopped by its watchdog: a measuring thread ran past its budget",
     "failed": "failed while measuring",
 }
-
-
-@dataclass(frozen=True)
-class Notice:
-    """One warning with what to do about it."""
-
-    title: str
-    text: str
-    advice: str
-    runs: str
-    source: str = ""
 
 
 def incomplete(manifests: Sequence[Manifest]) -> str:

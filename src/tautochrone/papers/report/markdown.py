@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tautochrone.answer.ci.markdown import plain
+from tautochrone.answer.render.markdown import plain
 from tautochrone.answer.typeset import POWER, head_micro, micro
 from tautochrone.papers.report import made as flat
 from tautochrone.papers.report.claims import Line, in_groups

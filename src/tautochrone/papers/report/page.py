@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from tautochrone.answer import audits, blocks, html
 from tautochrone.answer.blocks import Grid
+from tautochrone.answer.document import TypedTable
 from tautochrone.answer.foot import foot
 from tautochrone.answer.typeset import POWER, head_micro, micro
 from tautochrone.answer.views import grids, run_lines
@@ -253,7 +254,7 @@ def _results(made: Made) -> CampaignResults:
     )
 
 
-def _laid(grid: Grid | None) -> grids.Laid | None:
+def _laid(grid: Grid | None) -> TypedTable | None:
     return None if grid is None else grids.view(grid)
 
 

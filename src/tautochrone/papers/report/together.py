@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -89,7 +88,7 @@ def page(made: Sequence[tuple[Made, Path]], troubles: Mapping[str, str], folder:
         studies=[_study(one, os.path.relpath(at, folder)) for one, at in made],
         lacking=list(troubles.items()),
         commands=[one.command for one, _ in made],
-        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        written=html.written(),
     )
 
 

@@ -1,0 +1,339 @@
+"""The answer to a question as a document: a headline and parts of blocks; each medium has a renderer.
+
+What a document says is plain text: ``us``, spaces that may break. How that is set is the renderer's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from tautochrone.answer.blocks import Figure
+from tautochrone.base.faults import Later, attempt, now
+from tautochrone.base.units import format_duration, format_percent, format_rate, format_us
+
+if TYPE_CHECKING:
+    from tautochrone.run.manifest import Manifest
+
+Unit = Literal["ns", "count", "share", "rate", "number", "text", "code"]
+"""What a cell's value is: a time, how many, a fraction of 1, Hz, another number, words, an identity."""
+
+Mark = Literal["", "holds", "tight", "missed", "not-shown"]
+"""How something stands: a sign and a colour of its own."""
+
+Style = Literal["", "strong", "note"]
+"""Of a sentence: as any other, not to be overlooked, beside the point."""
+
+Medium = Literal["", "page", "text"]
+"""Where a part is shown: everywhere; only where there is room; only where no page says the same elsewhere."""
+
+UNKNOWN = "N/A"
+_WORDS: tuple[Unit, ...] = ("text", "code")
+_Shown = TypeVar("_Shown")
+
+
+@dataclass(frozen=True)
+class TypedCell:
+    """One cell of a table.
+
+    Attributes:
+        value: in its unit, times in ns; None: not known, or there is none.
+        unit: what it is.
+        text: how it is said where that is not as its unit usually is.
+        low, high: the ends of its interval, in the same unit; None: open, or there is none.
+        left: whether it stands to the left, though it is a number.
+        brief: the same in fewer letters, for narrow terminals.
+        strong: whether it is not to be overlooked.
+        mark: how it stands.
+    """
+
+    value: float | str | None
+    unit: Unit = "text"
+    text: str = ""
+    low: float | None = None
+    high: float | None = None
+    left: bool = False
+    brief: str = ""
+    strong: bool = False
+    mark: Mark = ""
+
+    @property
+    def shown(self) -> str:
+        """The cell in words."""
+        return self.text or _said(self.value, self.unit)
+
+    @property
+    def right(self) -> bool:
+        """Whether it stands to the right, as numbers do."""
+        return self.unit not in _WORDS and not self.left
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a value or an interval."""
+        return not (self.value is None and self.low is None and self.high is None)
+
+
+def _said(value: float | str | None, unit: Unit) -> str:
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, str):
+        return value
+    if unit == "ns":
+        return format_duration(value)
+    if unit == "share":
+        return format_percent(value)
+    if unit == "rate":
+        return format_rate(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+
+
+def words(text: str) -> TypedCell:
+    """A cell of words."""
+    return TypedCell(text)
+
+
+def count(many: int | None) -> TypedCell:
+    """A cell that says how many."""
+    return TypedCell(many, "count")
+
+
+def time(ns: float | None) -> TypedCell:
+    """A time in the unit of its size."""
+    return TypedCell(ns, "ns")
+
+
+def micros(ns: float | None, missing: str = UNKNOWN) -> TypedCell:
+    """A time in microseconds, for columns that are compared down the page."""
+    return TypedCell(ns, "ns", missing if ns is None else format_us(ns))
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """The head of a column; ``spare``: a narrow terminal leaves the column out."""
+
+    head: str
+    spare: bool = False
+
+
+def columns(*heads: str) -> tuple[TableColumn, ...]:
+    """Columns with these heads."""
+    return tuple(map(TableColumn, heads))
+
+
+@dataclass(frozen=True)
+class TypedTable:
+    """A table.
+
+    Attributes:
+        title: stands above it.
+        columns: the first one is of the rows' names, and its head may be empty.
+        rows: of as many cells as there are columns.
+        notes: sentences below it: why something is N/A, what a number rests on.
+    """
+
+    title: str
+    columns: tuple[TableColumn, ...]
+    rows: tuple[tuple[TypedCell, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def right(self) -> list[bool]:
+        """Which columns stand to the right: those of numbers; never the first one, of names."""
+        return [at > 0 and self._is_right([row[at] for row in self.rows]) for at in range(len(self.columns))]
+
+    def _is_right(self, cells: Sequence[TypedCell]) -> bool:
+        telling = [cell for cell in cells if cell.known] or cells
+        return bool(telling) and all(cell.right for cell in telling)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence, or a few that belong together."""
+
+    text: str
+    style: Style = ""
+    mark: Mark = ""
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading inside a part."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Points:
+    """Sentences that stand below each other, each by itself."""
+
+    entries: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What to know before trusting a number, and what to do about it.
+
+    Attributes:
+        runs: of which it is, in words; empty: of all.
+        source: who says so.
+    """
+
+    title: str
+    text: str
+    advice: str
+    runs: str
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Notices:
+    """Warnings."""
+
+    entries: tuple[Notice, ...]
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """One thing to do.
+
+    Attributes:
+        title: what was found.
+        do: what to do about it.
+        worth: what it was worth here; empty: not measured.
+    """
+
+    title: str
+    do: str
+    worth: str = ""
+
+
+@dataclass(frozen=True)
+class Recommendations:
+    """Things to do, the most urgent first."""
+
+    entries: tuple[Recommendation, ...]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure, with the key that its panels share: the name of each series."""
+
+    figure: Figure
+    key: tuple[str, ...] = ()
+
+    @property
+    def ranked(self) -> list[tuple[int, str]]:
+        """The key with the place of each series."""
+        return list(enumerate(self.key))
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """Details, folded away where that is possible."""
+
+    summary: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What stands in the place of a part that could not be made."""
+
+    notice: str
+
+
+Block = Sentence | Heading | Points | TypedTable | Drawing | Notices | Recommendations | Disclosure | Lost
+
+
+@dataclass(frozen=True)
+class DocumentPart:
+    """A part of a document. If it can't be made, or not be shown, that costs this part only.
+
+    Attributes:
+        title: what it is; in its place, if it fails.
+        blocks: what it says; nothing is shown of a part without blocks.
+        id: where a section begins with this part, what a link calls it; the title is the section's heading.
+        only: where it is shown.
+        decides: whether the exit code follows from it. A terminal shows it last, next to the prompt.
+    """
+
+    title: str
+    blocks: Later[Sequence[Block]]
+    id: str = ""
+    only: Medium = ""
+    decides: bool = False
+
+
+def part(
+    title: str,
+    make: Callable[[], Sequence[Block] | Iterator[Block]],
+    *,
+    id: str = "",  # noqa: A002 - as HTML calls it
+    only: Medium = "",
+    decides: bool = False,
+) -> DocumentPart:
+    """A part whose blocks are made when a renderer asks for them."""
+    return DocumentPart(title, Later(lambda: tuple(make())), id, only, decides)
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """The runs that an answer rests on: what to know of them, and how to come by it again.
+
+    Attributes:
+        manifests: of all runs, each once.
+        places: for each, what stands before its name in the table of the runs.
+        heads: of the first three columns of that table.
+        one_of_each: whether of runs on one machine and kernel, one stands for its facts and its audit.
+        where: on which machine and under what, in a sentence; empty: that goes without saying.
+        commands: that give this answer, and a closer look.
+        again: what the first of them does.
+    """
+
+    manifests: tuple[Manifest, ...]
+    places: tuple[tuple[str, str], ...] = ()
+    heads: tuple[str, str, str] = ("", "", "")
+    one_of_each: bool = False
+    where: str | Later[str] = ""
+    commands: tuple[str, ...] = ()
+    again: str = ""
+
+
+@dataclass(frozen=True)
+class Document:
+    """An answer.
+
+    Attributes:
+        headline: the answer in a sentence.
+        mark: how it stands; empty: it does not stand either way.
+        parts: in the order of a page.
+        grounds: the runs that it rests on.
+    """
+
+    headline: str | Later[str]
+    parts: tuple[DocumentPart, ...]
+    mark: Mark | Later[Mark] = ""
+    grounds: Grounds | None = None
+
+    def shown_as(self, medium: Medium) -> list[DocumentPart]:
+        """The parts that a page or a text shows, in its order."""
+        own = [one for one in self.parts if one.only in ("", medium)]
+        return sorted(own, key=lambda one: one.decides) if medium == "text" else own
+
+    def heading(self) -> tuple[Mark, str]:
+        """The headline with its mark.
+
+        Returns:
+            Both; in place of a headline that can't be made, a notice.
+        """
+
+        def made() -> tuple[Mark, str]:
+            return now(self.mark), now(self.headline)
+
+        return attempt("The answer", made, lambda fault: ("", fault.notice))
+
+
+def attempted(one: DocumentPart, show: Callable[[Sequence[Block]], _Shown]) -> _Shown:
+    """Show a part: what can't be made, or not be shown, has a notice in its place."""
+    return attempt(one.title, lambda: show(now(one.blocks)), lambda fault: show([Lost(fault.notice)]))

@@ -1,0 +1,1 @@
+"""The renderers of an answer's document: one for each medium."""

@@ -1,0 +1,98 @@
+"""A document in Markdown, as GitHub's step summaries, GitLab's notes and plain readers show it."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from tautochrone.answer.document import (
+    Block,
+    Disclosure,
+    Document,
+    Drawing,
+    Heading,
+    Lost,
+    Notices,
+    Points,
+    Recommendation,
+    Recommendations,
+    Sentence,
+    TypedCell,
+    TypedTable,
+    attempted,
+)
+
+_LONGEST = 600
+_ACTIVE = re.compile(r"([\\`*_{}\[\]#|~$!])")
+_ADDRESS = re.compile(r"(?<=[a-z])://|(?<=\bwww)\.", re.IGNORECASE)
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
+
+
+def text(document: Document) -> str:
+    """The text: the headline as a heading, then each part."""
+    found = [f"### {plain(document.heading()[1])}"]
+    for one in document.shown_as("text"):
+        found += attempted(one, lambda blocks: [words for block in blocks for words in _block(block)])
+    return "\n\n".join(found) + "\n"
+
+
+def plain(words: str) -> str:
+    """Words that mean nothing to Markdown: no markup, no address to go to, one line."""
+    line = " ".join(_UNSEEN.sub(" ", words).split())
+    if len(line) > _LONGEST:
+        line = f"{line[: _LONGEST - 1].rstrip()}\u2026"
+    line = _ACTIVE.sub(r"\\\1", line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+    return _ADDRESS.sub(lambda match: match[0].replace(":", "&#58;").replace(".", "&#46;"), line)
+
+
+def _block(block: Block) -> Iterator[str]:
+    """Paragraphs, lists and tables; none has an empty line inside."""
+    match block:
+        case Sentence():
+            yield _sentence(block)
+        case Heading():
+            yield f"#### {plain(block.text)}"
+        case Points():
+            yield _list([_sentence(one) for one in block.entries])
+        case TypedTable():
+            if block.title:
+                yield f"**{plain(block.title)}**"
+            if block.rows:
+                yield "\n".join(_table(block))
+            yield from map(plain, block.notes)
+        case Notices():
+            yield _list([plain(f"{one.text} {one.advice}") for one in block.entries])
+        case Recommendations():
+            yield _list([_recommendation(one) for one in block.entries])
+        case Disclosure():
+            inner = [words for one in block.blocks for words in _block(one)]
+            yield from (f"<details><summary>{plain(block.summary)}</summary>", *inner, "</details>")
+        case Lost():
+            yield f"**{plain(block.notice)}**"
+        case Drawing():
+            yield from (plain(one) for one in (block.figure.lost,) if one)
+
+
+def _recommendation(one: Recommendation) -> str:
+    here = f" Here: {plain(one.worth)}" if one.worth else ""
+    return f"**{plain(one.title)}**: {plain(one.do)}{here}"
+
+
+def _sentence(one: Sentence) -> str:
+    return f"**{plain(one.text)}**" if one.style == "strong" else plain(one.text)
+
+
+def _list(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _table(table: TypedTable) -> Iterator[str]:
+    yield _row([plain(column.head) for column in table.columns])
+    yield f"|{'|'.join('---:' if right else '---' for right in table.right)}|"
+    yield from (_row([_cell(cell) for cell in row]) for row in table.rows)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: TypedCell) -> str:
+    return f"**{plain(cell.shown)}**" if cell.strong else plain(cell.shown)

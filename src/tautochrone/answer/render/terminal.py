@@ -1,0 +1,243 @@
+"""A document in a terminal or a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from tautochrone.answer.console import show_part
+from tautochrone.answer.document import (
+    Block,
+    Disclosure,
+    Document,
+    Drawing,
+    Grounds,
+    Heading,
+    Lost,
+    Mark,
+    Notice,
+    Notices,
+    Points,
+    Recommendations,
+    Sentence,
+    Style,
+    TypedCell,
+    TypedTable,
+    attempted,
+)
+from tautochrone.answer.typeset import plain
+from tautochrone.answer.views import virtual
+from tautochrone.base.faults import now
+
+if TYPE_CHECKING:
+    from tautochrone.run.manifest import Manifest
+
+_GAP = 2
+_WIDE = 100  # columns of a terminal from which on nothing is left out of a table
+_MARKS: dict[Mark, str] = {
+    "": "",
+    "holds": "green",
+    "tight": "bold yellow",
+    "missed": "bold red",
+    "not-shown": "yellow",
+}
+_STYLES: dict[Style, str] = {"": "", "strong": "bold yellow", "note": "dim"}
+
+
+def show(console: Console, document: Document) -> None:
+    """Print a document: where it was measured, the answer, and its parts, each after an empty line."""
+    grounds = document.grounds
+    if grounds is not None:
+        show_part(console, "Where it was measured", lambda: _print(console, _place(grounds)))
+    mark, headline = document.heading()
+    _print(console, [Text(plain(headline), style=f"bold {_MARKS[mark]}")])
+    for one in document.shown_as("text"):
+        with console:
+            attempted(one, lambda blocks: _print(console, _spaced(console, blocks)))
+
+
+def _place(grounds: Grounds) -> Iterator[RenderableType]:
+    if where := now(grounds.where):
+        yield Text(f"{plain(where)}\n", style="dim")
+    yield from band_lines(grounds.manifests)
+
+
+def band_lines(manifests: Sequence[Manifest]) -> Iterator[RenderableType]:
+    """What one has to know first of runs of the virtual lab; nothing where there are none."""
+    band = virtual.band(manifests)
+    if band is not None:
+        yield Text(f"{band.title}.", style="bold cyan")
+        yield from (Text(sentence) for sentence in band.sentences)
+        yield from (Text(machine, style="dim") for machine in band.machines)
+
+
+def show_table(console: Console, table: TypedTable) -> Iterator[RenderableType]:
+    """A table; one part below the other where it is too wide for the terminal."""
+    if console.is_terminal and console.width < _WIDE:
+        table = in_brief(table)
+    for part in split(table, console.width) if console.is_terminal else [table]:
+        if part.title:
+            yield Text(f"\n{plain(part.title)}", style="bold")
+        if part.rows:
+            yield _laid(console, part)
+        yield from (Text(plain(note), style="dim") for note in part.notes)
+
+
+def in_brief(table: TypedTable) -> TypedTable:
+    """The table without the columns that can be spared, and with fewer letters in its cells."""
+    kept = [at for at, column in enumerate(table.columns) if not column.spare]
+    rows = [[row[at] for at in kept] for row in table.rows]
+    return replace(
+        table,
+        columns=tuple(table.columns[at] for at in kept),
+        rows=tuple(tuple(replace(cell, text=cell.brief or cell.text) for cell in row) for row in rows),
+    )
+
+
+def widths(table: TypedTable, width: int) -> list[int]:
+    """How wide each column is on a terminal of this width, so that none breaks a word of its own.
+
+    What is left is given to all columns alike that would need it to stand in one line.
+    """
+    every = [_texts(table, at) for at in range(len(table.columns))]
+    wanted = [max(map(len, texts)) for texts in every]
+    given = [max(map(_longest_word, texts)) for texts in every]
+    room = width - sum(given) - _GAP * (len(given) - 1)
+    while room > 0 and given != wanted:
+        for at, size in enumerate(wanted):
+            if given[at] < size and room > 0:
+                given[at] += 1
+                room -= 1
+    return given
+
+
+def split(table: TypedTable, width: int) -> list[TypedTable]:
+    """The table in as many parts, one below the other, as a terminal of this width needs.
+
+    Each part has the first column. Heads and cells may be broken between words, but never within one.
+    """
+    needed = [max(map(_longest_word, _texts(table, at))) for at in range(len(table.columns))]
+    parts: list[list[int]] = [[]]
+    room = width - needed[0]
+    for at, size in enumerate(needed[1:], start=1):
+        if size + _GAP > room and parts[-1]:
+            parts.append([])
+            room = width - needed[0]
+        parts[-1].append(at)
+        room -= size + _GAP
+    if len(parts) == 1:
+        return [table]
+    return [
+        TypedTable(
+            table.title if index == 0 else "",
+            tuple(table.columns[at] for at in (0, *part)),
+            tuple(tuple(row[at] for at in (0, *part)) for row in table.rows),
+            table.notes if index == len(parts) - 1 else (),
+        )
+        for index, part in enumerate(parts)
+    ]
+
+
+def as_text(table: TypedTable) -> str:
+    """A table in letters alone, columns apart by two spaces."""
+    every = [_texts(table, at) for at in range(len(table.columns))]
+    sizes = [max(map(len, texts)) for texts in every]
+    lines = [
+        "  ".join(
+            text.rjust(size) if right else text.ljust(size)
+            for text, size, right in zip(texts, sizes, table.right, strict=True)
+        ).rstrip()
+        for texts in zip(*every, strict=True)
+    ]
+    title = [f"\n{plain(table.title)}"] if table.title else []
+    return "\n".join([*title, *(lines if table.rows else []), *map(plain, table.notes)])
+
+
+def _print(console: Console, lines: Iterator[RenderableType] | Sequence[RenderableType]) -> None:
+    for line in lines:
+        console.print(line, soft_wrap=isinstance(line, Text) and not console.is_terminal)
+
+
+def _spaced(console: Console, blocks: Sequence[Block]) -> Iterator[RenderableType]:
+    """The blocks of a part after an empty line, sentences below each other and all else apart."""
+    before: Block | None = None
+    for block in blocks:
+        lines = list(_lines(console, block))
+        if lines and not _begins_apart(block):
+            both = isinstance(before, Sentence) and isinstance(block, Sentence)
+            if not both and not isinstance(before, Heading):
+                yield Text("")
+        yield from lines
+        before = block if lines else before
+
+
+def _begins_apart(block: Block) -> bool:
+    return isinstance(block, Heading | Lost) or (isinstance(block, TypedTable) and bool(block.title))
+
+
+def _lines(console: Console, block: Block) -> Iterator[RenderableType]:
+    match block:
+        case Sentence():
+            yield _sentence(block)
+        case Heading():
+            yield Text(f"\n{plain(block.text)}", style="bold")
+        case Points():
+            yield from map(_sentence, block.entries)
+        case TypedTable():
+            yield from show_table(console, block)
+        case Notices():
+            for notice in block.entries:
+                yield from _notice(notice)
+        case Recommendations():
+            for one in block.entries:
+                yield Text.assemble("- ", (plain(one.title), "bold"), f": {plain(one.do)}")
+                if one.worth:
+                    yield Text(f"  Here: {plain(one.worth)}", style="dim")
+        case Disclosure():
+            yield Text(plain(block.summary), style="bold")
+            for inner in block.blocks:
+                for line in _lines(console, inner):
+                    yield Padding(line, (0, 0, 0, 2)) if console.is_terminal else line
+        case Lost():
+            yield Text(f"\n{block.notice}", style="bold red")
+        case Drawing():
+            pass  # a terminal draws none
+
+
+def _sentence(one: Sentence) -> Text:
+    return Text(plain(one.text), style=_STYLES[one.style] or _MARKS[one.mark])
+
+
+def _notice(notice: Notice) -> Iterator[Text]:
+    yield Text.assemble(("warning: ", "bold yellow"), plain(notice.text))
+    if notice.advice:
+        yield Text(f"  {plain(notice.advice)}", style="dim")
+
+
+def _laid(console: Console, table: TypedTable) -> Table:
+    laid = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    sizes = widths(table, console.width) if console.is_terminal else [None] * len(table.columns)
+    for column, right, size in zip(table.columns, table.right, sizes, strict=True):
+        laid.add_column(plain(column.head), justify="right" if right else "left", overflow="fold", width=size)
+    for row in table.rows:
+        laid.add_row(*map(_cell, row))
+    return laid
+
+
+def _cell(cell: TypedCell) -> Text:
+    return Text(plain(cell.shown), style=f"{_MARKS[cell.mark]} {'bold' if cell.strong else ''}".strip())
+
+
+def _texts(table: TypedTable, at: int) -> list[str]:
+    """The head and the cells of a column."""
+    return [plain(one) for one in (table.columns[at].head, *(row[at].shown for row in table.rows))]
+
+
+def _longest_word(text: str) -> int:
+    return max(map(len, text.split(" ")), default=0)

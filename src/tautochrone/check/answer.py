@@ -1,0 +1,236 @@
+"""The answer of a check: as a document, as JSON, and as a page above the report of its runs."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tautochrone.answer.document import (
+    Block,
+    Document,
+    Grounds,
+    Heading,
+    Mark,
+    Notice,
+    Notices,
+    Recommendation,
+    Recommendations,
+    Sentence,
+    TypedCell,
+    TypedTable,
+    Unit,
+    columns,
+    count,
+    part,
+    time,
+    words,
+)
+from tautochrone.answer.phrasing import limiting
+from tautochrone.answer.phrasing import requirement as required
+from tautochrone.answer.views import virtual
+from tautochrone.answer.views.conditions import sentence
+from tautochrone.base.faults import Later
+from tautochrone.base.units import format_duration, format_percent
+from tautochrone.check.results import MOST, Results
+from tautochrone.check.search import CONFIRM, Search, Trial
+from tautochrone.judge.requirement.line import Line, Standing
+from tautochrone.machine.audit import Finding
+
+_MARKS: dict[Standing, Mark] = {"holds": "holds", "does not hold": "missed", "not shown": "not-shown"}
+_PURPOSES = {"bracket": "bracket", "narrow": "narrow", CONFIRM: "longer"}
+_SCHEMA = 1
+
+
+def document(results: Results) -> Document:
+    """The answer, why, what limits it, what would help, and how long would settle it."""
+    manifests = tuple(run.manifest for run in results.runs)
+    return Document(
+        headline=Later(lambda: results.headline),
+        mark=Later(lambda: _MARKS[results.standing]),
+        parts=(
+            part("What was not measured", lambda: [Sentence(one, "strong") for one in results.remarks]),
+            part("Why", lambda: [Sentence(results.why)]),
+            part("The answer in numbers", lambda: [answers(results)] if results.judgement.lines else []),
+            part("The trials", lambda: [trials(results.search)] if results.search is not None else []),
+            part("What limits it", lambda: _limits(results)),
+            part("What would help", lambda: _advice(results)),
+            part("Notes", lambda: [Sentence(note, "note") for note in required.notes(results.judgement)]),
+            part("Warnings", lambda: _warnings(results), only="text"),
+        ),
+        grounds=Grounds(manifests, where=Later(sentence, manifests)),
+    )
+
+
+def write_page(results: Results, findings: Sequence[Finding], *, out: Path) -> Path:
+    """Write the report of the runs with the answer above it.
+
+    Args:
+        results: of the check.
+        findings: of the audit.
+        out: the HTML file; its folder must exist.
+
+    Returns:
+        ``out``.
+
+    Raises:
+        UsageError: there is no run.
+        StoreError: the file can't be written.
+    """
+    from tautochrone.answer import page
+    from tautochrone.judge.loops import judge_runs
+
+    told = {one.code for one in results.advice[:MOST]}  # above the report; not once more in it
+    others = [one for one in findings if one.code not in told]
+    return page.render(results.runs, Later(judge_runs, results.runs), others, top=document(results), out=out)
+
+
+def answers(results: Results) -> TypedTable:
+    """Each source beside each load, the worst first."""
+    question = results.question
+    done = "done" if question.work_ns is not None else "begun"
+    note = (
+        f"Missed: {done} later than {format_duration(question.deadline_ns)} after its release, or without a "
+        "sample. At least, at most: limits of the share that is missed, each at "
+        f"{format_percent(question.requirement.confidence)} confidence."
+    )
+    heads = columns("on", "beside", "answer", "missed", "of", "at least", "at most", "allowed", "worst")
+    return TypedTable("", heads, tuple(map(_answer, results.judgement.lines)), (note,))
+
+
+def _answer(line: Line) -> tuple[TypedCell, ...]:
+    basis = " (extrapolated)" if line.basis == "extrapolated" else ""
+    return (
+        words(line.source),
+        words(line.where),
+        words(f"{line.standing}{basis}"),
+        count(line.later),
+        count(line.samples),
+        _share(line.low, at_most=False) if line.low else words("none"),
+        _share(line.high, at_most=True),
+        _share(line.allowed, at_most=True),
+        time(line.worst_ns),
+    )
+
+
+def _share(share: float | None, *, at_most: bool) -> TypedCell:
+    return TypedCell(share, "share", required.share_words(share, at_most=at_most), left=True)
+
+
+def trials(search: Search) -> TypedTable:
+    """Every trial of a search, in its order."""
+    name = "rate" if search.kind == "rate" else "work"
+    heads = columns("trial", name, "kind", "releases", "missed", "worst", "met", "run")
+    rows = tuple(_trial(search, at, one) for at, one in enumerate(search.trials, start=1))
+    note = (
+        "A trial is met if no more of its releases missed than the requirement allows in that time; one that "
+        "is not is made once more. The longer one is judged by the requirement itself, at a higher "
+        "confidence, since there may be more than one."
+    )
+    return TypedTable("Trials", heads, rows, (note,))
+
+
+def _trial(search: Search, at: int, trial: Trial) -> tuple[TypedCell, ...]:
+    unit: Unit = "rate" if search.kind == "rate" else "ns"
+    return (
+        count(at),
+        TypedCell(trial.value, unit, search.shown(trial.value), left=True),
+        words(_PURPOSES[trial.purpose]),
+        count(trial.releases),
+        count(trial.missed),
+        time(trial.worst_ns),
+        words("yes" if trial.met else "no"),
+        TypedCell(trial.run.id, "code"),
+    )
+
+
+def _limits(results: Results) -> Iterator[Block]:
+    """What is said besides the answer."""
+    found, search = results.limiting, results.search
+    if limits := limiting.sentences(found):
+        at = f" at {search.shown(search.above.value)}" if search is not None and search.above else ""
+        on = f"{',' if at else ''} on {found.source}" if found.source else ""
+        yield from _titled(f"What limits it{at}{on}", limits)
+    if results.course:
+        yield from _titled("What stands out over time", results.course)
+    if to_settle := required.to_settle(results.judgement):
+        yield from _titled("What would settle it", [to_settle])
+
+
+def _titled(title: str, sentences: Sequence[str]) -> Iterator[Block]:
+    yield Heading(title)
+    yield from map(Sentence, sentences)
+
+
+def _advice(results: Results) -> Iterator[Block]:
+    if not results.advice:
+        yield Sentence("The audit has no warning that says what to do.", "note")
+        return
+    yield Heading("What would help, by the audit")
+    told = results.advice[:MOST]
+    yield Recommendations(tuple(Recommendation(one.title, one.do, one.worth) for one in told))
+    more = len(results.advice) - len(told)
+    also = f"{more} more: " if more else ""
+    yield Sentence(f"{also}tauto doctor says why, and tauto deploy show what a deployment sets.", "note")
+
+
+def _warnings(results: Results) -> Iterator[Block]:
+    """Of the runs, each once; those of searches are of trials that were to fail."""
+    runs = results.runs if results.search is None else ()
+    found = dict.fromkeys(
+        Notice("", warning.text, warning.advice, "")
+        for run in runs
+        for warning in run.manifest.warnings
+        if not virtual.is_said_here(warning.code)
+    )
+    if found:
+        yield Notices(tuple(found))
+
+
+def as_table(results: Results) -> dict[str, Any]:
+    """What programs read; times in nanoseconds unless the name says otherwise."""
+    judgement, search = results.judgement, results.search
+    return {
+        "schema": _SCHEMA,
+        "standing": results.standing,
+        "headline": results.headline,
+        "question": results.question.as_condition,
+        "requirement": judgement.requirement.text,
+        "confidence": judgement.requirement.confidence,
+        "basis": judgement.basis,
+        "why": results.why,
+        "to_settle_s": judgement.to_settle_s,
+        "to_settle": required.to_settle(judgement),
+        "notes": list(required.notes(judgement)),
+        "lines": [required.line_as_table(judgement.requirement, line) for line in judgement.lines],
+        "limits": {
+            "side": results.limiting.side,
+            "source": results.limiting.source,
+            "sentences": list(limiting.sentences(results.limiting)),
+        },
+        "course": list(results.course),
+        "advice": [asdict(one) for one in results.advice],
+        "not_measured": list(results.not_measured),
+        "stopped": results.stopped,
+        "runs": [run.id for run in results.runs],
+        "search": None
+        if search is None
+        else {
+            "kind": search.kind,
+            "end": search.end,
+            "holds_at": search.best.value if search.best is not None else None,
+            "fails_at": search.above.value if search.above is not None else None,
+            "unit": "Hz" if search.kind == "rate" else "ns",
+            "trials": [
+                {
+                    "value": one.value,
+                    "purpose": one.purpose,
+                    "run": one.run.id,
+                    "releases": one.releases,
+                    "missed": one.missed,
+                    "worst_ns": one.worst_ns,
+                    "met": one.met,
+                }
+                for one in search.trials
+            ],
+        },
+    }
