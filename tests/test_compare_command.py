@@ -12,7 +12,8 @@ from rich.console import Console
 
 from real import tauto
 from report_runs import FACTS, store_run
-from tautochrone.compare import page, terminal
+from tautochrone.answer.render import page, terminal
+from tautochrone.compare.answer import document
 from tautochrone.judge.comparison.compare import Comparison, Side, compare
 from tautochrone.run.store import Store
 
@@ -105,7 +106,7 @@ def test_a_row_is_a_line_of_80_columns_and_a_reason_is_said_once(store: Path) ->
     runs = Store(store).runs()
     found = compare([Side("A", (runs[0],)), Side("B", (runs[1],))])
     text = StringIO()
-    terminal.show(Console(file=text, width=80, force_terminal=True, color_system=None), found)
+    terminal.show(Console(file=text, width=80, force_terminal=True, color_system=None), document(found))
     rows = text.getvalue().splitlines()
     (median,) = [row for row in rows if row.startswith("median")]
     assert median.split()[-2:] == ["not", "shown"]
@@ -187,14 +188,14 @@ def _found(store: Path, sides: tuple[str, str]) -> Comparison:
 def test_a_terminal_of_80_columns_cuts_no_number(store: Path, sides: tuple[str, str]) -> None:
     text = StringIO()
     console = Console(file=text, width=80, force_terminal=True, color_system=None)
-    terminal.show(console, _found(store, sides))
+    terminal.show(console, document(_found(store, sides)))
     assert max(map(len, text.getvalue().splitlines())) <= 80
     assert "…" not in text.getvalue()
 
 
 @pytest.mark.slow
 def test_the_page_is_one_file_with_its_charts(store: Path, sides: tuple[str, str]) -> None:
-    text = page.page(_found(store, sides), command=("tauto", "compare", "A", "B"))
+    text = page.text(document(_found(store, sides), command=("tauto", "compare", "A", "B")))
     order = [text.index(f'id="{part}"') for part in ("gates", "changes", "numbers", "figures")]
     assert order == sorted(order)
     for chart in ("compare-0-ratio-0", "compare-0-histogram-0", "compare-0-top-0"):

@@ -1,14 +1,26 @@
 """A comparison in tables: the sides, what differs in the conditions, and what in the numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer.document import (
+    TableColumn,
+    TypedCell,
+    TypedTable,
+    Unit,
+    columns,
+    count,
+    micros,
+)
+from tautochrone.answer.document import words as cell
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.phrasing import comparison as words
-from tautochrone.answer.typeset import number
-from tautochrone.base.units import format_percent, format_us
+from tautochrone.answer.typeset import number, plain
+from tautochrone.answer.views import environment
+from tautochrone.base.units import format_percent
 from tautochrone.base.words import plural, upper_first
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, Pair
+from tautochrone.judge.comparison.conditions import Change, Changes
 from tautochrone.judge.comparison.gate import MISSES
 from tautochrone.judge.comparison.metric import Metric, Part
 from tautochrone.judge.comparison.side import Side
@@ -30,43 +42,109 @@ def labels(sides: Sequence[Side]) -> list[str]:
     return label_runs([side.manifests[0] for side in sides])
 
 
-_NA = "N/A"
 _LOST = "lost"
 _LEAST_P = 0.001
 _ALPHA = 0.05
 _MOST_IN_FULL = 16  # sources of all measures
 _SHOWN = ("better", "worse", "higher", "lower")
+_NOT_SET = ("deployment.", "parameters.", "virtual.")
+_SETS = ("kernel.options", "kernel.mitigations", "warnings", "clock.tsc_flags", "cpu.caches")
+"""Lists in which the order says nothing, so that only what differs need be shown."""
+
+_WORD_LISTS = ("command_line",)
+_MOST_PARTS = 12  # of a list without anything in common
 _SHORT = {"Kolmogorov-Smirnov": "KS", "Anderson-Darling": "AD"}
 
 
-def sides(comparison: Comparison, labels: Sequence[str]) -> Grid:
+def sides(comparison: Comparison) -> TypedTable:
     """Which is which."""
     earlier = any(side.earlier for side in comparison.sides)
     rows = tuple(
         (
-            side.name,
-            label,
-            side.named or legend(side),
-            number(len(side.runs)),
-            *([number(len(side.earlier))] if earlier else []),
+            cell(side.name),
+            cell(label),
+            cell(side.named or legend(side)),
+            count(len(side.runs)),
+            *([count(len(side.earlier))] if earlier else []),
         )
-        for side, label in zip(comparison.sides, labels, strict=True)
+        for side, label in zip(comparison.sides, labels(comparison.sides), strict=True)
     )
-    heads = ("", "what", "named", "runs", *(["others alike in the store"] if earlier else []))
-    return Grid("", heads, rows, words=("what", "named"))
+    heads = columns("", "what", "named", "runs", *(["others alike in the store"] if earlier else []))
+    return TypedTable("", heads, rows)
 
 
-def numbers_of(comparison: Comparison, *, narrow: bool = False) -> list[Grid]:
-    """All tables of numbers; of campaigns the one of all cells.
+def conditions(comparison: Comparison) -> TypedTable:
+    """The facts that differ, what matters most first: one row for each, one column for each side."""
+    changes = comparison.changes
+    rows = tuple((cell(_name(one)), *map(cell, _values(one))) for one in changes.of_conditions)
+    heads = columns("", *(side.name for side in comparison.sides))
+    return TypedTable("What differs in the conditions", heads, rows, tuple(_notes_on(changes)))
 
-    Args:
-        narrow: so that a row stands in one line of 80 columns: no ratios, fewer digits, shorter words.
-    """
+
+def _notes_on(changes: Changes) -> list[str]:
+    """What was compared, and what is not in the table."""
+    found = []
+    if not changes.of_conditions:
+        found.append(f"None of {changes.facts:,} facts that are known of the runs differs.")
+    if changes.by_itself:
+        named = ", ".join(map(_fact, changes.by_itself))
+        found.append(f"Differ between any two runs, and so say nothing: {named}.")
+    return found
+
+
+def _name(change: Change) -> str:
+    """A fact in words, and whether it is the runs of one side that differ in it."""
+    return _fact(change.name) if change.between else f"{_fact(change.name)} (among the runs of one side)"
+
+
+def _fact(name: str) -> str:
+    """``kernel.command_line`` is ``kernel command line``."""
+    group, _, rest = name.partition(".")
+    if group in ("parameters", "ruler") and rest:
+        return environment.words(rest)
+    return f"{environment.words(group)} {environment.words(rest)}" if rest else environment.words(group)
+
+
+def _values(change: Change) -> list[str]:
+    """What each side has; of long lists only what differs."""
+    own = change.values
+    if all(len(values) == 1 for values in own):
+        lists = [_as_set(change.name, values[0]) for values in own]
+        known = [set(one) for one in lists if one is not None]
+        if len(known) == len(lists) and max(map(len, known)) > 1:
+            common = set.intersection(*known)
+            return [_rest([part for part in one or () if part not in common], common) for one in lists]
+    return [" / ".join(_value(change.name, value) for value in values) for values in own]
+
+
+def _rest(parts: Sequence[str], common: set[str]) -> str:
+    shown = [plain(environment.show("", part)) for part in parts[:_MOST_PARTS]]
+    more = [f"{len(parts) - _MOST_PARTS} more"] if len(parts) > _MOST_PARTS else []
+    said = ", ".join([*shown, *more])
+    if not common:
+        return said or "none"
+    return f"also {said}" if said else "without these"
+
+
+def _as_set(name: str, value: Any) -> list[str] | None:
+    if name.endswith(_WORD_LISTS) and isinstance(value, str):
+        return value.split()
+    return [str(part) for part in value] if isinstance(value, tuple) and name in _SETS else None
+
+
+def _value(name: str, value: Any) -> str:
+    if value is None:
+        return "not set" if name.startswith(_NOT_SET) else "not known"
+    return plain(environment.show(name.rpartition(".")[2], value))
+
+
+def numbers_of(comparison: Comparison) -> list[TypedTable]:
+    """All tables of numbers; of campaigns the one of all cells."""
     if comparison.pairs[0].cell:
         return [cells(comparison)]
     if is_long(comparison):
         return [by_source(comparison)]
-    return [numbers(*one, comparison.confidence, narrow=narrow) for one in _parts(comparison)]
+    return [numbers(*one, comparison.confidence) for one in _parts(comparison)]
 
 
 def is_long(comparison: Comparison) -> bool:
@@ -74,7 +152,7 @@ def is_long(comparison: Comparison) -> bool:
     return len(list(_parts(comparison))) > _MOST_IN_FULL
 
 
-def by_source(comparison: Comparison) -> Grid:
+def by_source(comparison: Comparison) -> TypedTable:
     """Many sources in one table: the change of each number."""
     names = list(
         dict.fromkeys(words.name_of(metric) for pair in comparison.pairs for _, _, metric in pair.metrics())
@@ -86,22 +164,24 @@ def by_source(comparison: Comparison) -> Grid:
         where = [part.source, measure.name.removesuffix("_ns") if len(pair.measures) > 1 else ""]
         where.append(pair.second.name if several else "")
         cells_of = (_in_short(by_name.get(name)) for name in names)
-        rows.append((", ".join(filter(None, where)), *cells_of))
+        rows.append((cell(", ".join(filter(None, where))), *cells_of))
     first = comparison.sides[0].name
     notes = (
         f"The change against {first}. In brackets: no difference shown; too few: there is no interval. One "
         "source with its intervals, tests and reasons: --source NAME.",
     )
-    return Grid("Source by source", ("", *names), tuple(rows), notes, words=tuple(names))
+    return TypedTable("Source by source", columns("", *names), tuple(rows), notes)
 
 
-def _in_short(one: Metric | None) -> str:
+def _in_short(one: Metric | None) -> TypedCell:
     """The change in per cent, and its verdict where there is one."""
-    if one is None:
-        return "-"
-    if one.ratio is None or one.name == MISSES:
+    if one is None or one.ratio is None or one.name == MISSES:
         return _short(one)
     said = f"{(one.ratio - 1) * 100:+.3g} %"
+    return TypedCell(one.ratio - 1, "share", _with_verdict(said, one), left=True)
+
+
+def _with_verdict(said: str, one: Metric) -> str:
     if one.verdict in ("no difference shown", ""):
         return f"({said})"
     if one.verdict in ("too few samples", "too few runs"):
@@ -149,22 +229,17 @@ def _parts(comparison: Comparison) -> Iterator[tuple[Pair, MeasureCompared, Part
                 yield pair, measure, part
 
 
-def numbers(
-    pair: Pair, measure: MeasureCompared, part: Part, confidence: float, *, narrow: bool = False
-) -> Grid:
-    """One source of one measure."""
+def numbers(pair: Pair, measure: MeasureCompared, part: Part, confidence: float) -> TypedTable:
+    """One source of one measure; without ratios and with fewer digits, a row stands in 80 columns."""
     first, second = pair.first.name, pair.second.name
     sure = format_percent(confidence)
-    heads = ["", first, second, f"{second} - {first}", f"{sure} interval", "ratio", "p", "verdict"]
-    rows = [_row(one, narrow=narrow) for one in part.metrics]
-    kept = [at for at, head in enumerate(heads) if not (narrow and head == "ratio")]
-    return Grid(
-        f"{_title(pair, measure, part)} in us",
-        tuple(heads[at] for at in kept),
-        tuple(tuple(row[at] for at in kept) for row in rows),
-        tuple(_notes(pair, part)),
-        words=(f"{sure} interval", "verdict"),
+    heads = (
+        *columns("", first, second, f"{second} - {first}", f"{sure} interval"),
+        TableColumn("ratio", spare=True),
+        *columns("p", "verdict"),
     )
+    rows = tuple(map(_row, part.metrics))
+    return TypedTable(f"{_title(pair, measure, part)} in us", heads, rows, tuple(_notes(pair, part)))
 
 
 def _title(pair: Pair, measure: MeasureCompared, part: Part) -> str:
@@ -173,26 +248,36 @@ def _title(pair: Pair, measure: MeasureCompared, part: Part) -> str:
     return f"{cell}{meaning}, {part.source}, {pair.second.name} against {pair.first.name}"
 
 
-def _row(one: Metric, *, narrow: bool) -> tuple[str, ...]:
+def _row(one: Metric) -> tuple[TypedCell, ...]:
     unknown = one.second is None and one.first is None
-    verdict = "not shown" if narrow and one.verdict == "no difference shown" else one.verdict
+    brief = "not shown" if one.verdict == "no difference shown" else ""
     return (
-        words.name_of(one),
+        cell(words.name_of(one)),
         value(one, one.first),
         value(one, one.second),
-        _NA if one.difference is None else _difference(one, one.difference, brief=narrow),
-        _interval(one, brief=narrow),
-        _NA if one.ratio is None else _ratio(one.ratio),
-        _NA if one.adjusted is None else _p(one.adjusted),
-        verdict or ("not tested" if not unknown else _NA),
+        _changed(one, one.difference),
+        _interval(one),
+        TypedCell(one.ratio, "number", "" if one.ratio is None else _ratio(one.ratio)),
+        TypedCell(one.adjusted, "number", "" if one.adjusted is None else _p(one.adjusted)),
+        TypedCell(one.verdict or ("not tested" if not unknown else None), brief=brief),
     )
 
 
-def value(one: Metric, of_side: float | None) -> str:
+def value(one: Metric, of_side: float | None) -> TypedCell:
     """Of one side: us, or of losses per cent."""
-    if of_side is None:
-        return "not known" if one.name == MISSES else _LOST
-    return _percent(of_side) if one.name == MISSES else format_us(of_side)
+    if one.name != MISSES:
+        return micros(of_side, _LOST)
+    return TypedCell(of_side, "share", "not known" if of_side is None else _percent(of_side))
+
+
+def _unit(one: Metric) -> Unit:
+    return "share" if one.name == MISSES else "ns"
+
+
+def _changed(one: Metric, by: float | None) -> TypedCell:
+    if by is None:
+        return TypedCell(None, _unit(one))
+    return TypedCell(by, _unit(one), _difference(one, by), brief=_difference(one, by, brief=True))
 
 
 def _difference(one: Metric, difference: float, *, brief: bool = False) -> str:
@@ -204,15 +289,22 @@ def _difference(one: Metric, difference: float, *, brief: bool = False) -> str:
     return f"{difference / 1e3:+,.3f}"
 
 
-def _interval(one: Metric, *, brief: bool) -> str:
+def _interval(one: Metric) -> TypedCell:
     if one.low is None and one.high is None:
-        return "none"
-    ends = [
-        "beyond all" if end is None else _difference(one, end, brief=brief) for end in (one.low, one.high)
-    ]
-    if brief:
-        return f"{ends[0]}..{ends[1]}".replace(" %..", "..")
-    return f"{ends[0]} to {ends[1]}"
+        return TypedCell(None, _unit(one), "none", left=True)
+    ends, brief = (
+        ["beyond all" if end is None else _difference(one, end, brief=short) for end in (one.low, one.high)]
+        for short in (False, True)
+    )
+    return TypedCell(
+        None,
+        _unit(one),
+        f"{ends[0]} to {ends[1]}",
+        one.low,
+        one.high,
+        left=True,
+        brief=f"{brief[0]}..{brief[1]}".replace(" %..", ".."),
+    )
 
 
 def _ratio(ratio: float) -> str:
@@ -269,7 +361,7 @@ def _test(test: TwoSample) -> str:
     return f"{name} {test.statistic:.4g}, p {_p(test.p)} (not adjusted{how})"
 
 
-def cells(comparison: Comparison) -> Grid:
+def cells(comparison: Comparison) -> TypedTable:
     """Campaigns, cell by cell: the change of each number."""
     names = list(
         dict.fromkeys(words.name_of(metric) for pair in comparison.pairs for _, _, metric in pair.metrics())
@@ -279,34 +371,26 @@ def cells(comparison: Comparison) -> Grid:
         f"{comparison.sides[1].named} against {comparison.sides[0].named}. In brackets: no difference "
         "shown. Misses: in percentage points of the releases.",
     )
-    heads = ("cell", "source", "runs", *names)
-    return Grid("Cell by cell", heads, rows, notes, words=("source", "runs", *names))
+    return TypedTable("Cell by cell", columns("cell", "source", "runs", *names), rows, notes)
 
 
-def _cell_rows(pair: Pair, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def _cell_rows(pair: Pair, names: Sequence[str]) -> Iterator[tuple[TypedCell, ...]]:
     for measure in pair.measures:
         for part in measure.parts:
             by_name = {words.name_of(one): one for one in part.metrics}
             source = part.source if len(pair.measures) == 1 else f"{part.source}, {measure.name}"
             runs = f"{len(pair.first.runs)}, {len(pair.second.runs)}"
-            yield (pair.cell, source, runs, *(_short(by_name.get(name)) for name in names))
+            named = map(cell, (pair.cell, source, runs))
+            yield (*named, *(_short(by_name.get(name)) for name in names))
 
 
-def _short(one: Metric | None) -> str:
+def _short(one: Metric | None) -> TypedCell:
     if one is None:
-        return "-"
+        return cell("-")
+    if one.difference is None and one.verdict in ("too few samples", "too few runs"):
+        return cell("too few")
     said = words.bare_change(one)
-    if one.verdict in ("no difference shown", ""):
-        return f"({said})"
-    if one.verdict in ("too few samples", "too few runs"):
-        return "too few" if one.difference is None else f"({said}) too few"
-    return f"{said} {one.verdict}"
-
-
-def gates(comparison: Comparison) -> list[str]:
-    """What came of each gate."""
-    several = len(comparison.pairs) > 1
-    return [f"{words.gate(one, several=several)}" for one in comparison.gates]
+    return TypedCell(one.difference, _unit(one), _with_verdict(said, one), one.low, one.high, left=True)
 
 
 def legend(side: Side) -> str:

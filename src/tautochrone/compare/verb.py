@@ -95,7 +95,7 @@ def compare(
         _write(comparison, lacking, out, as_json=as_json, open_it=open_it)
     if gates:
         from tautochrone.command.told import tell
-        from tautochrone.compare.terminal import exit_code, outcome
+        from tautochrone.compare.answer import exit_code, outcome
 
         tell(outcome(comparison, strict=strict), junit, markdown)
         if code := exit_code(comparison, strict=strict):
@@ -171,25 +171,27 @@ def _compare(place: Store, named: Sequence[Named], asked: _Asked) -> tuple[Compa
 
 def _show(comparison: Comparison, lacking: Sequence[str], *, as_json: bool) -> None:
     if as_json:
-        from tautochrone.compare.terminal import as_table
+        from tautochrone.compare.answer import as_table
 
         tell_json(lambda: as_table(comparison, lacking))
         return
     from tautochrone.answer.console import make_console
-    from tautochrone.compare import terminal
+    from tautochrone.answer.render.terminal import show
+    from tautochrone.compare.answer import document
 
-    terminal.show(make_console(), comparison, lacking)
+    show(make_console(), document(comparison, lacking))
 
 
 def _write(
     comparison: Comparison, lacking: Sequence[str], out: Path | None, *, as_json: bool, open_it: bool
 ) -> None:
     from tautochrone.answer.console import make_console
-    from tautochrone.compare import page
+    from tautochrone.answer.render import page
+    from tautochrone.compare.answer import document
 
     ids = [side.runs[0].id for side in comparison.sides[:2]]
     path = out if out is not None else Path(f"compare-{'-'.join(ids)}.html")
-    page.render(comparison, lacking, command=("tauto", *sys.argv[1:]), out=path)
+    page.write(document(comparison, lacking, ("tauto", *sys.argv[1:])), path)
     make_console(stderr=as_json).print(f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False)
     if open_it:
         import webbrowser

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tautochrone.answer.phrasing import comparison as words
-from tautochrone.answer.views.grids import view
-from tautochrone.compare import facts, tables
-from tautochrone.compare.tables import labels, letter
+from tautochrone.compare import tables
+from tautochrone.compare.tables import letter
 from tautochrone.judge.comparison.compare import Comparison, compare
 from tautochrone.judge.comparison.earlier import with_earlier
 from tautochrone.judge.comparison.side import Side
@@ -35,5 +34,5 @@ def compared(
         for one in pair.measures
         for part in one.parts
     ]
-    grids = (tables.sides(found, labels(found.sides)), facts.grid(found.changes, found.sides), *numbers)
-    return Shown(found, words.headline(found), tuple(words.sentences(found)), tuple(map(view, grids)))
+    grids = (tables.sides(found), tables.conditions(found), *numbers)
+    return Shown(found, words.headline(found), tuple(words.sentences(found)), grids)

@@ -120,18 +120,19 @@ def of_pair(pair: Pair) -> str:
 
 def sentences(comparison: Comparison) -> list[str]:
     """What must be known about the answer: of what it is a comparison, and what the intervals rest on."""
-    there = {one.experiment for side in comparison.sides for one in side.manifests}
-    return [*([INCIDENTAL] if FOOTPRINT in there else []), *worth(comparison), *how_sure(comparison)]
+    return [*worth(comparison), *how_sure(comparison)]
 
 
 def worth(comparison: Comparison) -> list[str]:
-    """What the comparison of each pair is worth; what is true of all is said once."""
+    """Of what it is a comparison, and what that of each pair is worth; what is true of all is said once."""
+    there = {one.experiment for side in comparison.sides for one in side.manifests}
+    incidental = [INCIDENTAL] if FOOTPRINT in there else []
     about: dict[str, list[str]] = {}
     for pair in comparison.pairs:
         for sentence in dict.fromkeys(_worth(pair)):
             about.setdefault(sentence, []).append(pair.cell or pair.second.name)
     whole = len(comparison.pairs)
-    return [
+    return incidental + [
         sentence if len(names) == whole else f"{_few(names)}: {sentence}" for sentence, names in about.items()
     ]
 

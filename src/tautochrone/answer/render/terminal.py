@@ -170,8 +170,8 @@ def _spaced(console: Console, blocks: Sequence[Block]) -> Iterator[RenderableTyp
     for block in blocks:
         lines = list(_lines(console, block))
         if lines and not _begins_apart(block):
-            both = isinstance(before, Sentence) and isinstance(block, Sentence)
-            if not both and not isinstance(before, Heading):
+            goes_on = isinstance(before, Sentence | Recommendations) and isinstance(block, Sentence)
+            if not goes_on and not isinstance(before, Heading):
                 yield Text("")
         yield from lines
         before = block if lines else before

@@ -1,34 +1,19 @@
-"""The page of a comparison: one HTML file. Conditions first, then numbers, then charts."""
+"""The figures of a comparison: the ratio of each number, and the distributions over each other."""
 
-import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
-from tautochrone.answer import audits, html
 from tautochrone.answer.blocks import Figure, Panel, Place
 from tautochrone.answer.charts import cumulative, histogram, rows
 from tautochrone.answer.charts.rows import SideRatio
 from tautochrone.answer.charts.signs import CIRCLE, Sign
-from tautochrone.answer.foot import first, foot
 from tautochrone.answer.phrasing import comparison as words
 from tautochrone.answer.series import Bins, Curve, Series
-from tautochrone.answer.typeset import micro
-from tautochrone.answer.views import conditions, grids, run_lines, warnings
-from tautochrone.base.faults import Later
 from tautochrone.base.units import format_quantile
 from tautochrone.base.words import upper_first
-from tautochrone.compare import facts, tables
-from tautochrone.compare.tables import labels
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, Pair
 from tautochrone.judge.comparison.gate import MISSES
 from tautochrone.judge.comparison.metric import Metric, Part
-from tautochrone.judge.comparison.passing import Passing
-from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.counts import Counts
-
-# The figures of a comparison: the ratio of each number, and the distributions over each other.
-
 
 _MOST_PANELS = 8
 _MOST_CELLS = 60
@@ -192,88 +177,3 @@ def _one_series(name: str, rank: int, source: str, counts: Counts) -> Series:
 
 def _more(sources: int) -> tuple[str, ...]:
     return (f"{sources - _MOST_PANELS} more sources are in the tables.",) if sources > _MOST_PANELS else ()
-
-
-_MOST_SENTENCES = 12
-_MARKS: dict[Passing, str] = {
-    "broken": "missed",
-    "kept": "holds",
-    "not shown": "not-shown",
-    "void": "tight",
-}
-
-
-@dataclass(frozen=True)
-class _Gate:
-    mark: str
-    text: str
-
-
-def render(
-    comparison: Comparison, lacking: Sequence[str] = (), *, command: Sequence[str] = (), out: Path
-) -> Path:
-    """Write the page.
-
-    Args:
-        lacking: of campaigns, what is only on one side.
-        command: what was typed.
-        out: the HTML file; its folder must exist.
-
-    Returns:
-        ``out``.
-
-    Raises:
-        StoreError: the file can't be written.
-    """
-    return html.write(page(comparison, lacking, command), out)
-
-
-def page(comparison: Comparison, lacking: Sequence[str] = (), command: Sequence[str] = ()) -> str:
-    """The HTML text."""
-    cells = bool(comparison.pairs[0].cell)
-    names = [side.named for side in comparison.sides] if cells else labels(comparison.sides)
-    key = [f"{side.name}: {name}" for side, name in zip(comparison.sides, names, strict=True)]
-    placed = _placed(comparison)
-    manifests = [manifest for manifest, _, _ in placed]
-    titles = [f"{side}, {one.id}" for one, side, _ in placed]
-    return html.render(
-        "comparison.html.j2",
-        masthead=Later(html.masthead, *manifests),
-        title=html.title(lambda: micro(words.headline(comparison))),
-        how=Later(lambda: [micro(one) for one in (*words.worth(comparison)[:_MOST_SENTENCES], *lacking)]),
-        gates=Later(_gates, comparison),
-        sides=None if cells else Later(lambda: grids.view(tables.sides(comparison, names))),
-        changes=Later(lambda: grids.view(facts.grid(comparison.changes, comparison.sides))),
-        numbers=Later(lambda: [grids.view(one) for one in tables.numbers_of(comparison)]),
-        sure=Later(_how_sure, comparison),
-        figures=Later(figures, comparison, key),
-        key=[] if cells else list(enumerate(key)),
-        lacking=(),
-        **foot(manifests, Later(warnings.warnings, manifests, titles), audits.one_of_each(manifests)),
-        deployments=first(conditions.deployments, manifests, titles),
-        loads=first(conditions.loads, manifests, titles),
-        runs=Later(lambda: [run_lines.run_line(one, side, cell) for one, side, cell in placed]),
-        commands=[
-            shlex.join(command) or "tauto compare A B",
-            *(f"tauto show {one.id}" for one in manifests[:4]),
-        ],
-    )
-
-
-def _how_sure(comparison: Comparison) -> list[str]:
-    return [micro(one) for one in (*tables.why_not(comparison), *words.how_sure(comparison))]
-
-
-def _gates(comparison: Comparison) -> list[_Gate]:
-    said = zip(comparison.gates, tables.gates(comparison), strict=True)
-    return [_Gate(_MARKS[judged.passing], micro(comparison)) for judged, comparison in said]
-
-
-def _placed(comparison: Comparison) -> list[tuple[Manifest, str, str]]:
-    """Every run once, with its side and its cell."""
-    found: dict[str, tuple[Manifest, str, str]] = {}
-    for pair in comparison.pairs:
-        for side in (pair.first, pair.second):
-            for manifest in side.manifests:
-                found.setdefault(manifest.id, (manifest, side.name, pair.cell))
-    return list(found.values())

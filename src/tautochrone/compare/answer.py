@@ -1,36 +1,132 @@
-"""A comparison in the terminal: conditions first, then numbers, then gates."""
+"""The answer of a comparison: as a document, as JSON, and what came of its gates."""
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rich.console import Console
-from rich.text import Text
-
-from tautochrone.answer.blocks import Grid
 from tautochrone.answer.ci.outcome import Case, Outcome, Standing
-from tautochrone.answer.console import show_part
+from tautochrone.answer.document import (
+    Block,
+    Disclosure,
+    Document,
+    Drawing,
+    Grounds,
+    Mark,
+    Points,
+    Sentence,
+    part,
+)
 from tautochrone.answer.phrasing import comparison as words
-from tautochrone.answer.render.terminal import band_lines
-from tautochrone.answer.terminal import show_grid
-from tautochrone.compare import facts, tables
-from tautochrone.compare.tables import labels
+from tautochrone.base.faults import Later
+from tautochrone.base.words import plural
+from tautochrone.compare import tables
 from tautochrone.judge.comparison.compare import Comparison, Pair
 from tautochrone.judge.comparison.conditions import Change
 from tautochrone.judge.comparison.metric import Metric, Part
 from tautochrone.judge.comparison.passing import Judged, Passing
+from tautochrone.run.manifest import Manifest
 
-# A comparison as JSON; times in nanoseconds, shares as fractions.
+_SCHEMA = 1
+_MOST_SENTENCES = 12
+_MARKS: dict[Passing, Mark] = {
+    "broken": "missed",
+    "kept": "holds",
+    "not shown": "not-shown",
+    "void": "tight",
+}
+_STANDINGS: dict[Passing, Standing] = {
+    "broken": "failed",
+    "kept": "passed",
+    "not shown": "skipped",
+    "void": "not shown",
+}
 
 
-SCHEMA = 1
+def document(comparison: Comparison, lacking: Sequence[str] = (), command: Sequence[str] = ()) -> Document:
+    """What a comparison comes to: conditions first, then numbers, gates, and charts.
+
+    Args:
+        comparison: of two sides or more.
+        lacking: of campaigns, what is only on one side.
+        command: what was typed.
+    """
+    cells = bool(comparison.pairs[0].cell)
+    placed = _placed(comparison)
+    return Document(
+        headline=Later(words.headline, comparison),
+        parts=(
+            part("The sides", lambda: [] if cells else [tables.sides(comparison)]),
+            part("In short", lambda: _in_short(comparison, lacking)),
+            part("The gates", lambda: _gates(comparison), id="gates", decides=True),
+            part("What differs in the conditions", lambda: [tables.conditions(comparison)], id="changes"),
+            part("What differs in the numbers", lambda: tables.numbers_of(comparison), id="numbers"),
+            part("How sure it is", lambda: [_how_sure(comparison)]),
+            part("Beside each other", lambda: _figures(comparison), id="figures", only="page"),
+        ),
+        grounds=Grounds(
+            manifests=tuple(manifest for manifest, _, _ in placed),
+            places=tuple((side, cell) for _, side, cell in placed),
+            heads=("Side", "Cell", "What"),
+            one_of_each=True,
+            commands=(
+                shlex.join(command) or "tauto compare A B",
+                *(f"tauto show {manifest.id}" for manifest, _, _ in placed[:4]),
+            ),
+            again="Compare anew",
+        ),
+    )
+
+
+def _in_short(comparison: Comparison, lacking: Sequence[str]) -> Iterator[Block]:
+    said = [Sentence(one) for one in words.worth(comparison)]
+    yield from said[:_MOST_SENTENCES]
+    if more := said[_MOST_SENTENCES:]:
+        yield Disclosure(plural(len(more), "more sentence"), tuple(more))
+    yield from map(Sentence, lacking)
+
+
+def _gates(comparison: Comparison) -> Iterator[Block]:
+    several = len(comparison.pairs) > 1
+    if comparison.gates:
+        yield Points(
+            tuple(
+                Sentence(words.gate(one, several=several), mark=_MARKS[one.passing])
+                for one in comparison.gates
+            )
+        )
+
+
+def _how_sure(comparison: Comparison) -> Points:
+    reasons = (Sentence(one, "note") for one in tables.why_not(comparison))
+    return Points((*reasons, *map(Sentence, words.how_sure(comparison))))
+
+
+def _figures(comparison: Comparison) -> Iterator[Block]:
+    from tautochrone.compare.figures import figures
+
+    cells = bool(comparison.pairs[0].cell)
+    names = [side.named for side in comparison.sides] if cells else tables.labels(comparison.sides)
+    key = tuple(f"{side.name}: {name}" for side, name in zip(comparison.sides, names, strict=True))
+    for figure in figures(comparison, key):
+        yield Drawing(figure, () if cells else key)
+
+
+def _placed(comparison: Comparison) -> list[tuple[Manifest, str, str]]:
+    """Every run once, with its side and its cell."""
+    found: dict[str, tuple[Manifest, str, str]] = {}
+    for pair in comparison.pairs:
+        for side in (pair.first, pair.second):
+            for manifest in side.manifests:
+                found.setdefault(manifest.id, (manifest, side.name, pair.cell))
+    return list(found.values())
 
 
 def as_table(comparison: Comparison, lacking: Sequence[str] = ()) -> dict[str, Any]:
-    """All of it."""
+    """What programs read; times in nanoseconds, shares as fractions."""
     cells = bool(comparison.pairs[0].cell)
     return {
-        "schema": SCHEMA,
+        "schema": _SCHEMA,
         "headline": words.headline(comparison),
         "confidence": comparison.confidence,
         "compared": comparison.compared,
@@ -133,17 +229,6 @@ def _gate(one: Judged) -> dict[str, Any]:
     }
 
 
-# What came of the gates, for programs that build and test.
-
-
-_STANDINGS: dict[Passing, Standing] = {
-    "broken": "failed",
-    "kept": "passed",
-    "not shown": "skipped",
-    "void": "not shown",
-}
-
-
 def outcome(comparison: Comparison, *, strict: bool) -> Outcome:
     """One case for each gate and source.
 
@@ -171,60 +256,3 @@ def _standing(judged: Judged, *, strict: bool) -> Standing:
     if judged.passing == "not shown" and strict:
         return "not shown"
     return _STANDINGS[judged.passing]
-
-
-_STYLES = {"broken": "bold red", "void": "bold yellow", "not shown": "yellow", "kept": "green"}
-
-
-def show(console: Console, comparison: Comparison, lacking: Sequence[str] = ()) -> None:
-    """Print it.
-
-    Args:
-        lacking: of campaigns, what is only on one side.
-    """
-    wrap = not console.is_terminal
-    cells = bool(comparison.pairs[0].cell)
-
-    def show_sides() -> None:
-        for line in band_lines([one for side in comparison.sides for one in side.manifests]):
-            console.print(line, soft_wrap=wrap)
-        console.print(Text(words.headline(comparison), style="bold"), soft_wrap=wrap)
-        if not cells:
-            show_rows(tables.sides(comparison, labels(comparison.sides)))
-
-    def show_rows(grid: Grid) -> None:
-        for part in show_grid(console, grid) if grid.rows else (Text(one) for one in ("", *grid.notes)):
-            console.print(part, soft_wrap=wrap)
-
-    def show_words() -> None:
-        console.print()
-        for sentence in (*words.sentences(comparison)[:_MOST], *lacking):
-            console.print(Text(sentence), soft_wrap=wrap)
-
-    def show_numbers() -> None:
-        narrow = console.is_terminal and console.width < _WIDE
-        for grid in tables.numbers_of(comparison, narrow=narrow):
-            for part in show_grid(console, grid):
-                console.print(part)
-        for at, reason in enumerate(tables.why_not(comparison)):
-            console.print(Text(reason if at else f"\n{reason}", style="dim"), soft_wrap=wrap)
-
-    def show_gates() -> None:
-        if comparison.gates:
-            console.print()
-        for judged, said in zip(comparison.gates, tables.gates(comparison), strict=True):
-            console.print(Text(said, style=_STYLES[judged.passing]), soft_wrap=wrap)
-
-    show_part(console, "The sides", show_sides)
-    show_part(
-        console,
-        "What differs in the conditions",
-        lambda: show_rows(facts.grid(comparison.changes, comparison.sides)),
-    )
-    show_part(console, "In short", show_words)
-    show_part(console, "What differs in the numbers", show_numbers)
-    show_part(console, "The gates", show_gates)
-
-
-_MOST = 40
-_WIDE = 100
