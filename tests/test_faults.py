@@ -73,19 +73,19 @@ def read(page: Path) -> str:
 @pytest.mark.parametrize(
     ("broken", "part", "still"),
     [
-        ("report.composition._cumulative", "How late the completed cycles began", "m0-histogram-0"),
-        ("report.page.loops.view", "Verdict", "m0-histogram-0"),
+        ("answer.composition._cumulative", "How late the completed cycles began", "m0-histogram-0"),
+        ("answer.page.loops.view", "Verdict", "m0-histogram-0"),
         *(
             pytest.param(*one, marks=pytest.mark.slow)
             for one in (
-                ("report.composition.histogram.chart", "How often each value occurred", "m0-whole"),
-                ("report.sections._section_of", "Scheduling latency", 'id="books"'),
-                ("report.page.books.view", "The books", "m0-histogram-0"),
-                ("report.page.html.masthead", "Masthead", "m0-histogram-0"),
-                ("report.page.tails_of", "How rare a late cycle is", "m0-histogram-0"),
-                ("report.evidence.course_of", "What stands out over time", "m0-histogram-0"),
-                ("report.evidence._series", "scheduling latency, ", 'id="books"'),
-                ("report.audits.audit_runs", "The audit", "m0-histogram-0"),
+                ("answer.composition.histogram.chart", "How often each value occurred", "m0-whole"),
+                ("answer.page._section_of", "Scheduling latency", 'id="books"'),
+                ("answer.page.books.view", "The books", "m0-histogram-0"),
+                ("answer.page.html.masthead", "Masthead", "m0-histogram-0"),
+                ("answer.page.tails_of", "How rare a late cycle is", "m0-histogram-0"),
+                ("answer.evidence.course_of", "What stands out over time", "m0-histogram-0"),
+                ("answer.evidence._series", "scheduling latency, ", 'id="books"'),
+                ("answer.audits.audit_runs", "The audit", "m0-histogram-0"),
             )
         ),
     ],
@@ -123,7 +123,7 @@ def test_a_chart_that_lost_its_place_is_not_drawn(tauto: Command, monkeypatch: p
 
 def test_a_part_of_a_comparison_costs_that_part_only(tauto: Command) -> None:
     runs = idle_and_loaded(tauto.store)
-    tauto.break_("report.comparison.facts.grid")
+    tauto.break_("compare.tables.conditions")
     code, out, err = tauto.run(
         "compare", *(run.id for run in runs), "--out", "page.html", "--fail-on", "max +1%"
     )
@@ -138,7 +138,7 @@ def test_a_part_of_a_comparison_costs_that_part_only(tauto: Command) -> None:
 
 def test_json_that_can_not_be_made_costs_no_page(tauto: Command) -> None:
     runs = idle_and_loaded(tauto.store)
-    tauto.break_("report.comparison.as_json.as_table")
+    tauto.break_("compare.answer.as_table")
     code, out, err = tauto.run("compare", *(run.id for run in runs), "--out", "page.html", "--json")
     assert (code, out) == (70, "")
     assert 'id="numbers"' in read(Path("page.html"))
@@ -147,7 +147,7 @@ def test_json_that_can_not_be_made_costs_no_page(tauto: Command) -> None:
 
 def test_a_part_of_a_tail_costs_that_part_only(tauto: Command) -> None:
     runs = idle_and_loaded(tauto.store)
-    tauto.break_("report.tail.tables.limits")
+    tauto.break_("answer.tail.tables.limits")
     code, out, err = tauto.run("tail", runs[0].id)
     assert code == 70, err
     for source in ("cpu0", "cpu1"):
@@ -158,7 +158,7 @@ def test_a_part_of_a_tail_costs_that_part_only(tauto: Command) -> None:
 
 def test_a_part_of_a_run_in_the_terminal_costs_that_part_only(tauto: Command) -> None:
     runs = idle_and_loaded(tauto.store)
-    tauto.break_("report.terminal._settings")
+    tauto.break_("answer.terminal._settings")
     code, out, err = tauto.run("show", runs[0].id)
     assert code == 70, err
     assert notice("Settings") in out
@@ -169,10 +169,10 @@ def test_a_part_of_a_run_in_the_terminal_costs_that_part_only(tauto: Command) ->
 PARTS_OF_THE_ANSWER = pytest.mark.parametrize(
     ("broken", "part"),
     [
-        ("judgement.mechanisms.mechanisms", "Mechanisms"),
-        ("judgement.next_steps.next_steps", "What next"),
+        ("judge.mechanisms.mechanisms", "Mechanisms"),
+        ("answer.next_steps.next_steps", "What next"),
         ("machine.audit.audit_facts", "The audit"),
-        ("judgement.loops.judge_runs", "Verdict"),
+        ("judge.loops.judge_runs", "Verdict"),
     ],
 )
 
@@ -214,8 +214,8 @@ def test_the_first_answer_loses_neither_verdict_nor_page(tauto: Command, broken:
 @pytest.mark.parametrize(
     ("broken", "part"),
     [
-        ("report.check.tables.answers", "The answer in numbers"),
-        ("judgement.requirement.limiting.limiting", "What limits it"),
+        ("check.answer.answers", "The answer in numbers"),
+        ("judge.requirement.limiting.limiting", "What limits it"),
         ("machine.audit.audit_facts", "The audit"),
     ],
 )
