@@ -11,14 +11,15 @@ import pytest
 import streams
 from real import tauto
 from report_runs import FACTS
+from tautochrone.answer.render import page
 from tautochrone.base.errors import UsageError
 from tautochrone.run.store import Store
 from tautochrone.statistics.quantiles import interval_ranks
-from tautochrone.trend import page, terminal, words
+from tautochrone.trend import answer, words
+from tautochrone.trend.answer import sparkline
 from tautochrone.trend.judge import FEWEST, Line, Trend, trend
 from tautochrone.trend.metric import parse_metric
 from tautochrone.trend.record import TRAITS, chosen, measures, records
-from tautochrone.trend.terminal import sparkline
 
 KNOWN = ("latency_ns", "response_ns", "period_error_ns")
 
@@ -256,11 +257,11 @@ def test_the_page_has_a_chart_for_each_line_and_names_what_changed(tmp_path: Pat
         measure(store, day, latencies(10_000 if day <= 6 else 20_000, day, 300), kernel=kernel)
         measure(store, day, latencies(30_000, day + 50, 300), kernel=kernel, load="cpu")
     found = seen(store, by=("machine", "load"))
-    text = page.page(found, [one.manifest for one in records(store)])
+    text = page.text(answer.document(found, [one.manifest for one in records(store)]))
     assert text.count('class="chart"') == 2
     assert "1 lasting change found" in text
     assert "kernel.release 6.1.0-25 \u2192 6.1.0-27" in text
-    assert terminal.as_table(found)["lines"][0]["searched"]
+    assert answer.as_table(found)["lines"][0]["searched"]
 
 
 @pytest.mark.slow
@@ -287,5 +288,5 @@ def test_lines_without_any_value_have_a_page(tmp_path: Path) -> None:
     found = seen(store, "latency p99.9")
     assert found.lines
     assert not any(line.points for line in found.lines)
-    text = page.page(found, [one.manifest for one in records(store)])
+    text = page.text(answer.document(found, [one.manifest for one in records(store)]))
     assert "2026-11-01" in text

@@ -66,7 +66,12 @@ class TypedCell:
     @property
     def right(self) -> bool:
         """Whether it stands to the right, as numbers do."""
-        return self.unit not in _WORDS and not self.left
+        return self.whole and not self.left
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is better not broken into lines: a number, or an interval."""
+        return self.unit not in _WORDS
 
     @property
     def known(self) -> bool:
@@ -217,10 +222,17 @@ class Recommendations:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure, with the key that its panels share: the name of each series."""
+    """A figure.
 
-    figure: Figure
+    Attributes:
+        figure: drawn where it is shown.
+        key: which its panels share: the name of each series.
+        sketch: a line of text, for media without figures.
+    """
+
+    figure: Figure | Later[Figure]
     key: tuple[str, ...] = ()
+    sketch: str = ""
 
     @property
     def ranked(self) -> list[tuple[int, str]]:
@@ -287,7 +299,8 @@ class Grounds:
         heads: of the first three columns of that table.
         one_of_each: whether of runs on one machine and kernel, one stands for its facts and its audit.
         where: on which machine and under what, in a sentence; empty: that goes without saying.
-        commands: that give this answer, and a closer look.
+        masthead: what a page has at its top; None: machine, kernel and day.
+        commands: that give this answer, and a closer look; without any, a page does not list the runs.
         again: what the first of them does.
     """
 
@@ -296,6 +309,7 @@ class Grounds:
     heads: tuple[str, str, str] = ("", "", "")
     one_of_each: bool = False
     where: str | Later[str] = ""
+    masthead: Later[str] | None = None
     commands: tuple[str, ...] = ()
     again: str = ""
 

@@ -51,14 +51,20 @@ def first(
 
 
 def foot_of(grounds: Grounds) -> Mapping[str, Any]:
-    """The words of ``foot.html.j2`` about the runs that an answer rests on."""
+    """The words of a page about the runs that an answer rests on; those of its foot, if it has one."""
     manifests = grounds.manifests
+    head: dict[str, Any] = {
+        "masthead": grounds.masthead or Later(html.masthead, *manifests),
+        "band": Later(virtual.band, manifests),
+    }
+    if not grounds.commands:
+        return head
     places = grounds.places or (("", ""),) * len(manifests)
     placed = list(zip(manifests, places, strict=True))
     labels = [f"{where}, {one.id}" for one, (where, _) in placed]
     machines = audits.one_of_each(manifests) if grounds.one_of_each else None
     return {
-        "masthead": Later(html.masthead, *manifests),
+        **head,
         **foot(manifests, Later(warnings.warnings, manifests, labels), machines),
         "deployments": first(conditions.deployments, manifests, labels),
         "loads": first(conditions.loads, manifests, labels),

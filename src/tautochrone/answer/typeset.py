@@ -22,8 +22,8 @@ def head_micro(text: str) -> str:
 
 
 def typeset(text: str) -> str:
-    """Set the units of a text, wherever it stands."""
-    return head_micro(micro(text))
+    """Set the units of a text, wherever it stands, and what became of what."""
+    return head_micro(micro(text)).replace(" -> ", " \u2192 ")
 
 
 def duration(ns: float | None) -> str:

@@ -53,7 +53,8 @@ def trend(
     parameters. --by machine,deployment,load has all kernels in one line, so that an update is seen as a step.
     """
     from tautochrone.answer.console import make_console
-    from tautochrone.trend import terminal
+    from tautochrone.answer.render.terminal import show
+    from tautochrone.trend import answer
     from tautochrone.trend.judge import trend as trend_of
     from tautochrone.trend.metric import choices, parse_metric
     from tautochrone.trend.record import chosen, measures, records
@@ -78,14 +79,15 @@ def trend(
     told = trend_of(found, wanted, traits, last)
     if not told.lines:
         raise UsageError(*_nothing(found, wanted.text))
+    shown = answer.document(told, [one.manifest for one in found])
     if as_json:
-        tell_json(lambda: terminal.as_table(told))
+        tell_json(lambda: answer.as_table(told))
     else:
-        terminal.show_trend(make_console(), told)
+        show(make_console(), shown)
     if out is not None:
-        from tautochrone.trend import page
+        from tautochrone.answer.render import page
 
-        page.render(told, [one.manifest for one in found], out=out)
+        page.write(shown, out)
         make_console(stderr=as_json).print(f"\nReport: {out.resolve()}", soft_wrap=True, highlight=False)
 
 

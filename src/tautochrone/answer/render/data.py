@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 
 from tautochrone.answer.document import Block, Document, Drawing, TypedCell, TypedTable, attempted
+from tautochrone.base.faults import now
 
 Data = None | bool | int | float | str | list["Data"] | dict[str, "Data"]
 """What JSON can say."""
@@ -49,7 +50,8 @@ def _data(value: object) -> Data:
                 "notes": [*value.notes],
             }
         case Drawing():
-            return {"kind": "figure", "title": value.figure.title, "caption": [*value.figure.caption]}
+            figure = now(value.figure)
+            return {"kind": "figure", "title": figure.title, "caption": [*figure.caption]}
         case tuple() | list():
             return [_data(one) for one in value]
         case _ if is_dataclass(value):

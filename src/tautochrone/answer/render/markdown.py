@@ -68,7 +68,8 @@ def _block(block: Block) -> Iterator[str]:
         case Lost():
             yield f"**{plain(block.notice)}**"
         case Drawing():
-            yield from (plain(one) for one in (block.figure.lost,) if one)
+            if block.sketch:
+                yield plain(block.sketch)
 
 
 def _recommendation(one: Recommendation) -> str:

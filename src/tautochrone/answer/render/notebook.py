@@ -92,7 +92,7 @@ def _block(block: Block) -> str:
         case Lost():
             return heading(block.notice)
         case Drawing():
-            return ""  # a notebook has charts of its own
+            return paragraphs([block.sketch] if block.sketch else [])
 
 
 def _sentence(one: Sentence) -> str:

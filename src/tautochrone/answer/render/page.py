@@ -33,7 +33,6 @@ def text(document: Document) -> str:
         title=html.title(lambda: now(document.headline)),
         heading=document.heading(),
         sections=sections(document),
-        grounds=grounds,
         **{"masthead": "", "written": html.written(), **runs},
     )
 

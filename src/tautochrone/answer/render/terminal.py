@@ -171,7 +171,7 @@ def _spaced(console: Console, blocks: Sequence[Block]) -> Iterator[RenderableTyp
         lines = list(_lines(console, block))
         if lines and not _begins_apart(block):
             goes_on = isinstance(before, Sentence | Recommendations) and isinstance(block, Sentence)
-            if not goes_on and not isinstance(before, Heading):
+            if not goes_on and not isinstance(before, Heading | Drawing):
                 yield Text("")
         yield from lines
         before = block if lines else before
@@ -207,7 +207,8 @@ def _lines(console: Console, block: Block) -> Iterator[RenderableType]:
         case Lost():
             yield Text(f"\n{block.notice}", style="bold red")
         case Drawing():
-            pass  # a terminal draws none
+            if block.sketch:
+                yield Text(block.sketch, style="cyan")
 
 
 def _sentence(one: Sentence) -> Text:

@@ -1,0 +1,301 @@
+"""The answer of a trend: as a document, with a chart for each line of comparable runs, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from tautochrone.answer.document import (
+    Block,
+    Disclosure,
+    Document,
+    DocumentPart,
+    Drawing,
+    Grounds,
+    Heading,
+    Points,
+    Sentence,
+    TableColumn,
+    TypedCell,
+    TypedTable,
+    Unit,
+    columns,
+    count,
+    part,
+)
+from tautochrone.answer.document import words as cell
+from tautochrone.base.faults import Later
+from tautochrone.base.words import capital, plural
+from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
+from tautochrone.trend import words
+from tautochrone.trend.judge import Line, Point, Trend
+from tautochrone.trend.metric import Metric
+from tautochrone.trend.record import machine_of
+
+if TYPE_CHECKING:
+    from tautochrone.answer.blocks import Figure
+    from tautochrone.run.manifest import Manifest
+
+_SCHEMA = 1
+_MOST_LINES, _MOST_POINTS, _MOST_FACTS = 40, 40, 8
+_SPARKS = "▁▂▃▄▅▆▇█"
+_LONGEST_SPARK = 44
+
+
+def document(trend: Trend, manifests: Sequence[Manifest]) -> Document:
+    """One line of comparable runs after the other, those of most runs first.
+
+    Args:
+        trend: of at least one line.
+        manifests: of the runs that it may be about; at least one.
+    """
+    there = {point.run for line in trend.lines for point in line.points}
+    about = [one for one in manifests if one.id in there] or manifests  # or none of them has a value
+    own = sorted(about, key=lambda one: one.created)
+    several = [line for line in trend.lines if len(line.points) > 1]
+    lines = [
+        one for at, line in enumerate(several[:_MOST_LINES], start=1) for one in _line_parts(line, trend, at)
+    ]
+    alone = "One run alone, so far" if several else "One run, so far: there is nothing to compare it with"
+    return Document(
+        headline=f"{capital(trend.metric.text)} over time",
+        parts=(
+            part("In short", lambda: _in_short(trend)),
+            *lines,
+            part(alone, lambda: _alone(trend, alone), id="alone"),
+            part("Lines without a value", lambda: _without(trend), id="without"),
+            part("How to read this", lambda: _closing(trend), id="about"),
+        ),
+        grounds=Grounds(tuple(own), masthead=Later(_masthead, trend, own)),
+    )
+
+
+def _in_short(trend: Trend) -> Iterator[Block]:
+    changes = sum(len(line.steps or ()) for line in trend.lines)
+    yield Sentence(
+        f"{plural(trend.runs, 'run')} in {plural(len(trend.lines), 'line')} of comparable ones; "
+        f"{plural(changes, 'lasting change') if changes else 'no lasting change'} found."
+    )
+    if shared := words.common(trend):
+        yield Sentence(shared)
+
+
+def _line_parts(line: Line, trend: Trend, at: int) -> Iterator[DocumentPart]:
+    name = capital(words.describe(line, trend))
+    yield part(name, lambda: _said_of(line, trend, name, f"trend-{at - 1}"), id=f"line-{at}")
+    yield part(f"The changes of line {at}", lambda: _changes(line), only="page")
+    runs = f"The runs of line {at}"
+    if len(trend.lines) == 1:
+        yield part(runs, lambda: [table(line, trend)])
+    else:
+        yield part(runs, lambda: [Disclosure("The runs in numbers", (table(line, trend),))], only="page")
+
+
+def _said_of(line: Line, trend: Trend, name: str, prefix: str) -> Iterator[Block]:
+    from tautochrone.answer.blocks import made
+
+    metric, values = trend.metric, [one.value.value or 0.0 for one in line.points]
+    yield Heading(name)
+    ends = f"{words.number(min(values), metric)} to {words.number(max(values), metric)}"
+    yield Drawing(
+        Later(lambda: made(name, lambda: _figure(line, trend, name, prefix))),
+        sketch=f"{sparkline(values, _LONGEST_SPARK)}  {ends}",
+    )
+    first, last = line.points[0].created[:10], line.points[-1].created[:10]
+    when = first if first == last else f"{first} to {last}"
+    latest = line.points[-1].value
+    within = words.interval(latest, metric)
+    said = f"{plural(len(values), 'run')}, {when}; the latest {words.shown(latest, metric)}"
+    steps = len(line.steps or ())
+    found = [
+        Sentence(one, "strong" if at < steps else "") for at, one in enumerate(words.sentences(line, metric))
+    ]
+    yield Points((Sentence(f"{said}{f' ({within})' if within else ''}."), *found))
+
+
+def _figure(line: Line, trend: Trend, name: str, prefix: str) -> Figure:
+    from tautochrone.answer.blocks import Figure, Panel, Place
+    from tautochrone.answer.charts.signs import CIRCLE, TRIANGLE_UP, Sign
+    from tautochrone.answer.charts.theme import series_tone
+    from tautochrone.trend.chart import chart
+
+    metric = trend.metric
+    drawn = chart(line, metric, name)
+    values = [one.value for one in line.points]
+    key = [Sign(metric.name, path=CIRCLE, tone=series_tone(0))]
+    if any(one.beyond for one in values):
+        key.append(Sign("at least, among releases without a sample", path=TRIANGLE_UP, tone=series_tone(0)))
+    if line.steps:
+        key.append(Sign("level between lasting changes", dash="6 3", tone=series_tone(1)))
+    caption = "Each mark is one run."
+    if any(one.low is not None for one in values):
+        caption += (
+            " Its line is the 95 % interval that its own samples give; one that ends at the edge goes on."
+        )
+    if any(one.changed for one in line.points):
+        caption += " A letter stands where the conditions changed, as told below."
+    return Figure("", (Panel(Place(prefix), "", drawn),), (caption,), tuple(key))
+
+
+def _changes(line: Line) -> Iterator[Block]:
+    from tautochrone.trend.chart import lettered
+
+    rows: list[tuple[TypedCell, ...]] = []
+    for letter, one in lettered(line):
+        told = [words.fact_words(change) for change in one.changed[:_MOST_FACTS]]
+        if rest := len(one.changed) - len(told):
+            told.append(f"and {plural(rest, 'more fact')}")
+        date, run = cell(words.date_of(one)), TypedCell(one.run, "code")
+        heads = [(cell(letter), date, run), *[(cell(""),) * 3] * (len(told) - 1)]
+        rows += [(head[0], cell(fact), *head[1:]) for head, fact in zip(heads, told, strict=True)]
+    if rows:
+        heads_of = columns("", "what changed since the run before", "when (UTC)", "run")
+        yield TypedTable("Where the conditions changed", heads_of, tuple(rows))
+
+
+def table(line: Line, trend: Trend) -> TypedTable:
+    """The runs of a line, the latest last."""
+    metric = trend.metric
+    heads = (
+        TableColumn("when (UTC)"),
+        TableColumn("run", spare=True),
+        *columns(metric.name, "95 % interval", "samples", "missed"),
+        TableColumn("changed", spare=True),
+    )
+    rows = [
+        (
+            cell(words.date_of(one)),
+            TypedCell(one.run, "code"),
+            *_value_cells(one, metric),
+            count(one.value.samples),
+            count(one.value.missed),
+            cell(words.changed_words(one.changed, 1)),
+        )
+        for one in line.points[-_MOST_POINTS:]
+    ]
+    kept = [at for at in range(len(heads)) if any(row[at].shown for row in rows)]
+    left_out = len(line.points) - len(rows)
+    return TypedTable(
+        "",
+        tuple(heads[at] for at in kept),
+        tuple(tuple(row[at] for at in kept) for row in rows),
+        (f"{plural(left_out, 'earlier run')} not listed.",) if left_out else (),
+    )
+
+
+def _value_cells(point: Point, metric: Metric) -> tuple[TypedCell, TypedCell]:
+    """The value of a run, and its interval."""
+    unit: Unit = "share" if metric.kind == "misses" else "ns"
+    value, within = point.value, words.interval(point.value, metric)
+    interval = TypedCell(None, unit, within, value.low, value.high, left=True)
+    return TypedCell(value.value, unit, words.shown(value, metric)), interval if within else cell("")
+
+
+def _alone(trend: Trend, title: str) -> Iterator[Block]:
+    """Lines of one run, which is no trend."""
+    single = [line for line in trend.lines if len(line.points) == 1]
+    if not single:
+        return
+    rows = tuple(
+        (
+            cell(words.describe(line, trend)),
+            *_value_cells(line.points[0], trend.metric),
+            TypedCell(line.points[0].run, "code"),
+        )
+        for line in single[:_MOST_LINES]
+    )
+    yield TypedTable(title, columns("what", trend.metric.name, "95 % interval", "run"), rows)
+
+
+def _without(trend: Trend) -> Iterator[Block]:
+    """Lines of which no run has a value, and how many lines are not shown."""
+    for line in [one for one in trend.lines if not one.points][:_MOST_LINES]:
+        yield Heading(capital(words.describe(line, trend)))
+        yield from map(Sentence, words.sentences(line, trend.metric))
+    kinds = [min(len(line.points), 2) for line in trend.lines]
+    left_out = sum(max(0, kinds.count(kind) - _MOST_LINES) for kind in set(kinds))
+    if left_out:
+        yield Sentence(f"{plural(left_out, 'line')} more; --experiment and --by choose among them.")
+
+
+def _closing(trend: Trend) -> list[Block]:
+    """What is said once, below all lines."""
+    said = [words.how_sure()]
+    if any(line.experiment == FOOTPRINT for line in trend.lines):
+        said.append(INCIDENTAL)
+    if "kernel" in trend.by and trend.kernels > 1:
+        rest = ",".join(name for name in trend.by if name != "kernel") or "machine"
+        said.append(
+            f"Runs of {trend.kernels} kernels stand in lines of their own; "
+            f"--by {rest} shows a new kernel as a step in one line."
+        )
+    if trend.without:
+        said.append(f"{plural(trend.without, 'run')} without {trend.metric.text}.")
+    return [Sentence(one, "note") for one in said]
+
+
+def _masthead(trend: Trend, manifests: Sequence[Manifest]) -> str:
+    """The machine, if it is one, how many kernels there are, and the days between which was measured."""
+    machines = {machine_of(one) for one in manifests}
+    first, last = manifests[0].created[:10], manifests[-1].created[:10]
+    said = [
+        machines.pop() if len(machines) == 1 else plural(len(machines), "machine"),
+        *([plural(trend.kernels, "kernel")] if trend.kernels else []),
+        first if first == last else f"{first} to {last}",
+    ]
+    return " · ".join(said)
+
+
+def sparkline(values: Sequence[float], width: int) -> str:
+    """One character for each value, the least lowest; of more than ``width`` the largest of neighbours.
+
+    Equal values stand in the middle. Empty of none.
+    """
+    if not values:
+        return ""
+    columns = min(width, len(values))
+    bounds = [at * len(values) // columns for at in range(columns + 1)]
+    kept = [max(values[bounds[at] : bounds[at + 1]]) for at in range(columns)]
+    low, high = min(kept), max(kept)
+    if low == high:
+        return _SPARKS[len(_SPARKS) // 2] * columns
+    steps = len(_SPARKS) - 1
+    return "".join(_SPARKS[round((value - low) / (high - low) * steps)] for value in kept)
+
+
+def as_table(trend: Trend) -> dict[str, Any]:
+    """What programs read; times in nanoseconds, misses as shares of the releases."""
+    return {
+        "schema": _SCHEMA,
+        "metric": trend.metric.text,
+        "unit": "share of releases" if trend.metric.kind == "misses" else "ns",
+        "by": list(trend.by),
+        "runs": trend.runs,
+        "lines": [
+            {
+                "name": words.describe(line, trend),
+                "experiment": line.experiment,
+                "measure": line.measure,
+                "source": line.source,
+                "virtual": line.virtual,
+                "traits": dict(line.traits),
+                "parameters": dict(line.parameters),
+                "points": [
+                    {
+                        "run": one.run,
+                        "created": one.created,
+                        **asdict(one.value),
+                        "changed": [asdict(change) for change in one.changed],
+                    }
+                    for one in line.points
+                ],
+                "searched": line.steps is not None,
+                "steps": [{**asdict(step), "run": line.points[step.index].run} for step in line.steps or ()],
+                "too_few_samples": line.too_few,
+                "unread": line.unread,
+                "sentences": words.sentences(line, trend.metric),
+            }
+            for line in trend.lines
+        ],
+    }
