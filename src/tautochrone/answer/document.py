@@ -296,20 +296,22 @@ class Grounds:
     Attributes:
         manifests: of all runs, each once.
         places: for each, what stands before its name in the table of the runs.
-        heads: of the first three columns of that table.
+        heads: of the first three columns of that table, and whether they are of numbers.
         one_of_each: whether of runs on one machine and kernel, one stands for its facts and its audit.
         where: on which machine and under what, in a sentence; empty: that goes without saying.
         masthead: what a page has at its top; None: machine, kernel and day.
+        deployments: what their deployments are; None: each with the runs that it is of.
         commands: that give this answer, and a closer look; without any, a page does not list the runs.
         again: what the first of them does.
     """
 
     manifests: tuple[Manifest, ...]
     places: tuple[tuple[str, str], ...] = ()
-    heads: tuple[str, str, str] = ("", "", "")
+    heads: tuple[tuple[str, bool], ...] = (("", False),) * 3
     one_of_each: bool = False
     where: str | Later[str] = ""
     masthead: Later[str] | None = None
+    deployments: Later[TypedTable | None] | None = None
     commands: tuple[str, ...] = ()
     again: str = ""
 

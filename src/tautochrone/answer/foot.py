@@ -66,10 +66,10 @@ def foot_of(grounds: Grounds) -> Mapping[str, Any]:
     return {
         **head,
         **foot(manifests, Later(warnings.warnings, manifests, labels), machines),
-        "deployments": first(conditions.deployments, manifests, labels),
+        "deployments": grounds.deployments or first(conditions.deployments, manifests, labels),
         "loads": first(conditions.loads, manifests, labels),
         "runs": Later(lambda: [run_lines.run_line(one, *place) for one, place in placed]),
-        "run_heads": [(head, False) for head in grounds.heads],
+        "run_heads": grounds.heads,
         "commands": grounds.commands,
         "again": grounds.again,
     }

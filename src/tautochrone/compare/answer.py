@@ -67,7 +67,7 @@ def document(comparison: Comparison, lacking: Sequence[str] = (), command: Seque
         grounds=Grounds(
             manifests=tuple(manifest for manifest, _, _ in placed),
             places=tuple((side, cell) for _, side, cell in placed),
-            heads=("Side", "Cell", "What"),
+            heads=(("Side", False), ("Cell", False), ("What", False)),
             one_of_each=True,
             commands=(
                 shlex.join(command) or "tauto compare A B",

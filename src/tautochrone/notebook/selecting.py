@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tautochrone.answer import figure
-from tautochrone.answer.views.grids import view
 from tautochrone.notebook.chart import Chart
 from tautochrone.notebook.shown import Shown
 from tautochrone.select import words
@@ -18,7 +17,7 @@ from tautochrone.select.tables import tables
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tautochrone.answer.blocks import Grid
+    from tautochrone.answer.document import TypedTable
     from tautochrone.run.folder import Run
 
 
@@ -49,12 +48,12 @@ def selected(
         found,
         title,
         (*sentences, *found.alone),
-        tuple(view(_titled(grid, one, several=several)) for one in found.selections for grid in tables(one)),
+        tuple(_titled(grid, one, several=several) for one in found.selections for grid in tables(one)),
         tuple(_quantiles(one) for one in found.selections),
     )
 
 
-def _titled(grid: Grid, one: Selection, *, several: bool) -> Grid:
+def _titled(grid: TypedTable, one: Selection, *, several: bool) -> TypedTable:
     """With what tells its selection from the others."""
     apart = ", ".join(filter(None, [one.source, one.contest.circumstances]))
     return replace(grid, title=f"{grid.title} ({apart})") if several and apart else grid

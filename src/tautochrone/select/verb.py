@@ -65,10 +65,11 @@ def select(
     begins with plan-; plan-latest is the latest one.
     """
     from tautochrone.answer.console import make_console
+    from tautochrone.answer.render.terminal import show
     from tautochrone.base.units import parse_confidence
     from tautochrone.command.introduction import see_that_it_can_be_written
+    from tautochrone.select import answer
     from tautochrone.select import judge as selection
-    from tautochrone.select import terminal
     from tautochrone.select.metric import parse_metric
 
     wanted = parse_metric(metric) if metric is not None else None
@@ -81,15 +82,16 @@ def select(
     found = selection.select(
         runs, by=by, reference=reference, metric=wanted, measure=measure, per=per, confidence=sure
     )
+    shown = answer.document(found, ("tauto", *sys.argv[1:]))
     if as_json:
-        tell_json(lambda: terminal.as_table(found))
+        tell_json(lambda: answer.as_table(found))
     else:
-        terminal.show_selected(make_console(), found)
+        show(make_console(), shown)
     if out is not None or open_it:
-        from tautochrone.select import page
+        from tautochrone.answer.render import page
 
         path = out if out is not None else Path(f"selection-{runs[0].id}.html")
-        page.render(found, command=("tauto", *sys.argv[1:]), out=path)
+        page.write(shown, path)
         make_console(stderr=as_json).print(f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False)
         if open_it:
             import webbrowser

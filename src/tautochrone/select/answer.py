@@ -1,0 +1,215 @@
+"""The answer of a selection: as a document, and as JSON."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from tautochrone.answer.blocks import all_made
+from tautochrone.answer.document import (
+    Block,
+    Disclosure,
+    Document,
+    DocumentPart,
+    Drawing,
+    Grounds,
+    Heading,
+    Medium,
+    Points,
+    Sentence,
+    TypedCell,
+    TypedTable,
+    columns,
+    part,
+)
+from tautochrone.answer.views import conditions
+from tautochrone.base.faults import Later
+from tautochrone.base.words import plural
+from tautochrone.run.folder import Run
+from tautochrone.select import tables, words
+from tautochrone.select.judge import Against, Selected, Selection
+from tautochrone.select.traits import block_of
+from tautochrone.statistics.difference.two_sample import TwoSample
+
+_SCHEMA = 1
+_MOST_IN_FULL = 12  # selections
+
+
+def document(selected: Selected, command: Sequence[str] = ()) -> Document:
+    """Each selection: the ranking, the tests, and what can mislead.
+
+    Args:
+        selected: at least one selection.
+        command: what was typed.
+    """
+    placed = _placed(selected)
+    many = len(selected.selections) > _MOST_IN_FULL
+    sections = [
+        one
+        for at, selection in enumerate(selected.selections, start=1)
+        for one in _section(selection, at, several=len(selected.selections) > 1, many=many)
+    ]
+    return Document(
+        headline=Later(_headline, selected),
+        parts=(part("In short", lambda: _in_short(selected, many=many)), *sections),
+        grounds=Grounds(
+            manifests=tuple(run.manifest for _, run in placed),
+            places=tuple((name, str(block_of(run) or "")) for name, run in placed),
+            heads=(("Candidate", False), ("Repetition", True), ("What", False)),
+            deployments=Later(_deployments, placed),
+            commands=(shlex.join(command) or "tauto select RUN...", f"tauto show {placed[0][1].id}"),
+            again="Select anew",
+        ),
+    )
+
+
+def _headline(selected: Selected) -> str:
+    (first, *others) = selected.selections
+    if others:
+        return f"Which {first.contest.by}? {plural(len(others) + 1, 'selection')}"
+    return words.answer(first)
+
+
+def _in_short(selected: Selected, *, many: bool) -> Iterator[Block]:
+    if len(selected.selections) > 1:
+        yield from (Sentence(f"{words.title(one)}: {words.answer(one)}") for one in selected.selections)
+    if many:
+        yield Sentence("These are the answers; the page has the rest: --out FILE", "note")
+    yield from (Sentence(f"Not selected among: {one}", "note") for one in selected.alone)
+
+
+def _section(selection: Selection, at: int, *, several: bool, many: bool) -> Iterator[DocumentPart]:
+    title = f"Which {selection.contest.by}? {words.title(selection)}"
+    prefix = f"selection-{at - 1}"
+    only: Medium = "page" if many else ""
+
+    def ranked() -> Iterator[Block]:
+        yield Heading(title)
+        if several:
+            yield Sentence(words.answer(selection), "strong")
+        yield tables.ranking(selection)
+
+    yield part(title, ranked, id=f"selection-{at}", only=only)
+    yield part("Its figures", lambda: _figures(selection, prefix), only="page")
+    yield part(f"The test of selection {at}", lambda: _printed(selection), only=only)
+    yield part(f"What can mislead in selection {at}", lambda: _beside(selection), only=only)
+
+
+def _figures(selection: Selection, prefix: str) -> list[Block]:
+    from tautochrone.select.figures import figures
+
+    return [Drawing(one) for one in all_made("Its figures", lambda: figures(selection, prefix))]
+
+
+def _printed(selection: Selection) -> Iterator[Block]:
+    """The paper's test, and what its rule selects by it."""
+    yield tables.as_printed(selection)
+    yield Sentence(words.as_printed(selection), "strong")
+    if known := words.of_the_test(selection):
+        yield Disclosure("What to know about this test", tuple(map(Sentence, known)))
+
+
+def _beside(selection: Selection) -> Iterator[Block]:
+    yield tables.beside(selection)
+    yield tables.differences(selection)
+    if cautions := tuple(map(Sentence, words.cautions(selection))):
+        yield Points(cautions)
+
+
+def _deployments(placed: Sequence[tuple[str, Run]]) -> TypedTable | None:
+    """Every setting of every deployment, each once; None without any."""
+    rows: dict[tuple[str, ...], None] = {}
+    for name, run in placed:
+        for grid in conditions.deployments([run.manifest], [""]):
+            rows |= dict.fromkeys((name, *row) for row in grid.rows)
+    heads = columns("", "setting", "before", "asked for", "obtained", "as asked")
+    found = tuple(tuple(map(TypedCell, row)) for row in rows)
+    return TypedTable("Deployments", heads, found) if found else None
+
+
+def _placed(selected: Selected) -> list[tuple[str, Run]]:
+    """Every run once, with the name of the candidate that it is of."""
+    found: dict[str, tuple[str, Run]] = {}
+    for one in selected.selections:
+        for name, runs in one.contest.members.items():
+            for run in runs:
+                found.setdefault(run.id, (name, run))
+    return list(found.values())
+
+
+def as_table(selected: Selected) -> dict[str, Any]:
+    """What programs read; times in nanoseconds."""
+    return {
+        "schema": _SCHEMA,
+        "selections": [_selection(one) for one in selected.selections],
+        "alone": list(selected.alone),
+    }
+
+
+def _selection(one: Selection) -> dict[str, Any]:
+    contest = one.contest
+    return {
+        "by": contest.by,
+        "experiment": contest.experiment,
+        "measure": contest.measure,
+        "source": one.source,
+        "circumstances": contest.circumstances,
+        "also_differ": [*contest.confounded, *contest.alongside],
+        "metric": one.metric.name,
+        "confidence": 1 - one.alpha,
+        "reference": one.reference,
+        "why_reference": one.why_reference,
+        "selected_as_printed": one.chosen_as_printed,
+        "best": list(one.best),
+        "difference_shown": not one.ranking.none_shown,
+        "ranking": [asdict(ranked) for ranked in one.ranking.ranked],
+        "pairs_tested": one.ranking.comparisons,
+        "pairs_untested": one.ranking.untested,
+        "candidates": [
+            {
+                "name": candidate.name,
+                "runs": list(candidate.runs),
+                "samples": candidate.counts.total,
+                "without_sample": candidate.lost,
+                "maximum": int(candidate.counts.value[-1]),
+                **_against(one, one.of(candidate.name)),
+            }
+            for candidate in one.candidates
+        ],
+        "sentences": words.sentences(one),
+    }
+
+
+def _against(selection: Selection, one: Against) -> dict[str, Any]:
+    test, plot = one.chi_square, one.plot
+    return {
+        "chi_square": {
+            "dof": test.dof,
+            "critical": test.critical,
+            "statistic": test.statistic,
+            "p": test.p,
+            "rejected": test.rejected,
+            "width_ns": test.width_ns,
+            "alpha": test.alpha,
+            "total": test.total,
+            "joined": test.joined,
+            "below": test.below,
+            "above": test.above,
+            "beyond_ns": test.beyond_ns,
+        },
+        "regression": {
+            "slope": plot.slope,
+            "intercept_ns": plot.intercept_ns,
+            "r_squared": plot.r_squared,
+        },
+        "kolmogorov_smirnov": _test(one.kolmogorov_smirnov, one.p_ks),
+        "anderson_darling": _test(one.anderson_darling, one.p_ad),
+        "later_than_reference": one.superiority,
+        "effect": one.size,
+        "differences": [asdict(held) for held in one.differences],
+        "is_reference": one.name == selection.reference,
+    }
+
+
+def _test(test: TwoSample | None, adjusted: float | None) -> dict[str, Any] | None:
+    return None if test is None else {**asdict(test), "p_adjusted": adjusted}
