@@ -15,16 +15,16 @@ from typer.testing import CliRunner
 from lab import guest_kernel
 from report_runs import SAMPLES, latencies, store_run
 from tautochrone.answer.charts.theme import PAGE
+from tautochrone.answer.render import page
 from tautochrone.base.errors import UsageError
 from tautochrone.cli.app import app
 from tautochrone.lab_diff import figures
+from tautochrone.lab_diff.answer import as_table, document
 from tautochrone.lab_diff.calls import Traced, calls_in, name_of, read_calls, shares, with_stacks
 from tautochrone.lab_diff.differences import MISSING, Loop, compare, loops_of
 from tautochrone.lab_diff.measure import Findings
-from tautochrone.lab_diff.page import render
 from tautochrone.lab_diff.question import question_of
 from tautochrone.lab_diff.results import NOT_THE_RESULT, Results, account
-from tautochrone.lab_diff.terminal import as_table
 from tautochrone.lab_diff.window import Window, functions_of, lost, read_events, windows, without_entry
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.run.store import Store
@@ -190,7 +190,7 @@ def test_headline_and_json_tell_the_name_and_where_the_two_differ_first(tmp_path
 
 @pytest.mark.slow
 def test_the_page_has_the_name_and_says_that_a_traced_run_is_no_result(tmp_path: Path) -> None:
-    out = render(Results(findings(tmp_path, 8_000_000)), out=tmp_path / "page.html")
+    out = page.write(document(Results(findings(tmp_path, 8_000_000))), tmp_path / "page.html")
     text = unescape(out.read_text())
     assert "free_pcppages_bulk" in text
     assert NOT_THE_RESULT in text

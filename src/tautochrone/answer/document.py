@@ -148,7 +148,7 @@ class TypedTable:
         return [at > 0 and self._is_right([row[at] for row in self.rows]) for at in range(len(self.columns))]
 
     def _is_right(self, cells: Sequence[TypedCell]) -> bool:
-        telling = [cell for cell in cells if cell.known] or cells
+        telling = [cell for cell in cells if cell.known and cell.shown] or cells
         return bool(telling) and all(cell.right for cell in telling)
 
 
@@ -297,6 +297,7 @@ class Grounds:
         manifests: of all runs, each once.
         places: for each, what stands before its name in the table of the runs.
         heads: of the first three columns of that table, and whether they are of numbers.
+        labels: for each, what it is called in sentences; without any, its place and its id.
         one_of_each: whether of runs on one machine and kernel, one stands for its facts and its audit.
         where: on which machine and under what, in a sentence; empty: that goes without saying.
         masthead: what a page has at its top; None: machine, kernel and day.
@@ -308,6 +309,7 @@ class Grounds:
     manifests: tuple[Manifest, ...]
     places: tuple[tuple[str, str], ...] = ()
     heads: tuple[tuple[str, bool], ...] = (("", False),) * 3
+    labels: tuple[str, ...] = ()
     one_of_each: bool = False
     where: str | Later[str] = ""
     masthead: Later[str] | None = None

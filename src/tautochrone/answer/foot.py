@@ -61,7 +61,7 @@ def foot_of(grounds: Grounds) -> Mapping[str, Any]:
         return head
     places = grounds.places or (("", ""),) * len(manifests)
     placed = list(zip(manifests, places, strict=True))
-    labels = [f"{where}, {one.id}" for one, (where, _) in placed]
+    labels = grounds.labels or [f"{where}, {one.id}" for one, (where, _) in placed]
     machines = audits.one_of_each(manifests) if grounds.one_of_each else None
     return {
         **head,

@@ -127,18 +127,20 @@ class _Outlook(Countdown):
 
 def _report(found: Findings, store: Store, console: Console, *, as_json: bool, out: Path | None) -> Path:
     from tautochrone.answer.console import make_console
-    from tautochrone.lab_diff import page, terminal
+    from tautochrone.answer.render import page
+    from tautochrone.answer.render.terminal import show
+    from tautochrone.lab_diff import answer
     from tautochrone.lab_diff.results import Results
 
     results = Results(found)
+    shown = answer.document(results)
     if as_json:
-        tell_json(lambda: terminal.as_table(results))
+        tell_json(lambda: answer.as_table(results))
     else:
-        terminal.show_results(console, results)
+        console.print()
+        show(console, shown)
     ids = [run.id.rpartition("-")[2] for run in found.runs]
-    path = page.render(
-        results, out=out if out is not None else store.path / f"report-lab-diff-{'-'.join(ids)}.html"
-    )
+    path = page.write(shown, out if out is not None else store.path / f"report-lab-diff-{'-'.join(ids)}.html")
     (make_console(stderr=True) if as_json else console).print(
         f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False
     )

@@ -86,7 +86,7 @@ def _section(selection: Selection, at: int, *, several: bool, many: bool) -> Ite
     def ranked() -> Iterator[Block]:
         yield Heading(title)
         if several:
-            yield Sentence(words.answer(selection), "strong")
+            yield Sentence(words.answer(selection))
         yield tables.ranking(selection)
 
     yield part(title, ranked, id=f"selection-{at}", only=only)
@@ -104,7 +104,7 @@ def _figures(selection: Selection, prefix: str) -> list[Block]:
 def _printed(selection: Selection) -> Iterator[Block]:
     """The paper's test, and what its rule selects by it."""
     yield tables.as_printed(selection)
-    yield Sentence(words.as_printed(selection), "strong")
+    yield Sentence(words.as_printed(selection))
     if known := words.of_the_test(selection):
         yield Disclosure("What to know about this test", tuple(map(Sentence, known)))
 

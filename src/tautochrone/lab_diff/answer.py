@@ -1,0 +1,297 @@
+"""The answer about two virtual machines: as a document, and as JSON."""
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from tautochrone.answer.blocks import made
+from tautochrone.answer.document import (
+    Block,
+    Document,
+    Drawing,
+    Grounds,
+    Points,
+    Sentence,
+    TypedCell,
+    TypedTable,
+    columns,
+    count,
+    part,
+    time,
+)
+from tautochrone.answer.document import words as cell
+from tautochrone.base.faults import Later
+from tautochrone.base.units import format_duration
+from tautochrone.lab_diff.calls import Call
+from tautochrone.lab_diff.differences import Comparison
+from tautochrone.lab_diff.measure import SIDES
+from tautochrone.lab_diff.results import NOT_THE_RESULT, SAME_INSTANT, Results, latency
+from tautochrone.lab_diff.window import Window
+
+_MOST_FUNCTIONS = 12
+
+
+def document(results: Results) -> Document:
+    """Where the two differ, and what held the worst release up."""
+    manifests = tuple(results.manifests)
+    names = tuple(results.name(side) for side in SIDES)
+    closely = [f"{side} closely: tauto show {one.id}" for side, one in zip(SIDES, manifests, strict=True)]
+    return Document(
+        headline=Later(lambda: results.headline),
+        parts=(
+            part("In short", lambda: [Sentence(SAME_INSTANT)], only="page"),
+            part("Where they differ", lambda: _differences(results), id="answers"),
+            part("Latency of each release", lambda: _over_time(results), only="page"),
+            part("How far they are apart", lambda: [steps(results)] if results.differ else []),
+            part("What the kernel was doing", lambda: _explanation(results), id="explanation"),
+            part("The calls", lambda: _calls(results), only="page"),
+            part("The worst release", lambda: _worst(results)),
+            part("What next", lambda: [Sentence(one, "note") for one in closely], only="text"),
+        ),
+        grounds=Grounds(
+            manifests,
+            places=tuple(zip(SIDES, names, strict=True)),
+            heads=(("Side", False), ("Machine", False), ("What", False)),
+            labels=names,
+            deployments=Later(lambda: None),
+            commands=(
+                shlex.join(results.found.question.command) or "tauto lab diff A B",
+                *(f"tauto show {one.id}" for one in manifests),
+                f"tauto report {' '.join(one.id for one in manifests)}",
+            ),
+            again="The plain runs repeat: measure them again",
+        ),
+    )
+
+
+def _differences(results: Results) -> Iterator[Block]:
+    yield machines(results)
+    yield Points(tuple(map(Sentence, results.differences())))
+
+
+def _over_time(results: Results) -> list[Block]:
+    from tautochrone.lab_diff import figures
+
+    return [Drawing(made("Latency of each release", lambda: figures.latencies(results)))]
+
+
+def _explanation(results: Results) -> list[Block]:
+    found = tuple(map(Sentence, results.explanation()))
+    return [Points(found)] if found else []
+
+
+def _calls(results: Results) -> list[Block]:
+    from tautochrone.lab_diff import figures
+
+    drawn = figures.calls(results) if results.explanation() else None
+    return [] if drawn is None else [Drawing(drawn)]
+
+
+def _worst(results: Results) -> list[Block]:
+    found = (functions(results), waits(results)) if results.explanation() else ()
+    return [one for one in found if one is not None]
+
+
+def machines(results: Results) -> TypedTable:
+    """A and B."""
+    heads = columns(
+        "", "machine", "kernel", "releases", "missed", "median", "worst", "at release", "the other there"
+    )
+    return TypedTable("", heads, tuple(_machine(results, side) for side in SIDES))
+
+
+def _machine(results: Results, side: str) -> tuple[TypedCell, ...]:
+    loop = results.loop(side)
+    other = results.loop(SIDES[1 - SIDES.index(side)])
+    virtual = results.manifests[SIDES.index(side)].conditions.get("virtual") or {}
+    served = loop.latency_ns[loop.latency_ns >= 0]
+    found = loop.worst is not None
+    return (
+        cell(side),
+        cell(results.found.question.name(side)),
+        TypedCell(virtual.get("release")),
+        count(len(loop.latency_ns)),
+        count(loop.missed),
+        time(float(sorted(served.tolist())[len(served) // 2]) if len(served) else None),
+        _latency(loop.worst_ns) if found else time(None),
+        count(loop.worst),
+        _latency(other.latency(loop.worst)) if loop.worst is not None else time(None),
+    )
+
+
+def _latency(ns: int | None) -> TypedCell:
+    return TypedCell(ns, "ns", latency(ns))
+
+
+def steps(results: Results) -> TypedTable:
+    """From where on they differ by how much."""
+    one = results.worst
+    heads = columns("more than", "first at release", "after", "on A", "on B", "releases", "of")
+    rows = tuple(
+        (
+            time(step.more_than_ns),
+            *(
+                [
+                    count(step.first),
+                    time(step.first * one.a.period_ns),
+                    _latency(one.a.latency(step.first)),
+                    _latency(one.b.latency(step.first)),
+                ]
+                if step.first is not None
+                else [TypedCell(None, "count", "none"), *[cell("")] * 3]
+            ),
+            count(step.count),
+            count(one.compared),
+        )
+        for step in one.steps
+    )
+    note = "A release that one of them missed differs by more than any of these."
+    return TypedTable("How far they are apart", heads, rows, (note,))
+
+
+def waits(results: Results) -> TypedTable | None:
+    """The worst release of each run whose stacks were noted; None: there is none."""
+    heads = columns(
+        "",
+        "release",
+        "latency",
+        "untraced worst",
+        "interrupts off",
+        "not preempted",
+        "switch and return",
+        "inside",
+        "of task",
+    )
+    rows = tuple(_rows_of_waits(results))
+    title = "The worst release, with stacks noted"
+    return TypedTable(title, heads, rows, (NOT_THE_RESULT,)) if rows else None
+
+
+def _rows_of_waits(results: Results) -> Iterator[tuple[TypedCell, ...]]:
+    for side in SIDES:
+        window = results.worst_window(side)
+        if window is None:
+            continue
+        yield (
+            cell(results.name(side)),
+            count(window.number),
+            time(window.latency_ns),
+            _latency(results.loop(side).worst_ns),
+            time(window.before_waking_ns),
+            time(window.before_switch_ns),
+            time(window.after_switch_ns),
+            _inside(window),
+            TypedCell(window.task or None),
+        )
+
+
+def _inside(window: Window) -> TypedCell:
+    if window.chain:
+        return cell(window.chain[-1])
+    return TypedCell("a program, or idle" if window.waking else None)
+
+
+def functions(results: Results) -> TypedTable | None:
+    """What the timed functions took of the worst release; None: none was timed."""
+    timed = results.found.timed
+    if timed is None or not timed.shares:
+        return None
+    loop = results.loop(results.slower)
+    rows = tuple(
+        (
+            cell(one.function),
+            time(one.self_ns),
+            time(one.total_ns),
+            count(one.calls),
+            cell(one.chain[-2] if len(one.chain) > 1 else "-"),
+        )
+        for one in timed.shares[:_MOST_FUNCTIONS]
+    )
+    note = (
+        f"Release {timed.window.number:,} of the run with timed calls: "
+        f"{format_duration(timed.latency_ns)}; without tracing, the worst is {latency(loop.worst_ns)}. "
+        f"{len(results.found.functions)} functions were timed: those on the stacks of late releases, and "
+        "some that are known to take long. "
+        "What a function called and is not among them counts as its own."
+    )
+    title = f"The worst release of {results.name(results.slower)}, with timed calls"
+    heads = columns("function", "by itself", "with its callees", "calls", "called by")
+    return TypedTable(title, heads, rows, (note,))
+
+
+def as_table(results: Results) -> dict[str, Any]:
+    """What programs read; times in nanoseconds."""
+    found, question = results.found, results.found.question
+    name, timed = results.named, results.found.timed
+    return {
+        "a": {"machine": question.system("A"), "run": results.manifests[0].id},
+        "b": {"machine": question.system("B"), "run": results.manifests[1].id},
+        "load": question.load.name,
+        "headline": results.headline,
+        "identical": results.identical,
+        "slower": results.slower if results.differ else None,
+        "loops": [_comparison(one) for one in found.compared],
+        "name": None if name is None else {**asdict(name), "function": name.function},
+        "traced_runs": {
+            "about": NOT_THE_RESULT,
+            "why_not": found.not_traced or None,
+            "lost_events": found.lost,
+            "stacks": {side: _window(results.worst_window(side)) for side in SIDES},
+            "timed": None
+            if timed is None
+            else {
+                "release": timed.window.number,
+                "latency_ns": timed.latency_ns,
+                "functions": [asdict(one) for one in timed.shares],
+                "calls": [_call(one, timed.window.release_ns) for one in timed.nested],
+            },
+        },
+        "sentences": [*results.differences(), *results.explanation()],
+        "warnings": list(dict.fromkeys(one.text for both in results.manifests for one in both.warnings)),
+    }
+
+
+def _comparison(one: Comparison) -> dict[str, Any]:
+    return {
+        "source": one.a.source,
+        "releases": one.compared,
+        "threshold_ns": one.threshold_ns,
+        "identical": one.identical,
+        "first": one.first,
+        "differing": one.differing,
+        "steps": [asdict(step) for step in one.steps],
+        "worst": {
+            side: {"release": loop.worst, "latency_ns": loop.worst_ns, "missed": loop.missed}
+            for side, loop in zip(SIDES, (one.a, one.b), strict=True)
+        },
+    }
+
+
+def _window(window: Window | None) -> dict[str, Any] | None:
+    if window is None:
+        return None
+    return {
+        "release": window.number,
+        "latency_ns": window.latency_ns,
+        "before_waking_ns": window.before_waking_ns,
+        "before_switch_ns": window.before_switch_ns,
+        "after_switch_ns": window.after_switch_ns,
+        "cause": window.cause,
+        "sections_that_forbid_preemption": window.held,
+        "task": window.task,
+        "interrupted": window.interrupted,
+        "given_up": window.given_up,
+        "inside": window.chain,
+    }
+
+
+def _call(call: Call, since_ns: int) -> dict[str, Any]:
+    return {
+        "function": call.function,
+        "task": call.task,
+        "begin_ns": call.begin_ns - since_ns,
+        "total_ns": call.total_ns,
+        "self_ns": call.self_ns,
+        "inner": [_call(one, since_ns) for one in call.inner],
+    }
