@@ -73,7 +73,7 @@ def _block(block: Block) -> Iterator[str]:
 
 
 def _recommendation(one: Recommendation) -> str:
-    here = f" Here: {plain(one.worth)}" if one.worth else ""
+    here = f" (here: {plain(one.worth)})" if one.worth else ""
     return f"**{plain(one.title)}**: {plain(one.do)}{here}"
 
 
