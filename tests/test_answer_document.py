@@ -12,13 +12,13 @@ from tautochrone.answer.document import (
     Block,
     Disclosure,
     Document,
-    Heading,
     Notice,
     Notices,
-    Points,
     Recommendation,
     Recommendations,
     Sentence,
+    Statements,
+    Subheading,
     TableColumn,
     TypedCell,
     TypedTable,
@@ -58,9 +58,9 @@ SAID = ("One CPU is late", "It begins late", "Latency in us", "lost", "Raise it"
 
 def blocks() -> Iterator[Block]:
     yield Sentence("It begins late.", "strong")
-    yield Heading("What is known")
+    yield Subheading("What is known")
     yield TABLE
-    yield Points((Sentence("One holds.", mark="holds"), Sentence("One does not.", mark="missed")))
+    yield Statements((Sentence("One holds.", mark="holds"), Sentence("One does not.", mark="missed")))
     yield Recommendations((Recommendation("Raise it", "Do that", "12 us"),))
     yield Notices((Notice("", "Beware.", "Look.", ""),))
     yield Disclosure("More", (Sentence("Folded."),))

@@ -162,14 +162,14 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Heading:
+class Subheading:
     """A heading inside a part."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class Points:
+class Statements:
     """Sentences that stand below each other, each by itself."""
 
     entries: tuple[Sentence, ...]
@@ -255,7 +255,9 @@ class Lost:
     notice: str
 
 
-Block = Sentence | Heading | Points | TypedTable | Drawing | Notices | Recommendations | Disclosure | Lost
+Block = (
+    Sentence | Subheading | Statements | TypedTable | Drawing | Notices | Recommendations | Disclosure | Lost
+)
 
 
 @dataclass(frozen=True)

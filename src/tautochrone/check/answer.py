@@ -9,13 +9,13 @@ from tautochrone.answer.document import (
     Block,
     Document,
     Grounds,
-    Heading,
     Mark,
     Notice,
     Notices,
     Recommendation,
     Recommendations,
     Sentence,
+    Subheading,
     TypedCell,
     TypedTable,
     Unit,
@@ -157,7 +157,7 @@ def _limits(results: Results) -> Iterator[Block]:
 
 
 def _titled(title: str, sentences: Sequence[str]) -> Iterator[Block]:
-    yield Heading(title)
+    yield Subheading(title)
     yield from map(Sentence, sentences)
 
 
@@ -165,7 +165,7 @@ def _advice(results: Results) -> Iterator[Block]:
     if not results.advice:
         yield Sentence("The audit has no warning that says what to do.", "note")
         return
-    yield Heading("What would help, by the audit")
+    yield Subheading("What would help, by the audit")
     told = results.advice[:MOST]
     yield Recommendations(tuple(Recommendation(one.title, one.do, one.worth) for one in told))
     more = len(results.advice) - len(told)

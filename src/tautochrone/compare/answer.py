@@ -13,8 +13,8 @@ from tautochrone.answer.document import (
     Drawing,
     Grounds,
     Mark,
-    Points,
     Sentence,
+    Statements,
     part,
 )
 from tautochrone.answer.phrasing import comparison as words
@@ -89,7 +89,7 @@ def _in_short(comparison: Comparison, lacking: Sequence[str]) -> Iterator[Block]
 def _gates(comparison: Comparison) -> Iterator[Block]:
     several = len(comparison.pairs) > 1
     if comparison.gates:
-        yield Points(
+        yield Statements(
             tuple(
                 Sentence(words.gate(one, several=several), mark=_MARKS[one.passing])
                 for one in comparison.gates
@@ -97,9 +97,9 @@ def _gates(comparison: Comparison) -> Iterator[Block]:
         )
 
 
-def _how_sure(comparison: Comparison) -> Points:
+def _how_sure(comparison: Comparison) -> Statements:
     reasons = (Sentence(one, "note") for one in tables.why_not(comparison))
-    return Points((*reasons, *map(Sentence, words.how_sure(comparison))))
+    return Statements((*reasons, *map(Sentence, words.how_sure(comparison))))
 
 
 def _figures(comparison: Comparison) -> Iterator[Block]:

@@ -11,8 +11,8 @@ from tautochrone.answer.document import (
     Document,
     Drawing,
     Grounds,
-    Points,
     Sentence,
+    Statements,
     TypedCell,
     TypedTable,
     columns,
@@ -67,7 +67,7 @@ def document(results: Results) -> Document:
 
 def _differences(results: Results) -> Iterator[Block]:
     yield machines(results)
-    yield Points(tuple(map(Sentence, results.differences())))
+    yield Statements(tuple(map(Sentence, results.differences())))
 
 
 def _over_time(results: Results) -> list[Block]:
@@ -78,7 +78,7 @@ def _over_time(results: Results) -> list[Block]:
 
 def _explanation(results: Results) -> list[Block]:
     found = tuple(map(Sentence, results.explanation()))
-    return [Points(found)] if found else []
+    return [Statements(found)] if found else []
 
 
 def _calls(results: Results) -> list[Block]:

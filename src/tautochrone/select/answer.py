@@ -13,10 +13,10 @@ from tautochrone.answer.document import (
     DocumentPart,
     Drawing,
     Grounds,
-    Heading,
     Medium,
-    Points,
     Sentence,
+    Statements,
+    Subheading,
     TypedCell,
     TypedTable,
     columns,
@@ -84,7 +84,7 @@ def _section(selection: Selection, at: int, *, several: bool, many: bool) -> Ite
     only: Medium = "page" if many else ""
 
     def ranked() -> Iterator[Block]:
-        yield Heading(title)
+        yield Subheading(title)
         if several:
             yield Sentence(words.answer(selection))
         yield tables.ranking(selection)
@@ -113,7 +113,7 @@ def _beside(selection: Selection) -> Iterator[Block]:
     yield tables.beside(selection)
     yield tables.differences(selection)
     if cautions := tuple(map(Sentence, words.cautions(selection))):
-        yield Points(cautions)
+        yield Statements(cautions)
 
 
 def _deployments(placed: Sequence[tuple[str, Run]]) -> TypedTable | None:

@@ -13,9 +13,9 @@ from tautochrone.answer.document import (
     DocumentPart,
     Drawing,
     Grounds,
-    Heading,
-    Points,
     Sentence,
+    Statements,
+    Subheading,
     TableColumn,
     TypedCell,
     TypedTable,
@@ -96,7 +96,7 @@ def _said_of(line: Line, trend: Trend, name: str, prefix: str) -> Iterator[Block
     from tautochrone.answer.blocks import made
 
     metric, values = trend.metric, [one.value.value or 0.0 for one in line.points]
-    yield Heading(name)
+    yield Subheading(name)
     ends = f"{words.number(min(values), metric)} to {words.number(max(values), metric)}"
     yield Drawing(
         Later(lambda: made(name, lambda: _figure(line, trend, name, prefix))),
@@ -111,7 +111,7 @@ def _said_of(line: Line, trend: Trend, name: str, prefix: str) -> Iterator[Block
     found = [
         Sentence(one, "strong" if at < steps else "") for at, one in enumerate(words.sentences(line, metric))
     ]
-    yield Points((Sentence(f"{said}{f' ({within})' if within else ''}."), *found))
+    yield Statements((Sentence(f"{said}{f' ({within})' if within else ''}."), *found))
 
 
 def _figure(line: Line, trend: Trend, name: str, prefix: str) -> Figure:
@@ -211,7 +211,7 @@ def _alone(trend: Trend, title: str) -> Iterator[Block]:
 def _without(trend: Trend) -> Iterator[Block]:
     """Lines of which no run has a value, and how many lines are not shown."""
     for line in [one for one in trend.lines if not one.points][:_MOST_LINES]:
-        yield Heading(capital(words.describe(line, trend)))
+        yield Subheading(capital(words.describe(line, trend)))
         yield from map(Sentence, words.sentences(line, trend.metric))
     kinds = [min(len(line.points), 2) for line in trend.lines]
     left_out = sum(max(0, kinds.count(kind) - _MOST_LINES) for kind in set(kinds))

@@ -8,13 +8,13 @@ from tautochrone.answer.document import (
     Disclosure,
     Document,
     Drawing,
-    Heading,
     Lost,
     Notices,
-    Points,
     Recommendation,
     Recommendations,
     Sentence,
+    Statements,
+    Subheading,
     TypedCell,
     TypedTable,
     attempted,
@@ -48,9 +48,9 @@ def _block(block: Block) -> Iterator[str]:
     match block:
         case Sentence():
             yield _sentence(block)
-        case Heading():
+        case Subheading():
             yield f"#### {plain(block.text)}"
-        case Points():
+        case Statements():
             yield _list([_sentence(one) for one in block.entries])
         case TypedTable():
             if block.title:

@@ -8,14 +8,14 @@ from tautochrone.answer.document import (
     Disclosure,
     Document,
     Drawing,
-    Heading,
     Lost,
     Notice,
     Notices,
-    Points,
     Recommendation,
     Recommendations,
     Sentence,
+    Statements,
+    Subheading,
     TypedCell,
     TypedTable,
     attempted,
@@ -76,9 +76,9 @@ def _block(block: Block) -> str:
     match block:
         case Sentence():
             return _sentence(block)
-        case Heading():
+        case Subheading():
             return heading(block.text)
-        case Points():
+        case Statements():
             return "".join(map(_sentence, block.entries))
         case TypedTable():
             return table(block)

@@ -18,15 +18,15 @@ from tautochrone.answer.document import (
     Document,
     Drawing,
     Grounds,
-    Heading,
     Lost,
     Mark,
     Notice,
     Notices,
-    Points,
     Recommendations,
     Sentence,
+    Statements,
     Style,
+    Subheading,
     TypedCell,
     TypedTable,
     attempted,
@@ -171,23 +171,23 @@ def _spaced(console: Console, blocks: Sequence[Block]) -> Iterator[RenderableTyp
         lines = list(_lines(console, block))
         if lines and not _begins_apart(block):
             goes_on = isinstance(before, Sentence | Recommendations) and isinstance(block, Sentence)
-            if not goes_on and not isinstance(before, Heading | Drawing):
+            if not goes_on and not isinstance(before, Subheading | Drawing):
                 yield Text("")
         yield from lines
         before = block if lines else before
 
 
 def _begins_apart(block: Block) -> bool:
-    return isinstance(block, Heading | Lost) or (isinstance(block, TypedTable) and bool(block.title))
+    return isinstance(block, Subheading | Lost) or (isinstance(block, TypedTable) and bool(block.title))
 
 
 def _lines(console: Console, block: Block) -> Iterator[RenderableType]:
     match block:
         case Sentence():
             yield _sentence(block)
-        case Heading():
+        case Subheading():
             yield Text(f"\n{plain(block.text)}", style="bold")
-        case Points():
+        case Statements():
             yield from map(_sentence, block.entries)
         case TypedTable():
             yield from show_table(console, block)
