@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import streams
 from report_runs import FACTS
-from tautochrone.experiments.table import EXPERIMENTS
+from tautochrone.experiments import EXPERIMENTS
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import periods_ns
 from tautochrone.run.recover import recover
@@ -206,7 +206,7 @@ def _of_cyclic(header: dict[str, Any], one: Made) -> None:
 
 def _is_histogram(one: Made) -> bool:
     """Where the probe can record one."""
-    options = EXPERIMENTS[one.kind.partition(",")[0]].options
+    options = EXPERIMENTS[one.kind.partition(",")[0]].table
     return one.histogram and "record" in options and one.kind != "tire"
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 import streams
 from report_runs import FACTS
-from tautochrone.experiments.experiment import Prepared
+from tautochrone.experiments import EXPERIMENTS, Prepared
 from tautochrone.measure.cell import Load
 from tautochrone.measure.document.expand import Deployed, Point
 from tautochrone.papers.claims.ask import ask
@@ -89,7 +89,7 @@ class Study:
             options=own,
             varying=tuple(own),
             varied="",
-            prepared=Prepared((), TITLE, 1.0),
+            prepared=Prepared(EXPERIMENTS["cyclic"].given({}), TITLE, 1.0),
         )
         store = Store(self.folder)
         for values in repetitions:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cells import worded
 from real import a_cpu, policy_options
 from tautochrone.machine.deployment.deployment import Deployment
 from tautochrone.machine.files import Files, LocalFiles
@@ -87,4 +88,4 @@ class FakeMachine(LocalTarget):
 
 def cell(deployment: Deployment | None = QUIET, load: str = "cpu") -> Cell:
     words = ("--period", "1ms", "--count", "50", *policy_options())
-    return Cell("cyclic", words, "a loop", parse_load([load]), 0.2, deployment=deployment)
+    return worded("cyclic", words, "a loop", parse_load([load]), 0.2, deployment=deployment)

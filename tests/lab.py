@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import pytest
 
+from cells import worded
 from real import skip_or_fail
 from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.machine.facts import gather
-from tautochrone.measure.cell import Cell
 from tautochrone.measure.execute import run_cell
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.measure.virtual import VIRTUAL
@@ -91,7 +91,7 @@ def measure(on: str, load: str, count: int, store: Path) -> Measured:
     """`cyclic` on one CPU or several, beside a load, in a guest that was booted for it."""
     guest_kernel(read_lab_address(on).kernel)
     words = ("--period", f"{PERIOD_US}us", "--count", str(count), "--priority", str(PRIORITY))
-    cell = Cell("cyclic", words, "a loop", parse_load([load]), expected_s=count * PERIOD_US / 1e6)
+    cell = worded("cyclic", words, "a loop", parse_load([load]), expected_s=count * PERIOD_US / 1e6)
     with closing(boot(read_lab_address(on))) as target:
         run = run_cell(cell, Store(store), target, {})
         return Measured(run, gather(target.files()))

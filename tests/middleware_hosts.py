@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cells import worded
 from networks import Networks, two_networks
 from real import a_cpu, policy_options, wait_until
 from ssh_servers import SshServer, ssh_server
@@ -96,7 +97,7 @@ def options(count: int = CALLS, transport: str = "tcp", *more: str) -> tuple[str
 
 
 def a_cell(where: str, arguments: tuple[str, ...] | None = None, **conditions: Any) -> Cell:
-    return Cell(THROUGHPUT, arguments or options(), "a test", conditions={"server_on": where, **conditions})
+    return worded(THROUGHPUT, arguments or options(), "a test", conditions={"server_on": where, **conditions})
 
 
 def see_measured(run: Run) -> None:

@@ -95,27 +95,27 @@ def test_without_work_the_start_is_measured_and_with_work_a_task_for_each_cpu() 
     loads = [IDLE, parse_load(["cpu"])]
     start, beside = cells(asked(policy="rr", priority=50, cpus="1"), loads, 0)
     assert (start.experiment, start.load.name, beside.load.name) == ("cyclic", "idle", "cpu")
-    words = " ".join(start.arguments)
+    words = " ".join(start.options.words)
     assert "--period 1000000ns" in words
     assert "--cpus 1 --priority 50" in words
     assert "--policy rr" in words
     (work,) = cells(asked(work="300us", deadline="800us", cpus="1,3"), [IDLE], 0)
     assert work.experiment == "taskset"
-    tasks = work.arguments[work.arguments.index("--tasks") + 1]
+    tasks = work.options.words[work.options.words.index("--tasks") + 1]
     assert tasks == "cpu1:1000000ns:800000ns:300000ns:90:1:0ns,cpu3:1000000ns:800000ns:300000ns:90:3:0ns"
     assert work.conditions["check"]["requirement"] == "misses beyond 800us = 0"
 
 
 def test_a_deadline_past_the_period_lets_late_releases_be_served() -> None:
     (cell,) = cells(asked(deadline="3ms"), [IDLE], 0)
-    assert "--overrun replay" in " ".join(cell.arguments)
+    assert "--overrun replay" in " ".join(cell.options.words)
     (cell,) = cells(asked(work="300us", deadline="3ms"), [IDLE], 0)
-    assert "--overrun replay" in " ".join(cell.arguments)
+    assert "--overrun replay" in " ".join(cell.options.words)
 
 
 def test_policy_deadline_has_no_priorities_and_a_policy_that_is_none_is_refused() -> None:
     (cell,) = cells(asked(work="300us", policy="deadline"), [IDLE], 2)
-    assert "cpu2:1000000ns:1000000ns:300000ns:-:any" in " ".join(cell.arguments)
+    assert "cpu2:1000000ns:1000000ns:300000ns:-:any" in " ".join(cell.options.words)
     for wrong in ({"policy": "fast"}, {"cpus": "all"}, {"cpus": "x"}):
         with pytest.raises(UsageError):
             cells(asked(work="300us", **wrong), [IDLE], 0)

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cells import worded
 from lab import guest_kernel_with_module
 from real import skip_or_fail
-from tautochrone.measure.cell import Cell
 from tautochrone.measure.execute import run_cell
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.run.folder import Run
@@ -88,7 +88,7 @@ def test_it_refuses_what_is_wrong_and_leaves_nothing_behind(name: str, refusals:
 def measure(name: str, store: Path, load: str, *words: str) -> Run:
     """`kernel` in a guest that was booted for it; a run whose books do not balance is not sealed."""
     guest_kernel_with_module(name)
-    cell = Cell("kernel", words, "kernel space", parse_load([load]), expected_s=5.0)
+    cell = worded("kernel", words, "kernel space", parse_load([load]), expected_s=5.0)
     with closing(boot(read_lab_address(name))) as target:
         return run_cell(cell, Store(store), target, {})
 

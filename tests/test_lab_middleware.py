@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cells import given, worded
 from lab import come_out_alike, guest_kernel, what_repeats
 from real import skip_or_fail
 from tautochrone.base.errors import UsageError
-from tautochrone.measure.cell import Cell
 from tautochrone.measure.execute import run_cell
 from tautochrone.measure.trial import refusal_of
 from tautochrone.run.folder import Run
@@ -41,7 +41,7 @@ def guest() -> VirtualTarget:
 def measured(experiment: str, store: Path, *words: str) -> Run:
     """In a guest that was booted for it."""
     with closing(guest()) as target:
-        return run_cell(Cell(experiment, words, "a test"), Store(store), target, {})
+        return run_cell(worded(experiment, words, "a test"), Store(store), target, {})
 
 
 @pytest.mark.parametrize("transport", ["tcp", "udp", "unix"])
@@ -73,10 +73,12 @@ def test_an_urgent_client_is_measured_there_one_way_too(tmp_path: Path) -> None:
 
 def test_what_a_guest_can_t_have_is_refused_with_the_reason() -> None:
     with closing(guest()) as target:
-        omniorb = refusal_of(target, (THROUGHPUT, "--transport", "omniorb"))
+        omniorb = refusal_of(target, THROUGHPUT, given(THROUGHPUT, ("--transport", "omniorb")))
         assert isinstance(omniorb, UsageError)
         assert "a guest of the virtual lab has none of its libraries" in str(omniorb)
         assert "tcp, udp, unix" in omniorb.advice
-        apart = refusal_of(target, (THROUGHPUT, "--transport", "tcp"), {"server_on": "local"})
+        apart = refusal_of(
+            target, THROUGHPUT, given(THROUGHPUT, ("--transport", "tcp")), {"server_on": "local"}
+        )
         assert isinstance(apart, UsageError)
         assert "without a network" in str(apart)

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from cells import worded
 from lab import come_out_alike, guest_kernel
 from real import only_run, start_tauto, tauto, wait_until
 from tautochrone.base.errors import MeasuringError
-from tautochrone.measure.cell import IDLE, Cell
+from tautochrone.measure.cell import IDLE
 from tautochrone.measure.execute import run_cell
 from tautochrone.run.store import Store
 from tautochrone.target.virtual.program import GuestProgram
@@ -94,7 +95,7 @@ def test_only_one_cpu_surely_repeats(on: str, repeats: bool, counts: bool) -> No
 def test_nothing_of_the_hosts_environment_reaches_a_guest(
     target: VirtualTarget, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cell = Cell("cyclic", _LOOP[1:], "a loop", IDLE, 0.3)
+    cell = worded("cyclic", _LOOP[1:], "a loop", IDLE, 0.3)
 
     def samples(journal: str | None) -> bytes:
         if journal is None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cells import worded
 from real import (
     PATIENCE_S,
     a_cpu,
@@ -32,7 +33,7 @@ DIES = "command:sh -c 'sleep 0.7; exit 3'"
 
 def short(load: str, *arguments: str, period: str = "1ms", count: int = 300) -> Cell:
     words = ("--cpus", a_cpu(), "--period", period, "--count", str(count), *policy_options(), *arguments)
-    return Cell("cyclic", words, "a loop", parse_load([load]), expected_s=count / 1000)
+    return worded("cyclic", words, "a loop", parse_load([load]), expected_s=count / 1000)
 
 
 class NotesWhenLoadsRun(LocalTarget):

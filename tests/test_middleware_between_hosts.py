@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cells import given, worded
 from middleware_hosts import (
     CALLS,
     THROUGHPUT,
@@ -26,7 +27,6 @@ from real import a_cpu, policy_options
 from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
 from tautochrone.judge.circumstances import remote
 from tautochrone.judge.comparison.facts import facts_of
-from tautochrone.measure.cell import Cell
 from tautochrone.measure.execute import run_cell
 from tautochrone.measure.trial import refusal_of
 from tautochrone.run.folder import Run
@@ -142,7 +142,7 @@ def latency(*more: str) -> tuple[str, ...]:
 def test_one_way_times_are_measured_where_both_have_one_clock(lab: Hosts, tmp_path: Path) -> None:
     conditions = {"server_on": lab.second.where}
     with open_target("local") as target:
-        cell = Cell(LATENCY, latency("--one-way"), "a test", conditions=conditions)
+        cell = worded(LATENCY, latency("--one-way"), "a test", conditions=conditions)
         run = run_cell(cell, Store(tmp_path), target, {})
     for source in range(2):
         there = run.values("request_ns", source=source)
@@ -156,11 +156,11 @@ def test_one_way_times_are_measured_where_both_have_one_clock(lab: Hosts, tmp_pa
 def test_one_way_times_are_refused_where_the_clocks_are_two(lab: Hosts, tmp_path: Path) -> None:
     conditions = {"server_on": lab.aside.where}
     with open_target("local") as target:
-        refused = refusal_of(target, (LATENCY, *latency("--one-way")), conditions)
+        refused = refusal_of(target, LATENCY, given(LATENCY, latency("--one-way")), conditions)
         assert isinstance(refused, UsageError)
         assert "clock" in str(refused)
-        assert refusal_of(target, (LATENCY, *latency()), conditions) is None
-        cell = Cell(LATENCY, latency("--one-way"), "a test", conditions=conditions)
+        assert refusal_of(target, LATENCY, given(LATENCY, latency()), conditions) is None
+        cell = worded(LATENCY, latency("--one-way"), "a test", conditions=conditions)
         with pytest.raises(UsageError, match="clock"):
             run_cell(cell, Store(tmp_path), target, {})
     assert Store(tmp_path).runs() == []
@@ -178,13 +178,17 @@ def test_what_the_server_refuses_is_told_as_the_servers_before_anything_is_measu
             ({"server_address": "no.such.machine.invalid"}, "no machine of this name"),
         ):
             with_server = {"server_on": lab.second.where, **conditions}
-            refused = refusal_of(target, (THROUGHPUT, *options()), with_server)
+            refused = refusal_of(target, THROUGHPUT, given(THROUGHPUT, options()), with_server)
             assert refused is not None
             assert words in str(refused)
-        unix = refusal_of(target, (THROUGHPUT, *options(CALLS, "unix")), {"server_on": lab.second.where})
+        unix = refusal_of(
+            target, THROUGHPUT, given(THROUGHPUT, options(CALLS, "unix")), {"server_on": lab.second.where}
+        )
         assert isinstance(unix, UsageError)
         assert "reaches no other machine" in str(unix)
-        silent = refusal_of(target, (THROUGHPUT, *options()), {"server_on": "ssh:127.0.0.1:1"})
+        silent = refusal_of(
+            target, THROUGHPUT, given(THROUGHPUT, options()), {"server_on": "ssh:127.0.0.1:1"}
+        )
         assert isinstance(silent, MeasuringError)
         assert "the server on ssh:127.0.0.1:1" in str(silent)
 
@@ -193,14 +197,14 @@ def test_the_server_has_as_many_servants_as_its_client_asks_for(lab: Hosts) -> N
     free = ("--transport", "tcp", "--place", "free", *policy_options())
     with open_target("local") as target:
         for experiment in (THROUGHPUT, LATENCY, "middleware-footprint"):
-            assert refusal_of(target, (experiment, *free), {"server_on": "local"}) is None
+            assert refusal_of(target, experiment, given(experiment, free), {"server_on": "local"}) is None
 
 
 def test_what_is_wrong_with_a_server_keeps_its_kind(lab: Hosts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/nonexistent")
     with open_target("local") as target:
         refused: TautoError | None = refusal_of(
-            target, (THROUGHPUT, *options()), {"server_on": lab.second.where}
+            target, THROUGHPUT, given(THROUGHPUT, options()), {"server_on": lab.second.where}
         )
     assert isinstance(refused, NotPermittedError)
     assert "is not known here" in str(refused)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from cells import given
 from middleware_hosts import (
     LONG,
     THROUGHPUT,
@@ -171,10 +172,12 @@ def test_ctrl_c_ends_both_and_seals_what_was_measured(lab: Hosts, tmp_path: Path
 def test_a_lab_that_is_killed_leaves_no_server(lab: Hosts, tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from tautochrone.measure.cell import Cell\n"
+        "from tautochrone.experiments import EXPERIMENTS\n"
         "from tautochrone.measure.execute import run_cell; from tautochrone.run.store import Store\n"
         "from tautochrone.target.open import open_target\n"
         "with open_target('local') as target:\n"
-        f"    cell = Cell({THROUGHPUT!r}, {options(LONG)!r}, 't', conditions={{'server_on': sys.argv[1]}})\n"
+        f"    options = EXPERIMENTS[{THROUGHPUT!r}].given({dict(given(THROUGHPUT, options(LONG)))!r})\n"
+        f"    cell = Cell({THROUGHPUT!r}, options, 't', conditions={{'server_on': sys.argv[1]}})\n"
         "    run_cell(cell, Store(Path(sys.argv[2])), target, {})\n"
     )
     for where in (lab.second.where, "local"):

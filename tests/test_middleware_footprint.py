@@ -144,27 +144,27 @@ def test_a_run_of_the_lab_has_the_sizes_of_library_and_server(transport: str, tm
 
 
 def test_sizes_of_what_runs_elsewhere_are_not_made_up() -> None:
-    words = ["middleware-footprint", "--transport", "tcp"]
+    tcp = {"transport": "tcp"}
     for conditions, target in (({}, "ssh:board"), ({"server_on": "ssh:board"}, "local")):
-        told = footprint_condition(words, conditions, target)
+        told = footprint_condition("middleware-footprint", tcp, conditions, target)
         assert told is not None
         assert told["libraries"] == told["programs"] == []
         assert "another machine" in told["absent"]["program"]
-    assert footprint_condition(["middleware-latency", "--transport", "tcp"], {}, "local") is None
+    assert footprint_condition("middleware-latency", tcp, {}, "local") is None
 
 
 def test_without_the_note_of_the_build_the_reason_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TAUTO_MIDDLEWARE", str(tmp_path))
-    told = footprint_condition(["middleware-footprint", "--transport=tcp"], {}, "local")
+    told = footprint_condition("middleware-footprint", {"transport": "tcp"}, {}, "local")
     assert told is not None
     assert "readelf" in told["absent"]["libraries"]
     (tmp_path / "sizes").mkdir()
     note = {"built": {"compiler": "gcc 12"}, "transports": {"tcp": {"libraries": [], "programs": []}}}
     (tmp_path / "sizes" / "middleware.json").write_text(json.dumps(note))
-    told = footprint_condition(["middleware-footprint", "--transport=tcp"], {}, "local")
+    told = footprint_condition("middleware-footprint", {"transport": "tcp"}, {}, "local")
     assert told == {"libraries": [], "programs": [], "built": {"compiler": "gcc 12"}}
-    other = footprint_condition(["middleware-footprint", "--transport=omniorb"], {}, "local")
+    other = footprint_condition("middleware-footprint", {"transport": "omniorb"}, {}, "local")
     assert other is not None
     assert "not built" in other["absent"]["program"]

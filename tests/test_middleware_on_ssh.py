@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cells import given, worded
 from middleware_servers import needs
 from real import a_cpu, policy_options, skip_or_fail, wait_until
 from ssh_servers import Kind, SshServer, ssh_server
 from tautochrone.base.errors import UsageError
-from tautochrone.measure.cell import Cell
 from tautochrone.measure.execute import run_cell
 from tautochrone.measure.trial import refusal_of
 from tautochrone.run.store import Store
@@ -59,8 +59,8 @@ def test_it_is_measured_there_as_it_is_here(
     at_home(server, monkeypatch)
     store = Store(tmp_path)
     with open_target(server.where) as target:
-        run = run_cell(Cell(THROUGHPUT, options(transport), "a test"), store, target, {})
-        again = run_cell(Cell(THROUGHPUT, options(transport), "a test"), store, target, {})
+        run = run_cell(worded(THROUGHPUT, options(transport), "a test"), store, target, {})
+        again = run_cell(worded(THROUGHPUT, options(transport), "a test"), store, target, {})
     for one in (run, again):
         (book,) = one.manifest.books
         assert book.completed == book.recorded == CALLS
@@ -107,13 +107,13 @@ def test_a_library_that_is_not_there_is_told_with_its_package(
     a_program(tmp_path, a_library(tmp_path / "elsewhere"))
     monkeypatch.setenv("TAUTO_MIDDLEWARE", str(tmp_path))
     with open_target(openssh.where) as target:
-        refused = refusal_of(target, (THROUGHPUT, *options("zeromq")))
+        refused = refusal_of(target, THROUGHPUT, given(THROUGHPUT, options("zeromq")))
         assert isinstance(refused, UsageError)
         assert f"it needs the library {LIBRARY}" in str(refused)
         assert openssh.where in str(refused)
         assert "apt install libzmq5" in refused.advice
         with pytest.raises(UsageError, match=LIBRARY):
-            run_cell(Cell(THROUGHPUT, options("zeromq"), "a test"), Store(tmp_path / "store"), target, {})
+            run_cell(worded(THROUGHPUT, options("zeromq"), "a test"), Store(tmp_path / "store"), target, {})
     assert Store(tmp_path / "store").runs() == []
 
 
@@ -130,7 +130,7 @@ def test_a_library_that_is_too_old_is_told(
     a_library(tmp_path, f"-Wl,--version-script,{versions}")
     monkeypatch.setenv("TAUTO_MIDDLEWARE", str(tmp_path))
     with open_target(openssh.where) as target:
-        refused = refusal_of(target, (THROUGHPUT, *options("zeromq")))
+        refused = refusal_of(target, THROUGHPUT, given(THROUGHPUT, options("zeromq")))
     assert isinstance(refused, UsageError)
     assert f"its {LIBRARY} is older than the one of this machine (NEW_2 is wanted)" in str(refused)
 
@@ -145,7 +145,7 @@ def test_a_program_that_can_t_be_started_there_is_told(
     program.chmod(0o755)
     monkeypatch.setenv("TAUTO_MIDDLEWARE", str(tmp_path))
     with open_target(openssh.where) as target:
-        refused = refusal_of(target, (THROUGHPUT, *options("zeromq")))
+        refused = refusal_of(target, THROUGHPUT, given(THROUGHPUT, options("zeromq")))
     assert isinstance(refused, UsageError)
     assert "can't be started there" in str(refused)
 
@@ -157,7 +157,7 @@ def test_one_that_was_built_nowhere_is_refused_in_the_probes_words(
     at_home(openssh, monkeypatch)
     monkeypatch.setenv("TAUTO_MIDDLEWARE", str(tmp_path))
     with open_target(openssh.where) as target:
-        refused = refusal_of(target, (THROUGHPUT, *options("zeromq")))
+        refused = refusal_of(target, THROUGHPUT, given(THROUGHPUT, options("zeromq")))
     assert isinstance(refused, UsageError)
     assert "transport zeromq" in str(refused)
 
@@ -181,7 +181,7 @@ def test_a_machine_that_has_it_uses_its_own_of_the_same_version(
         with ssh_server("openssh", tmp_path_factory.mktemp("own"), environment=environment) as server:
             at_home(server, monkeypatch)
             with open_target(server.where) as target:
-                refused = refusal_of(target, (THROUGHPUT, *options("zeromq")))
+                refused = refusal_of(target, THROUGHPUT, given(THROUGHPUT, options("zeromq")))
                 (there,) = server.pushed.iterdir()
                 assert (there / own.name).is_symlink() == is_taken
             assert (refused is None) == is_taken
@@ -205,7 +205,9 @@ def test_what_is_needed_follows_from_what_is_asked() -> None:
     assert transports_needed(["cyclic", "--transport", "tcp"]) == ()
     assert transports_needed([]) == ()
     assert transports_needed([THROUGHPUT, "--transport", "zeromq"]) == ("zeromq",)
-    assert transports_needed(["middleware-serve", "--servants", "1", "--transport=omniorb"]) == ("omniorb",)
+    assert transports_needed(["middleware-serve", "--servants", "1", "--transport", "omniorb"]) == (
+        "omniorb",
+    )
     assert transports_needed([THROUGHPUT, "--transport", "pigeons"]) == ()
     assert len(transports_needed([THROUGHPUT, "--transports"])) > 1
 

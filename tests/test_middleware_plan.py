@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tautochrone.base.arguments import value_of
+from cells import worded
 from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.experiments import EXPERIMENTS, Options
-from tautochrone.experiments.measures import measures_of, pace_of
 from tautochrone.measure.campaign.refusals import refusals, see_meant
-from tautochrone.measure.cell import Cell, Load
+from tautochrone.measure.cell import Load
 from tautochrone.measure.document.document import Document, parse
 from tautochrone.measure.document.expand import Point, expand
 from tautochrone.measure.document.require import requirements
@@ -61,8 +60,8 @@ def test_latency_is_a_grid_over_transports_places_and_clients() -> None:
     assert len(points) == len(cells) == 2 * 2 * len(CLIENTS.split(","))
     assert {one.load.name for one in points} == {"cpu"}
     first = points[0].prepared
-    assert first.arguments[:4] == ("--transport", "tcp", "--clients", "0")
-    assert {"--cpus", "--place", "--patience"} <= set(first.arguments)
+    assert first.options.words[:4] == ("--transport", "tcp", "--clients", "0")
+    assert {"--cpus", "--place", "--patience"} <= set(first.options.words)
     assert "transport tcp" in points[0].name
     assert "clients 0" in points[0].name
 
@@ -170,7 +169,7 @@ def test_where_no_transport_is_to_be_had_that_is_told() -> None:
 def prepared(name: str, **options: object) -> tuple[tuple[str, ...], dict[str, object]]:
     given: Options = {key.replace("_", "-"): value for key, value in options.items()}  # type: ignore[misc]
     found = EXPERIMENTS[name].prepare(given, Path())
-    return found.arguments, dict(found.conditions)
+    return found.options.words, dict(found.conditions)
 
 
 def test_a_server_elsewhere_is_kept_with_the_run_and_is_no_argument_of_the_probe() -> None:
@@ -208,13 +207,6 @@ def test_a_phase_is_an_option_like_others_and_the_usual_one_is_not_named() -> No
     assert spread.title == "middleware latency, tcp, phase spread"
     with pytest.raises(UsageError, match="--phase"):
         latency_grid("2", phase="sprad")
-
-
-@pytest.mark.parametrize("words", [("--name", "a"), ("--name=a",), ("x", "--name=a", "--name", "b")])
-def test_an_option_is_read_in_both_ways_of_writing_it(words: tuple[str, ...]) -> None:
-    assert value_of(words, "name") == "a"
-    assert value_of(words, "nam") is None
-    assert value_of(("--name",), "name") is None
 
 
 @pytest.mark.parametrize(
@@ -331,10 +323,10 @@ def test_cells_that_differ_in_their_clients_alone_are_tried_once() -> None:
 def test_both_ends_run_on_the_cpus_of_the_deployment(
     words: tuple[str, ...], cpus: str, measured: tuple[int, ...]
 ) -> None:
-    cell = Cell("middleware-latency", ("--transport", "tcp", *words), "")
+    cell = worded("middleware-latency", ("--transport", "tcp", *words), "")
     placed = measured_on(cell, cpus)
     assert measured_cpus(placed, "0-3") == measured
-    assert placed.arguments.count("--cpus") == (0 if "free" in words else 1)
+    assert placed.options.words.count("--cpus") == (0 if "free" in words else 1)
 
 
 @pytest.mark.parametrize(
@@ -343,33 +335,33 @@ def test_both_ends_run_on_the_cpus_of_the_deployment(
 )
 def test_tasks_beside_are_less_urgent_than_every_client(words: tuple[str, ...], priority: int) -> None:
     load: Load = parse_load(["tasks"])
-    cell = Cell("middleware-latency", ("--transport", "tcp", *words), "", load=load)
+    cell = worded("middleware-latency", ("--transport", "tcp", *words), "", load=load)
     (part,) = placed_loads(cell, (0,), None)
     assert option(part, "priority") == str(priority)
 
 
 def test_no_priority_is_left_below_too_many_clients() -> None:
     words = ("--transport", "tcp", "--clients", "50", "--priority", "51")
-    cell = Cell("middleware-latency", words, "", load=parse_load(["tasks"]))
+    cell = worded("middleware-latency", words, "", load=parse_load(["tasks"]))
     with pytest.raises(UsageError) as refused:
         placed_loads(cell, (0,), None)
     assert "at least 52" in refused.value.advice
 
 
 def test_what_is_measured_depends_on_whether_both_ways_are() -> None:
-    assert "request_ns" not in measures_of("middleware-latency", {})
-    assert {"request_ns", "reply_ns"} < set(measures_of("middleware-latency", {"one-way": True}))
-    assert measures_of("middleware-throughput", {}) == ("call_ns",)
+    assert "request_ns" not in EXPERIMENTS["middleware-latency"].measures_of({})
+    assert {"request_ns", "reply_ns"} < set(EXPERIMENTS["middleware-latency"].measures_of({"one-way": True}))
+    assert EXPERIMENTS["middleware-throughput"].measures_of({}) == ("call_ns",)
 
 
 def test_the_pace_is_that_of_the_client_that_is_asked_of_and_otherwise_of_the_slowest() -> None:
     options: Options = {"clients": 9, "calls": 400}
-    urgent, all_of_them = (pace_of("middleware-latency", options, name) for name in ("C0", ""))
+    urgent, all_of_them = (EXPERIMENTS["middleware-latency"].pace_of(options, name) for name in ("C0", ""))
     assert urgent is not None
     assert all_of_them is not None
     assert (urgent.samples, urgent.period_s) == (800, 0.05)
     assert (all_of_them.samples, all_of_them.period_s) == (400, 0.1)
-    assert pace_of("middleware-latency", {**options, "clients": 0}) == urgent
+    assert EXPERIMENTS["middleware-latency"].pace_of({**options, "clients": 0}) == urgent
 
 
 def test_a_lost_connection_is_not_taken_for_a_missing_transport() -> None:

@@ -235,7 +235,7 @@ def test_a_measure_may_be_written_in_words() -> None:
 @pytest.mark.parametrize(("rate", "hz"), [("1kHz", "1000"), ("50 Hz", "50"), ("1ms", "1000"), (30, "30")])
 def test_rates_may_have_a_unit(rate: str | int, hz: str) -> None:
     options = {"transport": "tcp", "rate-high": rate}
-    arguments = EXPERIMENTS["middleware-latency"].prepare(options, Path()).arguments
+    arguments = EXPERIMENTS["middleware-latency"].prepare(options, Path()).options.words
     assert arguments[arguments.index("--rate-high") + 1] == hz
 
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from cells import given
 from report_runs import idle_and_loaded
 from tautochrone.answer.audits import audit_runs, one_of_each
 from tautochrone.answer.views import environment
 from tautochrone.base.errors import MeasuringError, UsageError
+from tautochrone.base.options import words
 from tautochrone.judge.circumstances import remote
 from tautochrone.judge.comparison.facts import facts_of, varies_by_itself
 from tautochrone.judge.comparison.importance import aspect_of
@@ -22,6 +24,7 @@ from tautochrone.target.target import ANYWHERE, Placement, RunningService, Targe
 
 BOARD = "ssh:board"
 LATENCY = ("middleware-latency", "--transport", "tcp", "--clients", "9")
+OPTIONS = given(LATENCY[0], LATENCY[1:])
 
 
 class Ready:
@@ -109,12 +112,13 @@ def started(
         assert where == BOARD
         yield board
 
-    with serving(arguments, {"server_on": BOARD, **conditions}, client if on_board else board, opened) as one:
-        return board.started, list(one.arguments)
+    told, target = {"server_on": BOARD, **conditions}, client if on_board else board
+    with serving(arguments[0], given(arguments[0], arguments[1:]), told, target, opened) as one:
+        return board.started, list(words(one.options))
 
 
-def option(words: Sequence[str], name: str) -> str | None:
-    return words[words.index(name) + 1] if name in words else None
+def option(given: Sequence[str], name: str) -> str | None:
+    return given[given.index(name) + 1] if name in given else None
 
 
 def test_the_server_is_asked_for_what_the_client_needs() -> None:
@@ -153,8 +157,8 @@ def test_the_cpus_of_one_machine_say_nothing_about_another() -> None:
 
 
 def test_a_cell_without_a_server_elsewhere_is_left_alone() -> None:
-    with serving(LATENCY, {}, LocalTarget()) as server:
-        assert server.arguments == LATENCY[1:]
+    with serving(LATENCY[0], OPTIONS, {}, LocalTarget()) as server:
+        assert words(server.options) == LATENCY[1:]
         assert server.condition is None
         assert server.end() is None
     nobody = MeasuringError("the probe failed: no server at 10.1.0.5:4711")
@@ -175,7 +179,7 @@ def test_a_server_that_failed_is_told_once_and_its_machine_is_opened_anew() -> N
         board.close()
 
     for board in boards:
-        with serving(LATENCY, {"server_on": BOARD}, client, opened) as server:
+        with serving(LATENCY[0], OPTIONS, {"server_on": BOARD}, client, opened) as server:
             assert server.end() == f"the server on {BOARD} failed: it is on fire"
             assert server.condition is not None
             assert server.condition["facts"]["kernel"]["release"]
@@ -185,7 +189,7 @@ def test_a_server_that_failed_is_told_once_and_its_machine_is_opened_anew() -> N
 
 def test_a_client_that_did_not_get_there_is_told_what_may_stand_between() -> None:
     board = Elsewhere(BOARD, "10.1.0.5")
-    with serving(LATENCY, {"server_on": BOARD}, board) as server:
+    with serving(LATENCY[0], OPTIONS, {"server_on": BOARD}, board) as server:
         told = server.explained(MeasuringError("the probe failed: no server at 10.1.0.5:4711: timed out"))
         other = MeasuringError("the probe failed: no memory")
         assert server.explained(other) is other

@@ -165,9 +165,8 @@ def plan_of(nodes: list[int], pace: str = "real-time", threads: list[object] | N
 
 
 def in_numbers(point: Point, facts: Facts, measure: str | None = None) -> tuple[str, str | None]:
-    words = counted(point.prepared.arguments, point.prepared.conditions, lambda: facts, measure)
-    given = dict(zip(words[::2], words[1::2], strict=True))
-    return given["--threads"], given.get("--cpus")
+    given = counted(point.prepared.options, point.prepared.conditions, lambda: facts, measure)
+    return given.text("threads"), given.given("cpus")
 
 
 def test_words_for_threads_come_to_the_numbers_of_the_machine() -> None:
@@ -209,7 +208,7 @@ def test_a_word_that_stands_alone_is_never_the_same_as_another() -> None:
 def test_a_word_that_is_none_is_a_mistake_of_the_plan() -> None:
     with open_target("local") as target:
         (point,) = points_of(plan_of([400], threads=["per socket"]))
-        refused = refusal_of(target, (point.experiment, *point.prepared.arguments), point.prepared.conditions)
+        refused = refusal_of(target, point.experiment, point.prepared.options, point.prepared.conditions)
     assert isinstance(refused, UsageError)
 
 

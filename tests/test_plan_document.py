@@ -65,13 +65,13 @@ def test_every_combination_that_is_not_left_out_is_a_point() -> None:
 
 def test_defaults_go_to_every_experiment_that_has_them() -> None:
     cyclic, switch = (next(p for p in points(PLAN) if p.experiment == name) for name in ("cyclic", "switch"))
-    assert cyclic.prepared.arguments == ("--period", "1ms", "--duration", "1s", "--policy", "fifo")
-    assert switch.prepared.arguments == ("--count", "1000", "--policy", "fifo")
+    assert cyclic.prepared.options.words == ("--period", "1ms", "--duration", "1s", "--policy", "fifo")
+    assert switch.prepared.options.words == ("--count", "1000", "--policy", "fifo")
 
 
 def test_an_option_of_its_own_drops_the_default_that_contradicts_it() -> None:
     (point,) = points('[defaults]\nduration = "1s"\n[[experiment]]\nname = "cyclic"\ncount = 5\n')
-    assert point.prepared.arguments == ("--count", "5")
+    assert point.prepared.options.words == ("--count", "5")
 
 
 def test_what_is_not_said_is_the_usual() -> None:
@@ -102,7 +102,7 @@ def test_underscores_and_dashes_are_the_same_option() -> None:
         for key in ("wake-latency-us", "wake_latency_us")
     )
     assert first.key == second.key
-    assert first.prepared.arguments == ("--wake-latency-us", "0")
+    assert first.prepared.options.words == ("--wake-latency-us", "0")
 
 
 def test_the_same_meaning_has_the_same_key_whatever_the_writing() -> None:

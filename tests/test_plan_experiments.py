@@ -1,6 +1,7 @@
-"""The lab's table of experiments: its options are the probe's, its lengths those that runs have."""
+"""The registry of experiments: its options are the probe's, its lengths those that runs have."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -15,29 +16,53 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 NOT_OF_PLANS = {"out", "progress"}
 
 
-def probe_options(name: str) -> set[str]:
-    told = probe(name, "--help").stdout
-    always = re.findall(r"^usage: .* --([a-z-]+) [A-Z]+ ", told)  # what it can't do without
-    return {*always, *re.findall(r"^  --([a-z-]+) ", told, re.MULTILINE)}
+@dataclass(frozen=True)
+class Told:
+    """An option as the probe's own table has it."""
+
+    stands_for: str
+    default: str
+
+
+def told_by_probe(name: str) -> dict[str, Told]:
+    """The options that the probe's help lists, and those that its usage names."""
+    said = probe(name, "--help").stdout
+    always = re.findall(r"^usage: .* --([a-z-]+) ([A-Z]+) ", said)  # what it can't do without
+    listed = re.findall(r"^  --([a-z-]+)(?: (\S+))? +(.*)$", said, re.MULTILINE)
+    found = {option: Told(metavar, "") for option, metavar in always}
+    for option, metavar, help_text in listed:
+        default = re.search(r"\[([^]]*)\]$", help_text)
+        found[option] = Told(metavar, default[1] if default else "")
+    return found
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_option_is_one_of_the_probe(name: str) -> None:
+def test_the_registry_has_the_options_of_the_probe_and_no_other(name: str) -> None:
     experiment = EXPERIMENTS[name]
-    unknown = set(experiment.known) - probe_options(name) - set(experiment.own)
-    assert not unknown
+    given_to_probe = {one.name for one in experiment.options if one.taker == "probe"}
+    taken_by_lab = {one.name for one in experiment.options if one.taker == "lab"}
+    there = set(told_by_probe(name)) - NOT_OF_PLANS
+
+    assert given_to_probe | set(experiment.unused) == there - taken_by_lab
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_option_of_the_probe_that_matters_is_known(name: str) -> None:
-    keeps_all = {"ring", "drain"} if name == "clock" else set()  # which this experiment refuses
-    one_measure = (
-        {"record"}
-        if name
-        in ("inversion", "period", "response", "timerlat", "kernel", "taskset", "tire", "middleware-latency")
-        else set()
-    )  # which these refuse
-    assert probe_options(name) - NOT_OF_PLANS - keeps_all - one_measure <= set(EXPERIMENTS[name].known)
+def test_an_option_is_of_the_same_kind_and_has_the_same_default_on_both_sides(name: str) -> None:
+    kinds = {"TIME": {"time", "period"}, "HZ": {"rate"}, "N": {"count"}, "TEXT": {"text"}, "": {"flag"}}
+    there = told_by_probe(name)
+    for one in EXPERIMENTS[name].options:
+        if one.taker != "probe" or there[one.name].stands_for == "NAME":
+            continue
+        told = there[one.name]
+        choices = told.stands_for.split("|")
+        if len(choices) > 1:
+            assert one.kind == "choice", one.name
+            assert set(one.choices) <= set(choices), one.name
+        else:
+            assert one.kind in kinds[told.stands_for], one.name
+        if one.default and one.kind != "text" and " " not in one.default:
+            usual = told.default.removesuffix(" on Linux")
+            assert usual in (one.default, one.default.removesuffix("s"), ""), one.name
 
 
 @pytest.mark.parametrize(
@@ -68,8 +93,8 @@ def test_how_long_it_takes_is_known_before(name: str, options: Options, seconds:
 
 def test_a_flag_is_given_or_left_out() -> None:
     cyclic = EXPERIMENTS["cyclic"]
-    assert cyclic.prepare({"no-memory-lock": True}, Path()).arguments == ("--no-memory-lock",)
-    assert cyclic.prepare({"no-memory-lock": False}, Path()).arguments == ()
+    assert cyclic.prepare({"no-memory-lock": True}, Path()).options.words == ("--no-memory-lock",)
+    assert cyclic.prepare({"no-memory-lock": False}, Path()).options.words == ()
 
 
 @pytest.mark.parametrize(
@@ -93,8 +118,8 @@ def test_what_the_lab_itself_can_tell_is_refused_with_the_fix(
 
 def test_a_task_set_is_read_from_beside_the_plan_and_analysed() -> None:
     prepared = EXPERIMENTS["taskset"].prepare({"tasks": "delgado2020.toml", "duration": "2s"}, EXAMPLES)
-    assert prepared.arguments[prepared.arguments.index("--tasks") + 1].startswith("tau1:")
-    assert prepared.arguments[prepared.arguments.index("--policy") + 1] == "fifo"
+    assert prepared.options.words[prepared.options.words.index("--tasks") + 1].startswith("tau1:")
+    assert prepared.options.words[prepared.options.words.index("--policy") + 1] == "fifo"
     assert prepared.conditions
     assert "Delgado" in prepared.title
 
@@ -113,7 +138,7 @@ def test_a_plan_is_told_of_its_options_without_dashes() -> None:
 
 def test_where_threads_run_is_said_with_options_that_there_are() -> None:
     for one in EXPERIMENTS.values():
-        assert one.runs_on is None or one.runs_on.option in one.options
+        assert one.runs_on is None or one.runs_on.option in one.table
 
 
 @pytest.mark.parametrize(

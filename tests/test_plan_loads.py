@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cells import worded
 from real import PATIENCE_S
 from tautochrone.base.errors import UsageError
 from tautochrone.experiments import EXPERIMENTS
@@ -120,7 +121,7 @@ def test_the_probe_has_the_same_loads_with_the_same_options() -> None:
 
 
 def cell(experiment: str = "cyclic", *arguments: str, load: str = "tasks") -> Cell:
-    return Cell(experiment, arguments, "a cell", parse_load([load]), expected_s=100.0)
+    return worded(experiment, arguments, "a cell", parse_load([load]), expected_s=100.0)
 
 
 def placed(one: Cell, allowed: str = "0-3", load_cpus: str | None = None) -> tuple[str, ...]:
@@ -147,12 +148,12 @@ def test_the_measured_cpus(experiment: str, arguments: tuple[str, ...], cpus: tu
 
 
 def test_a_deployment_places_what_does_not_place_itself() -> None:
-    assert measured_on(cell("cyclic"), "1,3").arguments == ("--cpus", "1,3")
-    assert measured_on(cell("interrupt"), "1,3").arguments == ("--cpu", "1")
-    assert measured_on(cell("switch"), "1-3").arguments == ("--cpus", "1,2")
-    assert measured_on(cell("cyclic", "--cpus", "0"), "1").arguments == ("--cpus", "0")
-    assert measured_on(cell("clock"), "1").arguments == ()
-    assert measured_on(cell("cyclic"), None).arguments == ()
+    assert measured_on(cell("cyclic"), "1,3").options.words == ("--cpus", "1,3")
+    assert measured_on(cell("interrupt"), "1,3").options.words == ("--cpu", "1")
+    assert measured_on(cell("switch"), "1-3").options.words == ("--cpus", "1,2")
+    assert measured_on(cell("cyclic", "--cpus", "0"), "1").options.words == ("--cpus", "0")
+    assert measured_on(cell("clock"), "1").options.words == ()
+    assert measured_on(cell("cyclic"), None).options.words == ()
 
 
 TWO_TASKS = "a:1ms:1ms:1us:50:0:0ns,b:1ms:1ms:1us:40:0:0ns"
@@ -164,8 +165,8 @@ def test_a_task_set_goes_to_the_cpu_that_the_deployment_measures_on() -> None:
 
     moved = measured_on(one, "2-3", "0-3")
 
-    assert moved.arguments[1] == TWO_TASKS.replace(":0:0ns", ":2:0ns")
-    assert moved.arguments[2:] == ("--duration", "1s")
+    assert moved.options.words[1] == TWO_TASKS.replace(":0:0ns", ":2:0ns")
+    assert moved.options.words[2:] == ("--duration", "1s")
     assert [task["cpu"] for task in moved.conditions["task_set"]["tasks"]] == [2, 2]
     assert measured_cpus(moved, "0-3") == (2,)
     assert measured_on(one, "0-3", "0-3") == one  # its CPU is one of them
@@ -175,7 +176,7 @@ def test_a_task_set_goes_to_the_cpu_that_the_deployment_measures_on() -> None:
 def test_tasks_that_share_a_cpu_share_one_wherever_they_go() -> None:
     tasks = "a:1ms:1ms:1us:50:0:0ns,b:1ms:1ms:1us:40:1:0ns,c:1ms:1ms:1us:30:0:0ns,d:1ms:1ms:1us:20:any:0ns"
 
-    (_, moved) = measured_on(cell("taskset", "--tasks", tasks), "2,5", "0-7").arguments
+    (_, moved) = measured_on(cell("taskset", "--tasks", tasks), "2,5", "0-7").options.words
 
     assert [one.split(":")[5] for one in moved.split(",")] == ["2", "5", "2", "any"]
 
@@ -189,11 +190,11 @@ def test_a_task_set_of_more_cpus_than_are_measured_on_is_refused() -> None:
 
 def test_the_first_cpu_is_that_of_the_deployment_or_of_those_allowed() -> None:
     prepared = EXPERIMENTS["cyclic"].prepare({"cpus": "first", "period": "1ms"}, Path())
-    one = replace(cell("cyclic", *prepared.arguments), conditions=prepared.conditions)
+    one = replace(cell("cyclic", *prepared.options.words), conditions=prepared.conditions)
 
-    assert prepared.arguments == ("--period", "1ms")
-    assert measured_on(one, "2-3", "0-3").arguments[2:] == ("--cpus", "2")
-    assert measured_on(one, None, "1-3").arguments[2:] == ("--cpus", "1")
+    assert prepared.options.words == ("--period", "1ms")
+    assert measured_on(one, "2-3", "0-3").options.words[2:] == ("--cpus", "2")
+    assert measured_on(one, None, "1-3").options.words[2:] == ("--cpus", "1")
     assert measured_cpus(one, "1-3") == (1,)
 
 

@@ -15,7 +15,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.campaign import agenda as planned
 from tautochrone.campaign import page
 from tautochrone.campaign.results import CampaignResults, gather_results
-from tautochrone.experiments.measures import measures_of
+from tautochrone.experiments import EXPERIMENTS
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda
 from tautochrone.measure.campaign.campaign import key_of, open_campaign
 from tautochrone.measure.document.document import parse
@@ -107,10 +107,10 @@ def test_runs_keep_what_was_required_of_every_cell() -> None:
 
 
 def test_what_is_measured_depends_on_the_options() -> None:
-    assert measures_of("tire", {"pace": "real-fast"}) == ("elapsed_ns",)
-    assert "response_ns" in measures_of("tire", {})
-    assert measures_of("kernel", {"measure": "period"}) == measures_of("period", {})
-    assert "misses" not in measures_of("response", {"period": "0s"})
+    assert EXPERIMENTS["tire"].measures_of({"pace": "real-fast"}) == ("elapsed_ns",)
+    assert "response_ns" in EXPERIMENTS["tire"].measures_of({})
+    assert EXPERIMENTS["kernel"].measures_of({"measure": "period"}) == EXPERIMENTS["period"].measures_of({})
+    assert "misses" not in EXPERIMENTS["response"].measures_of({"period": "0s"})
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from cells import worded
 from real import a_cpu, policy_options
 from tautochrone.machine.facts import Facts, cpus
 from tautochrone.machine.files import LocalFiles
@@ -46,7 +47,7 @@ def registers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registers:
 
 def a_loop() -> Cell:
     words = ("--period", "1ms", "--count", "50", "--cpus", a_cpu(), *policy_options())
-    return Cell("cyclic", words, "a loop")
+    return worded("cyclic", words, "a loop")
 
 
 def test_the_counter_counts_from_its_beginning_also_across_its_largest_value(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from cells import worded
 from real import PATIENCE_S, a_cpu, policy_options, probe, skip_or_fail, start_tauto, wait_until
 from tautochrone.answer.experiments import presentation_of
 from tautochrone.base.errors import TautoError
@@ -45,10 +46,10 @@ def run_all(store: Path, cells: Sequence[Cell], monkeypatch: pytest.MonkeyPatch,
 
 def short() -> Cell:
     arguments = ("--cpus", a_cpu(), "--period", "1ms", "--count", "50", *policy_options())
-    return Cell("cyclic", arguments, "a loop", expected_s=0.1)
+    return worded("cyclic", arguments, "a loop", expected_s=0.1)
 
 
-REFUSED = Cell("cyclic", ("--period", "5"), "a period without a unit", expected_s=0.1)
+REFUSED = worded("cyclic", ("--period", "5"), "a period without a unit", expected_s=0.1)
 
 
 def test_every_experiment_is_measured_once_in_an_order_that_rhealstone_can_use() -> None:
@@ -93,9 +94,9 @@ def test_the_probe_takes_every_cell(quick: bool, memory_lock: bool) -> None:
         skip_or_fail("needs real-time priority")
     cpus = tuple(range(int(a_cpu()) + 1))
     for cell in suite(quick, cpus=cpus, memory_lock=memory_lock):
-        tried = probe(cell.experiment, *cell.arguments, "--out", NO_OUTPUT)
+        tried = probe(cell.experiment, *cell.options.words, "--out", NO_OUTPUT)
         if NO_OUTPUT not in tried.stderr and cell.instead is not None:
-            tried = probe(cell.instead.experiment, *cell.instead.arguments, "--out", NO_OUTPUT)
+            tried = probe(cell.instead.experiment, *cell.instead.options.words, "--out", NO_OUTPUT)
         assert NO_OUTPUT in tried.stderr, tried.stderr
 
 

@@ -1,18 +1,16 @@
 """`tauto probe tire`, measured with the real probe."""
 
-import inspect
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cells import worded
 from real import policy_options, tauto
-from tautochrone.cli.probe import tire as command
-from tautochrone.experiments import EXPERIMENTS
 from tautochrone.judge import tire_run as tire
 from tautochrone.judge.loops import judge_runs
-from tautochrone.measure.cell import Cell, Load
+from tautochrone.measure.cell import Load
 from tautochrone.measure.placing import measured_cpus
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
@@ -28,22 +26,16 @@ def measured(store: Path, *arguments: str) -> tuple[Run, dict[str, Any]]:
     return Store(store).open("latest"), json.loads(done.stdout)
 
 
-def test_the_verb_has_every_option_of_the_experiment() -> None:
-    given = {name.replace("_", "-") for name in inspect.signature(command.verb).parameters}
-
-    assert set(EXPERIMENTS["tire"].known) - {"send"} <= given  # which `tauto tire view` gives
-
-
 @pytest.mark.parametrize(
     ("threads", "allowed", "cpus"), [("1", "0-3", (0,)), ("2", "0-3", (0, 1)), ("8", "0-3", (0, 1, 2, 3))]
 )
 def test_a_tire_is_measured_on_as_many_cpus_as_it_has_threads(
     threads: str, allowed: str, cpus: tuple[int, ...]
 ) -> None:
-    cell = Cell("tire", ("--threads", threads), "a tire", Load("idle"), 1.0, ())
+    cell = worded("tire", ("--threads", threads), "a tire", Load("idle"), 1.0, ())
 
     assert measured_cpus(cell, allowed) == cpus
-    assert measured_cpus(Cell("tire", (), "a tire", Load("idle"), 1.0, ()), allowed) == (0,)
+    assert measured_cpus(worded("tire", (), "a tire", Load("idle"), 1.0, ()), allowed) == (0,)
 
 
 @pytest.mark.slow

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from cells import worded
 from real import PATIENCE_S, a_cpu, policy_options, skip_or_fail
 from tautochrone.machine.settings import MakeFolder, Write
-from tautochrone.measure.cell import Cell, Load
+from tautochrone.measure.cell import Load
 from tautochrone.measure.execute import run_cell
 from tautochrone.run.store import Store
 from tautochrone.target.local import LocalTarget
@@ -54,7 +55,7 @@ def test_a_foreign_probe_measures_beside_a_load_and_its_books_balance(
 ) -> None:
     load = Load("cpu", (("cpu", "--cpus", a_cpu(), "--duration", "30s"),))
     arguments = ("--cpus", a_cpu(), "--count", "50", "--period", "5ms", *policy_options())
-    run = run_cell(Cell("cyclic", arguments, "a test", load=load), Store(tmp_path / "store"), target, {})
+    run = run_cell(worded("cyclic", arguments, "a test", load=load), Store(tmp_path / "store"), target, {})
     for book in run.manifest.books:
         assert book.released == book.completed + book.missed
         assert book.completed == book.recorded + book.dropped
@@ -65,7 +66,7 @@ def test_a_foreign_probe_measures_beside_a_load_and_its_books_balance(
 
 @pytest.mark.slow
 def test_a_foreign_probe_reads_clocks_of_64_bits(target: LocalTarget, tmp_path: Path) -> None:
-    cell = Cell("clock", ("--count", "500", "--no-memory-lock"), "a test")
+    cell = worded("clock", ("--count", "500", "--no-memory-lock"), "a test")
     run = run_cell(cell, Store(tmp_path / "store"), target, {})
     names = [source["name"] for source in run.manifest.header["sources"]]
     assert {"monotonic", "realtime"} <= set(names)

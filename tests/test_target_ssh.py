@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from cells import worded
 from real import PATIENCE_S, a_cpu, only_run, policy_options, start_tauto, tauto, wait_until
 from ssh_servers import Kind, SshServer, free_port, make_key, ssh_server
 from tautochrone.base.errors import MeasuringError, NotPermittedError, UnreachableError, UsageError
 from tautochrone.machine.settings import SettingError, Write
-from tautochrone.measure.cell import Cell, Load
+from tautochrone.measure.cell import Load
 from tautochrone.measure.execute import run_cell
 from tautochrone.run.files import RAW_STREAM
 from tautochrone.run.store import Store
@@ -69,7 +70,7 @@ def short_cyclic(count: int = 200) -> tuple[str, ...]:
 
 @pytest.mark.slow
 def test_a_cyclic_measured_over_it_is_like_one_measured_here(target: Target, tmp_path: Path) -> None:
-    cell = Cell("cyclic", short_cyclic(), "a test", load=Load("cpu", (("cpu", "--cpus", a_cpu()),)))
+    cell = worded("cyclic", short_cyclic(), "a test", load=Load("cpu", (("cpu", "--cpus", a_cpu()),)))
     far = run_cell(cell, Store(tmp_path / "far"), target, {})
     near = run_cell(cell, Store(tmp_path / "near"), LocalTarget(), {})
     assert far.manifest.conditions["target"] == target.name
@@ -245,7 +246,7 @@ def test_a_run_whose_connection_is_cut_keeps_what_came_before(
     openssh: SshServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     at_home(openssh.home, monkeypatch)
-    cell = Cell("cyclic", ("--cpus", a_cpu(), "--duration", "60s", *policy_options()), "a test")
+    cell = worded("cyclic", ("--cpus", a_cpu(), "--duration", "60s", *policy_options()), "a test")
     store = Store(tmp_path)
     with open_target(openssh.where) as target:
         cut = threading.Timer(1.5, lambda: openssh.kill_sessions(signal.SIGKILL))

@@ -201,8 +201,8 @@ def test_mechanisms_are_measured_on_the_first_two_cpus_of_the_tire(store: Store)
     assert not wanted.is_served_by(mechanism(store))
     assert wanted.is_served_by(mechanism(store, near_cpu=4, far_cpu=2))
     cell = mechanism_cell(wanted, IDLE, ("tauto",), memory_lock=False)
-    assert "--no-memory-lock" in cell.arguments
-    assert cell.arguments[cell.arguments.index("--cpus") + 1] == "4,2"
+    assert "--no-memory-lock" in cell.options.words
+    assert cell.options.words[cell.options.words.index("--cpus") + 1] == "4,2"
     assert "cpus" not in needed_mechanisms(("fifo",), "semaphore", "any")[0].options
 
 

@@ -27,10 +27,10 @@ policy = "other"
 def test_a_real_tire_has_as_many_threads_as_its_word_says(tmp_path: Path) -> None:
     store = Store(tmp_path)
     (point,) = expand(parse(PLAN, Path("plan.toml")))
-    arguments = (*point.prepared.arguments, "--count", "10", "--no-memory-lock")
+    options = point.prepared.options.having({"count": 10, "no-memory-lock": True})
     with open_target("local") as target:
         facts = gather(target.files())
-        cell = Cell("tire", arguments, "a tire", conditions=point.prepared.conditions)
+        cell = Cell("tire", options, "a tire", conditions=point.prepared.conditions)
         run = run_cell(cell, store, target, facts)
     allowed = Facts.from_table(run.manifest.facts).cpu.allowed_count
     assert allowed is not None

@@ -12,7 +12,6 @@ from rich.text import Text
 from tautochrone.base.units import format_percent, format_rate, format_span
 from tautochrone.base.words import plural, upper_first
 from tautochrone.experiments import EXPERIMENTS
-from tautochrone.experiments.measures import pace_of
 from tautochrone.experiments.requirement import Requirement
 from tautochrone.judge.requirement.of_share import length_to_show
 from tautochrone.measure.campaign.agenda import Agenda
@@ -84,7 +83,7 @@ def planned(required: Required, points: Mapping[str, Point], repetitions: int) -
     found: dict[tuple[str, float | None, float | None], list[Requirement]] = {}
     for key, point in points.items():
         for one in required.get(key, ()):
-            pace = pace_of(point.experiment, point.options, one.source)
+            pace = EXPERIMENTS[point.experiment].pace_of(point.options, one.source)
             seconds = None if pace is None else pace.samples * pace.period_s
             place = (one.text, None if pace is None else 1 / pace.period_s, seconds)
             found.setdefault(place, []).append(one)
@@ -227,7 +226,7 @@ def as_table(agenda: Agenda, at_once: int = 1) -> dict[str, Any]:
                 "load": point.load.name,
                 "experiment": point.experiment,
                 "options": dict(point.options),
-                "arguments": list(point.prepared.arguments),
+                "arguments": list(point.prepared.options.words),
                 "expected_s": round(point_s(point), 1),
                 "run": finished[slot.key, slot.block].id if (slot.key, slot.block) in finished else None,
                 **({"refused": refused[slot.key]} if slot.key in refused else {}),

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.options import Options
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.check.question import Question, conditions_of_check
-from tautochrone.experiments import EXPERIMENTS, Options, Prepared
-from tautochrone.experiments.experiment import Value
-from tautochrone.experiments.special import of_task_set
+from tautochrone.experiments import EXPERIMENTS, Prepared, Value
+from tautochrone.experiments.taskset_options import of_task_set
 from tautochrone.machine.cpulist import named_cpus, parse_cpu_list
 from tautochrone.machine.deployment.deployment import Deployment
 from tautochrone.machine.facts import Facts
@@ -58,7 +58,7 @@ def cell_of(
     under = f", {deployment.name}" if deployment is not None else ""
     return Cell(
         experiment=experiment,
-        arguments=prepared.arguments,
+        options=prepared.options,
         title=f"check: {rate}{work}, {load.name}{under}",
         load=load,
         expected_s=prepared.expected_s,

@@ -170,11 +170,9 @@ def _meant(arguments: list[str]) -> list[str]:
     if word in verbs:
         return []
     return [
-        f"tauto {group.name} {word}"
-        for group in app.registered_groups
-        if group.typer_instance is not None
-        for one in group.typer_instance.registered_commands
-        if one.name == word
+        f"tauto {name} {word}"
+        for name, group in typer.main.get_group(app).commands.items()
+        if isinstance(group, TyperGroup) and word in group.list_commands(typer.Context(group))
     ]
 
 

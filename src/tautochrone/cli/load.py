@@ -99,6 +99,7 @@ def try_load(
 
 
 def _run(chosen: Load, target: Target, seconds: float) -> tuple[list[dict[str, Any]], str]:
+    from tautochrone.experiments import EXPERIMENTS
     from tautochrone.machine.facts.cpus import allowed as allowed_cpus
     from tautochrone.machine.tree import Tree
     from tautochrone.measure.cell import Cell
@@ -107,7 +108,7 @@ def _run(chosen: Load, target: Target, seconds: float) -> tuple[list[dict[str, A
     from tautochrone.target.target import ANYWHERE
 
     allowed, _ = allowed_cpus(Tree(target.files()))
-    cell = Cell("cyclic", (), "a trial", chosen, seconds)
+    cell = Cell("cyclic", EXPERIMENTS["cyclic"].given({}), "a trial", chosen, seconds)
     loads = Loads(allowed)
     try:
         parts = placed_loads(cell, measured_cpus(cell, allowed), None)

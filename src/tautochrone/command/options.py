@@ -26,6 +26,7 @@ RunsArgument = Annotated[
     list[str],
     typer.Argument(metavar="RUN...", help="Ids, beginnings of ids, 'latest', 'latest~1', or paths."),
 ]
+TitleOption = Annotated[str | None, typer.Option("--title", help="What this run is, for people.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ReportOption = Annotated[
     Path | None, typer.Option("--out", "-o", help="Where the report goes; otherwise the store.")

@@ -118,7 +118,7 @@ def permitted_instead(
 
     def why_not(less: Options) -> TautoError | None:
         prepared = experiment.prepare({**options, **less}, Path())
-        return refusal_of(target, (experiment.name, *prepared.arguments), prepared.conditions)
+        return refusal_of(target, experiment.name, prepared.options, prepared.conditions)
 
     if not isinstance(why_not({}), NotPermittedError):
         raise refused  # it is not the probe that may not
@@ -127,7 +127,7 @@ def permitted_instead(
             **({} if permission.priority else {"policy": "other"}),
             **({} if permission.memory_lock else {"no-memory-lock": True}),
         }
-        if not set(experiment.options).issuperset(less) or (not permission.priority and _is_urgent(options)):
+        if not set(experiment.known).issuperset(less) or (not permission.priority and _is_urgent(options)):
             continue
         why = why_not(less)
         if why is None:
@@ -157,14 +157,14 @@ def is_permitted(target: Target, cells: Iterable[Cell]) -> bool:
 
     What else may go wrong is not told here, but when it is measured.
     """
-    trials = dict.fromkeys((cell.experiment, *cell.arguments) for cell in cells)
-    return not any(_is_refused(target, arguments) for arguments in trials)
+    trials = {(cell.experiment, *cell.options.words): cell for cell in cells}
+    return not any(_is_refused(target, cell) for cell in trials.values())
 
 
-def _is_refused(target: Target, arguments: tuple[str, ...]) -> bool:
+def _is_refused(target: Target, cell: Cell) -> bool:
     from tautochrone.measure.trial import refusal_of
 
     try:
-        return isinstance(refusal_of(target, arguments), NotPermittedError)
+        return isinstance(refusal_of(target, cell.experiment, cell.options), NotPermittedError)
     except (OSError, MeasuringError):
         return False

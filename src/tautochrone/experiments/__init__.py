@@ -1,9 +1,21 @@
-"""What the lab knows about each experiment: its options, what it is called, how long it takes.
+"""What the lab knows about each experiment: its options, measures, titles, and how long it takes.
 
-One table for whoever makes cells of them. What an option may be, the probe knows best.
+What an option may be, the probe knows best: it refuses what it can't do, before it measures.
 """
 
-from tautochrone.experiments.experiment import Experiment, Options, Prepared, Value, without_dashes
-from tautochrone.experiments.table import EXPERIMENTS
+from tautochrone.base.options import Options, Value
+from tautochrone.experiments.experiment import Experiment, Pace, Prepared, without_dashes
+from tautochrone.experiments.option import Given, Option
+from tautochrone.experiments.registry import EXPERIMENTS
 
-__all__ = ["EXPERIMENTS", "Experiment", "Options", "Prepared", "Value", "without_dashes"]
+__all__ = [
+    "EXPERIMENTS",
+    "Experiment",
+    "Given",
+    "Option",
+    "Options",
+    "Pace",
+    "Prepared",
+    "Value",
+    "without_dashes",
+]

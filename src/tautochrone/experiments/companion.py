@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+
+from tautochrone.base.options import Options
 
 if TYPE_CHECKING:
     from tautochrone.base.errors import TautoError
@@ -16,8 +18,8 @@ class Companion(Protocol):
     """It runs, or there is none."""
 
     @property
-    def arguments(self) -> tuple[str, ...]:
-        """The probe's, after the experiment's name."""
+    def options(self) -> Options:
+        """The probe's."""
 
     @property
     def conditions(self) -> Mapping[str, Any]:
@@ -30,15 +32,15 @@ class Companion(Protocol):
         """Why there is no run, where it is for its sake."""
 
 
-Beside = Callable[[Sequence[str], Mapping[str, Any], "Target"], AbstractContextManager[Companion]]
-"""Of the experiment with what is after it, the conditions of its cell, and the probe's target."""
+Beside = Callable[[str, Options, Mapping[str, Any], "Target"], AbstractContextManager[Companion]]
+"""Of the experiment, its options, the conditions of its cell, and the probe's target."""
 
 
 @dataclass(frozen=True)
 class Nobody:
     """Of most experiments."""
 
-    arguments: tuple[str, ...]
+    options: Options
 
     @property
     def conditions(self) -> Mapping[str, Any]:
@@ -55,6 +57,8 @@ class Nobody:
 
 
 @contextmanager
-def alone(arguments: Sequence[str], _conditions: Mapping[str, Any], _target: Target) -> Iterator[Companion]:
+def alone(
+    _experiment: str, options: Options, _conditions: Mapping[str, Any], _target: Target
+) -> Iterator[Companion]:
     """The probe by itself."""
-    yield Nobody(tuple(arguments[1:]))
+    yield Nobody(options)

@@ -1,23 +1,23 @@
-"""One experiment as the lab knows it."""
+"""One experiment as the lab knows it: all that verbs, plans, requirements and estimates derive from."""
 
 import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.units import parse_duration_ns, parse_period_ns, parse_rate_hz
+from tautochrone.base.options import Options
 from tautochrone.experiments.companion import Beside, alone
+from tautochrone.experiments.option import Given, Option
 
-Number = TypeVar("Number", int, float)
-Value = str | int | float | bool
-Options = Mapping[str, Value]
-"""By the name of the option without its dashes: ``{"period": "1ms", "wake-latency-us": 0}``."""
+MISSES = "misses"
+"""What a requirement says of releases that are missed; among the measures of what has releases."""
 
-RECORDING = ("drain", "ring")
-FLAGS = ("no-memory-lock", "without-handler", "rehearse", "overload", "soft", "one-way", "memory-lock")
-"""Options that take no value, of any experiment."""
+Own = tuple[Options, Mapping[str, Any], str]
+"""What an experiment makes of all options: the probe's, what else to keep with the run, and its title; empty:
+the usual one."""
 
 
 @dataclass(frozen=True)
@@ -25,16 +25,29 @@ class Prepared:
     """An experiment with its options, ready to become a cell.
 
     Attributes:
-        arguments: of the probe, after the experiment's name.
+        options: the probe's.
         title: what it is, for people, without the conditions.
         expected_s: how long the measuring takes.
         conditions: what else to keep with the run.
     """
 
-    arguments: tuple[str, ...]
+    options: Given
     title: str
     expected_s: float
     conditions: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How many samples a source takes, where that is known before.
+
+    Attributes:
+        samples: in one repetition.
+        period_s: between two of them.
+    """
+
+    samples: float
+    period_s: float
 
 
 @dataclass(frozen=True)
@@ -47,7 +60,6 @@ class RunsOn:
         most: how many it can take; None: all.
         levels_below: how many levels of priority below its most urgent thread its other threads reach.
         levels: the option that says how many levels more; empty: there is none.
-        usual_levels: how many these are where it is not given.
         threads: the option that says how many threads there are, each on a CPU of its own while there are
             enough; empty: there is none.
     """
@@ -57,8 +69,36 @@ class RunsOn:
     most: int | None = None
     levels_below: int = 0
     levels: str = ""
-    usual_levels: int = 0
     threads: str = ""
+
+
+@dataclass(frozen=True)
+class InSuite:
+    """An experiment's part in `tauto probe all`.
+
+    Attributes:
+        turn: when it is measured: the ruler first, and whatever takes the result of another after that.
+        title: what it is called there.
+        whole: the options, usually.
+        quick: the options of `--quick`.
+        ordinary: whether it can be measured with ordinary priority, too, where no other is permitted.
+    """
+
+    turn: int
+    title: str
+    whole: Options = field(default_factory=dict)
+    quick: Options = field(default_factory=dict)
+    ordinary: bool = False
+
+
+def _as_given(options: Given, _folder: Path) -> Own:
+    """Most experiments: all options are the probe's."""
+    return options, {}, ""
+
+
+def _unknown(_options: Given, _source: str) -> Pace | None:
+    """Most experiments: sources differ, or nobody knows."""
+    return None
 
 
 @dataclass(frozen=True)
@@ -67,38 +107,88 @@ class Experiment:
 
     Attributes:
         name: the probe's.
-        options: the probe's options that decide what is measured, without dashes.
-        title: of its options, what is measured, for people.
-        expected_s: of its options, how long that takes.
-        own: options of the lab, which the probe does not have.
-        prepare_own: makes arguments and conditions of these; the folder is that of relative paths.
+        summary: what it measures, in a line of the list of verbs.
+        help: what it measures, for the help of its verb: a paragraph, or several.
+        options: in the order of help, and of the words that the probe gets.
+        measures: what it can measure, as the stream names it, the main measure first; and `MISSES`, where
+            there are releases to be missed. Requirements are of these.
+        title: what these options measure, for people.
+        length_s: how long measuring with these options takes.
+        measured: which of the measures these options measure; None: all of them, always.
+        pace: at which pace a source samples; None: its sources differ in that, or nobody knows. The source is
+            the one that it is asked of; empty: all, and then the slowest decides.
+        heading: what it is called above what presents it; empty: its name.
+        presentation: what it shows beyond the general summary, as ``module:Class``; empty: nothing.
+        prepare_own: makes the probe's options and conditions of all options; the folder is that of relative
+            paths.
         contradicting: pairs of options of which one at most can be given.
         runs_on: where its threads run, and how urgent they are; None: nobody chooses it, or each task does.
         size: the option that says how much is computed: what is too much for one size is so for every larger
             one. Empty: it has none.
         needs: options without which there is nothing to measure.
+        unused: options that the probe reads for every experiment, and that mean nothing to this one.
         beside: starts what runs beside the probe.
+        has_verb: whether it is measured by ``tauto probe NAME``.
+        suite: its part in ``tauto probe all``; None: it has none.
     """
 
     name: str
-    options: tuple[str, ...]
-    title: Callable[[Options], str]
-    expected_s: Callable[[Options], float]
-    own: tuple[str, ...] = ()
-    prepare_own: Callable[[Options, Path], tuple[Options, Mapping[str, Any], str]] | None = None
+    summary: str
+    help: str
+    options: tuple[Option, ...]
+    measures: tuple[str, ...]
+    title: Callable[[Given], str]
+    length_s: Callable[[Given], float]
+    measured: Callable[[Given], tuple[str, ...]] | None = None
+    pace: Callable[[Given, str], Pace | None] = _unknown
+    heading: str = ""
+    presentation: str = ""
+    prepare_own: Callable[[Given, Path], Own] = _as_given
     contradicting: tuple[tuple[str, str], ...] = ()
     runs_on: RunsOn | None = None
     size: str = ""
     needs: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
     beside: Beside = alone
+    has_verb: bool = True
+    suite: InSuite | None = None
 
-    @property
+    @cached_property
+    def table(self) -> Mapping[str, Option]:
+        """All its options by name."""
+        return {one.name: one for one in self.options}
+
+    @cached_property
     def known(self) -> tuple[str, ...]:
-        """All options that it takes."""
-        return (*self.own, *(one for one in self.options if one not in self.own))
+        """The names of the options that a plan can have."""
+        return tuple(one.name for one in self.options if one.taker != "verb")
+
+    def given(self, options: Options) -> Given:
+        """Return options of this experiment, with its defaults behind them."""
+        return Given(dict(options), self.table)
+
+    def title_of(self, options: Options) -> str:
+        """Return what these options measure, for people."""
+        return self.title(self.given(options))
+
+    def expected_s(self, options: Options) -> float:
+        """Return how long measuring with these options takes.
+
+        Raises:
+            UsageError: a length that it depends on can't be read.
+        """
+        return max(0.0, self.length_s(self.given(options)))
+
+    def measures_of(self, options: Options) -> tuple[str, ...]:
+        """Return what these options measure, and `MISSES` where releases can be missed."""
+        return self.measured(self.given(options)) if self.measured is not None else self.measures
+
+    def pace_of(self, options: Options, source: str = "") -> Pace | None:
+        """Return at which pace a source samples, or, without a source, the slowest of all; None: unknown."""
+        return self.pace(self.given(options), source)
 
     def prepare(self, options: Options, folder: Path) -> Prepared:
-        """The options as arguments of the probe.
+        """Make options ready for the probe.
 
         Args:
             options: known ones; False means that a flag is not given.
@@ -109,43 +199,32 @@ class Experiment:
                 named as on a command line; `without_dashes` is for a plan.
         """
         for name, value in options.items():
-            if (name in FLAGS) != isinstance(value, bool):
+            is_flag = self.table[name].kind == "flag"
+            if is_flag != isinstance(value, bool):
                 raise UsageError(
                     f"'{name}' is {shown(value)}",
                     "It takes true or false, without quotes."
-                    if name in FLAGS
+                    if is_flag
                     else "It takes a value, not true or false.",
                 )
-        return self.ready(
-            *(self.prepare_own(options, folder) if self.prepare_own is not None else (options,))
-        )
+        return self.ready(*self.prepare_own(self.given(options), folder))
 
     def ready(self, given: Options, conditions: Mapping[str, Any] | None = None, title: str = "") -> Prepared:
-        """What `prepare` returns, of options that are all the probe's own.
+        """Return what `prepare` returns, of options that are all the probe's own.
 
         Args:
             conditions: what else to keep with the run.
             title: what it is; empty: by its options.
         """
-        return Prepared(
-            words(given), title or self.title(given), max(0.0, self.expected_s(given)), conditions or {}
-        )
-
-
-def words(options: Options) -> tuple[str, ...]:
-    """Options as the probe takes them; a flag that is False is left out."""
-    found: list[str] = []
-    for name, value in options.items():
-        if value is not False:
-            found += [f"--{name}"] if value is True else [f"--{name}", str(value)]
-    return tuple(found)
+        own = self.given(given)
+        return Prepared(own, title or self.title(own), self.expected_s(own), conditions or {})
 
 
 _OPTION = re.compile(r"--([a-z][a-z-]*)")
 
 
 def options_named_in(message: str) -> list[str]:
-    """The options that a message names, without their dashes."""
+    """Return the options that a message names, without their dashes."""
     return _OPTION.findall(message)
 
 
@@ -159,73 +238,9 @@ def without_dashes(message: str, only: Container[str] | None = None) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as it is written in TOML, for messages."""
+    """Return a value as it is written in TOML, for messages."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (dict, list)):
         return "a table" if isinstance(value, dict) else "a list"
     return f"'{value}'" if isinstance(value, str) else str(value)
-
-
-def seconds(options: Options, name: str, usual: str) -> float:
-    """The time of an option, or its usual one.
-
-    Raises:
-        UsageError: it is no time.
-    """
-    return _read(parse_duration_ns, options, name, usual) / 1e9
-
-
-def period_s(options: Options, name: str, usual: str) -> float:
-    """The period of an option, which may be given as a rate, or its usual one.
-
-    Raises:
-        UsageError: it is neither.
-    """
-    return _read(parse_period_ns, options, name, usual) / 1e9
-
-
-def periods_s(options: Options, name: str, usual: str) -> list[float]:
-    """The periods of an option, joined by commas, or the usual ones.
-
-    Raises:
-        UsageError: one of them is none.
-    """
-    periods = str(options.get(name, usual)).split(",")
-    return [_read(parse_period_ns, {name: one}, name, usual) / 1e9 for one in periods]
-
-
-def rate_hz(options: Options, name: str, usual: int) -> float:
-    """The rate of an option, or its usual one; a number alone is of Hz.
-
-    Raises:
-        UsageError: it is no rate.
-    """
-    value = str(options.get(name, usual))
-    return float(value) if value.isascii() and value.isdecimal() else _read(parse_rate_hz, options, name, "")
-
-
-def rhythm_s(options: Options, usual_hz: int) -> float:
-    """The period of what takes `period` or `rate`.
-
-    Raises:
-        UsageError: it can't be read.
-    """
-    if "period" in options:
-        return period_s(options, "period", "")
-    return 1 / max(1.0, rate_hz(options, "rate", usual_hz))
-
-
-def _read(parse: Callable[[str], Number], options: Options, name: str, usual: str) -> Number:
-    try:
-        return parse(str(options.get(name, usual)))
-    except UsageError as error:
-        raise UsageError(f"--{name}: {error}", error.advice) from error
-
-
-def count(options: Options, name: str, usual: int) -> int:
-    """The number of an option, or its usual one; what is no number is the usual one."""
-    value = options.get(name, usual)
-    if isinstance(value, str) and value.isdecimal():
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else usual

@@ -1,23 +1,29 @@
 """The experiments about middleware: what they are called, how long they take, where their server runs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.options import Options, Value, number
 from tautochrone.base.units import parse_rate_hz
-from tautochrone.experiments.experiment import Options, Value, count, rate_hz, seconds, shown
+from tautochrone.experiments.experiment import RunsOn, shown
+from tautochrone.experiments.option import Given, Option, but
+from tautochrone.experiments.usual import CONDITIONS, CPUS, POLICY, PRIORITY
 from tautochrone.machine.cpulist import parse_cpu_list
-from tautochrone.target.address import read_address
 from tautochrone.target.middleware import (
     DIRECTIONS,
     SCALARS,
     SEQUENCES,
-    TOGETHER,
     TRANSPORT,
     TRANSPORTS,
     TYPES,
 )
+
+if TYPE_CHECKING:
+    from tautochrone.experiments.companion import Companion
+    from tautochrone.target.target import Target
 
 BOTH = "both"
 
@@ -44,7 +50,6 @@ HIGH = "C0"
 
 COUNT, COUNT_QUICK = 10_000, 4_000
 SERVANTS, CALLS_FOOTPRINT = 50, 10
-_WARMUP, _WARMUP_CALLS = 100, 10
 _LENGTHS = 8  # 1, 4, 16, …, 16384
 _START_S, _MEET_S = 0.5, 0.005  # the server, and a connection to each servant
 
@@ -54,25 +59,58 @@ _USUAL_CALL_S, _APART_S, _BYTE_S = 20e-6, 20e-6, 0.4e-9
 byte: only for how long a run is expected to take."""
 
 
-def throughput_title(options: Options) -> str:
-    """What is measured, and behind the first comma of which transport."""
-    return _title("middleware throughput", options)
+TRANSPORT_OPTION = Option(TRANSPORT, "choice", "The middleware that carries the calls.", choices=TRANSPORTS)
+SERVER_OPTIONS = (
+    Option(
+        SERVER_ON,
+        "text",
+        "The server runs on this target.",
+        "beside its client",
+        metavar="TARGET",
+        taker="lab",
+    ),
+    Option(
+        SERVER_ADDRESS,
+        "text",
+        "Address at which the client reaches that target.",
+        "found",
+        metavar="ADDRESS",
+        taker="lab",
+    ),
+    Option(SERVER_CPUS, "text", "The server's CPU on that target.", "as here", metavar="LIST", taker="lab"),
+)
+END_OPTIONS = (
+    Option("cpus", "text", "The client's CPU and the server's: 0,1.", "the first two", metavar="LIST"),
+    Option(PLACE, "choice", "Both ends on one CPU, on two, or unpinned.", "same", PLACES),
+    POLICY,
+    Option("priority", "count", "Priority of the most urgent thread at each end.", PRIORITY.default),
+    Option(SERVER, "text", "A server that runs already.", "started here", metavar="HOST:PORT"),
+    Option("patience", "time", "The longest wait for one answer.", "1s"),
+    Option("service-time", "time", "Each request keeps its servant so long.", "0s"),
+    *but(CONDITIONS, "policy", "priority"),
+)
+CONTRADICTING = ((SERVER, SERVER_ON),)
 
 
-def latency_title(options: Options) -> str:
-    """What is measured, and behind the first comma of which transport, and with how many clients."""
-    low = f"{count(options, 'clients', CLIENTS)} lower clients" if "clients" in options else ""
-    phase = str(options.get(PHASE, TOGETHER))
-    return _title("middleware latency", options, low, f"phase {phase}" if phase != TOGETHER else "")
+def ends_run_on(levels_below: int = 0, levels: str = "") -> RunsOn:
+    """Return where both ends run: on one CPU or on two; how many levels of priority they take."""
+    return RunsOn(CPUS.name, usual=1, most=2, levels_below=levels_below, levels=levels)
 
 
-def footprint_title(options: Options) -> str:
-    """What is measured, and behind the first comma of which transport."""
-    return _title("middleware footprint", options)
+@contextmanager
+def beside_client(
+    experiment: str, options: Options, conditions: Mapping[str, Any], client: "Target"
+) -> Iterator["Companion"]:
+    """While inside, the server runs, where it is elsewhere."""
+    from tautochrone.experiments.middleware_beside import serving_with_sizes
+
+    with serving_with_sizes(experiment, options, conditions, client) as server:
+        yield server
 
 
-def _title(what: str, options: Options, *more: str) -> str:
-    return ", ".join(filter(None, (what, str(options.get(TRANSPORT, "")), *_where(options), *more)))
+def middleware_title(what: str, options: Given, more: Sequence[str] = ()) -> str:
+    """Return what is measured, and behind the first comma of which transport and where."""
+    return ", ".join(filter(None, (what, options.text(TRANSPORT), *_where(options), *more)))
 
 
 def _where(options: Options) -> tuple[str, ...]:
@@ -85,8 +123,8 @@ def _where(options: Options) -> tuple[str, ...]:
     return (server, _WORDS_OF_PLACE[FREE] if place == FREE else "")
 
 
-def throughput_s(options: Options) -> float:
-    """How long it takes, roughly: row after row, each as many calls."""
+def throughput_s(options: Given) -> float:
+    """Return how long it takes, roughly: row after row, each as many calls."""
     types = _names(options, "types", TYPES)
     lengths = _lengths(options)
     bytes_of_rows = [8.0 for one in types if one in SCALARS]
@@ -94,28 +132,28 @@ def throughput_s(options: Options) -> float:
         if one in SEQUENCES:
             bytes_of_rows += [length * (4.0 if one == "longs" else 1.0) for length in lengths]
     call_s = _call_s(options)
-    calls = count(options, "count", COUNT) + count(options, "warmup", _WARMUP)
-    longest_s = seconds(options, "row-limit", "5s")
+    calls = options.count("count") + options.count("warmup")
+    longest_s = options.seconds("row-limit")
     one_direction_s = sum(min(longest_s, calls * (call_s + _BYTE_S * size)) for size in bytes_of_rows)
     return _START_S + len(_names(options, "directions", DIRECTIONS)) * one_direction_s
 
 
-def latency_s(options: Options) -> float:
-    """How long it takes: the calls of a lower client at their rate; C0 calls for as long."""
-    low_hz = max(1.0, rate_hz(options, "rate-low", RATE_LOW_HZ))
-    return _START_S + (count(options, "calls", CALLS) + count(options, "warmup", _WARMUP_CALLS)) / low_hz
+def latency_s(options: Given) -> float:
+    """Return how long it takes: the calls of a lower client at their rate; C0 calls for as long."""
+    low_hz = max(1.0, options.rate_hz("rate-low"))
+    return _START_S + (options.count("calls") + options.count("warmup")) / low_hz
 
 
-def footprint_s(options: Options) -> float:
-    """How long it takes: a server is started, each servant is met, and called a few times."""
-    servants = count(options, "servants", SERVANTS)
-    return _START_S + servants * (_MEET_S + count(options, "calls", CALLS_FOOTPRINT) * _call_s(options))
+def footprint_s(options: Given) -> float:
+    """Return how long it takes: a server is started, each servant is met, and called a few times."""
+    each_s = _MEET_S + options.count("calls") * _call_s(options)
+    return _START_S + options.count("servants") * each_s
 
 
-def _call_s(options: Options) -> float:
-    apart_s = 0.0 if options.get(PLACE, "same") == "same" else _APART_S
-    own_s = _CALL_S.get(str(options.get(TRANSPORT)), _USUAL_CALL_S)
-    return own_s + apart_s + seconds(options, "service-time", "0s")
+def _call_s(options: Given) -> float:
+    apart_s = 0.0 if options.text(PLACE) == "same" else _APART_S
+    own_s = _CALL_S.get(options.text(TRANSPORT), _USUAL_CALL_S)
+    return own_s + apart_s + options.seconds("service-time")
 
 
 def _names(options: Options, name: str, every: tuple[str, ...]) -> tuple[str, ...]:
@@ -133,7 +171,7 @@ def _lengths(options: Options) -> list[int]:
 
 
 def prepare_middleware(
-    options: Options, _folder: Path, *, title: Callable[[Options], str]
+    given: Given, _folder: Path, *, title: Callable[[Given], str]
 ) -> tuple[Options, Mapping[str, Any], str]:
     """Where the server runs is kept with the run, for whoever starts it; the rest is the probe's.
 
@@ -144,8 +182,8 @@ def prepare_middleware(
         UsageError: there is no transport, or none of this name; the server's machine can't be, or there are
             two servers; or the priorities don't go so far down.
     """
-    see_transport(options.get(TRANSPORT))
-    options = {name: _whole_hz(name, value) if name in RATES else value for name, value in options.items()}
+    see_transport(given.get(TRANSPORT))
+    options = {name: _whole_hz(name, value) if name in RATES else value for name, value in given.items()}
     _see_priorities(options)
     where = options.get(SERVER_ON)
     if where is None:
@@ -164,7 +202,7 @@ def prepare_middleware(
     see_server(str(where), options.get(SERVER_CPUS))
     rest = {name: value for name, value in options.items() if name not in OF_SERVER}
     kept = {name.replace("-", "_"): str(options[name]) for name in OF_SERVER if name in options}
-    return rest, kept, title(options)
+    return rest, kept, title(given.having(options))
 
 
 def see_transport(name: object) -> None:
@@ -199,7 +237,7 @@ def _whole_hz(name: str, value: Value) -> Value:
 
 def _see_priorities(options: Options) -> None:
     """Each client is less urgent than the one before, and the last one still has a priority."""
-    clients, priority = count(options, "clients", 0), count(options, "priority", 0)
+    clients, priority = number(options, "clients") or 0, number(options, "priority") or 0
     policy = options.get("policy")
     if policy in _URGENT and clients + 1 > _LEVELS:
         raise UsageError(
@@ -220,6 +258,8 @@ def see_server(where: str, cpus: object = None) -> None:
     Raises:
         UsageError: it is none.
     """
+    from tautochrone.target.address import read_address
+
     try:
         read_address(where)
     except UsageError as error:

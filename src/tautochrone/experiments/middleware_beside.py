@@ -3,12 +3,12 @@
 import json
 import os
 import sysconfig
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tautochrone.base.arguments import value_of
+from tautochrone.base.options import Options, text
 from tautochrone.target.middleware import FOOTPRINT, SERVER_ON, TRANSPORT
 from tautochrone.target.middleware_server import Server, serving
 from tautochrone.target.target import Target
@@ -24,23 +24,23 @@ _NOT_BUILT = "this transport was not built when the sizes were noted"
 
 
 def footprint_condition(
-    arguments: Sequence[str], conditions: Mapping[str, Any], target: str
+    experiment: str, options: Options, conditions: Mapping[str, Any], target: str
 ) -> dict[str, Any] | None:
     """What is known of sizes before a cell is measured; None: it is not about memory.
 
     Args:
-        arguments: the experiment, and what is after it.
+        options: of the experiment.
         conditions: of the cell.
         target: its name.
     """
-    if not arguments or arguments[0] != FOOTPRINT:
+    if experiment != FOOTPRINT:
         return None
     if (conditions.get(SERVER_ON) or target) != _LOCAL:
         return _unknown(_ELSEWHERE)
     noted = _read()
     if noted is None:
         return _unknown(_NOT_NOTED)
-    of_transport = noted["transports"].get(value_of(arguments, TRANSPORT) or "")
+    of_transport = noted["transports"].get(text(options, TRANSPORT) or "")
     if of_transport is None:
         return _unknown(_NOT_BUILT)
     return {**of_transport, "built": noted.get("built")}
@@ -62,11 +62,11 @@ def _read() -> dict[str, Any] | None:
 
 
 @contextmanager
-def beside_client(
-    arguments: Sequence[str], conditions: Mapping[str, Any], client: Target
+def serving_with_sizes(
+    experiment: str, options: Options, conditions: Mapping[str, Any], client: Target
 ) -> Iterator[Server]:
     """While inside, the server runs, as `serving` says."""
-    sizes = footprint_condition(arguments, conditions, client.name)
-    with serving(arguments, conditions, client) as server:
+    sizes = footprint_condition(experiment, options, conditions, client.name)
+    with serving(experiment, options, conditions, client) as server:
         server.sizes = sizes
         yield server

@@ -29,31 +29,14 @@ from tautochrone.base.units import (
     parse_frequency,
     parse_quantile,
 )
+from tautochrone.experiments.experiment import MISSES
+from tautochrone.experiments.registry import EXPERIMENTS
 from tautochrone.statistics.confidence import CONFIDENCE
 
 Kind = Literal["quantile", "max", "mean", "above", "misses"]
 
-MISSES = "misses"
-MEASURES = (
-    "latency_ns",
-    "response_ns",
-    "run_ns",
-    "dispatch_ns",
-    "step_ns",
-    "elapsed_ns",
-    "interrupt_latency_ns",
-    "preemption_latency_ns",
-    "switch_ns",
-    "duration_ns",
-    "blocking_ns",
-    "period_error_ns",
-    "one_way_ns",
-    "round_trip_ns",
-    "koh_semaphore_ns",
-    "koh_round_trip_ns",
-    "call_ns",
-    "request_ns",
-    "reply_ns",
+MEASURES = tuple(
+    dict.fromkeys(measure for one in EXPERIMENTS.values() for measure in one.measures if measure != MISSES)
 )
 """Of all experiments; a test sees that the probe has no other."""
 

@@ -1,10 +1,19 @@
 """A task set as the probe's experiment `taskset` takes it."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import UsageError
-from tautochrone.schedulability.taskset import TaskSet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tautochrone.schedulability.taskset import TaskSet
+
+TASKS = "tasks"
+"""The option."""
 
 _MOST_TASKS = 64
 _MOST_NAME_BYTES = 47

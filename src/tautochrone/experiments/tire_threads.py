@@ -1,13 +1,17 @@
 """How many threads a tire is simulated by, and on which CPUs they run (garre2014, sections 4 and 4.2)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tautochrone.base.arguments import value_of
 from tautochrone.base.errors import TautoError
 from tautochrone.machine.cpulist import parse_cpu_list
-from tautochrone.machine.facts import Facts
+
+if TYPE_CHECKING:
+    from tautochrone.experiments.option import Given
+    from tautochrone.machine.facts import Facts
 
 TEAM = "team"
 """Condition of a run whose number of threads a plan gave in a word: the word, and what stood before it."""
@@ -99,12 +103,12 @@ def count_of(value: object, facts: Facts, cpus: Sequence[int]) -> int | None:
 
 
 def counted(
-    arguments: Sequence[str],
+    options: Given,
     conditions: Mapping[str, Any],
     facts: Callable[[], Facts],
     measure: str | None = None,
-) -> tuple[str, ...]:
-    """The probe's arguments with a number where a plan has a word for it, as it is on this machine.
+) -> Given:
+    """Return the options with a number where a plan has a word for it, as it is on this machine.
 
     The threads get their CPUs, too: one of each core first, unless the plan says which.
 
@@ -116,20 +120,19 @@ def counted(
     Raises:
         SameTeamError: it is the number that something before it in the plan comes to.
     """
-    word = value_of(arguments, _OPTION)
-    if word not in WORDS:
-        return tuple(arguments)
+    word = options.given(_OPTION)
+    if word is None or word not in WORDS:
+        return options
     here = facts()
-    named = value_of(arguments, _CPUS)
+    named = options.given(_CPUS)
     cpus = [cpu for part in (named or "").split(",") for cpu in parse_cpu_list(part) or ()]
     cpus = cpus or list(parse_cpu_list(measure) or parse_cpu_list(here.cpu.allowed) or (0,))
     count = count_of(word, here, cpus)
     for other in (conditions.get(TEAM) or {}).get("before", ()):
         if count_of(other, here, cpus) == count:
             raise SameTeamError(_same(word, other, count))
-    at = list(arguments).index(word)
-    placed = () if named is not None else (f"--{_CPUS}", ",".join(map(str, cpu_order(here, cpus))))
-    return (*arguments[:at], str(count), *arguments[at + 1 :], *placed)
+    placed = {} if named is not None else {_CPUS: ",".join(map(str, cpu_order(here, cpus)))}
+    return options.having({_OPTION: str(count), **placed})
 
 
 def _same(word: str, other: str, count: int | None) -> str:

@@ -1,11 +1,12 @@
 """What `tauto probe all` measures: each experiment once, from the ruler to a set of tasks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from tautochrone.experiments import EXPERIMENTS, Options, Prepared, Value
-from tautochrone.experiments.special import of_task_set
+from tautochrone.experiments import EXPERIMENTS, Experiment, Options, Prepared
+from tautochrone.experiments.experiment import InSuite
+from tautochrone.experiments.taskset_options import of_task_set
 from tautochrone.judge.rhealstone import INTERRUPT_MEASURE
 from tautochrone.machine.deployment.deployment import Deployment
 from tautochrone.measure.cell import IDLE, Cell, Load
@@ -13,43 +14,7 @@ from tautochrone.run.folder import Run
 from tautochrone.schedulability.taskset import Task, TaskSet
 
 _MS = 1_000_000
-_INTERRUPT_RATE_HZ = 100  # of laurich2004
-
-
-@dataclass(frozen=True)
-class _Lengths:
-    """How much of each experiment; the others are as long as they usually are."""
-
-    clock_count: int
-    cyclic: str
-    count: int
-    inversion_count: int
-    response_repetitions: int
-    response_warmup: int
-    interrupt: str
-    taskset: str
-
-
-_WHOLE = _Lengths(
-    clock_count=100_000,
-    cyclic="60s",
-    count=10_000,
-    inversion_count=10,
-    response_repetitions=50,
-    response_warmup=10,
-    interrupt="60s",
-    taskset="30s",
-)
-_QUICK = _Lengths(
-    clock_count=20_000,
-    cyclic="8s",
-    count=2_000,
-    inversion_count=3,
-    response_repetitions=5,
-    response_warmup=2,
-    interrupt="8s",
-    taskset="5s",
-)
+_ALONE = "without-handler"
 
 
 def delgado_set(cpu: int) -> TaskSet:
@@ -87,51 +52,42 @@ def suite(
         memory_lock: False where locked memory is not permitted.
         deployment: under which all of them are measured.
     """
-    some = _QUICK if quick else _WHOLE
     pageable: Options = {} if memory_lock else {"no-memory-lock": True}
-    own: Options = {"policy": policy} if policy != "fifo" else {}
 
-    def prepared(experiment: str, **options: Value) -> Prepared:
-        return EXPERIMENTS[experiment].prepare({**_dashed(options), **pageable}, Path())
-
-    def cell(experiment: str, title: str, found: Prepared) -> Cell:
+    def cell(one: Experiment, part: InSuite, more: Options) -> Cell:
+        options = {**(part.quick if quick else part.whole), **more, **pageable}
+        if part.ordinary and policy != "fifo":
+            options["policy"] = policy
+        if one.name == "taskset":
+            found = one.ready(*of_task_set(delgado_set(min(cpus)), options))
+        else:
+            found = one.prepare(options, Path())
         return Cell(
-            experiment=experiment,
-            arguments=found.arguments,
-            title=f"{title}, {load.name}",
+            experiment=one.name,
+            options=found.options,
+            title=f"{part.title}, {load.name}",
             load=load,
-            expected_s=found.expected_s,
+            expected_s=_expected_s(found, len(cpus)),
             command=command,
             conditions=found.conditions,
             deployment=deployment,
         )
 
-    loop = {"period": "1ms", "duration": some.cyclic, "policy": policy}
-    timer = {"rate": _INTERRUPT_RATE_HZ, "duration": some.interrupt, **own}
-    exchanges = {"repetitions": some.response_repetitions, "warmup": some.response_warmup}
-    tasks = of_task_set(delgado_set(min(cpus)), {"duration": some.taskset, "policy": policy, **pageable})
-    # Where the timer's handler can't be seen, the preemption latency alone.
-    preemption = cell("interrupt", "interrupt latency", prepared("interrupt", **timer, without_handler=True))
-    return (
-        cell("clock", "clocks", prepared("clock", count=some.clock_count)),
-        cell("cyclic", "scheduling latency, 1 kHz", prepared("cyclic", **loop)),
-        cell("switch", "context switch", prepared("switch", count=some.count)),
-        replace(cell("interrupt", "interrupt latency", prepared("interrupt", **timer)), instead=preemption),
-        cell("rhealstone", "Rhealstone", prepared("rhealstone", count=some.count)),
-        cell("inversion", "priority inversion", prepared("inversion", count=some.inversion_count)),
-        cell("period", "error of the period", prepared("period", **own)),
-        cell("response", "response time", _on(len(cpus), prepared("response", **exchanges))),
-        cell("taskset", "task set of delgado2020", EXPERIMENTS["taskset"].ready(*tasks)),
+    parts = [(one.suite, one) for one in EXPERIMENTS.values() if one.suite is not None]
+    parts.sort(key=lambda found: found[0].turn)
+    return tuple(
+        # Where the timer's handler can't be seen, the preemption latency alone.
+        replace(cell(one, part, {}), instead=cell(one, part, {_ALONE: True}))
+        if _ALONE in one.table
+        else cell(one, part, {})
+        for part, one in parts
     )
 
 
-def _on(cpus: int, response: Prepared) -> Prepared:
-    """The rows of two CPUs are left out where there is one."""
-    return response if cpus > 1 else replace(response, expected_s=response.expected_s / 2)
-
-
-def _dashed(options: Options) -> Options:
-    return {name.replace("_", "-"): value for name, value in options.items()}
+def _expected_s(found: Prepared, cpus: int) -> float:
+    """Where there is one CPU, the rows of two are left out."""
+    halved = cpus == 1 and "mechanisms" in found.options.table
+    return found.expected_s / 2 if halved else found.expected_s
 
 
 def with_interrupts(cell: Cell, runs: Sequence[Run]) -> Cell:
@@ -140,5 +96,5 @@ def with_interrupts(cell: Cell, runs: Sequence[Run]) -> Cell:
     if cell.experiment != "rhealstone" or not known:
         return cell
     return replace(
-        cell, command=("tauto", "probe", "rhealstone", "--interrupt", known[-1].id, *cell.arguments)
+        cell, command=("tauto", "probe", "rhealstone", "--interrupt", known[-1].id, *cell.options.words)
     )

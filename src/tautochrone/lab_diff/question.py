@@ -53,7 +53,7 @@ class Question:
         prepared = EXPERIMENTS[EXPERIMENT].prepare(options, Path())
         return Cell(
             EXPERIMENT,
-            prepared.arguments,
+            prepared.options,
             f"{prepared.title}, {self.load.name}, {self.name(side)}",
             self.load,
             prepared.expected_s,

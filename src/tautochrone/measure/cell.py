@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tautochrone.experiments.option import Given
 from tautochrone.machine.deployment.deployment import Deployment
 from tautochrone.run.manifest import Warning as RunWarning
 
@@ -30,7 +31,7 @@ class Cell:
 
     Attributes:
         experiment: the probe's name for it.
-        arguments: the probe's arguments after that name.
+        options: the probe's; they become its words when it is started.
         title: what it is, for people.
         load: what runs beside it.
         deployment: how the machine's CPUs are used meanwhile; None: as they are.
@@ -42,7 +43,7 @@ class Cell:
     """
 
     experiment: str
-    arguments: tuple[str, ...]
+    options: Given
     title: str
     load: Load = IDLE
     expected_s: float | None = None

@@ -7,6 +7,7 @@ from signal import SIGKILL
 from typing import Any
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, StoreError, TautoError, UsageError
+from tautochrone.base.options import words
 from tautochrone.base.stream import EVENT, FOOTER, HEADER, FrameReader, json_payload
 from tautochrone.base.words import upper_first
 from tautochrone.experiments import EXPERIMENTS
@@ -246,17 +247,17 @@ def _measure(
     measured = _Measured()
     try:
         parts = placed_loads(placed, measured_cpus(placed, allowed), conditions.load)
-        loads.start(
-            target, parts, conditions.load_placement, lambda words: watch(Progress(0.0, waiting=words))
-        )
+        loads.start(target, parts, conditions.load_placement, lambda said: watch(Progress(0.0, waiting=said)))
         smis = SmiCounter(target.files(), conditions.known)
         busy = BusyCpus(target.files(), target.virtual())
-        words = [placed.experiment, *placed.arguments]
-        with EXPERIMENTS[placed.experiment].beside(words, placed.conditions, target) as companion:
+        beside = EXPERIMENTS[placed.experiment].beside
+        with beside(placed.experiment, placed.options, placed.conditions, target) as companion:
             for name, known in companion.conditions.items():
                 writer.add_condition(name, known)
             interrupts.hold()
-            probe = target.start_probe([placed.experiment, *companion.arguments], conditions.probe_placement)
+            probe = target.start_probe(
+                [placed.experiment, *words(companion.options)], conditions.probe_placement
+            )
             with loads.watched(probe.stop):
                 _record(probe, writer, watch, measured, interrupts, target.now_s)
             measured.smis, measured.busy = smis.since(), busy.since()

@@ -47,7 +47,7 @@ def first_answer(
         prepared = EXPERIMENTS[experiment].prepare({**options, **pageable}, Path())
         return Cell(
             experiment,
-            prepared.arguments,
+            prepared.options,
             title,
             beside,
             prepared.expected_s,

@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tautochrone.base.arguments import value_of
 from tautochrone.base.errors import UsageError
+from tautochrone.base.options import number
 from tautochrone.base.units import format_span
 from tautochrone.experiments import EXPERIMENTS
-from tautochrone.experiments.special import FIRST, WHICH_CPUS
-from tautochrone.experiments.special import TASKS as TASK_SET
+from tautochrone.experiments.tasks import TASKS as TASK_SET
 from tautochrone.experiments.tasks import ProbeTask, tasks_of, with_cpus
 from tautochrone.experiments.taskset_run import CONDITION
 from tautochrone.experiments.tire_threads import counted
+from tautochrone.experiments.usual import PRIORITY
+from tautochrone.experiments.which_cpus import FIRST, WHICH_CPUS
 from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
 from tautochrone.machine.facts import Facts
 from tautochrone.measure.cell import Cell
@@ -26,7 +27,7 @@ _FREE = "free"
 _CPUS_OF_PLACE = {"same": 1, "different": 2, "both": 2}
 """What `--place` says, of experiments whose threads meet on one CPU or on two."""
 
-_USUAL_PRIORITY = 90  # of what is measured, on Linux
+_USUAL_PRIORITY = int(PRIORITY.default)
 _BELOW = 10
 
 _SPARE_S = 600.0
@@ -44,8 +45,8 @@ def placed_in(cell: Cell, conditions: Conditions) -> Cell:
     def facts() -> Facts:
         return conditions.known
 
-    arguments = counted(cell.arguments, cell.conditions, facts, conditions.measure)
-    return measured_on(replace(cell, arguments=arguments), conditions.measure, allowed_in(conditions))
+    options = counted(cell.options, cell.conditions, facts, conditions.measure)
+    return measured_on(replace(cell, options=options), conditions.measure, allowed_in(conditions))
 
 
 def allowed_in(conditions: Conditions) -> str | None:
@@ -54,7 +55,7 @@ def allowed_in(conditions: Conditions) -> str | None:
 
 
 def measured_on(cell: Cell, cpus: str | None, allowed: str | None = None) -> Cell:
-    """The cell with its threads on these CPUs, unless its arguments say where they run.
+    """The cell with its threads on these CPUs, unless its options say where they run.
 
     A task set names CPUs to say which tasks share one. Where the threads are to run on certain CPUs and it
     names others, its first CPU is the first of them, its second the second: the same tasks share one, and its
@@ -77,11 +78,11 @@ def measured_on(cell: Cell, cpus: str | None, allowed: str | None = None) -> Cel
         return cell
     some = chosen[: runs_on.most]
     text = format_cpu_list(some) if runs_on.most is None else ",".join(map(str, some))
-    return replace(cell, arguments=(*cell.arguments, f"--{runs_on.option}", text))
+    return replace(cell, options=cell.options.having({runs_on.option: text}))
 
 
 def _on_these(cell: Cell, tasks: Sequence[ProbeTask], cpus: tuple[int, ...]) -> Cell:
-    """A task set on these CPUs, in its arguments and in what is kept of it."""
+    """A task set on these CPUs, in its options and in what is kept of it."""
     named = sorted({task.cpu for task in tasks if task.cpu is not None})
     if not cpus or not named or set(named) <= set(cpus):
         return cell
@@ -92,10 +93,8 @@ def _on_these(cell: Cell, tasks: Sequence[ProbeTask], cpus: tuple[int, ...]) -> 
             "Take a deployment with more of them, or put the tasks on fewer CPUs.",
         )
     place = dict(zip(named, cpus, strict=False))
-    option_text = value_of(cell.arguments, TASK_SET) or ""
-    at = cell.arguments.index(option_text)
-    arguments = (*cell.arguments[:at], with_cpus(option_text, place), *cell.arguments[at + 1 :])
-    return replace(cell, arguments=arguments, conditions=_kept_on(cell.conditions, place))
+    options = cell.options.having({TASK_SET: with_cpus(cell.options.given(TASK_SET) or "", place)})
+    return replace(cell, options=options, conditions=_kept_on(cell.conditions, place))
 
 
 def _kept_on(conditions: Mapping[str, Any], place: Mapping[int, int]) -> Mapping[str, Any]:
@@ -123,10 +122,10 @@ def measured_cpus(cell: Cell, allowed: str | None) -> tuple[int, ...]:
     runs_on = EXPERIMENTS[cell.experiment].runs_on
     if runs_on is None or _is_free(cell):
         return chosen
-    of_place = _CPUS_OF_PLACE.get(value_of(cell.arguments, "place") or "") if runs_on.most == 2 else None
-    threads = value_of(cell.arguments, runs_on.threads) if runs_on.threads else None
-    if threads is not None and threads.isdecimal():
-        return chosen[: int(threads)]
+    of_place = _CPUS_OF_PLACE.get(cell.options.given("place") or "") if runs_on.most == 2 else None
+    threads = number(cell.options, runs_on.threads)
+    if threads is not None:
+        return chosen[:threads]
     return chosen[: of_place or runs_on.usual]
 
 
@@ -170,7 +169,7 @@ def _tasks_below(words: tuple[str, ...], cell: Cell, measured: tuple[int, ...]) 
 
 
 def _priority_below(cell: Cell) -> int:
-    policy = value_of(cell.arguments, "policy")
+    policy = cell.options.given("policy")
     if policy == "other":
         raise UsageError(
             f"load {TASKS} is less urgent than what is measured, and policy other has no priorities",
@@ -179,8 +178,8 @@ def _priority_below(cell: Cell) -> int:
     if policy == "deadline":
         return _USUAL_PRIORITY - _BELOW  # a deadline task precedes every priority
     urgencies = [task.priority for task in _tasks(cell) if task.priority is not None]
-    typed = value_of(cell.arguments, "priority") or ""
-    own_priority = int(typed) if typed.isdecimal() else _USUAL_PRIORITY
+    typed = number(cell.options, PRIORITY.name)
+    own_priority = _USUAL_PRIORITY if typed is None else typed
     reference = min(urgencies) if urgencies else own_priority
     least = min(urgencies) if urgencies else own_priority - _partners(cell)
     own = max(1, min(reference - _BELOW, least - 1))
@@ -199,22 +198,20 @@ def _partners(cell: Cell) -> int:
     runs_on = EXPERIMENTS[cell.experiment].runs_on
     if runs_on is None:
         return 0
-    several = value_of(cell.arguments, runs_on.levels) if runs_on.levels else None
-    given = int(several) if several is not None and several.isdecimal() else runs_on.usual_levels
-    return runs_on.levels_below + given
+    return runs_on.levels_below + (cell.options.count(runs_on.levels) if runs_on.levels else 0)
 
 
 def _tasks(cell: Cell) -> list[ProbeTask]:
-    return tasks_of(value_of(cell.arguments, TASK_SET) or "")
+    return tasks_of(cell.options.given(TASK_SET) or "")
 
 
 def _is_free(cell: Cell) -> bool:
     """Whether its threads are pinned nowhere, because that was asked for."""
-    return value_of(cell.arguments, "place") == _FREE
+    return cell.options.given("place") == _FREE
 
 
 def _given_cpus(cell: Cell) -> str | None:
-    return value_of(cell.arguments, "cpus") or value_of(cell.arguments, "cpu")
+    return cell.options.given("cpus") or cell.options.given("cpu")
 
 
 def _list(cpus: str | None) -> tuple[int, ...]:

@@ -1,14 +1,16 @@
-"""Whether the probe takes its arguments, found out without measuring anything.
+"""Whether the probe takes its options, found out without measuring anything.
 
 The probe opens its output last, after all that can be refused, so with an output that nobody can open it says
 what it refuses, starts its threads, measures nothing and leaves nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
 from tautochrone.base.errors import NotPermittedError, TautoError, UsageError
+from tautochrone.base.options import words
+from tautochrone.experiments.option import Given
 from tautochrone.experiments.tire_threads import SameTeamError, counted
 from tautochrone.machine.facts import observe
 from tautochrone.target.middleware_server import serving
@@ -19,14 +21,14 @@ NO_OUTPUT = "/dev/null/no-output"
 
 
 def refusal_of(
-    target: Target, arguments: Sequence[str], conditions: Mapping[str, Any] | None = None
+    target: Target, experiment: str, options: Given, conditions: Mapping[str, Any] | None = None
 ) -> TautoError | None:
-    """What the probe refuses of these arguments there, in its own words; None: it would measure.
+    """What the probe refuses of these options there, in its own words; None: it would measure.
 
     What else may go wrong is not told here, but when it is measured.
 
     Args:
-        arguments: the experiment, and what is after it.
+        options: of the experiment.
         conditions: of the cell. If its server runs on another machine, that is started for the trial; why it
             can't be is told, too.
 
@@ -34,19 +36,16 @@ def refusal_of(
         MeasuringError: the connection to the target was lost, or the probe did not end.
     """
     try:
-        arguments = (
-            arguments[0],
-            *counted(arguments[1:], conditions or {}, lambda: observe(target.files())),
-        )
+        options = counted(options, conditions or {}, lambda: observe(target.files()))
     except SameTeamError as error:
         return error
     with ExitStack() as stack:
         try:
-            server = stack.enter_context(serving(arguments, conditions or {}, target))
+            server = stack.enter_context(serving(experiment, options, conditions or {}, target))
         except TautoError as error:
             return error
         try:
-            answer = target.ask([arguments[0], *server.arguments, "--out", NO_OUTPUT])
+            answer = target.ask([experiment, *words(server.options), "--out", NO_OUTPUT])
         except (UsageError, NotPermittedError) as error:  # what the probe needs is not to be had there
             return error
     if answer.exit_code not in (UsageError.exit_code, NotPermittedError.exit_code):

@@ -2,12 +2,10 @@
 
 import os
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
-from tautochrone.base.arguments import value_of
 from tautochrone.base.errors import UsageError
-from tautochrone.target.local import find_probe
-from tautochrone.target.probes import architecture_of, find_static, how_to_build
 
 # Names of middleware as streams, plans and the conditions of runs have them, each in this place
 # alone.
@@ -65,8 +63,8 @@ def transports_needed(arguments: Sequence[str]) -> tuple[str, ...]:
         return ()
     if _ALL in arguments:
         return TRANSPORTS
-    name = value_of(arguments, TRANSPORT)
-    return (name,) if name in TRANSPORTS else ()
+    named = [value for word, value in pairwise(arguments) if word == f"--{TRANSPORT}"]
+    return tuple(one for one in named if one in TRANSPORTS)
 
 
 def find_program_for(transport: str, machine: str) -> Path | None:
@@ -78,6 +76,8 @@ def find_program_for(transport: str, machine: str) -> Path | None:
     Raises:
         UsageError: there is one for this machine, and none for that kind.
     """
+    from tautochrone.target.probes import architecture_of, find_static
+
     static = find_static(program_name(transport), machine)
     if static is not None:
         return static
@@ -104,6 +104,8 @@ def see_static(arguments: Sequence[str], machine: str, name: str) -> None:
     Raises:
         UsageError: it needs another.
     """
+    from tautochrone.target.probes import architecture_of, find_static, how_to_build
+
     needed = transports_needed(arguments)
     if len(needed) != 1 or find_static(program_name(needed[0]), machine) is not None:
         return
@@ -119,6 +121,8 @@ def see_static(arguments: Sequence[str], machine: str, name: str) -> None:
 
 
 def _own(transport: str) -> Path | None:
+    from tautochrone.target.local import find_probe
+
     named = os.environ.get("TAUTO_MIDDLEWARE")
     path = (Path(named) if named else find_probe().parent) / program_name(transport)
     return path if os.access(path, os.X_OK) else None

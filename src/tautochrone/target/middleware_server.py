@@ -6,13 +6,13 @@ client is, which gets its address in one more argument, and ended after it.
 
 import ipaddress
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from tautochrone.base.arguments import value_of
 from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
+from tautochrone.base.options import Options, Value, number, text, words
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.machine.facts import observe
 from tautochrone.target.middleware import FOOTPRINT, LATENCY, SERVER, SERVER_ON, SIZES
@@ -99,7 +99,7 @@ _SERVE = "middleware-serve"
 _SERVICE_TIME = "service-time"
 _SAME_FOR_BOTH = ("transport", "policy", "priority")
 _OF_THE_SERVER = (_SERVICE_TIME,)
-_PAGEABLE, _LOCKED = "--no-memory-lock", "--memory-lock"
+_PAGEABLE, _LOCKED = "no-memory-lock", "memory-lock"
 _ENDS_WITHIN_S = 1.0  # after its client; it looks five times a second
 _ONLY_ON_ONE_MACHINE = ("unix",)
 
@@ -111,14 +111,14 @@ class Server:
     """A server that runs; or none, where the client starts its own.
 
     Attributes:
-        arguments: the client's, after the experiment's name.
+        options: the client's.
         condition: what is known of it, to be kept with the run; None: there is no such server.
         sizes: of library and program, to be kept with the run; None: nobody asks for them.
         where: as people write it after --on.
         address: ``HOST:PORT``.
     """
 
-    arguments: tuple[str, ...]
+    options: Options
     condition: dict[str, Any] | None = None
     where: str = ""
     address: str = ""
@@ -155,12 +155,16 @@ class Server:
 
 @contextmanager
 def serving(
-    arguments: Sequence[str], conditions: Mapping[str, Any], client: Target, opened: Open = open_target
+    experiment: str,
+    options: Options,
+    conditions: Mapping[str, Any],
+    client: Target,
+    opened: Open = open_target,
 ) -> Iterator[Server]:
     """While inside, the server of an experiment runs, where its conditions ask for one on a target.
 
     Args:
-        arguments: the experiment, and what is after it.
+        options: of the experiment.
         client: the target of the client.
 
     Raises:
@@ -169,9 +173,9 @@ def serving(
     """
     where = conditions.get(SERVER_ON)
     if not isinstance(where, str):
-        yield Server(tuple(arguments[1:]))
+        yield Server(options)
         return
-    server = _start(arguments, conditions, client, where, opened)
+    server = _start(experiment, options, conditions, client, where, opened)
     try:
         yield server
     finally:
@@ -179,23 +183,32 @@ def serving(
 
 
 def _start(
-    arguments: Sequence[str], conditions: Mapping[str, Any], client: Target, where: str, opened: Open
+    experiment: str,
+    options: Options,
+    conditions: Mapping[str, Any],
+    client: Target,
+    where: str,
+    opened: Open,
 ) -> Server:
     def forget() -> None:
         client.companions.forget(where)
 
     if where != client.name:
         _see_has_network(client)
-        _see_can_part(value_of(arguments, "transport"))
+        _see_can_part(text(options, "transport"))
     try:
         target = client if where == client.name else client.companions.get(where, opened)
         if target is not client:
             _see_has_network(target)
         facts = observe(target.files())
         address = address_between(client, target, _text(conditions, ADDRESS))
-        cpus = _text(conditions, CPUS) or _cpus(arguments, facts.cpu.allowed, apart=target is not client)
-        words = [_SERVE, *_words(arguments), "--address", address, *(["--cpus", cpus] if cpus else [])]
-        service = target.start_service(words)
+        cpus = _text(conditions, CPUS) or _cpus(options, facts.cpu.allowed, apart=target is not client)
+        of_server = {
+            **_of_server_too(experiment, options),
+            "address": address,
+            **({"cpus": cpus} if cpus else {}),
+        }
+        service = target.start_service([_SERVE, *words(of_server)])
     except TautoError as error:
         if isinstance(error, MeasuringError):
             forget()  # if it was the connection, the next cell needs another one
@@ -204,11 +217,11 @@ def _start(
     kept = {
         "target": where,
         "address": address,
-        **{name.replace("-", "_"): value for name in _OF_THE_SERVER if (value := value_of(arguments, name))},
+        **{name.replace("-", "_"): value for name in _OF_THE_SERVER if (value := text(options, name))},
         **({"facts": facts.to_table()} if target is not client else {}),
     }
-    client_words = (*_without(arguments[1:], _OF_THE_SERVER), "--server", place)
-    return Server(client_words, kept, where, place, _service=service, _forget=forget)
+    of_client = {name: value for name, value in options.items() if name not in _OF_THE_SERVER}
+    return Server({**of_client, "server": place}, kept, where, place, _service=service, _forget=forget)
 
 
 def _see_has_network(target: Target) -> None:
@@ -244,38 +257,35 @@ def _of_server(error: TautoError, where: str) -> TautoError:
     return kind(f"the server on {where}: {error}", error.advice)
 
 
-def _words(arguments: Sequence[str]) -> Iterator[str]:
+def _of_server_too(experiment: str, options: Options) -> dict[str, Value]:
     """The server's options that follow from the client's."""
-    for name in (*_SAME_FOR_BOTH, *_OF_THE_SERVER):
-        value = value_of(arguments, name)
-        if value is not None:
-            yield from (f"--{name}", value)
-    yield from ("--servants", str(_servants(arguments)))
-    if _PAGEABLE in arguments or (arguments[0] == FOOTPRINT and _LOCKED not in arguments):
-        yield _PAGEABLE
+    found = {name: options[name] for name in (*_SAME_FOR_BOTH, *_OF_THE_SERVER) if name in options}
+    found["servants"] = _servants(experiment, options)
+    if options.get(_PAGEABLE) or (experiment == FOOTPRINT and not options.get(_LOCKED)):
+        found[_PAGEABLE] = True
+    return found
 
 
-def _servants(arguments: Sequence[str]) -> int:
+def _servants(experiment: str, options: Options) -> int:
     """How many the experiment calls: as many as it has clients that call at once, or as it is told."""
-    named = value_of(arguments, "servants")
-    if named is not None and named.isdecimal():
-        return int(named)
-    clients = value_of(arguments, "clients")
-    return 1 + int(clients) if clients is not None and clients.isdecimal() else _USUAL.get(arguments[0], 1)
+    named, clients = number(options, "servants"), number(options, "clients")
+    if named is not None:
+        return named
+    return 1 + clients if clients is not None else _USUAL.get(experiment, 1)
 
 
 _USUAL = {LATENCY: 10, FOOTPRINT: 50}
 """The probe's own choice; a test sees that it is."""
 
 
-def _cpus(arguments: Sequence[str], allowed: str | None, *, apart: bool) -> str | None:
+def _cpus(options: Options, allowed: str | None, *, apart: bool) -> str | None:
     """The server's CPU, where nobody named it; None: it is pinned nowhere.
 
     Args:
         allowed: on the server's machine, as a CPU list.
         apart: that is another one than the client's, whose CPUs say nothing about it.
     """
-    place, given = value_of(arguments, "place"), value_of(arguments, "cpus")
+    place, given = text(options, "place"), text(options, "cpus")
     if place == "free":
         return None
     there = given.split(",") if given and not apart else list(map(str, parse_cpu_list(allowed) or ()))
@@ -287,15 +297,3 @@ def _cpus(arguments: Sequence[str], allowed: str | None, *, apart: bool) -> str 
 def _text(conditions: Mapping[str, Any], name: str) -> str | None:
     value = conditions.get(name)
     return str(value) if value is not None else None
-
-
-def _without(arguments: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Without these options and their values."""
-    kept: list[str] = []
-    words = iter(arguments)
-    for word in words:
-        if word in [f"--{name}" for name in names]:
-            next(words, None)
-        elif not word.startswith(tuple(f"--{name}=" for name in names)):
-            kept.append(word)
-    return kept

@@ -10,6 +10,7 @@ from tautochrone.measure.trial import refusal_of
 from tautochrone.measure.trials import Begin, Site, make_trials
 from tautochrone.run.folder import Run
 from tautochrone.target.target import Target
+from tautochrone.tire.grid_question import EXPERIMENT
 from tautochrone.tire.limit_course import LimitBound, LimitTry
 from tautochrone.tire.limit_search import LimitFindings, LimitSearch, Wish, cell_of, smallest
 
@@ -25,7 +26,7 @@ def see_permitted(wish: Wish, target: Target) -> None:
         MeasuringError: the connection to the target was lost.
     """
     for threads in wish.threads:
-        error = refusal_of(target, smallest(wish, threads))
+        error = refusal_of(target, EXPERIMENT, smallest(wish, threads))
         if isinstance(error, UsageError) and any(word in error.advice for word in _OF_THE_PROBE):
             raise UsageError(str(error), "No tire can hold this rate here: take a lower --rate.") from error
         if error is not None:

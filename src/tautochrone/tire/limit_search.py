@@ -15,7 +15,7 @@ from typing import Any
 
 from tautochrone.base.errors import DamagedError, StoreError
 from tautochrone.base.units import format_rate
-from tautochrone.experiments import EXPERIMENTS, Value
+from tautochrone.experiments import EXPERIMENTS, Given, Value
 from tautochrone.machine.deployment.deployment import Deployment
 from tautochrone.machine.facts import Facts
 from tautochrone.machine.tree import Tree
@@ -258,7 +258,7 @@ def cell_of(
     prepared = EXPERIMENTS[EXPERIMENT].prepare(_options(search.question, wish, own.threads, wanted), Path())
     return Cell(
         experiment=EXPERIMENT,
-        arguments=prepared.arguments,
+        options=prepared.options,
         title=f"{wanted.nodes:,} masses, {team_in_words(own.threads)}, {_WORDS[wanted.purpose]}",
         load=wish.load,
         expected_s=prepared.expected_s,
@@ -280,12 +280,10 @@ def cell_of(
     )
 
 
-def smallest(wish: Wish, threads: int) -> tuple[str, ...]:
-    """Arguments of the probe for the smallest tire, to find out what is refused of all."""
-    least = least_nodes(threads)
-    options = _options(wish.question, wish, threads, LimitTry(least, 1, "bracket"))
-    prepared = EXPERIMENTS[EXPERIMENT].prepare({**options, "overload": False}, Path())
-    return (EXPERIMENT, *prepared.arguments)
+def smallest(wish: Wish, threads: int) -> Given:
+    """Return the probe's options for the smallest tire, to find out what is refused of all."""
+    options = _options(wish.question, wish, threads, LimitTry(least_nodes(threads), 1, "bracket"))
+    return EXPERIMENTS[EXPERIMENT].prepare({**options, "overload": False}, Path()).options
 
 
 def _options(question: LimitQuestion, wish: Wish, threads: int, wanted: LimitTry) -> dict[str, Value]:

@@ -190,7 +190,7 @@ def mechanism_cell(
     prepared = EXPERIMENTS[wanted.experiment].prepare(options, Path())
     return Cell(
         experiment=wanted.experiment,
-        arguments=prepared.arguments,
+        options=prepared.options,
         title=f"{prepared.title} for the model of the tire's step, {load.name}",
         load=load,
         expected_s=prepared.expected_s,

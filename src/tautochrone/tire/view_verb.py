@@ -10,8 +10,8 @@ import typer
 
 from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.command.beside import Beside, DeploymentName, Loads, On
-from tautochrone.command.options import JsonOption, StoreOption
-from tautochrone.command.probe import NoMemoryLock, Priority, Title
+from tautochrone.command.grids import NoMemoryLock
+from tautochrone.command.options import JsonOption, StoreOption, TitleOption
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,9 @@ def verb(
     ] = None,
     duration: Annotated[str | None, typer.Option(metavar="TIME", help="How long it runs. [60s]")] = None,
     policy: Annotated[str | None, typer.Option(metavar="fifo|rr|other", help="[fifo]")] = None,
-    priority: Priority = None,
+    priority: Annotated[
+        int | None, typer.Option(help="Priority of the threads, by the system's own numbers. [90]")
+    ] = None,
     cpus: Annotated[
         str | None, typer.Option(metavar="LIST|any", help="Thread 0 runs on the first, and so on. [all]")
     ] = None,
@@ -68,7 +70,7 @@ def verb(
     load: Loads = None,
     on: On = None,
     deployment: DeploymentName = None,
-    title: Title = None,
+    title: TitleOption = None,
     as_json: JsonOption = False,
     store: StoreOption = None,
 ) -> None:

@@ -112,10 +112,13 @@ def _lacking(batch: Batch) -> list[tuple[str, str]]:
 
 
 def _instead(one: Lacking) -> str:
+    from tautochrone.base.options import words
+
     if one.instead is None:
         return ""
-    words = " ".join(word for word in one.instead.arguments if word not in one.cell.arguments)
-    return f"Measured in its place, with {words}."
+    given = one.cell.options
+    other = {name: value for name, value in one.instead.options.items() if given.get(name) != value}
+    return f"Measured in its place, with {' '.join(words(other))}."
 
 
 def _instant(batch: Batch) -> str:

@@ -74,7 +74,7 @@ class Agenda:
         told = condition(self.campaign, self.document, points, point, slot, self.required)
         return Cell(
             experiment=point.experiment,
-            arguments=point.prepared.arguments,
+            options=point.prepared.options,
             title=point.name,
             load=point.load,
             expected_s=point.prepared.expected_s,

@@ -3,10 +3,9 @@
 from collections.abc import Container, Mapping, Sequence
 
 from tautochrone.base.errors import NotPermittedError, TautoError, UsageError
-from tautochrone.experiments import EXPERIMENTS
+from tautochrone.experiments import EXPERIMENTS, Given
 from tautochrone.experiments.experiment import options_named_in, without_dashes
-from tautochrone.experiments.experiment import words as arguments_of
-from tautochrone.experiments.special import TASKS
+from tautochrone.experiments.tasks import TASKS
 from tautochrone.measure.cell import Load
 from tautochrone.measure.document.document import Document
 from tautochrone.measure.document.expand import Point, place_of
@@ -33,8 +32,8 @@ def refusals(points: Sequence[Point], target: Target) -> dict[str, TautoError]:
     for point in points:
         alike = _but_its_size(point)
         if alike not in said:
-            given = (point.experiment, *point.prepared.arguments)
-            said[alike] = refusal_of(target, given, point.prepared.conditions)
+            prepared = point.prepared
+            said[alike] = refusal_of(target, point.experiment, prepared.options, prepared.conditions)
     found = {point.key: said[_but_its_size(point)] for point in points}
     return {key: error for key, error in found.items() if error is not None}
 
@@ -46,7 +45,10 @@ def as_keys_of(
     if document.grid:
         return dict(refused)
     experiments = {point.key: EXPERIMENTS[point.experiment] for point in points}
-    return {key: _as_keys(error, experiments[key].options) for key, error in refused.items()}
+    return {
+        key: _as_keys(error, {option.name for option in experiments[key].options})
+        for key, error in refused.items()
+    }
 
 
 def _as_keys(error: TautoError, options: Container[str]) -> TautoError:
@@ -60,11 +62,10 @@ def _as_keys(error: TautoError, options: Container[str]) -> TautoError:
 
 def _but_its_size(point: Point) -> tuple[str, ...]:
     size = EXPERIMENTS[point.experiment].size
-    arguments = (point.experiment, *point.prepared.arguments)
-    if size and size in point.varying:
-        at = arguments.index(f"--{size}")
-        arguments = (*arguments[:at], *arguments[at + 2 :])
-    return (*arguments, *_where_its_server_is(point))
+    options = point.prepared.options
+    if size in point.varying:
+        options = options.without(size)
+    return (point.experiment, *options.words, *_where_its_server_is(point))
 
 
 def _where_its_server_is(point: Point) -> tuple[str, ...]:
@@ -89,22 +90,19 @@ def see_meant(
         if not isinstance(error, UsageError):
             continue
         bare = _bare(point)
-        known = (*bare, *_where_its_server_is(point))
+        known = (point.experiment, *bare.words, *_where_its_server_is(point))
         if known not in missing:
-            refused_bare = refusal_of(target, bare, point.prepared.conditions)
+            refused_bare = refusal_of(target, point.experiment, bare, point.prepared.conditions)
             missing[known] = TASKS not in point.options and isinstance(refused_bare, UsageError)
         if not missing[known]:
             said = str(error) if document.grid else f"{point.experiment}: {without_dashes(str(error))}"
             raise document.mistake(_place(document, point, str(error)), said, error.advice)
 
 
-def _bare(point: Point) -> tuple[str, ...]:
-    """The experiment with what it can't be without, and all the rest as usual."""
-    needed = EXPERIMENTS[point.experiment].needs
-    return (
-        point.experiment,
-        *arguments_of({one: point.options[one] for one in needed if one in point.options}),
-    )
+def _bare(point: Point) -> Given:
+    """What the experiment can't be without, and all the rest as usual."""
+    experiment = EXPERIMENTS[point.experiment]
+    return experiment.given({one: point.options[one] for one in experiment.needs if one in point.options})
 
 
 def load_refusals(points: Sequence[Point], target: Target) -> dict[str, TautoError]:

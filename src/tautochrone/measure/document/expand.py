@@ -9,11 +9,12 @@ from itertools import product
 from pathlib import PurePath
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.options import Options
 from tautochrone.base.quantity import BARE
 from tautochrone.base.toml import Path as Place
 from tautochrone.base.units import parse_period_ns
 from tautochrone.experiments import EXPERIMENTS, Value
-from tautochrone.experiments.experiment import Experiment, Options, Prepared, without_dashes
+from tautochrone.experiments.experiment import Experiment, Prepared, without_dashes
 from tautochrone.experiments.tire_threads import condition as team_condition
 from tautochrone.measure.cell import Load
 from tautochrone.measure.document.document import AXES, Document, Entry, Exclusion, suggestion
@@ -238,7 +239,7 @@ def _with_team(prepared: Prepared, experiment: Experiment, entry: Entry, options
 def _heading(entry: Entry, options: Options, varying: Sequence[str]) -> str:
     """Its usual title, without what is expanded, which is said behind it."""
     fixed = {name: value for name, value in options.items() if name not in varying}
-    title = EXPERIMENTS[entry.name].title(fixed)
+    title = EXPERIMENTS[entry.name].title_of(fixed)
     return title.partition(",")[0] if varying else title
 
 
@@ -252,7 +253,7 @@ def _key(system: str, deployed: Deployed, load: Load, entry: Entry, prepared: Pr
     """Short, and the same wherever the same is meant: 1ms is 1000us."""
     meant = [
         MEANING, system, deployed.name, deployed.meaning, load.name, entry.name, entry.title,
-        [_canonical(word) for word in prepared.arguments], prepared.conditions,
+        [_canonical(word) for word in prepared.options.words], prepared.conditions,
     ]  # fmt: skip
     text = json.dumps(meant, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:_KEY_LETTERS]

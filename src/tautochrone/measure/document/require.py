@@ -14,8 +14,9 @@ from typing import Any
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.toml import Path as Place
-from tautochrone.experiments.measures import measures_of
-from tautochrone.experiments.requirement import MISSES, Requirement, parse
+from tautochrone.experiments import EXPERIMENTS
+from tautochrone.experiments.experiment import MISSES
+from tautochrone.experiments.requirement import Requirement, parse
 from tautochrone.measure.document.document import Document
 from tautochrone.measure.document.expand import Point
 
@@ -47,7 +48,7 @@ def requirements(document: Document, points: Sequence[Point]) -> dict[str, tuple
     found: dict[str, tuple[Requirement, ...]] = {}
     judged: set[tuple[int | None, str]] = set()
     for point in points:
-        measured = measures_of(point.experiment, point.options)
+        measured = measured_at(point)
         number = point.entry if point.entry in given else None
         kept = tuple(one for one in given[number] if measure_of(one) in measured)
         judged |= {(number, one.text) for one in kept}
@@ -55,6 +56,11 @@ def requirements(document: Document, points: Sequence[Point]) -> dict[str, tuple
             found[point.key] = kept
     _see_judged(document, points, given, judged)
     return found
+
+
+def measured_at(point: Point) -> tuple[str, ...]:
+    """Return what is measured at a point, and `MISSES` where releases can be missed."""
+    return EXPERIMENTS[point.experiment].measures_of(point.options)
 
 
 def stored(required: Required) -> dict[str, list[str]]:
@@ -94,9 +100,7 @@ def _see_judged(
 def _why(requirement: Requirement, points: Sequence[Point], *, of_plan: bool) -> tuple[str, str]:
     wanted = measure_of(requirement).removesuffix("_ns")
     names = ", ".join(dict.fromkeys(point.experiment for point in points))
-    known = dict.fromkeys(
-        one.removesuffix("_ns") for point in points for one in measures_of(point.experiment, point.options)
-    )
+    known = dict.fromkeys(one.removesuffix("_ns") for point in points for one in measured_at(point))
     if of_plan and wanted in known:
         return (
             f"'{requirement.text}' is required of no experiment: those that measure it have their own",

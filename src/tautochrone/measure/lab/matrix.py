@@ -106,7 +106,7 @@ def document_of(machines: Sequence[Machine], loads: Sequence[str], options: dict
         options: of the experiment.
     """
     known = EXPERIMENTS[EXPERIMENT].known
-    title = EXPERIMENTS[EXPERIMENT].title(options)
+    title = EXPERIMENTS[EXPERIMENT].title_of(options)
     return Document(
         path=Path(),
         text="",

@@ -1,0 +1,158 @@
+"""An option of an experiment, written once, and options as they were given, read as what they are."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.options import Options, Value, number, text, words
+from tautochrone.base.units import parse_duration_ns, parse_period_ns, parse_rate_hz
+
+Number = TypeVar("Number", int, float)
+Kind = Literal["time", "period", "rate", "count", "choice", "text", "flag", "file"]
+"""What a value is. A period is a length of time or a rate; a rate is of Hz, where it is a number alone."""
+
+Taker = Literal["probe", "lab", "verb"]
+"""Who takes an option: the probe; the lab, which makes something else of it; or the verb alone, so that plans
+don't have it."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of an experiment.
+
+    Attributes:
+        name: without dashes, as on the command line, in plans, and for the probe.
+        kind: what its value is.
+        help: what it does, as a whole phrase that ends with a full stop; empty where the choices say it.
+        default: what holds where it is not given: the probe's own value, or words for it. Empty: nothing.
+        choices: all that it can be.
+        metavar: what stands for its value in help; empty: what its kind says.
+        taker: who takes it.
+        positional: the verb takes it without its name.
+        in_verb: whether the verb of the experiment has it; otherwise plans alone, or another verb.
+    """
+
+    name: str
+    kind: Kind
+    help: str = ""
+    default: str = ""
+    choices: tuple[str, ...] = ()
+    metavar: str = ""
+    taker: Taker = "probe"
+    positional: bool = False
+    in_verb: bool = True
+
+    @property
+    def told(self) -> str:
+        """What help says of it: what it does, and its default in brackets."""
+        return " ".join(filter(None, (self.help, f"[{self.default}]" if self.default else "")))
+
+    @property
+    def stands_for(self) -> str:
+        """What stands for its value in help; empty: what its type says."""
+        of_kind = {"time": "TIME", "period": "TIME", "rate": "RATE", "file": "FILE"}
+        return self.metavar or "|".join(self.choices) or of_kind.get(self.kind, "")
+
+
+def but(options: Iterable[Option], *names: str) -> tuple[Option, ...]:
+    """Return the options without those of these names."""
+    return tuple(one for one in options if one.name not in names)
+
+
+@dataclass(frozen=True, eq=False)
+class Given(Mapping[str, Value]):
+    """Options of one experiment as they were given; what is not given is read as its default.
+
+    As a mapping it has only what was given, in that order.
+
+    Attributes:
+        own: what was given, by name.
+        table: the options that the experiment has, by name.
+    """
+
+    own: Options
+    table: Mapping[str, Option] = field(repr=False)
+
+    def __getitem__(self, name: str) -> Value:
+        """Return what was given."""
+        return self.own[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names that were given."""
+        return iter(self.own)
+
+    def __len__(self) -> int:
+        """Return how many were given."""
+        return len(self.own)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The options as the probe takes them."""
+        return words(self.own)
+
+    def having(self, options: Options) -> "Given":
+        """Return these options with others added, or in their place."""
+        return replace(self, own={**self.own, **options})
+
+    def without(self, *names: str) -> "Given":
+        """Return these options but those of these names."""
+        return replace(self, own={name: value for name, value in self.items() if name not in names})
+
+    def text(self, name: str) -> str:
+        """Return the value as text, or the default."""
+        return self.given(name) or self.table[name].default
+
+    def given(self, name: str) -> str | None:
+        """Return the value as text; None: it is not given."""
+        return text(self.own, name)
+
+    def is_set(self, name: str) -> bool:
+        """Return whether a flag is given."""
+        return self.own.get(name) is True
+
+    def count(self, name: str) -> int:
+        """Return the whole number; what is none is read as the default, and the probe refuses it itself."""
+        found = number(self.own, name)
+        return found if found is not None else int(self.table[name].default or 0)
+
+    def seconds(self, name: str) -> float:
+        """Return the length of time.
+
+        Raises:
+            UsageError: it is none.
+        """
+        return _read(parse_duration_ns, name, self.text(name)) / 1e9
+
+    def period_s(self, name: str) -> float:
+        """Return the period, which may be given as a rate.
+
+        Raises:
+            UsageError: it is neither.
+        """
+        return _read(parse_period_ns, name, self.text(name)) / 1e9
+
+    def rate_hz(self, name: str) -> float:
+        """Return the rate; a number alone is of Hz.
+
+        Raises:
+            UsageError: it is none.
+        """
+        value = self.text(name)
+        return float(value) if value.isascii() and value.isdecimal() else _read(parse_rate_hz, name, value)
+
+
+def _read(parse: Callable[[str], Number], name: str, value: str) -> Number:
+    try:
+        return parse(value)
+    except UsageError as error:
+        raise UsageError(f"--{name}: {error}", error.advice) from error
+
+
+def parts_s(name: str, values: str) -> list[float]:
+    """Return the periods of an option that takes several, joined by commas.
+
+    Raises:
+        UsageError: one of them is no period.
+    """
+    return [_read(parse_period_ns, name, one) / 1e9 for one in values.split(",")]

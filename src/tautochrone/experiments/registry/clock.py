@@ -1,0 +1,26 @@
+"""`clock`: the ruler."""
+
+from dataclasses import replace
+
+from tautochrone.experiments.experiment import Experiment, InSuite
+from tautochrone.experiments.option import Option
+from tautochrone.experiments.usual import COUNT, NO_MEMORY_LOCK, RECORD
+
+_EACH_S = 10e-6  # about, of one pair of readings of every clock
+
+EXPERIMENT = Experiment(
+    "clock",
+    "Cost and resolution of each clock.",
+    "Cost and resolution of each clock of this system.",
+    (
+        Option("clocks", "text", "Names of clocks, joined by commas.", "all", metavar="NAME,..."),
+        replace(COUNT, help="Pairs of readings of each clock.", default="100000"),
+        RECORD,
+        NO_MEMORY_LOCK,
+    ),
+    ("step_ns",),
+    lambda _: "clocks",
+    lambda options: 0.2 + options.count("count") * _EACH_S,
+    unused=("drain", "ring"),
+    suite=InSuite(1, "clocks", {"count": 100_000}, {"count": 20_000}),
+)

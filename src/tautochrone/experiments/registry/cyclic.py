@@ -1,0 +1,73 @@
+"""`cyclic`: scheduling latency."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tautochrone.experiments.experiment import MISSES, Experiment, InSuite, RunsOn
+from tautochrone.experiments.option import Given, Option
+from tautochrone.experiments.usual import (
+    CONDITIONS,
+    DURATION,
+    OVERRUN,
+    PERIOD,
+    POLICY,
+    RECORD,
+    paced,
+)
+from tautochrone.experiments.which_cpus import FIRST, WHICH_CPUS
+
+
+def _length_s(options: Given) -> float:
+    if options.count("count"):
+        measured_s = options.count("count") * options.period_s("period")
+    else:
+        measured_s = options.seconds("duration")
+    return measured_s + options.seconds("warmup")
+
+
+def _prepare(options: Given, _folder: Path) -> tuple[Given, Mapping[str, Any], str]:
+    """`cpus = "first"` is the first CPU that the deployment measures on; which one is known only then."""
+    if options.given("cpus") != FIRST:
+        return options, {}, ""
+    return options.without("cpus"), {WHICH_CPUS: FIRST}, ""
+
+
+EXPERIMENT = Experiment(
+    "cyclic",
+    "How late each cycle of a periodic thread starts.",
+    "Scheduling latency: from each programmed release to the first time stamp of the woken thread.",
+    (
+        replace(PERIOD, help="Time between two releases.", default="1ms"),
+        DURATION,
+        Option("count", "count", "Releases per thread, instead of a duration."),
+        Option(
+            "cpus",
+            "text",
+            "0,2-3, all or any: one thread for each; first: one thread on the first.",
+            "all",
+            metavar="LIST",
+        ),
+        Option("warmup", "time", "Time before the recorded part.", "100ms"),
+        Option("stagger", "time", "Start each thread so much later than the one before.", "0s"),
+        Option("runtime", "time", "Budget of each period, policy deadline only.", "a fifth of the period"),
+        OVERRUN,
+        Option("wait", "choice", "Sleep until the release, or poll the clock.", "sleep", ("sleep", "spin")),
+        Option("overload", "flag", "Sleep also with a period below 10us, which holds the CPU."),
+        RECORD,
+        replace(POLICY, choices=("fifo", "rr", "other", "deadline")),
+        *CONDITIONS[1:],
+    ),
+    ("latency_ns", MISSES),
+    lambda options: f"scheduling latency, period {options.text('period')}",
+    _length_s,
+    pace=lambda options, _: paced(options, options.period_s("period")),
+    prepare_own=_prepare,
+    contradicting=(("count", "duration"),),
+    runs_on=RunsOn("cpus"),
+    suite=InSuite(
+        2, "scheduling latency, 1 kHz", {"period": "1ms", "duration": "60s"},
+        {"period": "1ms", "duration": "8s"}, ordinary=True,
+    ),
+)  # fmt: skip

@@ -1,0 +1,48 @@
+"""`inversion`: which locks are open to priority inversion."""
+
+from dataclasses import replace
+
+from tautochrone.experiments.experiment import Experiment, InSuite, RunsOn
+from tautochrone.experiments.option import Given, Option
+from tautochrone.experiments.usual import CONDITIONS, COUNT, CPUS, PLACE, REAL_TIME_POLICY, WARMUP
+
+_LOCKS = 10
+
+
+def _length_s(options: Given) -> float:
+    place = options.text("place")
+    one_lock_s = options.seconds("critical") + options.seconds("middle")
+    spins_s = 0.0 if place == "different" else options.seconds("patience")
+    repeated = options.count("count") + options.count("warmup")
+    return 2 * repeated * ((2 if place == "both" else 1) * _LOCKS * one_lock_s + spins_s)
+
+
+EXPERIMENT = Experiment(
+    "inversion",
+    "Which locks are open to priority inversion (garre2014).",
+    "Which locks are open to priority inversion: how long an urgent thread waits for each (garre2014).",
+    (
+        Option("critical", "time", "CPU time of the critical section.", "1ms"),
+        Option("middle", "time", "CPU time of the middle task.", "20ms"),
+        Option("patience", "time", "Longest spin for a spin lock.", "100ms"),
+        replace(CPUS, help="The CPU; a second one for --place different.", default="the first"),
+        replace(
+            PLACE,
+            help="The high task runs on the CPU of the others, on another, or both.",
+            default="same",
+            choices=("same", "different", "both"),
+        ),
+        replace(COUNT, help="Recorded repetitions for each lock.", default="10"),
+        replace(WARMUP, help="Repetitions for each lock before those, not recorded.", default="1"),
+        REAL_TIME_POLICY,
+        *CONDITIONS[1:],
+    ),
+    ("blocking_ns",),
+    lambda _: "priority inversion",
+    _length_s,
+    heading="Priority inversion",
+    presentation="tautochrone.answer.experiments.inversion:InversionPresentation",
+    runs_on=RunsOn("cpus", usual=1, most=2, levels_below=2),
+    unused=("record",),
+    suite=InSuite(6, "priority inversion", {"count": 10}, {"count": 3}),
+)

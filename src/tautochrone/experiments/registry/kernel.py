@@ -1,0 +1,135 @@
+"""`kernel`: interrupt, period and response in kernel space; which one decides nearly everything."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.options import number
+from tautochrone.experiments.experiment import Experiment, RunsOn
+from tautochrone.experiments.option import Given, Option, but, parts_s
+from tautochrone.experiments.usual import (
+    CONDITIONS,
+    COUNT,
+    CPUS,
+    INTERRUPT,
+    LIMIT,
+    PERIOD_ERROR,
+    PLACE,
+    RESPONSE,
+    WARMUP,
+    prepare_timer,
+)
+
+_MEASURED = {"interrupt": INTERRUPT, "period": PERIOD_ERROR, "response": RESPONSE}
+_TITLES = {
+    "interrupt": "interrupt and preemption latency",
+    "period": "error of the period",
+    "response": "response time",
+}
+_PERIODS = {"interrupt": "10ms"}
+_ALL_PERIODS = "10ms,30ms,50ms"
+_COUNTS = {"interrupt": 1_000, "period": 50, "response": 10}
+_MECHANISMS = 5
+
+
+def _title(options: Given) -> str:
+    measure = options.text("measure")
+    return f"kernel space: {_TITLES.get(measure, measure)}"
+
+
+def _length_s(options: Given) -> float:
+    """All its rows, one after the other."""
+    measure = options.text("measure")
+    count = number(options, "count")
+    samples = (_COUNTS.get(measure, 0) if count is None else count) + options.count("warmup")
+    rows = 1
+    if measure == "response":
+        mechanisms = options.text("mechanisms")
+        named = _MECHANISMS if mechanisms == "all" else len(mechanisms.split(","))
+        places = 2 if options.text("place") == "both" else 1
+        rows = named * places * options.count("repetitions")
+    periods = options.given("periods") or _PERIODS.get(measure, _ALL_PERIODS)
+    return rows * samples * sum(parts_s("periods", periods))
+
+
+def _prepare(options: Given, folder: Path) -> tuple[Given, Mapping[str, Any], str]:
+    """The requirement is kept with a run about interrupts; what has one task runs on one CPU.
+
+    Raises:
+        UsageError: the limit is no time, or there is nothing that it limits.
+    """
+    measure = options.text("measure")
+    if measure == "interrupt":
+        rest, conditions, title = prepare_timer(options, folder)
+        return _on_one_cpu(rest), conditions, title
+    if LIMIT.name in options:
+        raise UsageError(f"--{LIMIT.name} belongs to --measure interrupt", "Leave it out.")
+    return (options if measure == "response" else _on_one_cpu(options)), {}, ""
+
+
+def _on_one_cpu(options: Given) -> Given:
+    return replace(options, own={"place": "same", **options})
+
+
+EXPERIMENT = Experiment(
+    "kernel",
+    "Interrupt, period, response in kernel space.",
+    """Interrupt latency, period and response time in kernel space (koh2013, laurich2004).
+
+    Timers and threads of the kernel itself. It needs root and the probe's kernel half, a module that is built
+    for the kernel that runs: docs/kmod.md.
+    """,
+    (
+        replace(LIMIT, help="The requirement: the task starts in less than this; interrupt only."),
+        Option(
+            "measure",
+            "choice",
+            "Measure as the experiment of that name.",
+            "interrupt",
+            ("interrupt", "period", "response"),
+        ),
+        Option(
+            "periods",
+            "text",
+            "Periods, with rows for each.",
+            f"{_ALL_PERIODS}; interrupt: {_PERIODS['interrupt']}",
+            metavar="TIME,...",
+        ),
+        Option(
+            "mechanisms",
+            "text",
+            "Some of semaphore,completion,fifo,message,user; response only.",
+            "all",
+            metavar="NAME,...",
+        ),
+        Option("repetitions", "count", "Repetitions of --count, response only.", "5"),
+        Option(
+            "waiter",
+            "choice",
+            "Priority of task 2 beside that of task 1.",
+            "above",
+            ("above", "same", "below"),
+        ),
+        Option("soft", "flag", "Run the timer's handler as a soft interrupt."),
+        CPUS,
+        PLACE,
+        replace(
+            COUNT,
+            help="Recorded samples of each row, or repetition.",
+            default=", ".join(f"{name} {count}" for name, count in _COUNTS.items()),
+        ),
+        replace(WARMUP, default="1"),
+        *but(CONDITIONS, "policy"),
+    ),
+    tuple(dict.fromkeys((*INTERRUPT, *PERIOD_ERROR, *RESPONSE))),
+    _title,
+    _length_s,
+    measured=lambda options: _MEASURED.get(options.text("measure"), ()),
+    heading="In kernel space",
+    presentation="tautochrone.answer.experiments.kernel:KernelPresentation",
+    prepare_own=_prepare,
+    runs_on=RunsOn("cpus", usual=2, most=2, levels_below=1),
+    unused=("record",),
+)

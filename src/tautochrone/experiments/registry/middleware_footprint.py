@@ -1,0 +1,53 @@
+"""`middleware-footprint`: memory of a server with its servants."""
+
+from functools import partial
+
+from tautochrone.experiments.experiment import Experiment
+from tautochrone.experiments.middleware import (
+    CALLS_FOOTPRINT,
+    CONTRADICTING,
+    END_OPTIONS,
+    SERVANTS,
+    SERVER_OPTIONS,
+    TRANSPORT_OPTION,
+    beside_client,
+    ends_run_on,
+    footprint_s,
+    middleware_title,
+    prepare_middleware,
+)
+from tautochrone.experiments.option import Given, Option
+from tautochrone.experiments.usual import RECORD
+from tautochrone.target.middleware import FOOTPRINT, TRANSPORT
+
+
+def _title(options: Given) -> str:
+    return middleware_title("middleware footprint", options)
+
+
+EXPERIMENT = Experiment(
+    FOOTPRINT,
+    "What library, program and server need.",
+    "Memory of a server when it has started, is connected, and has served (schmidt2002, 3.4).",
+    (
+        *SERVER_OPTIONS,
+        TRANSPORT_OPTION,
+        Option("servants", "count", "Servants, each with a thread that serves it.", str(SERVANTS)),
+        Option("calls", "count", "Calls to each servant.", str(CALLS_FOOTPRINT)),
+        Option("memory-lock", "flag", "Lock memory at both ends."),
+        RECORD,
+        *END_OPTIONS,
+    ),
+    ("call_ns",),
+    _title,
+    footprint_s,
+    heading="Middleware: memory",
+    presentation="tautochrone.middleware.offered:MiddlewareFootprintPresentation",
+    prepare_own=partial(prepare_middleware, title=_title),
+    contradicting=CONTRADICTING,
+    runs_on=ends_run_on(levels_below=-1, levels="servants"),
+    size="servants",
+    needs=(TRANSPORT,),
+    beside=beside_client,
+    has_verb=False,
+)

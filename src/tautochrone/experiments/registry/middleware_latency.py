@@ -1,0 +1,93 @@
+"""`middleware-latency`: an urgent client beside less urgent ones."""
+
+from functools import partial
+
+from tautochrone.experiments.experiment import MISSES, Experiment, Pace
+from tautochrone.experiments.middleware import (
+    CALLS,
+    CLIENTS,
+    CONTRADICTING,
+    END_OPTIONS,
+    HIGH,
+    PHASE,
+    RATE_HIGH_HZ,
+    RATE_LOW_HZ,
+    SERVER_OPTIONS,
+    TRANSPORT_OPTION,
+    beside_client,
+    ends_run_on,
+    latency_s,
+    middleware_title,
+    prepare_middleware,
+)
+from tautochrone.experiments.option import Given, Option
+from tautochrone.experiments.usual import OVERRUN, WARMUP
+from tautochrone.target.middleware import LATENCY, PHASES, TOGETHER, TRANSPORT
+
+_PARTS = ("request_ns", "reply_ns")
+
+
+def _title(options: Given) -> str:
+    low = f"{options.count('clients')} lower clients" if "clients" in options else ""
+    phase = options.text(PHASE)
+    return middleware_title(
+        "middleware latency", options, (low, f"phase {phase}" if phase != TOGETHER else "")
+    )
+
+
+def _measured(options: Given) -> tuple[str, ...]:
+    parts = _PARTS if options.is_set("one-way") else ()
+    return ("round_trip_ns", "response_ns", "latency_ns", *parts, MISSES)
+
+
+def _pace(options: Given, source: str) -> Pace | None:
+    """C0 calls at another rate than the others, and for as long."""
+    high_hz, low_hz = options.rate_hz("rate-high"), options.rate_hz("rate-low")
+    if high_hz <= 0 or low_hz <= 0:
+        return None
+    low = Pace(float(options.count("calls")), 1 / low_hz)
+    alone = options.count("clients") == 0
+    if alone or source.casefold() == HIGH.casefold():
+        return Pace(low.samples * high_hz / low_hz, 1 / high_hz)
+    return low
+
+
+EXPERIMENT = Experiment(
+    LATENCY,
+    "An urgent client beside n less urgent ones.",
+    "Latency and jitter of an urgent client while less urgent ones call too (schmidt2002, 3.3).",
+    (
+        *SERVER_OPTIONS,
+        TRANSPORT_OPTION,
+        Option("clients", "count", "Lower clients, each less urgent than the one before.", str(CLIENTS)),
+        Option("calls", "count", "Calls of each lower client.", str(CALLS)),
+        Option("rate-high", "rate", "Calls of C0 in a second.", str(RATE_HIGH_HZ)),
+        Option("rate-low", "rate", "Calls of each lower client in a second.", str(RATE_LOW_HZ)),
+        Option(PHASE, "choice", "Clients released at once, or spread over a period.", TOGETHER, PHASES),
+        Option(
+            OVERRUN.name,
+            "choice",
+            "What becomes of a call that is due while another is out.",
+            "replay",
+            ("replay", "skip", "stop"),
+        ),
+        Option("one-way", "flag", "With the server's instant: request and reply apart."),
+        Option(WARMUP.name, "count", "Calls of each client before those, not recorded.", "10"),
+        *END_OPTIONS,
+    ),
+    ("round_trip_ns", "response_ns", "latency_ns", *_PARTS, MISSES),
+    _title,
+    latency_s,
+    measured=_measured,
+    pace=_pace,
+    heading="Middleware: latency and jitter",
+    presentation="tautochrone.middleware.offered:MiddlewareLatencyPresentation",
+    prepare_own=partial(prepare_middleware, title=_title),
+    contradicting=CONTRADICTING,
+    runs_on=ends_run_on(levels="clients"),
+    size="clients",
+    needs=(TRANSPORT,),
+    unused=("record",),
+    beside=beside_client,
+    has_verb=False,
+)

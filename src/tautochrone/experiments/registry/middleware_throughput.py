@@ -1,0 +1,62 @@
+"""`middleware-throughput`: operations per second."""
+
+from dataclasses import replace
+from functools import partial
+
+from tautochrone.experiments.experiment import Experiment
+from tautochrone.experiments.middleware import (
+    CONTRADICTING,
+    COUNT,
+    END_OPTIONS,
+    SERVER_OPTIONS,
+    TRANSPORT_OPTION,
+    beside_client,
+    ends_run_on,
+    middleware_title,
+    prepare_middleware,
+    throughput_s,
+)
+from tautochrone.experiments.option import Given, Option
+from tautochrone.experiments.usual import COUNT as SAMPLES
+from tautochrone.experiments.usual import RECORD, WARMUP
+from tautochrone.target.middleware import THROUGHPUT, TRANSPORT
+
+
+def _title(options: Given) -> str:
+    return middleware_title("middleware throughput", options)
+
+
+EXPERIMENT = Experiment(
+    THROUGHPUT,
+    "Operations per second, by type and length.",
+    "Calls a servant at full speed, which cubes what it gets (schmidt2002, 3.2).",
+    (
+        *SERVER_OPTIONS,
+        TRANSPORT_OPTION,
+        Option("types", "text", "Types of what is cubed, joined by commas.", "all", metavar="NAME,..."),
+        Option("lengths", "text", "Lengths of sequences.", "1,4,16,64,256,1024,4096,16384", metavar="N,..."),
+        Option(
+            "directions",
+            "choice",
+            "Calls with an answer, without, or both.",
+            "both",
+            ("both", "two-way", "one-way"),
+        ),
+        replace(SAMPLES, help="Recorded calls of each row.", default=str(COUNT)),
+        replace(WARMUP, help="Calls of each row before those, not recorded.", default="100"),
+        Option("row-limit", "time", "The longest time of a row, whatever its count.", "5s"),
+        RECORD,
+        *END_OPTIONS,
+    ),
+    ("call_ns",),
+    _title,
+    throughput_s,
+    heading="Middleware: operations per second",
+    presentation="tautochrone.middleware.offered:MiddlewareThroughputPresentation",
+    prepare_own=partial(prepare_middleware, title=_title),
+    contradicting=CONTRADICTING,
+    runs_on=ends_run_on(),
+    needs=(TRANSPORT,),
+    beside=beside_client,
+    has_verb=False,
+)

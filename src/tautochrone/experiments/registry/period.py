@@ -1,0 +1,34 @@
+"""`period`: error of the period."""
+
+from dataclasses import replace
+
+from tautochrone.experiments.experiment import Experiment, InSuite, RunsOn
+from tautochrone.experiments.option import Given, Option, parts_s
+from tautochrone.experiments.usual import CONDITIONS, COUNT, CPU, PERIOD_ERROR, WARMUP
+
+
+def _length_s(options: Given) -> float:
+    starts = options.count("count") + options.count("warmup") + 1
+    return starts * sum(parts_s("periods", options.text("periods")))
+
+
+EXPERIMENT = Experiment(
+    "period",
+    "How even the periods of a task are (koh2013).",
+    "Error of the period: from one start of a periodic task to the next, against the period (koh2013).",
+    (
+        Option("periods", "text", "Periods, with one row for each.", "10ms,30ms,50ms", metavar="TIME,..."),
+        CPU,
+        replace(COUNT, default="50"),
+        replace(WARMUP, default="1"),
+        *CONDITIONS,
+    ),
+    PERIOD_ERROR,
+    lambda _: "error of the period",
+    _length_s,
+    heading="Error of the period",
+    presentation="tautochrone.answer.experiments.period:PeriodPresentation",
+    runs_on=RunsOn("cpu", usual=1, most=1),
+    unused=("record",),
+    suite=InSuite(7, "error of the period", ordinary=True),
+)

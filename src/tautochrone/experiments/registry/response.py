@@ -1,0 +1,66 @@
+"""`response`: response time of each way to wake or tell a task."""
+
+from dataclasses import replace
+
+from tautochrone.experiments.experiment import MISSES, Experiment, InSuite, RunsOn
+from tautochrone.experiments.option import Given, Option
+from tautochrone.experiments.usual import CONDITIONS, COUNT, CPUS, PERIOD, PLACE, RESPONSE, WARMUP
+
+_MECHANISMS = (
+    "semaphore", "fifo", "pipe", "message-queue", "unix", "udp", "eventfd", "futex", "signal", "condition",
+)  # fmt: skip
+_BACK_TO_BACK_S = 50e-6
+
+
+def _length_s(options: Given) -> float:
+    mechanisms = options.text("mechanisms")
+    rows = len(_MECHANISMS) if mechanisms == "all" else len(mechanisms.split(","))
+    places = 2 if options.text("place") == "both" else 1
+    exchanges = options.count("repetitions") * (options.count("count") + options.count("warmup"))
+    return rows * places * exchanges * max(options.period_s("period"), _BACK_TO_BACK_S)
+
+
+def _title(options: Given) -> str:
+    back_to_back = options.period_s("period") == 0
+    return f"response time, {'back to back' if back_to_back else 'period ' + options.text('period')}"
+
+
+def _measured(options: Given) -> tuple[str, ...]:
+    """Back to back there are no releases to be missed."""
+    back_to_back = options.period_s("period") == 0
+    return tuple(one for one in RESPONSE if not back_to_back or one != MISSES)
+
+
+EXPERIMENT = Experiment(
+    "response",
+    "Semaphore, FIFO, queue, socket, futex, ... (koh2013).",
+    "Response time of semaphore, FIFO, message queue, socket, signal, futex and others (koh2013).",
+    (
+        Option("mechanisms", "text", f"Some of {','.join(_MECHANISMS)}.", "all", metavar="NAME,..."),
+        replace(PERIOD, help="Period of task 1; 0s: back to back."),
+        Option("bytes", "count", "Size of a message, where one is carried.", "8"),
+        Option("repetitions", "count", "Repetitions of --count, each on new channels.", "50"),
+        Option(
+            "waiter",
+            "choice",
+            "Priority of task 2 beside that of task 1.",
+            "above",
+            ("above", "same", "below"),
+        ),
+        Option("rehearse", "flag", "Before each exchange one that is not recorded."),
+        CPUS,
+        PLACE,
+        replace(COUNT, help="Recorded exchanges of each repetition.", default="10"),
+        replace(WARMUP, help="Exchanges on the new channels before those, not recorded.", default="10"),
+        *CONDITIONS,
+    ),
+    RESPONSE,
+    _title,
+    _length_s,
+    measured=_measured,
+    heading="Response time",
+    presentation="tautochrone.answer.experiments.response:ResponsePresentation",
+    runs_on=RunsOn("cpus", usual=2, most=2, levels_below=1),
+    unused=("record",),
+    suite=InSuite(8, "response time", {"repetitions": 50, "warmup": 10}, {"repetitions": 5, "warmup": 2}),
+)

@@ -1,0 +1,48 @@
+"""`rhealstone`: the components of the Rhealstone benchmark, and its figure."""
+
+from tautochrone.experiments.experiment import Experiment, InSuite, RunsOn
+from tautochrone.experiments.option import Option
+from tautochrone.experiments.usual import (
+    CONDITIONS,
+    COUNT,
+    CPUS,
+    PLACE,
+    REAL_TIME_POLICY,
+    RECORD,
+    WARMUP,
+    rows_s,
+)
+
+_EACH_S = 350e-6  # about, of one sample of every row
+
+EXPERIMENT = Experiment(
+    "rhealstone",
+    "Task switch, preemption, IPC; Rhealstone (garre2014).",
+    "Rhealstone: task switch, preemption, semaphore, deadlock and message times (garre2014).",
+    (
+        Option(
+            "weights",
+            "text",
+            "Weights of an application's own figure: of task switch, preemption, interrupt latency, "
+            "semaphore shuffle, deadlock breaking, message latency.",
+            metavar="W,W,W,W,W,W",
+            taker="verb",
+        ),
+        Option(
+            "interrupt",
+            "text",
+            "Take the interrupt latency from this run of tauto probe interrupt.",
+            metavar="RUN",
+            taker="verb",
+        ),
+        Option("message-bytes", "count", "Size of one message, in bytes.", "1024"),
+        RECORD, CPUS, PLACE, COUNT, WARMUP, REAL_TIME_POLICY, *CONDITIONS[1:],
+    ),
+    ("duration_ns",),
+    lambda _: "Rhealstone",
+    lambda options: rows_s(options, _EACH_S),
+    heading="Rhealstone",
+    presentation="tautochrone.answer.experiments.rhealstone:RhealstonePresentation",
+    runs_on=RunsOn("cpus", usual=2, most=2, levels_below=2),
+    suite=InSuite(5, "Rhealstone", {"count": 10_000}, {"count": 2_000}),
+)  # fmt: skip

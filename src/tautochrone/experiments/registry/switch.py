@@ -1,0 +1,33 @@
+"""`switch`: context switches."""
+
+from tautochrone.experiments.experiment import Experiment, InSuite, RunsOn
+from tautochrone.experiments.option import Option
+from tautochrone.experiments.usual import (
+    CONDITIONS,
+    COUNT,
+    CPUS,
+    PLACE,
+    REAL_TIME_POLICY,
+    RECORD,
+    WARMUP,
+    rows_s,
+)
+
+_EACH_S = 300e-6  # about, of one sample of every row
+
+EXPERIMENT = Experiment(
+    "switch",
+    "Context switch, three ways (schmidt2002).",
+    "Context switch: yield, and a mutex handed over, less the mutex alone (schmidt2002).",
+    (
+        Option("mutex", "choice", "Protocol of the mutex.", "both", ("none", "inherit", "both")),
+        RECORD, CPUS, PLACE, COUNT, WARMUP, REAL_TIME_POLICY, *CONDITIONS[1:],
+    ),
+    ("duration_ns",),
+    lambda _: "context switch",
+    lambda options: rows_s(options, _EACH_S),
+    heading="Context switch",
+    presentation="tautochrone.answer.experiments.switch:SwitchPresentation",
+    runs_on=RunsOn("cpus", usual=2, most=2, levels_below=1),
+    suite=InSuite(3, "context switch", {"count": 10_000}, {"count": 2_000}),
+)  # fmt: skip

@@ -1,0 +1,84 @@
+"""`taskset`: a set of periodic tasks, analysed and measured."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.options import Options
+from tautochrone.experiments.experiment import MISSES, Experiment, InSuite
+from tautochrone.experiments.option import Given, Option, but
+from tautochrone.experiments.tasks import TASKS
+from tautochrone.experiments.usual import CONDITIONS, DURATION, OVERRUN, POLICY
+
+
+def _prepare(options: Given, folder: Path) -> tuple[Options, Mapping[str, Any], str]:
+    """Read and analyse the set; the probe gets its tasks in one option.
+
+    Raises:
+        UsageError: there is no set, it can't be read, or its policy contradicts the threads'.
+    """
+    from tautochrone.experiments.taskset_options import of_task_set
+    from tautochrone.schedulability.read import read
+
+    if not isinstance(options.get(TASKS), str):
+        raise UsageError(
+            "there is no task set", 'Write tasks = "robot.toml": a task set as tauto analyse reads it.'
+        )
+    path = folder / str(options[TASKS])
+    given, conditions, title = of_task_set(read(path), options)
+    return given, conditions, title or path.stem
+
+
+EXPERIMENT = Experiment(
+    "taskset",
+    "Task set: expected against measured (delgado2020).",
+    "Response times of a set of periodic tasks, expected and measured (delgado2020).",
+    (
+        Option(
+            TASKS,
+            "file",
+            "The task set, as `tauto analyse` reads it.",
+            metavar="TASKS.toml",
+            taker="lab",
+            positional=True,
+        ),
+        replace(DURATION, help="Time from the common start to the last releases."),
+        Option("warmup", "time", "Time before the recorded part.", "100ms"),
+        Option(
+            "runtime-margin",
+            "time",
+            "Budget on top of the execution time, policy deadline only.",
+            "a tenth and 20us",
+        ),
+        Option(
+            "work",
+            "choice",
+            "So much work, or until so much time has passed.",
+            "calibrated",
+            ("calibrated", "clock"),
+        ),
+        replace(
+            OVERRUN,
+            help="What becomes of releases while a job is late.",
+            default="skip; replay if a deadline is past it",
+            choices=("skip", "replay"),
+        ),
+        Option("overload", "flag", "Measure also a set that needs more than its CPU has."),
+        replace(
+            POLICY,
+            default="fifo; deadline for a set of policy edf",
+            choices=("fifo", "rr", "other", "deadline"),
+        ),
+        *but(CONDITIONS, "policy", "priority"),
+    ),
+    ("response_ns", "latency_ns", "run_ns", MISSES),
+    lambda _: "task set",
+    lambda options: options.seconds("duration") + options.seconds("warmup"),
+    heading="Task set",
+    presentation="tautochrone.answer.experiments.taskset:TasksetPresentation",
+    prepare_own=_prepare,
+    unused=("record",),
+    suite=InSuite(9, "task set of delgado2020", {"duration": "30s"}, {"duration": "5s"}, ordinary=True),
+)

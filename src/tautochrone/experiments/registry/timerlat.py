@@ -1,0 +1,56 @@
+"""`timerlat`: interrupt latency and preemption latency of a thread of the kernel."""
+
+from dataclasses import replace
+
+from tautochrone.experiments.experiment import Experiment, RunsOn
+from tautochrone.experiments.option import Option
+from tautochrone.experiments.usual import (
+    DRAIN,
+    DURATION,
+    INTERRUPT,
+    LIMIT,
+    NO_MEMORY_LOCK,
+    PERIOD,
+    RATE,
+    RING,
+    TIMER_CONTRADICTING,
+    TIMER_COUNT,
+    TIMER_WARMUP,
+    WAKE_LATENCY,
+    prepare_timer,
+    timer_pace,
+    timer_s,
+)
+
+EXPERIMENT = Experiment(
+    "timerlat",
+    "As interrupt, of a thread of the kernel, by its tracer.",
+    """From a timer's expiry to its handler, and to a thread of the kernel, by the kernel's tracer timerlat.
+
+    Root, and a kernel with CONFIG_TIMERLAT_TRACER (Debian's PREEMPT_RT kernels). `tauto probe interrupt`
+    measures the same of a thread in user space.
+    """,
+    (
+        replace(LIMIT, help="The requirement: the thread starts in less than this."),
+        RATE,
+        replace(PERIOD, help="Time between two releases, 100us to 1s, instead of a rate."),
+        DURATION,
+        replace(TIMER_COUNT, help="Recorded releases on each CPU, instead of a duration."),
+        Option("cpus", "text", "0,2-3 or all: measured on each of them.", "the first", metavar="LIST"),
+        TIMER_WARMUP,
+        WAKE_LATENCY,
+        DRAIN,
+        RING,
+        NO_MEMORY_LOCK,
+    ),
+    INTERRUPT,
+    lambda _: "interrupt and preemption latency, the kernel's timerlat",
+    timer_s,
+    pace=timer_pace,
+    heading="Interrupt and preemption latency of a kernel thread",
+    presentation="tautochrone.answer.experiments.timerlat:TimerlatPresentation",
+    prepare_own=prepare_timer,
+    contradicting=TIMER_CONTRADICTING,
+    runs_on=RunsOn("cpus", usual=1),
+    unused=("record",),
+)

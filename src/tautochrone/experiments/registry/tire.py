@@ -1,0 +1,105 @@
+"""`tire`: one tire of point masses, at a rate or as fast as possible."""
+
+from dataclasses import replace
+
+from tautochrone.experiments.experiment import MISSES, Experiment, Pace, RunsOn
+from tautochrone.experiments.option import Given, Option
+from tautochrone.experiments.tire_threads import said
+from tautochrone.experiments.usual import CONDITIONS, DURATION, OVERRUN, paced
+
+_REAL_FAST = "real-fast"
+_NODE_S = {"halo": 1e-9, "single": 6e-9, "semaphore": 100e-9, "mutex-pi": 100e-9}
+"""Of one mass in one step, about: only for how long a real-fast run is expected to take."""
+
+
+def _is_real_fast(options: Given) -> bool:
+    return options.text("pace") == _REAL_FAST
+
+
+def _title(options: Given) -> str:
+    """At which pace, and behind the first comma what is computed."""
+    threads = options.text("threads")
+    team = "1 thread" if threads == "1" else said(threads)
+    rhythm = "" if _is_real_fast(options) else f", each {options.text('step')}"
+    masses = f"{options.count('nodes'):,} masses"
+    return f"{options.text('pace')} tire, {masses}, {options.text('solver')}, {team}{rhythm}"
+
+
+def _length_s(options: Given) -> float:
+    """At a rate that is known, as fast as possible that is a guess."""
+    step_s = options.period_s("step")
+    steps = float(options.count("count")) or (options.seconds("duration") / step_s if step_s else 0.0)
+    if _is_real_fast(options):
+        return steps * options.count("nodes") * _NODE_S.get(options.text("solver"), max(_NODE_S.values()))
+    return (steps + options.count("warmup")) * step_s
+
+
+def _measured(options: Given) -> tuple[str, ...]:
+    if _is_real_fast(options):
+        return ("elapsed_ns",)
+    return ("response_ns", "dispatch_ns", "step_ns", MISSES)
+
+
+def _pace(options: Given, _source: str) -> Pace | None:
+    return None if _is_real_fast(options) else paced(options, options.period_s("step"))
+
+
+EXPERIMENT = Experiment(
+    "tire",
+    "A tire: deadlines met, or speed (garre2014).",
+    "A tire of masses and springs: does each step meet its deadline, or how fast can it be (garre2014).",
+    (
+        Option("nodes", "count", "Masses of the tire, a multiple of 4.", "400"),
+        Option("threads", "count", "Threads that compute the tire together.", "1"),
+        Option(
+            "solver",
+            "choice",
+            "How the threads share the tire.",
+            "halo",
+            ("halo", "single", "semaphore", "mutex-pi"),
+        ),
+        Option(
+            "pace", "choice", "Each step at its release, or at once.", "real-time", ("real-time", _REAL_FAST)
+        ),
+        Option("step", "period", "Time simulated by a step; in real time its period, too.", "10ms"),
+        replace(DURATION, help="Time simulated by the run.", default="60s"),
+        Option("count", "count", "Steps of the run, instead of a duration."),
+        Option("warmup", "count", "Steps before those, not recorded; in real time only.", "10"),
+        replace(OVERRUN, help="What becomes of releases while a step is late."),
+        Option("cpus", "text", "Thread after thread on these CPUs in turn, or any.", "all", metavar="LIST"),
+        Option(
+            "spin",
+            "time",
+            "How long a thread that waits for others keeps its CPU.",
+            "50us, or 0s if CPUs are shared",
+        ),
+        Option(
+            "stiffness",
+            "count",
+            "Stiffness of a spring per mass, in 1/s^2.",
+            "by the step, half of what is stable",
+        ),
+        Option("overload", "flag", "Measure also a rate that this machine can't ever meet."),
+        # `tauto tire view` gives this one.
+        Option(
+            "send",
+            "text",
+            "Send the moving tire there, by UDP.",
+            "not sent",
+            metavar="ADDRESS:PORT",
+            in_verb=False,
+        ),
+        *CONDITIONS,
+    ),
+    ("response_ns", "dispatch_ns", "step_ns", "elapsed_ns", MISSES),
+    _title,
+    _length_s,
+    measured=_measured,
+    pace=_pace,
+    heading="The tire",
+    presentation="tautochrone.tire.run_answer:TirePresentation",
+    contradicting=(("count", "duration"),),
+    runs_on=RunsOn("cpus", usual=1, threads="threads"),
+    size="nodes",
+    unused=("record",),
+)

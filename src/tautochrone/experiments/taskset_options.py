@@ -1,0 +1,52 @@
+"""What the probe is given to measure a task set, and what is kept with the run."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.options import Options
+from tautochrone.experiments.tasks import TASKS, tasks_option
+from tautochrone.experiments.taskset_run import CONDITION, as_condition
+from tautochrone.schedulability.analysis import analyse
+from tautochrone.schedulability.taskset import TaskSet
+
+
+def of_task_set(task_set: TaskSet, options: Options) -> tuple[Options, Mapping[str, Any], str]:
+    """Return options for measuring this set, its analysis to be kept with the run, and its title.
+
+    Args:
+        options: the others, as a person gave them.
+
+    Raises:
+        UsageError: its policy contradicts the threads', or it does not fit the probe.
+    """
+    policy = _policy_of(task_set, str(options["policy"]) if "policy" in options else None)
+    given: dict[str, Any] = {**options, TASKS: tasks_option(task_set, policy), "policy": policy}
+    overrun = _overrun_of(task_set)
+    if overrun is not None:
+        given.setdefault("overrun", overrun)
+    return given, {CONDITION: as_condition(analyse(task_set))}, task_set.title
+
+
+def _policy_of(task_set: TaskSet, given: str | None) -> str:
+    """Return the policy of the probe's threads.
+
+    Raises:
+        UsageError: it contradicts the set's.
+    """
+    edf = task_set.policy == "edf"
+    chosen = given or ("deadline" if edf else "fifo")
+    if (chosen == "deadline") != edf and chosen != "other":
+        raise UsageError(
+            f"--policy {chosen} contradicts the policy of the task set, {task_set.policy}",
+            'Policy deadline schedules by EDF. Write policy = "edf" in the task set'
+            if chosen == "deadline"
+            else 'Leave --policy out, or give the tasks priorities and policy = "fixed" in the task set.',
+        )
+    return chosen
+
+
+def _overrun_of(task_set: TaskSet) -> str | None:
+    """A deadline past the period allows the next release to come while a job is busy: it has to wait then."""
+    later = any(task.deadline_ns > task.period_ns for task in task_set.tasks)
+    return "replay" if later and task_set.policy == "fixed" else None

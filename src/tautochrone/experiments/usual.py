@@ -1,0 +1,106 @@
+"""Options that several experiments have, and what follows from options that several have alike."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import parse_duration_ns
+from tautochrone.experiments.experiment import MISSES, Pace
+from tautochrone.experiments.option import Given, Option
+
+POLICY = Option(
+    "policy", "choice", "Scheduling policy of the measuring threads.", "fifo", ("fifo", "rr", "other")
+)
+REAL_TIME_POLICY = replace(POLICY, choices=("fifo", "rr"))
+PRIORITY = Option(
+    "priority", "count", "Priority of the most urgent thread, by the system's own numbers.", "90"
+)
+BUDGET = Option("budget", "time", "The run is stopped when a thread runs so long without sleep.", "2s")
+WAKE_LATENCY = Option(
+    "wake-latency-us", "count", "Hold idle CPUs to this wake-up latency, in us.", "not held"
+)
+DRAIN = Option("drain", "choice", "Write samples while measuring, or after it.", "live", ("live", "at-end"))
+RING = Option("ring", "count", "Rows kept in memory for each thread.", "262144")
+RECORD = Option("record", "choice", "Keep every sample, or bins.", "raw", ("raw", "histogram"))
+NO_MEMORY_LOCK = Option("no-memory-lock", "flag", "Measure with pageable memory.")
+CONDITIONS = (POLICY, PRIORITY, BUDGET, WAKE_LATENCY, DRAIN, RING, NO_MEMORY_LOCK)
+"""Of every experiment with threads of its own."""
+
+CPUS = Option("cpus", "text", "One CPU, or two: 0,1.", "the first two", metavar="A[,B]")
+CPU = Option("cpu", "text", "The CPU that all its threads run on.", "the first", metavar="CPU")
+PLACE = Option("place", "choice", "Rows on one CPU, on two, or both.", "both", ("both", "same", "different"))
+COUNT = Option("count", "count", "Recorded samples of each row.", "10000")
+WARMUP = Option("warmup", "count", "Samples of each row before those, not recorded.", "256")
+STAGES = (CPUS, PLACE, COUNT, WARMUP, *CONDITIONS)
+"""Of experiments that run one row after the other, each on one CPU or on two (``stage_options.h``)."""
+
+DURATION = Option("duration", "time", "Length of the recorded part.", "10s")
+OVERRUN = Option("overrun", "choice", "What becomes of missed releases.", "skip", ("skip", "replay", "stop"))
+
+LIMIT = Option("limit", "time", "The requirement: the task starts in less than this.", "500us", taker="lab")
+"""laurich2004's requirement."""
+
+RATE = Option("rate", "rate", "Releases in a second: 100, 100Hz or 1kHz.", "100")
+PERIOD = Option("period", "period", "Time between two releases, instead of a rate.", "10ms")
+TIMER = (LIMIT, RATE, PERIOD, DURATION)
+"""Of experiments about the expiry of a timer; `rate` and `period` contradict each other."""
+
+TIMER_COUNT = replace(COUNT, help="Recorded releases, instead of a duration.", default="")
+TIMER_WARMUP = replace(WARMUP, help="Releases before those, not recorded.", default="10")
+TIMER_CONTRADICTING = (("rate", "period"), ("count", "duration"))
+
+INTERRUPT = ("preemption_latency_ns", "interrupt_latency_ns", "switch_ns", MISSES)
+PERIOD_ERROR = ("period_error_ns", "latency_ns", MISSES)
+RESPONSE = ("one_way_ns", "round_trip_ns", "koh_semaphore_ns", "koh_round_trip_ns", MISSES)
+"""Measures that are taken in user space and in the kernel."""
+
+
+def paced(options: Given, each_s: float) -> Pace | None:
+    """Return the pace of one sample in each such time, for as long as `count` or `duration` says."""
+    if each_s <= 0:
+        return None
+    return Pace(float(options.count("count") or options.seconds("duration") / each_s), each_s)
+
+
+def each_release_s(options: Given) -> float:
+    """Return the period of what has `period` or `rate`."""
+    return options.period_s("period") if "period" in options else 1 / max(1.0, options.rate_hz("rate"))
+
+
+def timer_s(options: Given) -> float:
+    """Return how long an experiment about the expiry of a timer takes."""
+    each_s = each_release_s(options)
+    warmup_s = options.count("warmup") * each_s
+    if options.count("count"):
+        return options.count("count") * each_s + warmup_s
+    return options.seconds("duration") + warmup_s
+
+
+def timer_pace(options: Given, _source: str) -> Pace | None:
+    """Return the pace of an experiment about the expiry of a timer."""
+    return paced(options, each_release_s(options))
+
+
+def prepare_timer(options: Given, _folder: Path) -> tuple[Given, Mapping[str, Any], str]:
+    """Keep the requirement with the run; the rest is the probe's.
+
+    Raises:
+        UsageError: the limit is no time, or none at all; or three measures are to be kept as one histogram.
+    """
+    limit_ns = parse_duration_ns(options.text(LIMIT.name))
+    if limit_ns == 0:
+        raise UsageError(
+            f"--{LIMIT.name}: nothing starts in less than no time", "Give a time, such as 500us."
+        )
+    if options.given("record") == "histogram" and not options.is_set("without-handler"):
+        raise UsageError(
+            "--record histogram keeps one measure, and there are three", "Use raw, or --without-handler."
+        )
+    return options.without(LIMIT.name), {"limit_ns": limit_ns}, ""
+
+
+def rows_s(options: Given, each_s: float) -> float:
+    """Return how long all rows of stages take, where one sample of every row takes so long."""
+    return (options.count("count") + options.count("warmup")) * each_s
