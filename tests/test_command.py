@@ -13,7 +13,7 @@ from tautochrone.cli.app import with_verb
 
 FAILING = """
 import sys
-from tautochrone.cli.ending import run_to_exit_code
+from tautochrone.command.ending import run_to_exit_code
 from tautochrone.errors import NotPermittedError
 
 def not_permitted(): raise NotPermittedError("FIFO is not permitted", "Ask for it.")

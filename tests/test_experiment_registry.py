@@ -161,6 +161,12 @@ def test_the_command_line_is_there_before_the_registry_is() -> None:
         assert done.stdout.strip() == "False"
 
 
+def test_tables_of_options_in_the_docs_are_those_of_the_registry() -> None:
+    script = Path(__file__).parent.parent / "scripts" / "describe-options"
+    done = subprocess.run([script, "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_what_presents_an_experiment_is_there(name: str) -> None:
     assert (presentation_of(name) is None) == (not EXPERIMENTS[name].presentation)

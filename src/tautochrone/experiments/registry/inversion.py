@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from tautochrone.experiments.experiment import Experiment, InSuite, RunsOn
-from tautochrone.experiments.option import Given, Option
-from tautochrone.experiments.usual import CONDITIONS, COUNT, CPUS, PLACE, REAL_TIME_POLICY, WARMUP
+from tautochrone.experiments.option import Given, Option, but
+from tautochrone.experiments.usual import CONDITIONS, COUNT, CPUS, PLACE, PRIORITY, REAL_TIME_POLICY, WARMUP
 
 _LOCKS = 10
 
@@ -22,20 +22,21 @@ EXPERIMENT = Experiment(
     "Which locks are open to priority inversion (garre2014).",
     "Which locks are open to priority inversion: how long an urgent thread waits for each (garre2014).",
     (
-        Option("critical", "time", "CPU time of the critical section.", "1ms"),
-        Option("middle", "time", "CPU time of the middle task.", "20ms"),
-        Option("patience", "time", "Longest spin for a spin lock.", "100ms"),
+        Option("critical", "time", "CPU time of low's critical section, 10us to 200ms.", "1ms"),
+        Option("middle", "time", "CPU time of middle's work, 10us to 200ms.", "20ms"),
+        Option("patience", "time", "Longest spin for a spin lock, up to 800ms.", "100ms"),
         replace(CPUS, help="The CPU; a second one for --place different.", default="the first"),
         replace(
             PLACE,
-            help="The high task runs on the CPU of the others, on another, or both.",
+            help="High runs on the CPU of the others, on another, or both.",
             default="same",
             choices=("same", "different", "both"),
         ),
         replace(COUNT, help="Recorded repetitions for each lock.", default="10"),
         replace(WARMUP, help="Repetitions for each lock before those, not recorded.", default="1"),
         REAL_TIME_POLICY,
-        *CONDITIONS[1:],
+        replace(PRIORITY, help="Priority of high; middle and low lie one and two below."),
+        *but(CONDITIONS, "policy", "priority"),
     ),
     ("blocking_ns",),
     lambda _: "priority inversion",

@@ -44,7 +44,7 @@ EXPERIMENT = Experiment(
             taker="lab",
             positional=True,
         ),
-        replace(DURATION, help="Time from the common start to the last releases."),
+        replace(DURATION, help="Time from the common start; releases before its end count."),
         Option("warmup", "time", "Time before the recorded part.", "100ms"),
         Option(
             "runtime-margin",
