@@ -14,7 +14,7 @@ from tautochrone.cli.app import with_verb
 FAILING = """
 import sys
 from tautochrone.command.ending import run_to_exit_code
-from tautochrone.errors import NotPermittedError
+from tautochrone.base.errors import NotPermittedError
 
 def not_permitted(): raise NotPermittedError("FIFO is not permitted", "Ask for it.")
 def fault(): raise ValueError("seven")
@@ -22,7 +22,7 @@ def interrupted(): raise KeyboardInterrupt
 def flood():
     while True: print("x" * 1000)
 def table_on_stdout(stderr=False):
-    from tautochrone.report.console import make_console
+    from tautochrone.answer.console import make_console
     while True: make_console(stderr=stderr).print("x" * 1000)
 def table_on_stderr(): table_on_stdout(stderr=True)
 def full_elsewhere(): raise OSError(28, "No space left on device")

@@ -81,6 +81,7 @@ class InSuite:
         title: what it is called there.
         whole: the options, usually.
         quick: the options of `--quick`.
+        instead: options that are added where it can't be measured otherwise; empty: there are none.
         ordinary: whether it can be measured with ordinary priority, too, where no other is permitted.
     """
 
@@ -88,6 +89,7 @@ class InSuite:
     title: str
     whole: Options = field(default_factory=dict)
     quick: Options = field(default_factory=dict)
+    instead: Options = field(default_factory=dict)
     ordinary: bool = False
 
 

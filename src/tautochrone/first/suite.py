@@ -14,7 +14,6 @@ from tautochrone.run.folder import Run
 from tautochrone.schedulability.taskset import Task, TaskSet
 
 _MS = 1_000_000
-_ALONE = "without-handler"
 
 
 def delgado_set(cpu: int) -> TaskSet:
@@ -76,10 +75,7 @@ def suite(
     parts = [(one.suite, one) for one in EXPERIMENTS.values() if one.suite is not None]
     parts.sort(key=lambda found: found[0].turn)
     return tuple(
-        # Where the timer's handler can't be seen, the preemption latency alone.
-        replace(cell(one, part, {}), instead=cell(one, part, {_ALONE: True}))
-        if _ALONE in one.table
-        else cell(one, part, {})
+        replace(cell(one, part, {}), instead=cell(one, part, part.instead) if part.instead else None)
         for part, one in parts
     )
 

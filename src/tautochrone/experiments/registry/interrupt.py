@@ -55,6 +55,6 @@ EXPERIMENT = Experiment(
     runs_on=RunsOn("cpu", usual=1, most=1),
     suite=InSuite(
         4, "interrupt latency", {"rate": _SUITE_RATE_HZ, "duration": "60s"},
-        {"rate": _SUITE_RATE_HZ, "duration": "8s"}, ordinary=True,
+        {"rate": _SUITE_RATE_HZ, "duration": "8s"}, instead={"without-handler": True}, ordinary=True,
     ),
 )  # fmt: skip
