@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cells import given
 from fake_machine import FACTS, NUMA, QUIET, FakeMachine, cell
 from real import a_cpu, policy_options
 from tautochrone.base.errors import MeasuringError, UsageError
@@ -145,7 +146,9 @@ class FarMachine(FakeMachine):
 
 
 def test_a_lost_connection_keeps_what_was_whole(tmp_path: Path, store: Store) -> None:
-    long = replace(cell(), arguments=("--period", "1ms", "--duration", "30s", *policy_options()))
+    long = replace(
+        cell(), options=given("cyclic", ("--period", "1ms", "--duration", "30s", *policy_options()))
+    )
 
     with pytest.raises(MeasuringError, match="connection was lost") as caught:
         run_cell(long, store, FarMachine(tmp_path / "far"), FACTS)

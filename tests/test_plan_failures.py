@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cells import given
 from fake_machine import FACTS, QUIET, FakeMachine, cell
 from real import PATIENCE_S, a_cpu, policy_options, start_tauto, tauto, wait_until
 from tautochrone.base.errors import DamagedError, MeasuringError, StoreError, TautoError, UsageError
@@ -28,7 +29,9 @@ from tautochrone.run.writer import RunWriter
 from tautochrone.target.target import ANYWHERE, Placement, ProbeEnd, RunningProbe
 
 LEFT = ("/proc/sys/kernel/numa_balancing: input/output error",)
-ENDLESS = replace(cell(), arguments=("--period", "1ms", "--duration", "60s", *policy_options()))
+ENDLESS = replace(
+    cell(), options=given("cyclic", ("--period", "1ms", "--duration", "60s", *policy_options()))
+)
 
 
 @pytest.fixture
@@ -90,7 +93,7 @@ def test_a_lost_connection_says_so_since_nobody_knows_what_was_put_back(tmp_path
     "refused",
     [
         cell(load="command:no-such-program"),
-        replace(cell(), arguments=("--period", "5")),
+        replace(cell(), options=given("cyclic", ("--period", "5"))),
         cell(replace(QUIET, measure="99")),
     ],
     ids=["load", "probe", "cpu"],
@@ -234,7 +237,7 @@ def test_ctrl_c_before_the_probe_handles_signals_is_an_ordinary_stop(
 
 @pytest.mark.slow
 def test_a_batch_is_under_one_application_of_its_deployment(machine: FakeMachine, store: Store) -> None:
-    refused = replace(cell(), arguments=("--period", "5"))
+    refused = replace(cell(), options=given("cyclic", ("--period", "5")))
     batch = run_batch((cell(), refused, cell()), store, machine, FACTS)
 
     assert [line.split()[0] for line in machine.log] == [

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cells import worded
+from cells import given, worded
 from real import PATIENCE_S, a_cpu, policy_options, probe, skip_or_fail, start_tauto, wait_until
 from tautochrone.answer.experiments import presentation_of
 from tautochrone.base.errors import TautoError
@@ -151,7 +151,7 @@ def test_what_goes_wrong_while_measuring_is_an_exit_code_and_the_rest_is_kept(
     broken.chmod(0o755)
     monkeypatch.setenv("TAUTO_PROBE", str(broken))
     words = ("--cpus", a_cpu(), "--period", "1ms", "--count", "77", *policy_options())
-    failing = replace(ordinary, arguments=words, title="breaks")
+    failing = replace(ordinary, options=given("cyclic", words), title="breaks")
     ended = run_all(tmp_path / "store", (failing, ordinary), monkeypatch)
 
     assert ended.code == 1, ended.said
