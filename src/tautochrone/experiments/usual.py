@@ -39,6 +39,10 @@ STAGES = (CPUS, PLACE, COUNT, WARMUP, *CONDITIONS)
 DURATION = Option("duration", "time", "Length of the recorded part.", "10s")
 OVERRUN = Option("overrun", "choice", "What becomes of missed releases.", "skip", ("skip", "replay", "stop"))
 
+FIRST, WHICH_CPUS = "first", "which_cpus"
+"""The word for a CPU that is chosen when it is known under which deployment a cell is measured, and the
+condition of such a cell."""
+
 LIMIT = Option("limit", "time", "The requirement: the task starts in less than this.", "500us", taker="lab")
 """laurich2004's requirement."""
 

@@ -12,8 +12,7 @@ from tautochrone.experiments.tasks import TASKS as TASK_SET
 from tautochrone.experiments.tasks import ProbeTask, tasks_of, with_cpus
 from tautochrone.experiments.taskset_run import CONDITION
 from tautochrone.experiments.tire_threads import counted
-from tautochrone.experiments.usual import PRIORITY
-from tautochrone.experiments.which_cpus import FIRST, WHICH_CPUS
+from tautochrone.experiments.usual import FIRST, PRIORITY, WHICH_CPUS
 from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
 from tautochrone.machine.facts import Facts
 from tautochrone.measure.cell import Cell

@@ -10,13 +10,14 @@ from tautochrone.experiments.option import Given, Option
 from tautochrone.experiments.usual import (
     CONDITIONS,
     DURATION,
+    FIRST,
     OVERRUN,
     PERIOD,
     POLICY,
     RECORD,
+    WHICH_CPUS,
     paced,
 )
-from tautochrone.experiments.which_cpus import FIRST, WHICH_CPUS
 
 
 def _length_s(options: Given) -> float:
