@@ -150,10 +150,10 @@ def test_linux_refuses_periods_outside_its_limits() -> None:
     periods = (100_000, 99_999, 4_194_304_000, 4_194_304_001)
     asked = admission(TaskSet(tuple(Task(f"t{at}", one, one, 2000) for at, one in enumerate(periods)), "edf"))
     assert not asked.admitted
-    assert [reason.partition(":")[0] for reason in asked.refused] == ["'t1'", "'t3'"]
+    assert [one.task for one in asked.refused] == ["t1", "t3"]
 
 
 def test_linux_refuses_a_deadline_beyond_the_period_and_a_tiny_budget() -> None:
     asked = admission(TaskSet((Task("late", 10**6, 10**7, 10**5), Task("tiny", 10**6, 10**6, 1000)), "edf"))
     assert not asked.admitted
-    assert [reason.partition(":")[0] for reason in asked.refused] == ["'late'", "'tiny'"]
+    assert [one.task for one in asked.refused] == ["late", "tiny"]

@@ -6,6 +6,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tautochrone.analyse import words as reasons
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.schedulability.analysis import Analysis, CpuAnswer, Remedy
@@ -235,7 +236,7 @@ def _cpu(cpu: CpuAnswer, analysis: Analysis, width: int | None) -> Iterator[Rend
 def _bound(bound: Bound) -> str:
     name = _BOUNDS[bound.kind]
     if bound.holds is None:
-        return f"{name}: N/A, {bound.why_not}"
+        return f"{name}: N/A, {reasons.WHY_NOT[bound.why_not]}"
     sign = "<=" if bound.holds else ">"
     compared = f"{bound.value:.4f} {sign} {bound.limit:.4f}"
     if bound.holds:
@@ -359,7 +360,7 @@ def _admission(analysis: Analysis) -> Iterator[str]:
         f"Linux {answer} these budgets as SCHED_DEADLINE on {cpus}: {asked.share:.4f} {sign} "
         f"{asked.limit:.4f} (from 6.12 on, where the fair server is on, {asked.limit_fair:.4f})."
     )
-    yield from (f"Linux refuses {reason}." for reason in asked.refused)
+    yield from (f"Linux refuses {reasons.refused(one)}." for one in asked.refused)
     if asked.cpus > 1:
         yield (
             "That promises no deadline on several CPUs, only bounded lateness. The deadlines above hold if "

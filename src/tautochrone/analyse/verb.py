@@ -142,11 +142,12 @@ def _draw(drawn: Timeline, out: Path) -> None:
 
 
 def _partition_words(partition: Partition, cpus: int) -> str:
+    from tautochrone.analyse import words as reasons
+
     where = plural(cpus, "CPU")
     if partition.impossible:
-        return (
-            f"No way to run them on {where}: {partition.impossible}. What follows is for the file as it is."
-        )
+        why = reasons.impossible(partition.impossible)
+        return f"No way to run them on {where}: {why}. What follows is for the file as it is."
     if partition.task_set is None:
         return (
             f"No partition onto {where} was found, neither by first fit nor by worst fit. That is no proof "
@@ -165,6 +166,7 @@ def _placing(task_set: TaskSet) -> str:
 def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None) -> dict[str, Any]:
     from dataclasses import asdict
 
+    from tautochrone.analyse import words as reasons
     from tautochrone.analyse.page import headline, remedies
 
     task_set = analysis.task_set
@@ -184,13 +186,19 @@ def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None
         "partition": None if partition is None else _partition_json(partition),
         "admission": None
         if analysis.admission is None
-        else asdict(analysis.admission) | {"admitted": analysis.admission.admitted},
+        else asdict(analysis.admission)
+        | {
+            "refused": [reasons.refused(one) for one in analysis.admission.refused],
+            "admitted": analysis.admission.admitted,
+        },
         "cpus": [
             {
                 "cpu": one.cpu,
                 "schedulable": one.schedulable,
                 "utilisation": one.utilisation,
-                "bounds": [asdict(bound) for bound in one.bounds],
+                "bounds": [
+                    asdict(bound) | {"why_not": reasons.WHY_NOT[bound.why_not]} for bound in one.bounds
+                ],
                 "demand": None if one.demand is None else asdict(one.demand),
                 "tasks": [
                     asdict(answer.response.task)
@@ -218,10 +226,12 @@ def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None
 
 
 def _partition_json(partition: Partition) -> dict[str, Any]:
+    from tautochrone.analyse import words as reasons
+
     placed = partition.task_set
     return {
         "found": placed is not None,
         "heuristic": partition.heuristic,
-        "impossible": partition.impossible or None,
+        "impossible": reasons.impossible(partition.impossible) or None,
         "cpus": None if placed is None else {task.name: task.cpu for task in placed.tasks},
     }

@@ -12,6 +12,7 @@ offsets, jitter or blocking a set that fails it may still be schedulable; one th
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 from tautochrone.schedulability.blocking import sections_ns
 from tautochrone.schedulability.taskset import Task, TaskSet
@@ -52,6 +53,15 @@ class Demand:
 
 
 @dataclass(frozen=True)
+class Refused:
+    """A task that the kernel takes in no case: its deadline is longer than its period, its budget is too
+    short, or its period is too short or too long."""
+
+    task: str
+    why: Literal["deadline", "budget", "period"]
+
+
+@dataclass(frozen=True)
 class Admission:
     """Whether Linux lets all tasks become SCHED_DEADLINE at once.
 
@@ -70,7 +80,7 @@ class Admission:
     limit: float
     limit_fair: float
     cpus: int
-    refused: tuple[str, ...] = ()
+    refused: tuple[Refused, ...] = ()
 
     @property
     def admitted(self) -> bool:
@@ -162,18 +172,10 @@ def admission(task_set: TaskSet, cpus: int | None = None) -> Admission:
     budgets = {task.name: task.runtime_ns or task.execution_ns for task in task_set.tasks}
     share = sum((Fraction(budgets[task.name], task.period_ns) for task in task_set.tasks), Fraction(0))
     refused = (
-        [
-            f"'{task.name}': its deadline is longer than its period"
-            for task in task_set.tasks
-            if task.deadline_ns > task.period_ns
-        ]
+        [Refused(task.name, "deadline") for task in task_set.tasks if task.deadline_ns > task.period_ns]
+        + [Refused(task.name, "budget") for task in task_set.tasks if budgets[task.name] < LEAST_BUDGET_NS]
         + [
-            f"'{task.name}': its budget is shorter than 1,024 ns"
-            for task in task_set.tasks
-            if budgets[task.name] < LEAST_BUDGET_NS
-        ]
-        + [
-            f"'{task.name}': its period is not between 100 us and 4.194304 s"
+            Refused(task.name, "period")
             for task in task_set.tasks
             if task.period_ns not in ADMITTED_PERIODS_NS
         ]

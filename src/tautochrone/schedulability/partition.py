@@ -18,18 +18,33 @@ _Choose = Callable[[list[int], dict[int, list[Task]]], list[int]]
 
 
 @dataclass(frozen=True)
+class TooMuch:
+    """The tasks ask for more CPUs than there are."""
+
+    share: float
+    cpus: int
+
+
+@dataclass(frozen=True)
+class FailsAlone:
+    """These tasks, which stay together, fail the test alone on a CPU."""
+
+    tasks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Partition:
     """A partition, or why there is none.
 
     Args:
         task_set: the set with its CPUs; None if none was found.
         heuristic: which one found it.
-        impossible: why there can't be one that passes the test; empty if none was found only.
+        impossible: why there can't be one that passes the test; None if none was found only.
     """
 
     task_set: TaskSet | None
     heuristic: Heuristic | None
-    impossible: str = ""
+    impossible: TooMuch | FailsAlone | None = None
 
 
 def find(task_set: TaskSet, cpus: int) -> Partition:
@@ -45,12 +60,10 @@ def find(task_set: TaskSet, cpus: int) -> Partition:
     groups = _groups(task_set)
     if utilisation(task_set.tasks) > cpus:
         share = float(utilisation(task_set.tasks))
-        return Partition(None, None, f"the tasks ask for {share:.2f} CPUs, and there are {cpus}")
+        return Partition(None, None, TooMuch(share, cpus))
     for group in groups:
         if is_schedulable(_part(task_set, group, 0), SEARCH_STEPS) is False:
-            names = " and ".join(f"'{task.name}'" for task in group)
-            together = " together, because they share a resource" if len(group) > 1 else ""
-            return Partition(None, None, f"{names} would fail the test alone on a CPU{together}")
+            return Partition(None, None, FailsAlone(tuple(task.name for task in group)))
     choices: tuple[tuple[Heuristic, _Choose], ...] = (("first fit", _first), ("worst fit", _most_room))
     for heuristic, choose in choices:
         placed = _place(task_set, groups, cpus, choose)

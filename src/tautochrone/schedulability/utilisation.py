@@ -19,6 +19,13 @@ _ROUNDING = 1e-9  # far above what a sum of some thousand quotients can be off
 Kind = Literal["harmonic", "liu-layland", "hyperbolic", "edf", "density"]
 
 
+WhyNot = Literal[
+    "", "jitter", "blocking", "priorities", "equal priorities", "deadline", "short deadline", "not harmonic"
+]
+"""What a bound does not reckon with: release jitter, blocking, priorities that do not follow periods and
+deadlines or are equal, a deadline that is not the period or is shorter, periods that are not harmonic."""
+
+
 @dataclass(frozen=True)
 class Bound:
     """A bound, and whether the tasks are within it.
@@ -37,7 +44,7 @@ class Bound:
     limit: float
     holds: bool | None
     exact: bool = False
-    why_not: str = ""
+    why_not: WhyNot = ""
 
 
 def utilisation(tasks: Sequence[Task]) -> Fraction:
@@ -75,14 +82,14 @@ def bounds(part: TaskSet) -> tuple[Bound, ...]:
     return _edf_bounds(part.tasks, why_not) if part.policy == "edf" else _fixed_bounds(part.tasks, why_not)
 
 
-def _fixed_bounds(tasks: Sequence[Task], why_not: str) -> tuple[Bound, ...]:
+def _fixed_bounds(tasks: Sequence[Task], why_not: WhyNot) -> tuple[Bound, ...]:
     shares = [_density(task) for task in tasks]
     total, product = sum(shares, Fraction(0)), prod((share + 1 for share in shares), start=Fraction(1))
     count = len(tasks)
     why_not = why_not or _not_deadline_monotonic(tasks)
     implicit = all(task.deadline_ns == task.period_ns for task in tasks)
-    why_not_harmonic = why_not or (
-        "a deadline differs from its period" if not implicit else "" if is_harmonic(tasks) else "not harmonic"
+    why_not_harmonic: WhyNot = why_not or (
+        "deadline" if not implicit else "" if is_harmonic(tasks) else "not harmonic"
     )
     within = (total / count + 1) ** count <= 2  # total <= n (2^(1/n) - 1), without its rounding
     return (
@@ -92,10 +99,10 @@ def _fixed_bounds(tasks: Sequence[Task], why_not: str) -> tuple[Bound, ...]:
     )
 
 
-def _edf_bounds(tasks: Sequence[Task], why_not: str) -> tuple[Bound, ...]:
+def _edf_bounds(tasks: Sequence[Task], why_not: WhyNot) -> tuple[Bound, ...]:
     total, density = utilisation(tasks), sum((_density(task) for task in tasks), Fraction(0))
     shorter = any(task.deadline_ns < task.period_ns for task in tasks)
-    why_not_exact = why_not or ("a deadline is shorter than its period" if shorter else "")
+    why_not_exact: WhyNot = why_not or ("short deadline" if shorter else "")
     return (
         _bound("edf", total, 1.0, total <= 1, why_not_exact, exact=True),
         _bound("density", density, 1.0, density <= 1, why_not),
@@ -103,7 +110,7 @@ def _edf_bounds(tasks: Sequence[Task], why_not: str) -> tuple[Bound, ...]:
 
 
 def _bound(
-    kind: Kind, value: Fraction, limit: float, within: bool, why_not: str, *, exact: bool = False
+    kind: Kind, value: Fraction, limit: float, within: bool, why_not: WhyNot, *, exact: bool = False
 ) -> Bound:
     return Bound(kind, float(value), limit, None if why_not else within, exact and not why_not, why_not)
 
@@ -112,18 +119,18 @@ def _density(task: Task) -> Fraction:
     return Fraction(task.execution_ns, min(task.period_ns, task.deadline_ns))
 
 
-def _out_of_reach(part: TaskSet) -> str:
+def _out_of_reach(part: TaskSet) -> WhyNot:
     if any(task.jitter_ns for task in part.tasks):
-        return "a task has release jitter"
+        return "jitter"
     blocked = part.sections or any(task.blocking_ns for task in part.tasks)
-    return "a task can be blocked" if blocked else ""
+    return "blocking" if blocked else ""
 
 
-def _not_deadline_monotonic(tasks: Sequence[Task]) -> str:
+def _not_deadline_monotonic(tasks: Sequence[Task]) -> WhyNot:
     by_urgency = sorted(tasks, key=lambda task: (-(task.priority or 0), task.deadline_ns))
     shortest = [min(task.deadline_ns, task.period_ns) for task in by_urgency]
     if any(first > second for first, second in pairwise(shortest)):
-        return "priorities do not follow periods and deadlines"
+        return "priorities"
     if any(one.priority == two.priority for one, two in pairwise(by_urgency)):
-        return "tasks have equal priorities"
+        return "equal priorities"
     return ""
