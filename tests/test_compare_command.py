@@ -13,7 +13,7 @@ from rich.console import Console
 from real import tauto
 from report_runs import FACTS, store_run
 from tautochrone.answer.render import page, terminal
-from tautochrone.compare.answer import document
+from tautochrone.comparison.answer import document
 from tautochrone.judge.comparison.compare import Comparison, Side, compare
 from tautochrone.run.store import Store
 

@@ -11,11 +11,11 @@ import middleware_runs as made
 from middleware_presented import notes, over_clients, recorded, shown
 from tautochrone.answer import evidence, figure, page
 from tautochrone.base.errors import UsageError
-from tautochrone.compare import tables
+from tautochrone.comparison import tables
 from tautochrone.judge.comparison.compare import compare
 from tautochrone.judge.comparison.side import Side
 from tautochrone.run.store import Store
-from tautochrone.select.candidates import draw_up, read
+from tautochrone.selection.candidates import draw_up, read
 from test_report_page import CHROMIUM, QUIET
 from test_report_terminal import on_terminal, tauto
 

@@ -15,13 +15,13 @@ from tautochrone.judge.naming import measure_named
 from tautochrone.judge.reduced import Reduced
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
-from tautochrone.select import words
-from tautochrone.select.candidates import Candidate, draw_up, read, reference_of
-from tautochrone.select.judge import Selection, select, side_of, turned
-from tautochrone.select.metric import Metric, parse_metric
-from tautochrone.select.places import places
-from tautochrone.select.tables import tables
-from tautochrone.select.traits import traits_of
+from tautochrone.selection import words
+from tautochrone.selection.candidates import Candidate, draw_up, read, reference_of
+from tautochrone.selection.judge import Selection, select, side_of, turned
+from tautochrone.selection.metric import Metric, parse_metric
+from tautochrone.selection.places import places
+from tautochrone.selection.tables import tables
+from tautochrone.selection.traits import traits_of
 from tautochrone.statistics.counts import counts_of
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference, pairwise_differences
 

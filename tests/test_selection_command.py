@@ -10,8 +10,8 @@ from selection_runs import deployed, latencies
 from tautochrone.answer.render import page
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
-from tautochrone.select.answer import document
-from tautochrone.select.judge import select
+from tautochrone.selection.answer import document
+from tautochrone.selection.judge import select
 
 CELLS = {"aaaa": "latency, 1ms, idle, M", "bbbb": "latency, 1ms, idle, MI"}
 

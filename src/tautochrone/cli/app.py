@@ -27,12 +27,12 @@ from tautochrone.command.ending import run_to_exit_code
 from tautochrone.command.forgotten import forgotten_deployment
 from tautochrone.command.options import StoreOption
 from tautochrone.command.show import show
-from tautochrone.compare.verb import compare
+from tautochrone.comparison.verb import compare
 from tautochrone.deploy.verb import deploy
 from tautochrone.doctor.verb import doctor
 from tautochrone.first.verb import run
 from tautochrone.papers.verb import reproduce
-from tautochrone.select.verb import select
+from tautochrone.selection.verb import select
 from tautochrone.trend.verb import trend
 
 _EXIT_CODES = (

@@ -140,9 +140,9 @@ def _campaign(name: str, store: Path | None) -> tuple[str, Figures]:
 
 def _selection(names: list[str], measure: str | None, store: Path | None) -> tuple[str, Figures]:
     """The first run's id, and what makes the figures of a selection among these."""
-    from tautochrone.select.figures import figures_of
-    from tautochrone.select.judge import select
-    from tautochrone.select.verb import runs_named
+    from tautochrone.selection.figures import figures_of
+    from tautochrone.selection.judge import select
+    from tautochrone.selection.verb import runs_named
 
     runs = runs_named(names, store)
     found = select(runs, measure=measure)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tautochrone.answer.phrasing import comparison as words
-from tautochrone.compare import tables
-from tautochrone.compare.tables import letter
+from tautochrone.comparison import tables
+from tautochrone.comparison.tables import letter
 from tautochrone.judge.comparison.compare import Comparison, compare
 from tautochrone.judge.comparison.earlier import with_earlier
 from tautochrone.judge.comparison.side import Side

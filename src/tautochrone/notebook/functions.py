@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tautochrone.judge.tail.sample_plan import SamplePlan
     from tautochrone.run import folder
     from tautochrone.run.store import Store
-    from tautochrone.select.judge import Selected
+    from tautochrone.selection.judge import Selected
 
 Named = str | Path | Run
 """A run as a person names it: an id, its beginning, ``latest``, ``latest~1``, a path; or one that is open."""

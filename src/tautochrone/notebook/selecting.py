@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from tautochrone.answer import figure
 from tautochrone.notebook.chart import Chart
 from tautochrone.notebook.shown import Shown
-from tautochrone.select import words
-from tautochrone.select.figures import figures
-from tautochrone.select.judge import Selected, Selection, select
-from tautochrone.select.metric import parse_metric
-from tautochrone.select.tables import tables
+from tautochrone.selection import words
+from tautochrone.selection.figures import figures
+from tautochrone.selection.judge import Selected, Selection, select
+from tautochrone.selection.metric import parse_metric
+from tautochrone.selection.tables import tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

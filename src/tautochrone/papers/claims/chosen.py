@@ -29,9 +29,9 @@ from tautochrone.papers.claims.words import of, times, with_interval
 from tautochrone.papers.measured import matches
 from tautochrone.papers.value import Absent
 from tautochrone.run.folder import Run
-from tautochrone.select import words
-from tautochrone.select.judge import Selection, select
-from tautochrone.select.metric import parse_metric
+from tautochrone.selection import words
+from tautochrone.selection.judge import Selection, select
+from tautochrone.selection.metric import parse_metric
 from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.satterthwaite import degrees_of_freedom
 

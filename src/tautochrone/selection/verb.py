@@ -68,9 +68,9 @@ def select(
     from tautochrone.answer.render.terminal import show
     from tautochrone.base.units import parse_confidence
     from tautochrone.command.introduction import see_that_it_can_be_written
-    from tautochrone.select import answer
-    from tautochrone.select import judge as selection
-    from tautochrone.select.metric import parse_metric
+    from tautochrone.selection import answer
+    from tautochrone.selection import judge as selection
+    from tautochrone.selection.metric import parse_metric
 
     wanted = parse_metric(metric) if metric is not None else None
     sure = parse_confidence(confidence)

@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 
 from tautochrone.judge.comparison.spread import largest
-from tautochrone.select.candidates import Candidate
-from tautochrone.select.metric import USUAL, Metric
+from tautochrone.selection.candidates import Candidate
+from tautochrone.selection.metric import USUAL, Metric
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.ranking import Ranking, rank

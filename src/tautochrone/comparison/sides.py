@@ -131,7 +131,7 @@ def _see_apart(found: Sequence[Named]) -> None:
 
 def sides_of(found: Sequence[Named]) -> list[Side]:
     """Sides of runs, called by letters."""
-    from tautochrone.compare.tables import labels, letter
+    from tautochrone.comparison.tables import labels, letter
     from tautochrone.judge.comparison.side import Side
 
     sides = [Side(letter(at), one.runs, one.text) for at, one in enumerate(found)]

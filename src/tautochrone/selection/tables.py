@@ -5,9 +5,9 @@ from tautochrone.answer.document import words as cell
 from tautochrone.answer.typeset import plain
 from tautochrone.answer.views.summary import quantile_name
 from tautochrone.base.units import format_percent
-from tautochrone.select import words
-from tautochrone.select.candidates import Candidate
-from tautochrone.select.judge import Against, Selection
+from tautochrone.selection import words
+from tautochrone.selection.candidates import Candidate
+from tautochrone.selection.judge import Against, Selection
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.two_sample import TwoSample
 

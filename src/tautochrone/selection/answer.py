@@ -26,9 +26,9 @@ from tautochrone.answer.views import conditions
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
 from tautochrone.run.folder import Run
-from tautochrone.select import tables, words
-from tautochrone.select.judge import Against, Selected, Selection
-from tautochrone.select.traits import block_of
+from tautochrone.selection import tables, words
+from tautochrone.selection.judge import Against, Selected, Selection
+from tautochrone.selection.traits import block_of
 from tautochrone.statistics.difference.two_sample import TwoSample
 
 _SCHEMA = 1
@@ -96,7 +96,7 @@ def _section(selection: Selection, at: int, *, several: bool, many: bool) -> Ite
 
 
 def _figures(selection: Selection, prefix: str) -> list[Block]:
-    from tautochrone.select.figures import figures
+    from tautochrone.selection.figures import figures
 
     return [Drawing(one) for one in all_made("Its figures", lambda: figures(selection, prefix))]
 

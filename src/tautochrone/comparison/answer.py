@@ -20,7 +20,7 @@ from tautochrone.answer.document import (
 from tautochrone.answer.phrasing import comparison as words
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
-from tautochrone.compare import tables
+from tautochrone.comparison import tables
 from tautochrone.judge.comparison.compare import Comparison, Pair
 from tautochrone.judge.comparison.conditions import Change
 from tautochrone.judge.comparison.metric import Metric, Part
@@ -103,7 +103,7 @@ def _how_sure(comparison: Comparison) -> Statements:
 
 
 def _figures(comparison: Comparison) -> Iterator[Block]:
-    from tautochrone.compare.figures import figures
+    from tautochrone.comparison.figures import figures
 
     cells = bool(comparison.pairs[0].cell)
     names = [side.named for side in comparison.sides] if cells else tables.labels(comparison.sides)

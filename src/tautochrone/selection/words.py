@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import listed, upper_first
-from tautochrone.select.candidates import Candidate
-from tautochrone.select.judge import Selection
+from tautochrone.selection.candidates import Candidate
+from tautochrone.selection.judge import Selection
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.chi_square import ChiSquare
 from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL

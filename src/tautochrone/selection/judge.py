@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.naming import measure_named
 from tautochrone.run.folder import Run
-from tautochrone.select.candidates import Candidate, Contest, Draft, draw_up, read, reference_of
-from tautochrone.select.metric import Metric
-from tautochrone.select.places import Pairs, chosen_metric, places, shown_quantiles
+from tautochrone.selection.candidates import Candidate, Contest, Draft, draw_up, read, reference_of
+from tautochrone.selection.metric import Metric
+from tautochrone.selection.places import Pairs, chosen_metric, places, shown_quantiles
 from tautochrone.statistics.difference.chi_square import ChiSquare, chi_square, selected
 from tautochrone.statistics.difference.effect import Size, size_in_words, superiority
 from tautochrone.statistics.difference.multiplicity import holm

@@ -15,7 +15,7 @@ from tautochrone.command.told import JunitOption, MarkdownOption, tell_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tautochrone.compare.sides import Named
+    from tautochrone.comparison.sides import Named
     from tautochrone.judge.comparison.compare import Comparison
     from tautochrone.judge.comparison.gate import Gate
     from tautochrone.run.store import Store
@@ -73,7 +73,7 @@ def compare(
     """
     from tautochrone.base.units import parse_confidence
     from tautochrone.command.told import see_told
-    from tautochrone.compare.sides import resolve
+    from tautochrone.comparison.sides import resolve
     from tautochrone.judge.comparison.gate import parse
 
     gates = [parse(one) for one in fail_on or ()]
@@ -95,7 +95,7 @@ def compare(
         _write(comparison, lacking, out, as_json=as_json, open_it=open_it)
     if gates:
         from tautochrone.command.told import tell
-        from tautochrone.compare.answer import exit_code, outcome
+        from tautochrone.comparison.answer import exit_code, outcome
 
         tell(outcome(comparison, strict=strict), junit, markdown)
         if code := exit_code(comparison, strict=strict):
@@ -123,7 +123,7 @@ class _Asked:
 
 def _compare(place: Store, named: Sequence[Named], asked: _Asked) -> tuple[Comparison, list[str]]:
     """The comparison, and what of campaigns is only on one side."""
-    from tautochrone.compare.sides import sides_of
+    from tautochrone.comparison.sides import sides_of
     from tautochrone.judge.comparison.cells import match
     from tautochrone.judge.comparison.compare import compare as compare_sides
     from tautochrone.judge.comparison.compare import compare_pairs
@@ -171,13 +171,13 @@ def _compare(place: Store, named: Sequence[Named], asked: _Asked) -> tuple[Compa
 
 def _show(comparison: Comparison, lacking: Sequence[str], *, as_json: bool) -> None:
     if as_json:
-        from tautochrone.compare.answer import as_table
+        from tautochrone.comparison.answer import as_table
 
         tell_json(lambda: as_table(comparison, lacking))
         return
     from tautochrone.answer.console import make_console
     from tautochrone.answer.render.terminal import show
-    from tautochrone.compare.answer import document
+    from tautochrone.comparison.answer import document
 
     show(make_console(), document(comparison, lacking))
 
@@ -187,7 +187,7 @@ def _write(
 ) -> None:
     from tautochrone.answer.console import make_console
     from tautochrone.answer.render import page
-    from tautochrone.compare.answer import document
+    from tautochrone.comparison.answer import document
 
     ids = [side.runs[0].id for side in comparison.sides[:2]]
     path = out if out is not None else Path(f"compare-{'-'.join(ids)}.html")

@@ -6,8 +6,8 @@ from tautochrone.answer.charts.scales import shape_of
 from tautochrone.answer.charts.signs import OUTLINES, Sign
 from tautochrone.answer.charts.theme import series_tone
 from tautochrone.answer.series import Bins, Curve, Series
-from tautochrone.select.candidates import Candidate
-from tautochrone.select.judge import Selected, Selection
+from tautochrone.selection.candidates import Candidate
+from tautochrone.selection.judge import Selected, Selection
 
 _MOST_PANELS = 12
 _LATE = "releases at most so late"

@@ -10,7 +10,7 @@ from tautochrone.judge.middleware_roles import by_role
 from tautochrone.judge.naming import meaning_of
 from tautochrone.judge.reduced import Reduced, all_counts, reduce_run
 from tautochrone.run.folder import Run
-from tautochrone.select.traits import AS_IS, ASKED, AXES, RUN, axis_of, block_of, differs, traits_of
+from tautochrone.selection.traits import AS_IS, ASKED, AXES, RUN, axis_of, block_of, differs, traits_of
 from tautochrone.statistics.counts import Counts, merge
 
 SINGLE = "Single"
