@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tautochrone.base.errors import UsageError
 from tautochrone.tire.grid_question import MASSES_MOST
 from tautochrone.tire.limit_course import DECIDED_MOST, LimitCourse, LimitTry, least_nodes
-from tautochrone.tire.limit_judge import LimitQuestion, LimitTrial, Speed
+from tautochrone.tire.limit_judge import LimitTrial, Speed
 from tautochrone.tire.limit_measure import LimitOutlook, usual_s
-from tautochrone.tire.limit_question import question_of
+from tautochrone.tire.limit_question import LimitQuestion, question_of
 from tautochrone.tire.limit_search import LimitFindings, LimitSearch
 from tire_machines import PERIOD_NS, QUESTION, SPEED, Machine, largest, search
 

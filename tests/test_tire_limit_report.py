@@ -11,7 +11,8 @@ import tire_runs
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.tire import limit_answer
-from tautochrone.tire.limit_judge import Limit, Limiter, LimitQuestion, Speed, trial_of
+from tautochrone.tire.limit_judge import Limit, Limiter, Speed, trial_of
+from tautochrone.tire.limit_question import LimitQuestion
 from tautochrone.tire.limit_results import LimitResults, answer, claim, explanation, limited_by, results_of
 from tautochrone.tire.limit_search import findings_of, open_search
 from tire_machines import PERIOD_NS, Machine, search

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tautochrone.tire.limit_course import LimitCourse, LimitTry, least_nodes
-from tautochrone.tire.limit_judge import LateStep, Limit, LimitQuestion, LimitTrial, Parts, Speed
+from tautochrone.tire.limit_judge import LateStep, Limit, LimitTrial, Parts, Speed
+from tautochrone.tire.limit_question import LimitQuestion
 
 PERIOD_NS = 10_000_000
 QUESTION = LimitQuestion(period_ns=PERIOD_NS, steps=6_000)

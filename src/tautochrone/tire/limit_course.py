@@ -23,7 +23,8 @@ from dataclasses import dataclass
 
 from tautochrone.measure.bracketing import Bracketing, Tried
 from tautochrone.tire.grid_question import MASSES_MOST, MASSES_UNIT
-from tautochrone.tire.limit_judge import SPEED, End, LimitQuestion, LimitTrial, Purpose, Speed, is_crowded
+from tautochrone.tire.limit_judge import SPEED, End, LimitTrial, Purpose, Speed, is_crowded
+from tautochrone.tire.limit_question import LimitQuestion
 
 DECIDED_MOST = 16
 """Trials of full length, at most."""

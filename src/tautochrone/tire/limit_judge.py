@@ -16,6 +16,7 @@ import numpy as np
 
 from tautochrone.judge.tire_run import configuration, deadline_misses, real_fast
 from tautochrone.run.folder import Run
+from tautochrone.tire.limit_question import LimitQuestion
 from tautochrone.tire.steps import Steps, ThreadSteps, start_of, steps_of, team_of
 
 CONDITION = "search"
@@ -34,27 +35,6 @@ _LOCK_BYTES, _RESULT_BYTES = 176, 16  # for each mass, as the probe reckons
 CROWDED = 0.8
 FEWEST_TYPICAL = 10
 """Steps that it takes to call one of them typical."""
-
-
-@dataclass(frozen=True)
-class LimitQuestion:
-    """What is searched for.
-
-    Attributes:
-        period_ns: from one release to the next; also the simulated time of a step.
-        steps: of a trial of full length, which decides.
-        misses: so many missed deadlines of a trial of full length are allowed.
-        resolution: the search ends when the largest that met and the smallest that missed are so close.
-        confidence: of what is claimed.
-        memory_bytes: room for the state of all masses; None: not known.
-    """
-
-    period_ns: int
-    steps: int
-    misses: int = 0
-    resolution: float = 0.01
-    confidence: float = 0.95
-    memory_bytes: int | None = None
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """What is searched for, as a person writes it: rate, length, resolution, misses, confidence."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import (
@@ -11,12 +12,32 @@ from tautochrone.base.units import (
     parse_rate_hz,
     parse_share,
 )
-from tautochrone.tire.limit_judge import LimitQuestion
 
 _NS_PER_S = 1_000_000_000
 _USUAL_RATE = "100Hz"
 _FINEST, _COARSEST = 0.0001, 0.5
 _LEAST_SURE, _MOST_SURE = 0.5, 0.999999
+
+
+@dataclass(frozen=True)
+class LimitQuestion:
+    """What is searched for.
+
+    Attributes:
+        period_ns: from one release to the next; also the simulated time of a step.
+        steps: of a trial of full length, which decides.
+        misses: so many missed deadlines of a trial of full length are allowed.
+        resolution: the search ends when the largest that met and the smallest that missed are so close.
+        confidence: of what is claimed.
+        memory_bytes: room for the state of all masses; None: not known.
+    """
+
+    period_ns: int
+    steps: int
+    misses: int = 0
+    resolution: float = 0.01
+    confidence: float = 0.95
+    memory_bytes: int | None = None
 
 
 def question_of(

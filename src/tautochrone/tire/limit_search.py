@@ -28,16 +28,8 @@ from tautochrone.run.named import latest_named, one_named
 from tautochrone.run.store import Store
 from tautochrone.tire.grid_question import EXPERIMENT, team_in_words
 from tautochrone.tire.limit_course import LimitCourse, LimitTry, least_nodes
-from tautochrone.tire.limit_judge import (
-    CONDITION,
-    SPEED,
-    Limit,
-    LimitQuestion,
-    LimitTrial,
-    Speed,
-    speed_of,
-    trial_of,
-)
+from tautochrone.tire.limit_judge import CONDITION, SPEED, Limit, LimitTrial, Speed, speed_of, trial_of
+from tautochrone.tire.limit_question import LimitQuestion
 
 PREFIX = "limit-"
 """What the id of every search begins with, and of no run and no campaign."""

@@ -210,15 +210,15 @@ class TirePresentation:
 
     def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
         """The blocks of Figure 4, the steps over time, the shares of each thread, and how long steps took."""
-        from tautochrone.tire import run_figures as tire_figures
+        from tautochrone.tire import run_figures
 
         fast, paced = _by_pace(runs, labels)
         return [
-            *tire_figures.blocks(paced, f"{prefix}-blocks"),
-            *tire_figures.over_time(paced, f"{prefix}-over-time"),
-            *tire_figures.shares(paced, f"{prefix}-shares"),
-            *tire_figures.distribution(paced, f"{prefix}-steps"),
-            *tire_figures.speed(fast, f"{prefix}-speed"),
+            *run_figures.blocks(paced, f"{prefix}-blocks"),
+            *run_figures.over_time(paced, f"{prefix}-over-time"),
+            *run_figures.shares(paced, f"{prefix}-shares"),
+            *run_figures.distribution(paced, f"{prefix}-steps"),
+            *run_figures.speed(fast, f"{prefix}-speed"),
         ]
 
 
