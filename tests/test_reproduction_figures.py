@@ -15,7 +15,7 @@ from tautochrone.answer.charts.theme import PAGE, series_tone
 from tautochrone.papers.document import Drawn as Series
 from tautochrone.papers.document import Figure, Mark, Paper, Query
 from tautochrone.papers.read import read
-from tautochrone.papers.report.figures import CHARTS, SETTINGS, Drawn, draw, draw_all, looks, markdown
+from tautochrone.papers.report.figures import CHARTS, SETTINGS, Drawn, captions, draw, draw_all, looks
 from tautochrone.papers.report.figures.files import names, width, with_lengths, written
 from tautochrone.papers.report.figures.study import Study, study_of
 from tautochrone.papers.studies import NAMES
@@ -262,7 +262,7 @@ def test_captions_say_what_was_measured_where_and_when_or_why_nothing_was(tmp_pa
         draw(replace(STRIPS, marks=()), measured(tmp_path / "no", [Made("mail", why=WHY)]), STUDY),
     ]
 
-    text = markdown(paper, drawn)
+    text = captions(paper, drawn)
 
     assert "## Figure 4\n\nHow long. Each dot is one repetition" in text
     assert re.search(r"Measured \d{4}-\d\d-\d\d on this machine", text)
