@@ -1,6 +1,7 @@
 """The probe's interrupt experiment on the real machine, and what the lab makes of it."""
 
 import csv
+import json
 import os
 import shutil
 import signal
@@ -24,6 +25,7 @@ from real import (
     stopped_half_way,
     tauto,
 )
+from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments.interrupt import InterruptPresentation, sentence
 from tautochrone.judge.interrupt import INTERRUPT, PREEMPTION, SWITCH, Requirement, judge_interrupt
 from tautochrone.run.folder import Run
@@ -333,7 +335,7 @@ def test_the_curves_of_both_runs_are_on_one_chart(both: tuple[Path, str]) -> Non
     runs = Store(folder / "store").runs()
     (figure,) = InterruptPresentation().figures(runs, ["idle", "loaded"], "x")
     assert [panel.id for panel in figure.panels] == ["x-curves", "x-top"]
-    text = figure.panels[0].chart.to_json()
+    text = json.dumps(figure.panels[0].chart.specification(PAGE))
     for words in ("idle", "loaded", "interrupt latency (t1)", "preemption latency (t2)", "requirement 20"):
         assert words in text
 
