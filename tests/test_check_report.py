@@ -14,7 +14,8 @@ import streams
 from report_runs import FACTS, store_run
 from tautochrone.answer.phrasing.limiting import sentences
 from tautochrone.answer.phrasing.worth import sentence
-from tautochrone.check import answer, page, terminal
+from tautochrone.answer.render import page, terminal
+from tautochrone.check import answer
 from tautochrone.check.question import Asked, Question, question_of
 from tautochrone.check.results import Results, advice
 from tautochrone.judge.requirement.judge import judge
