@@ -22,6 +22,7 @@ from tautochrone.answer.document import (
     columns,
     part,
 )
+from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.answer.views import conditions
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
@@ -29,6 +30,7 @@ from tautochrone.run.folder import Run
 from tautochrone.selection import tables, words
 from tautochrone.selection.judge import Against, Selected, Selection
 from tautochrone.selection.traits import block_of
+from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.two_sample import TwoSample
 
 _SCHEMA = 1
@@ -206,9 +208,15 @@ def _against(selection: Selection, one: Against) -> dict[str, Any]:
         "anderson_darling": _test(one.anderson_darling, one.p_ad),
         "later_than_reference": one.superiority,
         "effect": one.size,
-        "differences": [asdict(held) for held in one.differences],
+        "differences": [_difference(held) for held in one.differences],
         "is_reference": one.name == selection.reference,
     }
+
+
+def _difference(held: QuantileDifference) -> dict[str, Any]:
+    table = asdict(held)
+    del table["notes"]
+    return {**table, "note": quantile_notes(held.q, held.notes)}
 
 
 def _test(test: TwoSample | None, adjusted: float | None) -> dict[str, Any] | None:
