@@ -225,4 +225,4 @@ def test_the_largest_of_longer_runs_without_an_order_is_refused_with_the_reason(
     assert part is not None
     found = passing.judge(parse("max +10%"), "B", "latency_ns", part, 0.95, void=False, among=1)
     assert found.passing == "not shown"
-    assert "different length" in found.why
+    assert "different length" in words.gate_why(found)

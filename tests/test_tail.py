@@ -277,7 +277,7 @@ def test_of_many_sources_a_page_has_a_row_each_and_the_worst_ones_whole(tmp_path
     found = told.view()
     assert found is not None
     assert found.overview is not None
-    assert next(row[0].text for row in found.overview.rows) == "cpu3"
+    assert next(row[0].value for row in found.overview.rows) == "cpu3"
     assert len(found.overview.rows) == 5
     assert next(entry.title for entry in found.entries) == "cpu3"
     assert len(found.entries) == section.MOST_DRAWN
