@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pytest
 from scipy.signal import lfilter
 
+from tautochrone.answer.phrasing import comparison as words
 from tautochrone.judge.comparison import passing
 from tautochrone.judge.comparison.gate import parse
 from tautochrone.judge.comparison.losses import rates
