@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from tautochrone.answer.blocks import Figure, Panel, Place
-from tautochrone.answer.charts import cumulative, histogram, rows
-from tautochrone.answer.charts.rows import SideRatio
+from tautochrone.answer.charts import cumulative, histogram
 from tautochrone.answer.charts.signs import CIRCLE, Sign
 from tautochrone.answer.phrasing import comparison as words
 from tautochrone.answer.series import Bins, Curve, Series
 from tautochrone.base.units import format_quantile
 from tautochrone.base.words import upper_first
+from tautochrone.comparison.charts import SideRatio, ratios, reach_of
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, Pair
 from tautochrone.judge.comparison.gate import MISSES
 from tautochrone.judge.comparison.metric import Metric, Part
@@ -50,13 +50,13 @@ def _ratios(comparison: Comparison, measure: str, names: Sequence[str], prefix: 
     every = [one for own in by_source.values() for one in own]
     if not every:
         return []
-    reach = rows.reach_of(every)
+    reach = reach_of(every)
     title = f"times as long as {names[0]}"
     panels = tuple(
         Panel(
             Place(prefix, at),
             source if len(by_source) > 1 else "",
-            rows.ratios(own, reach=reach, title=title),
+            ratios(own, reach=reach, title=title),
         )
         for at, (source, own) in enumerate(list(by_source.items())[:_MOST_PANELS])
     )
@@ -76,7 +76,7 @@ def _of_cells(comparison: Comparison) -> list[Figure]:
         if own:
             shown = own[:_MOST_CELLS]
             title = f"{words.name_of_quantile(format_quantile(q))}, times that of {comparison.sides[0].named}"
-            drawn = rows.ratios(shown, reach=rows.reach_of(shown), title=title)
+            drawn = ratios(shown, reach=reach_of(shown), title=title)
             panels.append(
                 Panel(Place("compare-cells", at), words.name_of_quantile(format_quantile(q)), drawn)
             )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from tautochrone.answer.blocks import Figure, Panel, Place
-from tautochrone.answer.charts import lines as charts
 from tautochrone.answer.charts import rows
-from tautochrone.answer.charts.lines import CallPoint, RatePoint
 from tautochrone.answer.charts.signs import Sign
+from tautochrone.middleware import charts
+from tautochrone.middleware.charts import CallPoint, RatePoint
 from tautochrone.middleware.lanes import rate, signs, value_of
 from tautochrone.middleware.latency_judge import (
     RESPONSE,

@@ -68,10 +68,10 @@ def sentences(lanes: Sequence[FootprintLane]) -> list[str]:
 def figures(lanes: Sequence[FootprintLane], prefix: str) -> list[Figure]:
     """Bars for the libraries, the programs, and the running servers."""
     from tautochrone.answer.blocks import Figure, Panel, Place
-    from tautochrone.answer.charts import bars as charts
-    from tautochrone.answer.charts.bars import MemoryBar
     from tautochrone.answer.charts.signs import Sign
     from tautochrone.answer.charts.theme import series_tone
+    from tautochrone.middleware import charts
+    from tautochrone.middleware.charts import MemoryBar
 
     tones = [series_tone(rank) for rank in _COLORS]
     libraries, programs, resident = [], [], []

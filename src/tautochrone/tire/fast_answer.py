@@ -46,7 +46,7 @@ def tables(results: TireResults) -> list[Grid]:
 def figures(results: TireResults, prefix: str) -> list[Figure]:
     """A panel for each policy, and how two policies compare."""
     from tautochrone.answer.blocks import Figure, Panel, Place
-    from tautochrone.answer.charts import lines as charts
+    from tautochrone.tire import fast_charts as charts
 
     extent = charts.extent_of([cell for field in results.fields for cell in field.fast])
     if extent is None:

@@ -10,8 +10,6 @@ from rich.text import Text
 
 from tautochrone.answer import html
 from tautochrone.answer.blocks import Figure, Grid, Panel, Place, all_made
-from tautochrone.answer.charts import lines
-from tautochrone.answer.charts.lines import MET, MISSED, TrialPoint
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.console import show_part
 from tautochrone.answer.document import Notice
@@ -25,7 +23,9 @@ from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration
 from tautochrone.judge.tire_run import miss_bound
 from tautochrone.run.manifest import Manifest
+from tautochrone.tire import limit_charts
 from tautochrone.tire.grid_question import team_in_words
+from tautochrone.tire.limit_charts import MET, MISSED, TrialPoint
 from tautochrone.tire.limit_judge import CONDITION, Limit, LimitTrial
 from tautochrone.tire.limit_results import (
     LimitResults,
@@ -59,14 +59,14 @@ def figures(results: LimitResults, prefix: str) -> list[Figure]:
     if not panels:
         return []
     period_ns = results.search.question.period_ns
-    scales = lines.scales_of([one for own in panels.values() for one in own], period_ns)
+    scales = limit_charts.scales_of([one for own in panels.values() for one in own], period_ns)
     drawn = Figure(
         "Release to the end of the step, over masses",
         tuple(
             Panel(
                 Place(f"{prefix}-limit", threads),
                 team_in_words(threads),
-                lines.trials(points, period_ns, scales),
+                limit_charts.trials(points, period_ns, scales),
             )
             for threads, points in panels.items()
         ),

@@ -294,7 +294,7 @@ def tables(results: TireResults) -> list[Grid]:
 def figures(results: TireResults, prefix: str) -> list[Figure]:
     """Predicted against measured, and the difference, for each policy."""
     from tautochrone.answer.blocks import Figure, Panel, Place
-    from tautochrone.answer.charts import lines as charts
+    from tautochrone.tire import model_charts as charts
 
     found = []
     for study in results.model.studies if results.model is not None else ():

@@ -7,14 +7,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tautochrone.answer.blocks import Figure, Panel, Place
-from tautochrone.answer.charts import bars, course, cumulative, lanes
-from tautochrone.answer.charts.course import StepCourse, StepPace
-from tautochrone.answer.charts.cumulative import ResponseLimit, Responses
+from tautochrone.answer.charts import responses as charts
+from tautochrone.answer.charts.lanes import MISSED
+from tautochrone.answer.charts.responses import ResponseLimit, Responses
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.typeset import duration
 from tautochrone.base.words import plural
+from tautochrone.tire import block_charts, step_charts
 from tautochrone.tire.account import account
 from tautochrone.tire.blocks import Window, Windows, windows_of
+from tautochrone.tire.step_charts import StepCourse, StepPace
 from tautochrone.tire.steps import TeamSteps, start_of, team_of, thread_steps
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ def blocks(runs: Labelled, prefix: str) -> Iterator[Figure]:
             Panel(
                 Place(f"{prefix}-{name}", index),
                 f"{title}, {window.at_s:,.3f} s after the start",
-                lanes.blocks(window, threads),
+                block_charts.blocks(window, threads),
             )
             for name, title, window in shown
             if window is not None
@@ -64,10 +66,10 @@ def _signs(windows: Sequence[Window]) -> tuple[Sign, ...]:
     due = [one for window in windows for one in window.due]
     absent = set()
     if not any(one.passed_over for one in due):
-        absent.add(lanes.PASSED_OVER)
+        absent.add(block_charts.PASSED_OVER)
     if not any(one.met is False for one in due):
-        absent.add(lanes.MISSED)
-    return tuple(one for one in lanes.BLOCKS_KEY if one.label not in absent)
+        absent.add(MISSED)
+    return tuple(one for one in block_charts.BLOCKS_KEY if one.label not in absent)
 
 
 def over_time(runs: Labelled, prefix: str) -> Iterator[Figure]:
@@ -80,10 +82,10 @@ def over_time(runs: Labelled, prefix: str) -> Iterator[Figure]:
         since_ns = team.scheduled_ns - start_of(run)
         steps = StepCourse(team.period_ns, since_ns, team.dispatch_ns, team.response_ns)
         late += steps.late
-        panels.append(Panel(Place(prefix, index), label, course.steps(steps, rank=index)))
+        panels.append(Panel(Place(prefix, index), label, step_charts.steps(steps, rank=index)))
     if panels:
         caption = [
-            f"Drawn is the longest step of each of up to {course.STRETCHES} stretches of time, so that "
+            f"Drawn is the longest step of each of up to {step_charts.STRETCHES} stretches of time, so that "
             "none of the long ones is left out. Thin and grey: the longest T_i."
         ]
         if late:
@@ -95,12 +97,17 @@ def shares(runs: Labelled, prefix: str) -> Iterator[Figure]:
     """Where the time went, one panel for each run."""
     found = [(label, account(run)) for run, label in runs]
     panels = tuple(
-        Panel(Place(prefix, index), label, bars.thread_shares(seen.threads))
+        Panel(Place(prefix, index), label, block_charts.thread_shares(seen.threads))
         for index, (label, seen) in enumerate(found)
         if seen is not None
     )
     if panels:
-        yield Figure("Where the time of each thread went", panels, (), lanes.BLOCKS_KEY[: len(bars.PARTS)])
+        yield Figure(
+            "Where the time of each thread went",
+            panels,
+            (),
+            block_charts.BLOCKS_KEY[: len(block_charts.PARTS)],
+        )
 
 
 def distribution(runs: Labelled, prefix: str) -> Iterator[Figure]:
@@ -134,7 +141,7 @@ def speed(runs: Labelled, prefix: str) -> Iterator[Figure]:
         if counted.any():
             begin, elapsed = begin[counted], elapsed[counted] - begin[counted]
             pace = StepPace(begin - begin[0], elapsed // steps[counted])
-            panels.append(Panel(Place(prefix, index), label, course.pace(pace, rank=index)))
+            panels.append(Panel(Place(prefix, index), label, step_charts.pace(pace, rank=index)))
     if panels:
         caption = (
             "The mean step of each row of steps, from the fastest to the slowest of a stretch of time. The "
@@ -152,12 +159,12 @@ def _spread(
 ) -> Panel:
     measured = {"T_i + T_s": "response_ns", "T_s": "step_ns", "T_i": "dispatch_ns"}[what]
     found = [Responses(label, getattr(team, measured)) for label, team in teams]
-    chart = cumulative.responses(found, limits, runs=labels, title=what, counted="steps")
+    chart = charts.responses(found, limits, runs=labels, title=what, counted="steps")
     return Panel(Place(panel), what, chart)
 
 
 def _about_scales(windows: Windows) -> str:
-    if any(lanes.shown_first(one) is not None for one in windows.every):
+    if any(block_charts.shown_first(one) is not None for one in windows.every):
         return (
             "A step that is short against the time around it is shown close, so that scales differ: the "
             "whole has the periods around it."

@@ -1,4 +1,4 @@
-"""Courses over time: when a loop was late, how long steps took, how large the errors of a period were.
+"""Courses over time: when a loop was late, how large the errors of a period were.
 
 Where there are more values than a chart has room for, each stretch of time shows its least and its largest,
 so that no extreme is left out.
@@ -6,7 +6,7 @@ so that no extreme is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -15,48 +15,31 @@ import numpy as np
 import numpy.typing as npt
 
 from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, Told, fixed
-from tautochrone.answer.charts.scales import (
-    Scale,
-    beside,
-    by_run,
-    linear,
-    seconds,
-    time,
-    unit_of,
-    worded_lines,
-)
-from tautochrone.answer.charts.signs import MISS_SHAPE
-from tautochrone.answer.charts.theme import INK, MUTED, PAPER_TONE, series_tone
-from tautochrone.answer.series import Integers, Series, is_signed, runs_of, usual_size_ns
-from tautochrone.answer.typeset import duration, number
-from tautochrone.base.words import plural
-from tautochrone.lab_diff.differences import MISSING
-from tautochrone.statistics import shape
+from tautochrone.answer.charts.scales import Scale, beside, by_run, linear, seconds, time
+from tautochrone.answer.charts.theme import INK, MUTED, series_tone
+from tautochrone.answer.series import Series, is_signed, runs_of, usual_size_ns
+from tautochrone.answer.typeset import duration
 
 if TYPE_CHECKING:
-    from tautochrone.lab_diff.differences import Loop
+    pass
 
 STRETCHES = 500
 """How many stretches of time the steps of a run are put into at most."""
 
-_STRETCHES_OF_LOOP = 320
 _HEADROOM = 2.0  # room above the highest value for its words
-_HEADROOM_OF_TWO, _FOOTROOM_OF_TWO = 2.2, 2.0
-_HEADROOM_OF_DEADLINE = 1.6
 _FAR_APART = 10.0  # runs whose usual values differ by more would press each other's bands flat
-_WORDS = 0.2  # of the time, which words take at most: where crosses stand there, they go to the other end
-_STEPPED = {"interpolate": "step-after", "clip": True}
+STEPPED = {"interpolate": "step-after", "clip": True}
 
 
-def _band(
+def band(
     rows: Sequence[Row], x: Channel, y: Scale, edge_px: float, tooltip: Sequence[Told] = (), **more: Any
 ) -> list[Layer]:
-    """The area from ``low`` to ``high`` of each stretch, and a line at its upper edge."""
+    """Return the area from ``low`` to ``high`` of each stretch, and a line at its upper edge."""
     base = Rows(rows, x=x, **more)
     return [
-        base.area(y=y.of("low"), y2="high", fillOpacity=0.3, **_STEPPED),
+        base.area(y=y.of("low"), y2="high", fillOpacity=0.3, **STEPPED),
         base.line(
-            y=y.of("high"), strokeWidth=edge_px, **_STEPPED, **({"tooltip": tooltip} if tooltip else {})
+            y=y.of("high"), strokeWidth=edge_px, **STEPPED, **({"tooltip": tooltip} if tooltip else {})
         ),
     ]
 
@@ -112,7 +95,7 @@ def envelope(
     ]
     layers = [
         *_due(series, x),
-        *_band(rows, x, y, 1, color=color),
+        *band(rows, x, y, 1, color=color),
         *_changes(series, x, y),
         *(layer for one in series for layer in _worst(one, color, x, y, last_s)),
     ]
@@ -224,78 +207,6 @@ def _worst(one: Series, color: Channel, x: Channel, y: Scale, last_s: float) -> 
     return [base.point(size=40), base.text("label", dy=-7, fontWeight=600, **words)]
 
 
-# Two loops over the same releases.
-
-
-def two_loops(loops: Sequence[tuple[str, Loop]], first: int | None) -> Chart:
-    """Draw the latencies of loops over seconds since release 0.
-
-    Args:
-        loops: each with its name.
-        first: the first release that differs; None: none does.
-    """
-    rows = [row for name, loop in loops for row in _stretches_of(name, loop)]
-    y = time(
-        [*(row["low"] / _FOOTROOM_OF_TWO for row in rows), *(row["high"] * _HEADROOM_OF_TWO for row in rows)]
-        or [1],
-        "latency, least to largest",
-        sparse=True,
-    )
-    last_s = max((row["t"] for row in rows), default=1.0)
-    x = seconds(last_s, "time since release 0 (s)").of("t")
-    color = by_run([name for name, _ in loops])
-    high = max((loop for _, loop in loops), key=lambda loop: loop.worst_ns or 0)
-    layers = _band(rows, x, y, 1.2, color=color)
-    if first is not None:
-        at_s = first * loops[0][1].period_ns / 1e9
-        row = {"t": at_s, "words": f"first difference: release {number(first)}"}
-        words = {"y": fixed(2), "baseline": "top", **beside(True)}
-        layers += worded_lines([row], {"x": x}, words, strokeWidth=1.2, strokeDash=[5, 3])
-    for name, loop in loops:
-        layers += _worst_of(name, loop, color, x, y, last_s, above=loop is high)
-    return Chart(layers, 230, _describe_loops(loops, first))
-
-
-def _describe_loops(loops: Sequence[tuple[str, Loop]], first: int | None) -> str:
-    parts = [
-        f"{name}: largest {duration(loop.worst_ns)} at release {number(loop.worst)}" for name, loop in loops
-    ]
-    apart = f"They first differ at release {number(first)}." if first is not None else "They do not differ."
-    return f"Latency over time since release 0, of both machines. {'; '.join(parts)}. {apart}"
-
-
-def _stretches_of(name: str, loop: Loop) -> Iterator[dict[str, Any]]:
-    length = max(1, -(-len(loop.latency_ns) // _STRETCHES_OF_LOOP))
-    for start in range(0, len(loop.latency_ns), length):
-        served = loop.latency_ns[start : start + length]
-        served = served[served != MISSING]
-        if len(served):
-            yield {
-                "run": name,
-                "t": round(start * loop.period_ns / 1e9, 6),
-                "low": max(1, int(served.min())),
-                "high": max(1, int(served.max())),
-            }
-
-
-def _worst_of(
-    name: str, loop: Loop, color: Channel, x: Channel, y: Scale, last_s: float, *, above: bool
-) -> list[Layer]:
-    """The largest latency and its words, upon a halo, since the loops run below them."""
-    if loop.worst is None or loop.worst_ns is None:
-        return []
-    t = loop.worst * loop.period_ns / 1e9
-    words = f"{duration(loop.worst_ns)} at {number(loop.worst)}"
-    point = {"run": name, "t": t, "high": max(1, loop.worst_ns), "words": words}
-    base = Rows([point], x=x, y=y.of("high"), color=color)
-    place = {**beside(t < last_s / 2, 7), "dy": -7 if above else 14, "fontWeight": 600}
-    halo = {"stroke": PAPER_TONE, "strokeWidth": 5, "strokeJoin": "round"}
-    return [base.point(size=40), base.text("words", **place, **halo), base.text("words", **place)]
-
-
-# The errors of a period.
-
-
 @dataclass(frozen=True)
 class PeriodErrors:
     """Errors to draw; the mean size and the count are those of all errors.
@@ -364,118 +275,3 @@ def errors(points: PeriodErrors, *, reach_ns: int, rank: int = 0) -> Chart:
 def _with_sign(error_ns: int) -> str:
     sign = "+" if error_ns > 0 else "\u2212" if error_ns < 0 else ""
     return sign + duration(abs(error_ns))
-
-
-# The steps of a tire.
-
-
-@dataclass(frozen=True)
-class StepPace:
-    """Rows of several steps, shape (n,) each, n at least 1.
-
-    Attributes:
-        begin_ns: in ns since the first one.
-        step_ns: the mean step of each, whole nanoseconds.
-    """
-
-    begin_ns: Integers
-    step_ns: Integers
-
-
-def pace(measured: StepPace, *, rank: int = 0) -> Chart:
-    """Draw of each stretch of time the fastest and the slowest row of steps.
-
-    Args:
-        measured: what is drawn.
-        rank: place of the run among those of the page: it decides the colour.
-    """
-    at, low, high = shape.envelope(measured.begin_ns, measured.step_ns, STRETCHES)
-    largest = int(high.max())
-    length, unit = unit_of(largest)
-    rows = [
-        {"at": begin / 1e9, "low": least / length, "high": most / length, "words": duration(most)}
-        for begin, least, most in zip(at.tolist(), low.tolist(), high.tolist(), strict=True)
-    ]
-    x = seconds(float(at[-1]) / 1e9).of("at")
-    y = linear(0, largest / length * 1.1, f"mean step ({unit})", tickCount=5, format="~r", grid=True)
-    least, most = duration(int(measured.step_ns.min())), duration(int(measured.step_ns.max()))
-    middle = duration(float(np.median(measured.step_ns)))
-    words = (
-        f"{plural(len(measured.step_ns), 'row')} of steps; the mean step took {least} to {most}, in the "
-        f"middle {middle}."
-    )
-    return Chart(_band(rows, x, y, 1.4, [("words", "mean step")], color=series_tone(rank)), 150, words)
-
-
-@dataclass(frozen=True)
-class StepCourse:
-    """One run's steps, each in ns, shape (n,), n at least 1, by release.
-
-    Attributes:
-        period_ns: of the releases.
-        scheduled_ns: releases, since the start.
-        dispatch_ns: T_i.
-        response_ns: T_i + T_s.
-    """
-
-    period_ns: int
-    scheduled_ns: Integers
-    dispatch_ns: Integers
-    response_ns: Integers
-
-    @property
-    def late(self) -> int:
-        """How many steps were done at the next release or after it."""
-        return int(np.count_nonzero(self.response_ns >= self.period_ns))
-
-
-def steps(course: StepCourse, *, rank: int = 0) -> Chart:
-    """Draw how long the longest step of each stretch of time took, against its deadline.
-
-    Args:
-        course: what is drawn.
-        rank: place of the run among those of the page: it decides the colour.
-    """
-    longest, dispatches = _longest(course, course.response_ns), _longest(course, course.dispatch_ns)
-    lowest = max(1, min(row["high"] for row in [*longest, *dispatches]))
-    highest = max(int(course.response_ns.max()), course.period_ns) * _HEADROOM_OF_DEADLINE
-    y = time([lowest, highest], "longest T_i + T_s, and T_i, of each stretch", sparse=True).of("high")
-    stands = {"x": seconds(float(course.scheduled_ns[-1]) / 1e9).of("at"), "y": y}
-    missed = [row for row in longest if row["high"] >= course.period_ns]
-    layers = [
-        *_deadline(course, y),
-        Rows(dispatches, **stands).line(strokeWidth=1, color=MUTED, **_STEPPED),
-        Rows(longest, **stands).line(strokeWidth=1.4, color=series_tone(rank), **_STEPPED),
-        Rows(missed, **stands).point(
-            size=40, shape=MISS_SHAPE, color=series_tone(1), tooltip=[("words", "longest"), "when"]
-        ),
-    ]
-    at = int(course.response_ns.argmax())
-    most = duration(int(course.response_ns[at]))
-    words = (
-        f"{plural(len(course.response_ns), 'step')}; the longest took {most}, "
-        f"{course.scheduled_ns[at] / 1e9:.3f} s after the start; {course.late:,} were late against a "
-        f"deadline of {duration(course.period_ns)}."
-    )
-    return Chart(layers, 190, words)
-
-
-def _longest(course: StepCourse, values: Integers) -> list[dict[str, Any]]:
-    at, _, high = shape.envelope(course.scheduled_ns, values, STRETCHES)
-    return [
-        {
-            "at": round(begin / 1e9, 6),
-            "high": max(1, most),
-            "words": duration(most),
-            "when": f"{begin / 1e9:,.3f} s",
-        }
-        for begin, most in zip(at.tolist(), high.tolist(), strict=True)
-    ]
-
-
-def _deadline(course: StepCourse, y: Channel) -> list[Layer]:
-    row = {"high": course.period_ns, "words": f"deadline {duration(course.period_ns)}"}
-    late_at = course.scheduled_ns[course.response_ns >= course.period_ns]
-    crowded = bool(np.any(late_at < _WORDS * course.scheduled_ns[-1]))
-    words = {"x": fixed("width" if crowded else 0), "dy": -7, **beside(not crowded, 4)}
-    return worded_lines([row], {"y": y}, words, strokeWidth=1.2, strokeDash=[5, 3])

@@ -18,32 +18,27 @@ from tautochrone.answer.charts.scales import (
     dashes,
     decades_of,
     linear,
-    logarithmic,
     rarity,
     shapes,
     shapes_of,
     time,
-    unit_of,
     worded_lines,
 )
 from tautochrone.answer.charts.signs import as_in_key
 from tautochrone.answer.series import Curve, Integers, Series, is_signed, runs_of, sources_of, usual_size_ns
 from tautochrone.answer.typeset import duration, micro, percent
-from tautochrone.statistics.shape import ecdf
 
 LATE, LARGE = "cycles at most so late", "samples at most so large"
 """What the curve counts: of a loop's latency, and of any other measure."""
 
 _POINTS = 400
-_HEIGHT, _RESPONSES_HEIGHT = 260, 150
+_HEIGHT = 260
 _APART = 0.01  # of a linear axis: nearer to its end a share can't be told from all
 _CLOSE = 0.018  # of the axis of time: closer than this, signs cover one another
 _DODGE_PX = 9
 _ABOVE_RAREST = 1.6  # on an axis of rarity, above the rarest mark
 _TOP = 0.1  # the enlarged panel begins here: the latest tenth of the cycles
 _ROOM_OF_REQUIREMENT = 0.65  # of the axis: up to there the words of a requirement have room to their right
-_ROOM_OF_LIMIT = 0.6  # likewise those of a limit of responses
-_MARGIN = 0.04  # of the range of responses, to either side
 _CURVE = {"interpolate": "step-after", "strokeWidth": 1.8}
 
 
@@ -337,102 +332,3 @@ def _requirements(limits_ns: Sequence[int], x: Scale, drawn: Sequence[Row]) -> l
         words = {"y": fixed(_HEIGHT - 10), "baseline": "middle", **beside(to_right)}
         layers += worded_lines([row], {"x": x.of("at")}, words, strokeWidth=1.2)
     return layers
-
-
-@dataclass(frozen=True)
-class Responses:
-    """What one run measured of one task: responses in ns, shape (n,), n at least 1."""
-
-    run: str
-    values_ns: Integers
-
-
-@dataclass(frozen=True)
-class ResponseLimit:
-    """A line to draw at ``at_ns``, in ns, and its word."""
-
-    label: str
-    at_ns: int
-
-
-def responses(
-    measured: Sequence[Responses],
-    limits: Sequence[ResponseLimit],
-    *,
-    runs: Sequence[str],
-    title: str = "response time",
-    counted: str = "jobs",
-) -> Chart:
-    """Draw the share of jobs that took longer, against the worst response by analysis and the deadline.
-
-    Args:
-        measured: of one task, one entry for each run that has some.
-        limits: the lines; at most a few, drawn from top to bottom.
-        runs: all runs of the page in order, so that each keeps its colour.
-        title: what the values are.
-        counted: what has them.
-    """
-    ends = [limit.at_ns for limit in limits]
-    low = min([*(int(one.values_ns.min()) for one in measured), *ends])
-    high = max([*(int(one.values_ns.max()) for one in measured), *ends])
-    room = max(1.0, (high - low) * _MARGIN)
-    length, unit = unit_of(high)
-    first, last = max(0.0, low - room) / length, (high + room) / length
-    x = linear(first, last, f"{title} ({unit})", tickCount=8, format="~r")
-    decades = max(1, *(decades_of(1 / len(one.values_ns)) for one in measured))
-    y = logarithmic(
-        10.0**-decades,
-        1,
-        f"share of {counted} that took so long or longer",
-        values=[10.0**-power for power in range(decades + 1)],
-        labelExpr="format(datum.value * 100, '~f') + ' %'",
-        grid=True,
-    )
-    worst = [
-        {
-            "run": one.run,
-            "at": int(one.values_ns.max()) / length,
-            "share": 1 / len(one.values_ns),
-            "words": duration(int(one.values_ns.max())),
-        }
-        for one in measured
-    ]
-    stands = {"x": x.of("at"), "y": y.of("share"), "color": by_run(runs)}
-    steps = Rows([row for one in measured for row in _steps(one, length)], **stands)
-    layers = [
-        *(layer for at, limit in enumerate(limits) for layer in _limit(limit, at, x, length)),
-        steps.line(**{**_CURVE, "interpolate": "step-before"}),
-        Rows(worst, **stands).point(size=48, tooltip=["run", ("words", "worst")]),
-    ]
-    return Chart(layers, _RESPONSES_HEIGHT, _describe_responses(measured, limits, title, counted))
-
-
-def _describe_responses(
-    measured: Sequence[Responses], limits: Sequence[ResponseLimit], title: str, counted: str
-) -> str:
-    parts = [
-        f"{one.run or 'the run'}: {len(one.values_ns):,} {counted}, from "
-        f"{duration(int(one.values_ns.min()))} to {duration(int(one.values_ns.max()))}"
-        for one in measured
-    ]
-    parts += [f"{limit.label} {duration(limit.at_ns)}" for limit in limits]
-    return f"{title[:1].upper()}{title[1:]}: {'; '.join(parts)}."
-
-
-def _steps(one: Responses, length: float) -> list[Row]:
-    """At each value the share of jobs that took at least as long; it falls after the value."""
-    values, share = ecdf(one.values_ns)
-    at_least = np.concatenate([[1.0], 1 - share[:-1]])
-    return [
-        {"run": one.run, "at": value / length, "share": max(float(f"{part:.5g}"), 1 / len(one.values_ns))}
-        for value, part in zip(values.tolist(), at_least.tolist(), strict=True)
-    ]
-
-
-def _limit(limit: ResponseLimit, index: int, x: Scale, length: float) -> list[Layer]:
-    at = limit.at_ns / length
-    to_right = x.place(at) < _ROOM_OF_LIMIT
-    row = {"at": at, "words": f"{limit.label} {duration(limit.at_ns)}"}
-    dash = [[1, 0], [5, 3], [2, 2]][index % 3]
-    words = {"y": fixed(0), "dy": 8 + 14 * index, "baseline": "middle", **beside(to_right)}
-    return worded_lines([row], {"x": x.of("at")}, words, strokeWidth=1.2, strokeDash=dash)

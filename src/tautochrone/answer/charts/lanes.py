@@ -1,43 +1,35 @@
-"""Lanes over time: what each task or thread did when, and which function was called by which.
-
-A schedule is figure 5 of Delgado et al. (2020), the blocks of a tire are Figure 4 of garre2014, a scenario of
-three threads and a lock is the measured twin of its Figure 2.
-"""
+"""Lanes over time: what each task did when, as figure 5 of Delgado et al. (2020) has it."""
 
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.charts.grammar import Chart, Layer, Row, Rows, Told, Zoom, field, fixed, literal, when
-from tautochrone.answer.charts.scales import Scale, bands, colors, linear, time, unit_of
+from tautochrone.answer.charts.grammar import Chart, Layer, Row, Rows, Told, field, literal, when
+from tautochrone.answer.charts.scales import Scale, linear, unit_of
 from tautochrone.answer.charts.signs import MISS, MISS_SHAPE, Sign
-from tautochrone.answer.charts.theme import INK, LINE, MUTED, PAPER_TONE, Tone, heat_tone, series_tone
+from tautochrone.answer.charts.theme import INK, LINE, MUTED, series_tone
 from tautochrone.answer.typeset import duration
 from tautochrone.base.words import plural
-from tautochrone.judge.inversion_scene import THREADS
-from tautochrone.lab_diff.calls import Call, shares
 from tautochrone.schedulability.measured import MeasuredJob, Part, parts
 
 if TYPE_CHECKING:
-    from tautochrone.judge.inversion_scene import Doing, Scene, Span
     from tautochrone.schedulability.taskset import Task
     from tautochrone.schedulability.timeline import Timeline
-    from tautochrone.tire.blocks import Block, Kind, Window
 
 BLUE, RED, GREEN = series_tone(0), series_tone(1), series_tone(2)
 """The colours that Figure 4 of garre2014 has; they stay apart for every colour blindness."""
 
 
-def _line(at: float, end: float, top: float, bottom: float) -> dict[str, object]:
-    """From one place to another: ``at`` and ``end`` in units of the axis of time, the others in lanes."""
+def segment(at: float, end: float, top: float, bottom: float) -> dict[str, object]:
+    """Return a row from one place to another: ``at`` and ``end`` on the axis of time, the others in lanes."""
     return {"at": at, "end": end, "top": round(top, 5), "bottom": round(bottom, 5)}
 
 
-def _lines(rows: Sequence[Row], x: Scale, y: Scale) -> Rows:
+def segments(rows: Sequence[Row], x: Scale, y: Scale) -> Rows:
+    """Return rows that are `segment`s, with the channels that place them."""
     return Rows(rows, x=x.of("at"), x2="end", y=y.of("top"), y2="bottom")
 
 
@@ -72,10 +64,10 @@ def schedule(
     drawing = _Schedule(expected, measured)
     x, y = drawing.x, drawing.y()
     layers = [
-        _lines(drawing.baselines(), x, y).rule(color=LINE, strokeWidth=1),
-        _lines(drawing.links(), x, y).rule(color=INK, strokeWidth=1.2, strokeDash=[3, 2]),
+        segments(drawing.baselines(), x, y).rule(color=LINE, strokeWidth=1),
+        segments(drawing.links(), x, y).rule(color=INK, strokeWidth=1.2, strokeDash=[3, 2]),
         _bars(drawing.bars(), x, y, with_legend=with_legend),
-        _lines(drawing.stems(), x, y).rule(color=MUTED, strokeWidth=1),
+        segments(drawing.stems(), x, y).rule(color=MUTED, strokeWidth=1),
         _heads(drawing.heads(), x, y, with_legend=with_legend),
     ]
     return Chart(layers, drawing.height, describe_schedule(expected, measured))
@@ -215,7 +207,7 @@ class _Schedule:
     def _line(self, task: str, start_ns: int, end_ns: int, above_px: int, below_px: int) -> Row:
         base = self._row[task] + self._base_px / self._lane_px
         top, bottom = base - above_px / self._lane_px, base - below_px / self._lane_px
-        return {"task": task, **_line(start_ns / self._length, end_ns / self._length, top, bottom)}
+        return {"task": task, **segment(start_ns / self._length, end_ns / self._length, top, bottom)}
 
 
 def _bars(rows: Sequence[Row], x: Scale, y: Scale, *, with_legend: bool) -> Layer:
@@ -229,7 +221,7 @@ def _bars(rows: Sequence[Row], x: Scale, y: Scale, *, with_legend: bool) -> Laye
         for late in [_LATE in row["kind"]]
     ]
     said = {"symbolType": "square", "symbolStrokeWidth": 0, "labelLimit": 0} if with_legend else None
-    return _lines(shown, x, y).rect(
+    return segments(shown, x, y).rect(
         clip=True,
         strokeWidth=1.2,
         fill=field("kind", title=None, scale={"domain": kinds, "range": tones}, legend=said),
@@ -244,373 +236,9 @@ def _heads(rows: Sequence[Row], x: Scale, y: Scale, *, with_legend: bool) -> Lay
     tones = [RED if kind == MISSED else MUTED for kind in kinds]
     drawn = [_ARROWS[kind] for kind in kinds]
     said = {"labelLimit": 0} if with_legend else None
-    return _lines(rows, x, y).point(
+    return segments(rows, x, y).point(
         size=44,
         shape=field("kind", title=None, scale={"domain": kinds, "range": drawn}, legend=said),
         color=field("kind", title=None, scale={"domain": kinds, "range": tones}, legend=said),
         tooltip=_TOLD_OF_JOB,
     )
-
-
-# The blocks of a tire: one lane for each thread, from measured instants.
-
-ZOOM = "zoom"
-"""The parameter by which a page shows a part of the time; ``templates/script.js`` has buttons for it."""
-
-PASSED_OVER = "release passed over"
-BLOCKS_KEY = (
-    Sign("computing", path="M1 0h20v12H1z", tone=GREEN),
-    Sign("reading, writing", path="M1 4h20v8H1z", tone=RED),
-    Sign("waiting for others", path="M1 4h20v8H1zM2.500 5.500v5h17v-5z", tone=RED),
-    Sign("released, not yet running", path="M1 6h20v6H1z"),
-    Sign("idle", path="M1 10h20v2H1z", tone=BLUE),
-    Sign("release, and deadline of the step before", path="M10 0h1.600v12h-1.600z"),
-    Sign(PASSED_OVER, path="M10 0h1.600v3h-1.600zM10 4.500h1.600v3h-1.600zM10 9h1.600v3h-1.600z"),
-    Sign(MISSED, path=MISS, tone=RED),
-)
-"""Every sign of the blocks; the first ones, as many as `bars.PARTS`, are those of shares, too."""
-
-_THREAD_PX = {2: 46, 8: 32, 24: 20}  # up to so many lanes
-_LEAST_PX = 16
-_STRIP_PX = 18  # above the lanes, for what was missed
-_FILLED = 0.84  # of a lane
-_NARROW = 0.12  # of a window: a step that takes less is a line in it, so that the page shows it close first
-_CLOSE_BEFORE, _CLOSE_AFTER = 0.3, 1.7  # of such a step's response
-
-
-@dataclass(frozen=True)
-class _Look:
-    """How one kind of block is drawn.
-
-    Attributes:
-        words: what the thread does.
-        height: share of the full height, which tells kinds apart where colour can't.
-        opacity: of the filling.
-        framed: whether it has an outline in its colour.
-    """
-
-    words: str
-    tone: Tone
-    height: float
-    opacity: float = 1.0
-    framed: bool = False
-
-
-_LOOKS: dict[Kind, _Look] = {
-    "dispatch": _Look("released, not yet running (T_i)", MUTED, 0.5, 0.55),
-    "reading": _Look("reading masses", RED, 0.72),
-    "forces": _Look("computing forces", GREEN, 1.0),
-    "integration": _Look("integrating", GREEN, 1.0),
-    "computing": _Look("computing forces and integrating", GREEN, 1.0),
-    "writing": _Look("writing masses", RED, 0.72),
-    "waiting": _Look("waiting for the other threads", RED, 0.72, 0.22, framed=True),
-    "idle": _Look("idle (T_w)", BLUE, 0.16),
-}
-
-
-def blocks(window: Window, threads: Sequence[str]) -> Chart:
-    """Draw the blocks of a window, which can be zoomed and moved in time on a page.
-
-    Args:
-        window: its blocks name their thread by its place in ``threads``.
-        threads: the lanes, from top to bottom.
-    """
-    drawing = _Blocks(window, threads)
-    x, y = drawing.x, drawing.y
-    shown = shown_first(window)
-    tones = {kind: look.tone for kind, look in _LOOKS.items()}
-    layers = [
-        _lines(drawing.baselines(), x, y).rule(color=LINE, strokeWidth=1),
-        _lines([drawing.block(one) for one in window.blocks], x, y).rect(
-            clip=True,
-            strokeWidth=1,
-            fill=colors("kind", tones),
-            fillOpacity=literal("fill", "quantitative"),
-            stroke=colors("kind", tones),
-            strokeOpacity=literal("frame", "quantitative"),
-            tooltip=["thread", "what", "lasts", "when", "step"],
-        ),
-        _lines(drawing.releases(), x, y).rule(
-            color=INK,
-            clip=True,
-            strokeDash=when("datum.passed_over", [2, 3], [1, 0]),
-            strokeWidth=fixed(1.4),
-            tooltip=["what", "when"],
-        ),
-        Rows(drawing.missed(), x=x.of("at"), y=y.of("top")).point(
-            size=64, shape=MISS_SHAPE, color=RED, clip=True, tooltip=["what", "when"]
-        ),
-    ]
-    first = None if shown is None else (shown[0] / drawing.length, shown[1] / drawing.length)
-    zoom = Zoom(ZOOM, layer=1, shown=first)
-    return Chart(layers, drawing.height, _describe_blocks(window, threads), zoom)
-
-
-def shown_first(window: Window) -> tuple[float, float] | None:
-    """Return the part of a window around a step that is short in it, in ns; None: the whole."""
-    response_ns = window.response_ns
-    if response_ns >= _NARROW * (window.end_ns - window.begin_ns):
-        return None
-    begin = max(window.begin_ns, -_CLOSE_BEFORE * response_ns)
-    return begin, min(window.end_ns, _CLOSE_AFTER * response_ns)
-
-
-def _describe_blocks(window: Window, threads: Sequence[str]) -> str:
-    said = [
-        f"What {plural(len(threads), 'thread')} did around step {window.step:,}, which took "
-        f"{duration(window.response_ns)} from its release."
-    ]
-    for at, name in enumerate(threads):
-        own = [block for block in window.blocks if block.thread == at and block.step == window.step]
-        did = [f"{_LOOKS[one.kind].words} {duration(one.end_ns - one.start_ns)}" for one in own]
-        if did:
-            said.append(f"{name}: {', '.join(did)}.")
-    missed = sum(due.met is False for due in window.due)
-    if missed:
-        said.append(f"{plural(missed, 'deadline')} missed in this window.")
-    return " ".join(said)
-
-
-class _Blocks:
-    """Where everything stands: a strip for what was missed, below it one lane of height 1 for each thread."""
-
-    def __init__(self, window: Window, threads: Sequence[str]) -> None:
-        self._window = window
-        self._threads = threads
-        lane_px = next((px for most, px in _THREAD_PX.items() if len(threads) <= most), _LEAST_PX)
-        self._strip = _STRIP_PX / lane_px
-        self.height = _STRIP_PX + lane_px * len(threads)
-        begin, end = shown_first(window) or (window.begin_ns, window.end_ns)
-        self.length, unit = unit_of(end - begin, least=2)
-        self.x = linear(
-            window.begin_ns / self.length,
-            window.end_ns / self.length,
-            f"time since the release of step {window.step:,} ({unit})",
-            format=",~r",
-            labelFlush=True,
-            tickCount=8,
-            labelOverlap="greedy",
-            labelSeparation=5,
-        )
-        labels, first = [name.replace("cpu", "CPU ") for name in threads], self._strip + 0.5
-        self.y = linear(
-            self._strip + len(labels),
-            0,
-            None,
-            values=[first + at for at in range(len(labels))],
-            labelExpr=f"{json.dumps(labels)}[round(datum.value - {first})]",
-            labelColor=INK,
-            labelLimit=120,
-            grid=False,
-        )
-
-    def baselines(self) -> list[Row]:
-        begin_ns, end_ns = self._window.begin_ns, self._window.end_ns
-        bases = [self._base(at) for at in range(len(self._threads))]
-        return [self._line(begin_ns, end_ns, base, base) for base in bases]
-
-    def releases(self) -> list[Row]:
-        bottom = self._strip + len(self._threads)
-        return [
-            {
-                **self._line(due.at_ns, due.at_ns, self._strip / 2, bottom),
-                "passed_over": due.passed_over,
-                "what": f"release of step {due.step:,}" + (", passed over" if due.passed_over else ""),
-                "when": duration(due.at_ns),
-            }
-            for due in self._window.due
-        ]
-
-    def missed(self) -> list[Row]:
-        middle = self._strip / 2
-        return [
-            {
-                **self._line(due.at_ns, due.at_ns, middle, middle),
-                "what": f"deadline of step {due.step - 1:,}, missed",
-                "when": duration(due.at_ns),
-            }
-            for due in self._window.due
-            if due.met is False
-        ]
-
-    def block(self, block: Block) -> Row:
-        look = _LOOKS[block.kind]
-        base = self._base(block.thread)
-        return {
-            **self._line(block.start_ns, block.end_ns, base - look.height * _FILLED, base),
-            "kind": block.kind,
-            "fill": look.opacity,
-            "frame": 1 if look.framed else 0,
-            "thread": self._threads[block.thread],
-            "what": look.words,
-            "lasts": duration(block.end_ns - block.start_ns),
-            "when": f"{duration(block.start_ns)} to {duration(block.end_ns)}",
-            "step": f"{block.step:,}",
-        }
-
-    def _base(self, thread: int) -> float:
-        return self._strip + thread + 1
-
-    def _line(self, start_ns: int, end_ns: int, top: float, bottom: float) -> Row:
-        return _line(start_ns / self.length, end_ns / self.length, top, bottom)
-
-
-# Three threads and a lock.
-
-_SCENE_LANE_PX, _SCENE_BAR_PX = 34, 22
-_LETTER_PX, _NARROWEST_PX = 6, 300  # of a panel on a page
-_DOING: dict[Doing, str] = {
-    "works": "works",
-    "waits": "waits for the lock",
-    "spins": "spins for the lock",
-    "held up": "can't run",
-}
-_DOING_TONES = dict(zip(_DOING, (BLUE, RED, RED, MUTED), strict=True))
-
-
-def scenario(scene: Scene, *, until_ns: int) -> Chart:
-    """Draw what threads high, middle and low did, from when low has the lock to ``until_ns``, in ns."""
-    last = {span.thread: span for span in scene.spans}
-    rows = [_span(span, until_ns, is_last=last[span.thread] == span) for span in scene.spans]
-    x = linear(0, until_ns / 1e6, "ms since low has the lock", tickCount=6, format="~r", grid=True)
-    y = bands("thread", THREADS, fixed=True, grid=False)
-    told: list[Told] = ["thread", ("words", "what")]
-    held = {"thread": "low", "start": 0, "end": scene.released_ns / 1e6, "words": "has the lock"}
-    middle, end = (field(name, "quantitative") for name in ("middle", "end"))
-    layers = [
-        Rows(rows, x=x.of("start"), x2="end", y=y).bar(
-            height=_SCENE_BAR_PX,
-            fillOpacity=0.3,
-            strokeWidth=1,
-            clip=True,
-            color=colors("doing", _DOING_TONES),
-            stroke=colors("doing", _DOING_TONES),
-            tooltip=told,
-        ),
-        Rows(rows, x=middle, y=y).text("inside", clip=True),
-        Rows(rows, x=end, y=y).text("beside", clip=True, align="left", dx=5),
-        Rows([held], x=x.of("start"), x2="end", y=y).rule(
-            strokeWidth=3, color=INK, yOffset=_SCENE_BAR_PX // 2 + 3, clip=True, tooltip=told
-        ),
-    ]
-    did = [
-        f"{span.thread} {_DOING[span.doing]} from {duration(span.start_ns)} to {duration(span.end_ns)}"
-        for span in scene.spans
-    ]
-    released = f"low gives it back at {duration(scene.released_ns)}"
-    words = f"Since low has the lock: {'; '.join(did)}; {released}."
-    return Chart(layers, _SCENE_LANE_PX * len(THREADS), words)
-
-
-def _span(span: Span, until_ns: int, *, is_last: bool) -> Row:
-    full = f"{_DOING[span.doing]}, {duration(span.lasts_ns)}"
-    words = (full, _DOING[span.doing])
-    inside = _fitting(words, span.lasts_ns / until_ns)
-    return {
-        "thread": span.thread,
-        "doing": span.doing,
-        "start": span.start_ns / 1e6,
-        "end": span.end_ns / 1e6,
-        "middle": (span.start_ns + span.end_ns) / 2e6,
-        "words": full,
-        "inside": inside,
-        "beside": _fitting(words, 1 - span.end_ns / until_ns) if is_last and not inside else "",
-    }
-
-
-def _fitting(words: Sequence[str], share: float) -> str:
-    """The first of ``words`` that fit this share of the chart's width; "" if none does."""
-    return next((text for text in words if len(text) * _LETTER_PX <= share * _NARROWEST_PX), "")
-
-
-# Calls: a bar for each, below the one that it was called by.
-
-_CALL_PX = 24
-_CALL_FILLED = 0.92  # of a row; the rest is the gap below it
-_MOST_BARS, _MOST_TICKS = 600, 9
-_LEAST_SHARE = 0.002  # of the wait: a shorter bar would be a line
-_LETTER_SHARE = 0.0105  # of the width of the chart, about what a letter takes
-_SHADES = (0.02, 0.1, 0.3, 0.6)
-"""Of the wait, what passed in all calls of a function and in nothing that it called: where a shade begins."""
-_DARK = 3  # from this shade on words are in the colour of the paper
-
-
-def calls(nested: Sequence[Call], release_ns: int, latency_ns: int) -> Chart:
-    """Draw timed calls over the wait of one release, a bar for each.
-
-    Args:
-        nested: the calls that fall into the wait, at least one.
-        release_ns: when the wait began, on the clock of the calls.
-        latency_ns: how long it took.
-    """
-    shades = {one.function: bisect_right(_SHADES, one.self_ns / latency_ns) for one in shares(nested)}
-    # The longest is drawn however short it is, or there would be nothing.
-    least = min(_LEAST_SHARE, max(one.total_ns for one in nested) / latency_ns) * latency_ns
-    found = [
-        (call, depth, _call(call, depth, release_ns, latency_ns, shades[call.function]))
-        for call, depth in _deep(nested, 0, least)
-    ]
-    found = sorted(found, key=lambda one: -one[0].total_ns)[:_MOST_BARS]
-    rows = [row for _, _, row in found]
-    deepest = max(depth for _, depth, _ in found) + 1
-    x = _since_release(latency_ns).of("begin")
-    y = Scale({"domain": [0, deepest], "reverse": True, "nice": False}, None)
-    boxes = Rows(rows, x=x, x2="end", y=y.of("top"), y2="bottom", color=literal("fill"))
-    told: list[Told] = ["function", ("total", "with its callees"), ("self", "by itself"), "task"]
-    named = Rows([row for row in rows if row["words"]], x=x, y=y.of("middle"), color=literal("ink"))
-    layers = [
-        boxes.rect(stroke=PAPER_TONE, strokeWidth=0.7, tooltip=told),
-        named.text("words", align="left", baseline="middle", dx=5, fontSize=11),
-    ]
-    return Chart(layers, deepest * _CALL_PX, _describe_calls(nested, latency_ns))
-
-
-def key_of_calls() -> tuple[Sign, ...]:
-    """Return what the shades of calls mean."""
-    edges = [f"{share:.0%}".replace("%", " %") for share in _SHADES]
-    words = [f"below {edges[0]}", *(f"from {edge}" for edge in edges)]
-    return tuple(Sign(text, path="M5 1h12v10H5z", tone=heat_tone(at)) for at, text in enumerate(words))
-
-
-def _describe_calls(nested: Sequence[Call], latency_ns: int) -> str:
-    chain = [max(nested, key=lambda one: one.total_ns)]
-    while chain[-1].inner:
-        chain.append(max(chain[-1].inner, key=lambda one: one.total_ns))
-    said = ", in it ".join(f"{one.function} {duration(one.total_ns)}" for one in chain)
-    return f"Calls during a wait of {duration(latency_ns)}; the longest: {said}."
-
-
-def _since_release(latency_ns: int) -> Scale:
-    """From the release to the end of the wait, with about eight round instants."""
-    sizes = (size * 10**power for power in range(12) for size in (1, 2, 5))
-    step = next(one for one in sizes if one * _MOST_TICKS >= latency_ns)
-    axis = time([latency_ns], "time since the release", grid=False).axis or {}
-    ticks = list(range(0, latency_ns + 1, step))
-    return Scale({"domain": [0, latency_ns], "nice": False}, {**axis, "values": ticks})
-
-
-def _deep(nested: Sequence[Call], depth: int, least_ns: float) -> Iterator[tuple[Call, int]]:
-    """Every call that took at least so long, and how many others it is within."""
-    for call in nested:
-        if call.total_ns >= least_ns:
-            yield call, depth
-            yield from _deep(call.inner, depth + 1, least_ns)
-
-
-def _call(call: Call, depth: int, release_ns: int, latency_ns: int, shade: int) -> Mapping[str, object]:
-    share = call.total_ns / latency_ns
-    label = f"{call.function} {duration(call.total_ns)}"
-    return {
-        "begin": call.begin_ns - release_ns,
-        "end": call.end_ns - release_ns,
-        "top": depth,
-        "bottom": depth + _CALL_FILLED,
-        "middle": depth + _CALL_FILLED / 2,
-        "fill": heat_tone(shade),
-        "ink": INK if shade < _DARK else PAPER_TONE,
-        "function": call.function,
-        "total": duration(call.total_ns),
-        "self": duration(call.self_ns),
-        "task": f"{call.task}, {call.pid}",
-        "words": next((one for one in (label, call.function) if len(one) * _LETTER_SHARE < share), ""),
-    }

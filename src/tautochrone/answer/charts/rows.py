@@ -1,45 +1,27 @@
-"""Row beside row on one scale: what was measured of each CPU, mechanism, cell of a plan, lock or data type.
+"""Row beside row on one scale: what was measured of each CPU, mechanism, cell of a plan or data type.
 
 Most rows show the marks of a summary, from the median to the worst value, joined by a thin line.
 """
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, fixed, literal
-from tautochrone.answer.charts.scales import (
-    Scale,
-    bands,
-    beside,
-    by_run,
-    lanes,
-    logarithmic,
-    shape_of,
-    shapes,
-    time,
-    worded_lines,
-)
-from tautochrone.answer.charts.signs import CIRCLE, DIAMOND, SQUARE, TRIANGLE_RIGHT, Sign, as_in_key
-from tautochrone.answer.charts.theme import INK, MUTED, PAPER_TONE, Tone, series_tone
+from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, literal
+from tautochrone.answer.charts.scales import Scale, bands, beside, by_run, lanes, shapes, time
+from tautochrone.answer.charts.signs import CIRCLE, DIAMOND, SQUARE, TRIANGLE_RIGHT, Sign
+from tautochrone.answer.charts.theme import MUTED, series_tone
 from tautochrone.answer.series import Series, is_signed, runs_of, sources_of, usual_size_ns
 from tautochrone.answer.typeset import duration
-from tautochrone.judge.inversion import ENDLESS
 
 if TYPE_CHECKING:
-    from tautochrone.judge.inversion import LockVerdict
     from tautochrone.statistics.summary import Summary
 
-WAITED, GAVE_UP = "had the lock", "gave up"
 SUMMARY_MARKS = {"median": "circle", "99 %": "square", "worst": "triangle-right"}
 CELL_MARKS = {"median": "circle", "99.9 %": "diamond", "99.999 %": "square", "max": "triangle-right"}
 CPU_MARKS = {"median": "circle", "99 %": "square", "99.9 %": "diamond", "max": "triangle-right"}
-LOCK_MARKS = {WAITED: "circle", GAVE_UP: "triangle-right"}
 """What the marks of each kind of chart mean, and their shapes; `key_of` has their signs for a page's key."""
 
 _OUTLINES = {"circle": CIRCLE, "square": SQUARE, "diamond": DIAMOND, "triangle-right": TRIANGLE_RIGHT}
@@ -49,13 +31,6 @@ _ROOM_TO_LEFT = 0.85  # of the least value, so that its mark keeps off the names
 _ROOM_TO_RIGHT = 0.85  # of the scale: up to there a word has room
 _ROW_PX, _TALL_ROW_PX = 30, 38
 _LONGEST_LINE, _FEW_LANES = 30, 5
-_LEAST_REACH, _MOST_REACH = 1.25, 20.0
-_RATIO_TICKS = (
-    (1.5, (0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.4)),
-    (3.0, (0.4, 0.6, 0.8, 1, 1.25, 1.6, 2.5)),
-    (math.inf, (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20)),
-)
-"""Up to which reach of the scale, and the ticks then."""
 
 
 def key_of(marks: Mapping[str, str], shown: Collection[str] | None = None) -> tuple[Sign, ...]:
@@ -421,316 +396,3 @@ def _summary_words(lines: Sequence[SummaryLine]) -> Iterator[str]:
             yield f"{line.said}: median {middle}, worst {worst}"
         elif line.published_ns is not None:
             yield f"{line.said}, published: {duration(line.published_ns)}"
-
-
-# Lock beside lock.
-
-
-@dataclass(frozen=True)
-class LockRow:
-    """One lock of one run, with its repetitions."""
-
-    run: str
-    name: str
-    verdict: LockVerdict
-
-
-def blocking(rows: Sequence[LockRow], limits: Sequence[tuple[str, int]]) -> Chart:
-    """Draw how long the high thread was kept waiting, a line of dots per lock and run, one per repetition.
-
-    Args:
-        rows: with repetitions each.
-        limits: lines across all of them: words and ns.
-    """
-    runs = list(dict.fromkeys(row.run for row in rows))
-    names = list(dict.fromkeys(row.name for row in rows))
-    dots = [dot for row in rows for dot in _repetitions(row)]
-    x = time([*(float(dot["at"]) for dot in dots), *(ns for _, ns in limits)], "kept waiting")
-    points = Rows(
-        dots,
-        x=x.of("at"),
-        y=bands("name", names, labelFontSize=11, labelLimit=180),
-        yOffset=lanes("run", runs),
-        color=by_run(runs),
-        shape=shapes("end", LOCK_MARKS),
-    )
-    lines = [{"at": ns, "words": words} for words, ns in limits]
-    above = {"y": fixed(0), "align": "left", "baseline": "bottom", "dx": 3, "dy": -3}
-    layers = [
-        points.point(size=50, opacity=0.7, tooltip=[("name", "lock"), "run", ("words", "kept waiting")]),
-        *worded_lines(lines, {"x": x.of("at")}, above, strokeDash=[4, 3], opacity=0.7),
-    ]
-    said = [
-        f"{row.name}{f', {row.run}' if row.run else ''}: worst {least}{duration(row.verdict.worst_ns)}"
-        for row in rows
-        for least in ("at least " if row.verdict.gave_up else "",)
-    ]
-    words = f"How long the high thread was kept waiting. {'; '.join(said)}."
-    return Chart(layers, len(names) * (16 * len(runs) + 10) + 10, words)
-
-
-def _repetitions(row: LockRow) -> Iterator[Row]:
-    for value, story in zip(row.verdict.blocking_ns, row.verdict.stories, strict=True):
-        endless = story == ENDLESS
-        yield {
-            "run": row.run,
-            "name": row.name,
-            "at": max(1, int(value)),
-            "end": GAVE_UP if endless else WAITED,
-            "words": f"at least {duration(int(value))}" if endless else duration(int(value)),
-        }
-
-
-# Ratios with their intervals.
-
-
-@dataclass(frozen=True)
-class SideRatio:
-    """How many times as large one number of a side is as that of another side.
-
-    Attributes:
-        name: of the row.
-        run: which side it is of, for colour and shape; ``rank``: its place.
-        low, high: ends of the interval; None where there is none.
-        shown: whether a difference is shown: the mark is filled then.
-        words: for who points at it.
-    """
-
-    name: str
-    run: str
-    rank: int
-    ratio: float
-    low: float | None
-    high: float | None
-    shown: bool
-    words: str
-
-
-def reach_of(ratios: Sequence[SideRatio]) -> float:
-    """Return the reach of a scale that holds all of these: it goes from one over it to it."""
-    reached = [
-        abs(math.log(value))
-        for one in ratios
-        for value in (one.ratio, one.low, one.high)
-        if value is not None and value > 0
-    ]
-    return min(_MOST_REACH, max(_LEAST_REACH, math.exp(max(reached, default=0.0)) * 1.05))
-
-
-def ratios(held: Sequence[SideRatio], *, reach: float, title: str) -> Chart:
-    """Draw ratios with their intervals; one that reaches an end of the scale goes on beyond it.
-
-    Args:
-        held: what is drawn; rows stand in the order in which they come first.
-        reach: of the scale, as `reach_of` gives it.
-        title: of the axis.
-    """
-    low, high = 1 / reach, reach
-    names = list(dict.fromkeys(one.name for one in held))
-    runs = list(dict.fromkeys(one.run for one in sorted(held, key=lambda one: one.rank)))
-    x = logarithmic(
-        low,
-        high,
-        title,
-        values=[
-            tick
-            for tick in next(ticks for most, ticks in _RATIO_TICKS if reach <= most)
-            if low <= tick <= high
-        ],
-        labelExpr="'\u00d7 ' + format(datum.value, '~r')",
-        labelOverlap="greedy",
-        grid=True,
-    )
-    x = Scale({**x.scale, "clamp": True}, x.axis)
-    stands = {
-        "y": bands("name", names, padding=(0.25, 0.2), labelLimit=260),
-        "yOffset": lanes("run", runs),
-        "color": literal("color"),
-    }
-    rows = [_ratio_row(one, low, high) for one in held]
-    layers = [
-        Rows([{"at": 1}], x=x.of("at")).rule(color=INK, strokeWidth=1),
-        Rows([row for row in rows if "low" in row], x=x.of("low"), **stands).rule(x2="high", strokeWidth=2),
-    ]
-    tooltip = [("name", "which"), ("run", "side"), ("words", "ratio")]
-    for filled in (True, False):
-        own = [row for row, one in zip(rows, held, strict=True) if one.shown == filled]
-        marks = Rows(own, x=x.of("at"), shape=literal("shape"), **stands)
-        hollow = {} if filled else {"filled": False, "fill": fixed(PAPER_TONE)}
-        layers.append(marks.point(size=80, strokeWidth=1.8, tooltip=tooltip, **hollow))
-    said = "; ".join(f"{one.name}, {one.run}: {one.words}" for one in held)
-    height = len(names) * (16 * len(runs) + 14) + 14
-    return Chart(layers, height, f"Ratios with their intervals. {said}.")
-
-
-def _ratio_row(one: SideRatio, low: float, high: float) -> Row:
-    interval = {"low": max(one.low or low, low), "high": min(one.high or high, high)}
-    return {
-        "name": one.name,
-        "run": one.run,
-        "at": min(max(one.ratio, low), high),
-        "color": series_tone(one.rank),
-        "shape": shape_of(one.rank),
-        "words": one.words,
-        **(interval if one.low is not None or one.high is not None else {}),
-    }
-
-
-# A dot for each repetition, a lane for each system.
-
-_LANE_PX, _THIN_PX, _HEAD_PX, _END_PX = 34, 21, 26, 6
-_FIRST, _LAST = 0.16, 0.84  # where in its lane the first and the last repetition stand
-
-
-@dataclass(frozen=True)
-class StripLane:
-    """One of our systems in one series.
-
-    Attributes:
-        series: "user space"; lanes of one series stand together.
-        name: of the system.
-        values_ns: of each repetition in ns, in their order.
-        tone, shape: of its dots.
-    """
-
-    series: str
-    name: str
-    values_ns: tuple[float, ...]
-    tone: Tone
-    shape: str
-
-
-@dataclass(frozen=True)
-class PublishedLane:
-    """A number that is known from elsewhere, in a lane of its own.
-
-    Attributes:
-        series, name: as of a `StripLane`.
-        at_ns: the value in ns.
-        path: outline of its mark.
-    """
-
-    series: str
-    name: str
-    at_ns: float
-    path: str
-
-
-@dataclass(frozen=True)
-class _Placed:
-    """Where lanes stand: the middle of each in px from the top."""
-
-    ours: Sequence[tuple[float, StripLane]]
-    published: Sequence[tuple[float, PublishedLane]]
-    heads: Sequence[tuple[float, str]]
-    height: float
-
-
-def strips(
-    ours: Sequence[StripLane], published: Sequence[PublishedLane], series: Sequence[str], *, title: str
-) -> Chart:
-    """Draw one dot for each repetition, a lane for each system, and a line at each system's mean.
-
-    Args:
-        ours: measured lanes.
-        published: lanes of numbers from elsewhere.
-        series: labels from top to bottom; none: the lanes have none.
-        title: of the axis of time.
-    """
-    x = time([value for one in ours for value in one.values_ns] + [one.at_ns for one in published], title)
-    placed = _placed(ours, published, series or [""])
-    y = Scale({"domain": [placed.height, 0], "nice": False}, {"title": None, **_names(placed)})
-    told = [("words", "which")]
-    layers = []
-    if placed.ours:
-        means = Rows([_mean(at, lane) for at, lane in placed.ours], x=x.of("at"), y=y.of("y"))
-        layers.append(means.rule(y2="y2", color=INK, strokeWidth=1, tooltip=told))
-        dots = [row for at, lane in placed.ours for row in _dots(at, lane)]
-        stands = Rows(dots, x=x.of("at"), y=y.of("y"), color=literal("color"), shape=literal("shape"))
-        layers.append(stands.point(size=16, opacity=0.75, tooltip=told))
-    if placed.published:
-        marks = [
-            {
-                "at": one.at_ns,
-                "y": at,
-                "path": one.path,
-                "words": f"{one.name}, published: {duration(one.at_ns)}",
-            }
-            for at, one in placed.published
-        ]
-        layers.append(as_in_key(marks, x=x.of("at"), y=y.of("y"), tooltip=told))
-    return Chart(layers, round(placed.height), _strips_words(ours, published))
-
-
-def _dots(at: float, lane: StripLane) -> Iterator[Row]:
-    steps = max(1, len(lane.values_ns) - 1)
-    for index, value in enumerate(lane.values_ns):
-        part = _FIRST + (_LAST - _FIRST) * index / steps if len(lane.values_ns) > 1 else 0.5
-        yield {
-            "at": max(value, 1.0),
-            "y": round(at + (part - 0.5) * _LANE_PX, 2),
-            "color": lane.tone,
-            "shape": lane.shape,
-            "words": f"{lane.name}, repetition {index + 1}: {duration(value)}",
-        }
-
-
-def _mean(at: float, lane: StripLane) -> Row:
-    mean = fmean(lane.values_ns)
-    return {
-        "at": max(mean, 1.0),
-        "y": at - 0.45 * _LANE_PX,
-        "y2": at + 0.45 * _LANE_PX,
-        "words": f"{lane.name}, mean: {duration(mean)}",
-    }
-
-
-def _names(placed: _Placed) -> Mapping[str, Any]:
-    """The lanes' names as labels of the axis, the series' above them."""
-    names = [(at, one.name) for at, one in placed.ours] + [(at, one.name) for at, one in placed.published]
-    said = "".join(f"datum.value == {at} ? {json.dumps(name)} : " for at, name in [*names, *placed.heads])
-    heads = " || ".join(f"datum.value == {at}" for at, _ in placed.heads) or "false"
-    return {
-        "values": sorted(at for at, _ in [*names, *placed.heads]),
-        "labelExpr": f"{said}''",
-        "labelOverlap": False,
-        "labelFontWeight": {"condition": {"test": heads, "value": 600}, "value": "normal"},
-        "labelColor": INK,
-        "labelLimit": 200,
-        "grid": False,
-    }
-
-
-def _placed(
-    lanes_of_ours: Sequence[StripLane], published: Sequence[PublishedLane], series: Sequence[str]
-) -> _Placed:
-    """From top to bottom: of each series its head, what was published, then ours."""
-    ours, theirs, heads = (
-        list[tuple[float, StripLane]](),
-        list[tuple[float, PublishedLane]](),
-        list[tuple[float, str]](),
-    )
-    y = 0.0
-    for label in series:
-        if label:
-            heads.append((y + _HEAD_PX / 2 + 3, label))
-            y += _HEAD_PX
-        for known in (one for one in published if one.series == label):
-            theirs.append((y + _THIN_PX / 2, known))
-            y += _THIN_PX
-        for own in (one for one in lanes_of_ours if one.series == label):
-            ours.append((y + _LANE_PX / 2, own))
-            y += _LANE_PX
-    return _Placed(ours, theirs, heads, y + _END_PX)
-
-
-def _strips_words(ours: Sequence[StripLane], published: Sequence[PublishedLane]) -> str:
-    def named(one: StripLane | PublishedLane) -> str:
-        return ", ".join(filter(None, (one.name, one.series)))
-
-    said = [
-        f"{named(one)}: {len(one.values_ns)} repetitions, mean {duration(fmean(one.values_ns))}"
-        for one in ours
-    ]
-    said += [f"{named(one)}, published: {duration(one.at_ns)}" for one in published]
-    return "Each repetition. " + "; ".join(said) + "."

@@ -47,6 +47,7 @@ INK, MUTED, LINE, GRID, PAPER_TONE = (
 """Text and strong lines; what stands back; axes; grids; what is drawn upon, for marks upon dark areas."""
 
 _SERIES, _HEAT = 6, 6
+_DARK_HEAT = 3  # from here on words are in the colour of the paper
 
 
 def series_tone(rank: int) -> Tone:
@@ -57,6 +58,11 @@ def series_tone(rank: int) -> Tone:
 def heat_tone(at: int) -> Tone:
     """Return the colour of an amount, from 0, none, to 5, very much."""
     return Tone("heat", at)
+
+
+def ink_upon(at: int) -> Tone:
+    """Return the colour of words upon `heat_tone` of the same amount."""
+    return PAPER_TONE if at >= _DARK_HEAT else INK
 
 
 @dataclass(frozen=True)

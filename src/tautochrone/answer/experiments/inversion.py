@@ -125,7 +125,7 @@ def _panels(
     run: Run, told: dict[tuple[str, str], list[tuple[int, LockVerdict]]], prefix: str
 ) -> Iterator[Panel]:
     from tautochrone.answer.blocks import Panel, Place
-    from tautochrone.answer.charts import lanes
+    from tautochrone.answer.experiments import inversion_charts
     from tautochrone.judge.inversion_scene import scene, typical
 
     several_places = len({where for _, where in told}) > 1
@@ -146,7 +146,7 @@ def _panels(
         yield Panel(
             Place(prefix, index),
             f"{name}: {_TITLES[story]}",
-            lanes.scenario(one, until_ns=round(until_ns * 1.02)),
+            inversion_charts.scenario(one, until_ns=round(until_ns * 1.02)),
         )
 
 
@@ -156,8 +156,9 @@ def _usual_story(one: LockVerdict) -> str:
 
 def _waits(judged: Sequence[tuple[Run, str, Sequence[LockVerdict]]], prefix: str) -> Figure:
     from tautochrone.answer.blocks import Figure, Panel, Place
-    from tautochrone.answer.charts import rows as charts
+    from tautochrone.answer.charts.rows import key_of
     from tautochrone.answer.charts.signs import Sign
+    from tautochrone.answer.experiments import inversion_charts as charts
 
     several_places = len({one.where for _, _, verdicts in judged for one in verdicts}) > 1
     rows = [
@@ -176,7 +177,7 @@ def _waits(judged: Sequence[tuple[Run, str, Sequence[LockVerdict]]], prefix: str
         caption.append("The runs differ in the critical section or the middle task, so neither is drawn.")
     key: tuple[Sign, ...] = ()
     if any(row.verdict.gave_up for row in rows):
-        key = charts.key_of(charts.LOCK_MARKS)
+        key = key_of(charts.LOCK_MARKS)
         caption.append("Gave up: what it waited, not what it would take.")
     panel = Panel(Place(prefix), "", charts.blocking(rows, limits))
     return Figure("How long the high thread was kept waiting", (panel,), tuple(caption), key)

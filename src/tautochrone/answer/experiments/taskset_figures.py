@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tautochrone.answer.blocks import Figure, Panel, Place
-from tautochrone.answer.charts import cumulative, lanes
-from tautochrone.answer.charts.cumulative import ResponseLimit, Responses
+from tautochrone.answer.charts import lanes
+from tautochrone.answer.charts import responses as charts
+from tautochrone.answer.charts.responses import ResponseLimit, Responses
 from tautochrone.base.units import format_duration
 from tautochrone.experiments.taskset_run import (
     Expected,
@@ -108,7 +109,7 @@ def _response_panels(runs: Sequence[tuple[Run, str]], prefix: str) -> Iterator[P
                 found.append(Responses(label, run.values("response_ns", source)))
                 limits += _limits(expected_of(run), name)
         if found:
-            chart = cumulative.responses(found, list(dict.fromkeys(limits)), runs=labels)
+            chart = charts.responses(found, list(dict.fromkeys(limits)), runs=labels)
             yield Panel(Place(prefix, index), name, chart)
 
 

@@ -7,14 +7,13 @@ from typing import TypeVar
 
 from tautochrone.answer import blocks
 from tautochrone.answer.blocks import Panel, Place
-from tautochrone.answer.charts import lines as charts
-from tautochrone.answer.charts.lines import CallPoint, RatePoint, Reference
 from tautochrone.answer.charts.scales import dash_of
 from tautochrone.answer.charts.signs import Mark, Sign
 from tautochrone.answer.charts.theme import INK
 from tautochrone.judge.middleware_setting import setting_of
+from tautochrone.middleware import charts, lanes
 from tautochrone.middleware import footprint_answer as footprint
-from tautochrone.middleware import lanes
+from tautochrone.middleware.charts import CallPoint, RatePoint, Reference
 from tautochrone.middleware.footprint_judge import FootprintRun, footprint_of
 from tautochrone.middleware.lanes import Lane, rate
 from tautochrone.middleware.latency_judge import clients_of

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 from tautochrone.answer import blocks
 from tautochrone.answer.blocks import Panel, Place
-from tautochrone.answer.charts import rows, tail
-from tautochrone.answer.charts.rows import PublishedLane, StripLane
+from tautochrone.answer.charts import tail
 from tautochrone.answer.charts.scales import shape_of
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import series_tone
@@ -21,6 +20,7 @@ from tautochrone.papers.quantities.releases import each_repetition
 from tautochrone.papers.quantities.selection import reference_of, samples_of
 from tautochrone.papers.report.figures import looks
 from tautochrone.papers.report.figures.looks import in_ns
+from tautochrone.papers.report.figures.strips import PublishedLane, StripLane, strips
 from tautochrone.papers.report.figures.study import Study
 from tautochrone.papers.systems import label_of
 from tautochrone.papers.value import Absent
@@ -94,9 +94,7 @@ def draw_strips(figure: Figure, measurements: Measurements, prefix: str, study: 
         *looks.key_of_systems(names, measurements, line=False),
         *looks.key_of_published([replace(one, label="") for one in marks], figure, study),
     )
-    panel = Panel(
-        Place(f"{prefix}-strips"), "", rows.strips(lanes, known, looks.series_of(figure), title=title)
-    )
+    panel = Panel(Place(f"{prefix}-strips"), "", strips(lanes, known, looks.series_of(figure), title=title))
     caption = (*([_STRIPS_CAPTION] if lanes else []), *looks.where_from(marks, study))
     return [blocks.Figure(figure.title, (panel,), caption, key, tuple(notes))]
 

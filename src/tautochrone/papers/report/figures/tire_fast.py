@@ -2,12 +2,12 @@
 
 from tautochrone.answer import blocks
 from tautochrone.answer.blocks import Panel, Place
-from tautochrone.answer.charts import lines as charts
 from tautochrone.papers.document import Figure
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities.tire import fast_cells
 from tautochrone.papers.report.figures.study import Study
 from tautochrone.papers.report.figures.tires import counterpart
+from tautochrone.tire import fast_charts as charts
 
 
 def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:  # noqa: ARG001 - as all charts

@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 
 from tautochrone.answer import blocks
 from tautochrone.answer.blocks import Panel, Place
-from tautochrone.answer.charts import tiles as charts
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK
-from tautochrone.answer.charts.tiles import PublishedRing
 from tautochrone.papers.document import Figure, Mark
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities.tire import ANY, map_cells, team_of
 from tautochrone.papers.report.figures.looks import published_path
 from tautochrone.papers.report.figures.study import Study
 from tautochrone.papers.report.figures.tires import counterpart
+from tautochrone.tire import map_charts as charts
 from tautochrone.tire.grid_judge import MapCell
+from tautochrone.tire.map_charts import PublishedRing
 
 _CAPTIONS = {
     charts.HARD: "Where one deadline is missed, the tire is too large for hard real time.",

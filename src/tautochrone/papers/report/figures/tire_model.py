@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from tautochrone.answer import blocks
 from tautochrone.answer.blocks import Panel, Place
-from tautochrone.answer.charts import lines as charts
 from tautochrone.papers.document import Figure
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities.tire_model import studies_of
 from tautochrone.papers.report.figures.study import Study
 from tautochrone.papers.systems import label_of
+from tautochrone.tire import model_charts as charts
 from tautochrone.tire.model_fit import TOLERANCE
 from tautochrone.tire.model_judge import ModelStudy as Model
 from tautochrone.tire.model_words import fit_shown, rows, teams_of

@@ -1,39 +1,28 @@
-"""Tiles in shades: latencies of a kernel matrix, missed deadlines over masses and threads.
+"""Missed deadlines over masses and threads, as garre2014 has them in Figures 8 to 13.
 
-The map of missed deadlines is that of garre2014, Figures 8 to 13. A tile of it covers no more of the axis
-than its share of the gap to the next number of masses, so that nothing is shown of what lies between; where
-there are very many, tiles touch. Numbers of threads are categories, not to scale, as in the paper.
+A tile covers no more of the axis than its share of the gap to the next number of masses, so that nothing is
+shown of what lies between; where there are very many, tiles touch. Numbers of threads are categories, not to
+scale, as in the paper.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, Told, literal
 from tautochrone.answer.charts.scales import Scale, bands, linear, logarithmic, round_numbers
 from tautochrone.answer.charts.signs import TILE, Sign, as_in_key
-from tautochrone.answer.charts.theme import INK, LINE, MUTED, PAPER_TONE, Tone, heat_tone
+from tautochrone.answer.charts.theme import INK, LINE, PAPER_TONE, Tone, heat_tone, ink_upon
 from tautochrone.answer.typeset import duration, number
 from tautochrone.base.words import plural
 from tautochrone.tire.grid_judge import CLASSES as MISSES
 from tautochrone.tire.grid_judge import MapCell, class_of
 
-if TYPE_CHECKING:
-    from tautochrone.virtual_lab.matrix_results import MatrixCell as Cell
-    from tautochrone.virtual_lab.matrix_results import MatrixResults, MatrixRow
-
-TIMES_THE_BEST = (1.5, 3.0, 10.0, 30.0, 100.0)
-"""Up to how many times the best of its column a tile has each shade; the last shade is for more."""
-
 HARD, SOFT = "hard", "soft"
 """Kinds of maps: whether a deadline was missed, and how many."""
 
-_FROM_DARK = 3  # class from which on a tile is dark
-_MATRIX_ROW_PX, _TEXT_PX = 46, 56
 _STRUCK_TILE = "M2 1h18v10h-18zM2 7v2h18v-2z"
 _LINE = "M2 5.500h18v1h-18z"
 _SHARE_OF_GAP = 0.8
@@ -43,95 +32,6 @@ _MOST_NUMBERS = 11  # numbers of masses up to which each is told at the axis, an
 _STRIKE = 0.27  # of a row, below its middle: there stands the number
 _PATCH = 170
 _ROW_PX, _LEAST_ROW_PX, _MOST_PX = 34, 15, 420
-
-
-def _ink(at: int) -> Tone:
-    """The colour of words on a tile of this class."""
-    return PAPER_TONE if at >= _FROM_DARK else INK
-
-
-# A kernel matrix.
-
-
-def matrix(results: MatrixResults) -> Chart:
-    """Draw a tile for each machine, from top to bottom, and load, from left to right."""
-    names = [row.name for row in results.rows]
-    x = bands(
-        "load",
-        results.loads,
-        padding=(0.04, 0.02),
-        fixed=True,
-        orient="top",
-        labelAngle=0,
-        domain=False,
-        ticks=False,
-    )
-    y = bands("name", names, padding=(0.06, 0.02), fixed=True, labelLimit=200)
-    rows = [_matrix_tile(row, cell, results) for row in results.rows for cell in row.cells]
-    missing = Rows([row for row in rows if "fill" not in row], x=x, y=y)
-    measured = Rows([row for row in rows if "fill" in row], x=x, y=y)
-    place: list[Told] = [("name", "machine"), "load"]
-    told = [
-        *place,
-        "worst",
-        ("rare", "99.9 %"),
-        ("times", "times the best"),
-        ("missed", "missed releases"),
-        "run",
-    ]
-    # Numbers that would run into each other say nothing. On paper the scale has another name, and room.
-    fits = {"expr": f"inrange(bandwidth('x'), [1, {_TEXT_PX}]) ? 0 : 1"}
-    words: dict[str, Any] = {"opacity": fits, "color": literal("ink"), "tooltip": told}
-    layers = [
-        missing.text("worst", fontSize=11, color=MUTED, tooltip=[*place, "why"]),
-        measured.rect(fill=literal("fill"), tooltip=told),
-        measured.text("worst", fontSize=12, fontWeight=600, dy=-6, **words),
-        measured.text("rare", fontSize=10, dy=9, **words),
-    ]
-    said = [
-        f"{row.name}, {cell.load}: worst {duration(cell.worst_ns)}"
-        for row in results.rows
-        for cell in row.cells
-        if cell.summary is not None
-    ]
-    told_words = f"Worst latency of each machine under each load. {'; '.join(said)}."
-    return Chart(layers, _MATRIX_ROW_PX * len(names), told_words)
-
-
-def key_of_matrix(results: MatrixResults) -> tuple[Sign, ...]:
-    """Return the key: of what stands in this chart only."""
-    cells = [cell for row in results.rows for cell in row.cells]
-    there = {_times_class(cell, results) for cell in cells if cell.summary is not None}
-    first, *between = (f"up to {edge:g}" for edge in TIMES_THE_BEST)
-    words = [f"{first} times the best", *between, f"over {TIMES_THE_BEST[-1]:g}"]
-    return tuple(Sign(said, path=TILE, tone=heat_tone(at)) for at, said in enumerate(words) if at in there)
-
-
-def _times_class(cell: Cell, results: MatrixResults) -> int:
-    best_ns = results.best_ns(cell.load)
-    times = cell.worst_ns / best_ns if cell.worst_ns and best_ns else 1.0
-    return sum(times > edge for edge in TIMES_THE_BEST)
-
-
-def _matrix_tile(row: MatrixRow, cell: Cell, results: MatrixResults) -> Row:
-    place = {"name": row.name, "load": cell.load}
-    if cell.summary is None:
-        return {**place, "worst": "N/A", "why": cell.why}
-    at = _times_class(cell, results)
-    best_ns = results.best_ns(cell.load)
-    return {
-        **place,
-        "worst": duration(cell.worst_ns),
-        "rare": duration(cell.rare_ns) if cell.rare_ns is not None else "too few",
-        "times": f"{cell.summary.maximum / best_ns:,.3g}" if best_ns else "N/A",
-        "missed": f"{cell.missed:,} of {cell.released:,}",
-        "run": cell.run,
-        "fill": heat_tone(at),
-        "ink": _ink(at),
-    }
-
-
-# Missed deadlines over masses and threads.
 
 
 @dataclass(frozen=True)
@@ -327,7 +227,7 @@ def _misses(cells: Sequence[MapCell], tiles: Mapping[int, Tile], x: Channel, y: 
             "low": tiles[cell.nodes].at,
             "threads": str(cell.threads),
             "text": number(cell.missed),
-            "ink": _ink(class_of(cell.missed)),
+            "ink": ink_upon(class_of(cell.missed)),
         }
         for cell in cells
         if cell.missed is not None
