@@ -123,7 +123,7 @@ def test_a_chart_that_lost_its_place_is_not_drawn(tauto: Command, monkeypatch: p
 
 def test_a_part_of_a_comparison_costs_that_part_only(tauto: Command) -> None:
     runs = idle_and_loaded(tauto.store)
-    tauto.break_("compare.tables.conditions")
+    tauto.break_("comparison.tables.conditions")
     code, out, err = tauto.run(
         "compare", *(run.id for run in runs), "--out", "page.html", "--fail-on", "max +1%"
     )
@@ -138,7 +138,7 @@ def test_a_part_of_a_comparison_costs_that_part_only(tauto: Command) -> None:
 
 def test_json_that_can_not_be_made_costs_no_page(tauto: Command) -> None:
     runs = idle_and_loaded(tauto.store)
-    tauto.break_("compare.answer.as_table")
+    tauto.break_("comparison.answer.as_table")
     code, out, err = tauto.run("compare", *(run.id for run in runs), "--out", "page.html", "--json")
     assert (code, out) == (70, "")
     assert 'id="numbers"' in read(Path("page.html"))
