@@ -69,7 +69,7 @@ def test_a_stop_half_way_keeps_what_was_measured(tmp_path: Path) -> None:
     ("arguments", "says"),
     [
         (["--periods", "10ms,10"], "10ms,30ms,50ms"),
-        (["--periods", ""], "between 10us and 1h"),
+        (["--periods", ""], "--periods needs a value: an empty one was given."),
         (["--periods", "10ms,"], "between 10us and 1h"),
         (["--periods", "1ms,5ms,1000us"], "named twice"),
         (["--periods", "1ns"], "between 10us and 1h"),
