@@ -19,10 +19,9 @@ from tautochrone.papers.claims.evidence import Answer, Asked, Finding
 from tautochrone.papers.document import Paper
 from tautochrone.papers.read import parse
 from tautochrone.papers.report import claims, comma, folder, latex, markdown, page, terminal
-from tautochrone.papers.report import made as flat
 from tautochrone.papers.report.made import Length, Made
 from tautochrone.papers.report.page import AGAINST, matrix, said_once
-from tautochrone.papers.report.sheet import Sheet, arrange
+from tautochrone.papers.report.sheet import Sheet, arrange, flat_heads, flat_rows
 from tautochrone.papers.side_by_side import lay
 
 STUDY = """
@@ -136,10 +135,10 @@ def test_systems_stand_below_each_other_with_who_measured_them_above(tmp_path: P
 
     assert one.blocks[0].title == "Published: Nobody (2004)"
     assert one.blocks[1].title.startswith("Measured here, 20")
-    assert [row.cells[0].text for row in flat.rows(one)] == [
+    assert [row.cells[0].text for row in flat_rows(one)] == [
         name for name in ("RTOS", "GPOS", "this machine", "lab:debian-rt") for _ in range(2)
     ]
-    assert flat.heads(one) == ["", "", "", "Maximum, idle", "Maximum, loaded"]
+    assert flat_heads(one) == ["", "", "", "Maximum, idle", "Maximum, loaded"]
     assert [cell.columns for cell in one.heads[0]] == [3, 2]
 
 
@@ -154,7 +153,7 @@ def test_systems_stand_side_by_side_as_long_as_there_is_room(tmp_path: Path) -> 
 
 def test_every_row_is_as_wide_as_the_table(tmp_path: Path) -> None:
     for one in (sheet(tmp_path), sheet(tmp_path / "b", "columns")):
-        assert all(len(row.cells) == one.width for row in flat.rows(one))
+        assert all(len(row.cells) == one.width for row in flat_rows(one))
         assert all(sum(cell.columns for cell in row) == one.width for row in one.heads)
 
 
@@ -163,7 +162,7 @@ def test_a_row_of_which_a_study_prints_nothing_is_left_out(tmp_path: Path) -> No
     paper = parse(text, "nobody2004")
     one = arrange(lay(paper.tables[0], made(tmp_path).measurements, paper))
 
-    assert [row.cells[0].text for row in flat.rows(one)][:4] == ["RTOS", "RTOS", "GPOS", "this machine"]
+    assert [row.cells[0].text for row in flat_rows(one)][:4] == ["RTOS", "RTOS", "GPOS", "this machine"]
 
 
 @pytest.mark.slow
@@ -337,7 +336,7 @@ def test_a_system_without_a_number_is_one_row(tmp_path: Path) -> None:
     one = made(tmp_path, nothing=True)
     arranged = arrange(lay(one.paper.tables[0], one.measurements, one.paper))
 
-    assert [[cell.text for cell in row.cells] for row in flat.rows(arranged)][-2:] == [
+    assert [[cell.text for cell in row.cells] for row in flat_rows(arranged)][-2:] == [
         [name, "not measured", "", "", ""] for name in ("this machine", "lab:debian-rt")
     ]
     assert_is_latex(latex.table(arranged, "x"))

@@ -52,7 +52,6 @@ _SUBJECT = re.compile(
     r"(?:\s+of\s+(?P<source>'[^']+'|\"[^\"]+\"|[^\s'\"]+))?"
     r"(?:\s+(?P<word>above|beyond|over|>)\s*(?P<beyond>.+)|\s+(?P<what>\S+))?"
 )
-_LATER = ("above", "beyond", "over", ">")
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,6 @@ CPU = Option("cpu", "text", "The CPU that all its threads run on.", "the first",
 PLACE = Option("place", "choice", "Rows on one CPU, on two, or both.", "both", ("both", "same", "different"))
 COUNT = Option("count", "count", "Recorded samples of each row.", "10000")
 WARMUP = Option("warmup", "count", "Samples of each row before those, not recorded.", "256")
-STAGES = (CPUS, PLACE, COUNT, WARMUP, *CONDITIONS)
 """Of experiments that run one row after the other, each on one CPU or on two (``stage_options.h``)."""
 
 DURATION = Option("duration", "time", "Length of the recorded part.", "10s")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tautochrone.judge import tire_run as tire
+from tautochrone.judge import tire_run
 from tautochrone.judge.circumstances import deployment_name, remote
 from tautochrone.judge.verdict import MeasuredLoop, Verdict, Way, judge
 from tautochrone.run.folder import Run
@@ -28,7 +28,7 @@ def is_about_a_loop(header: Mapping[str, Any]) -> bool:
 
 def is_a_loop_with_work(header: Mapping[str, Any]) -> bool:
     """Whether a run tells how long the cycles of a loop take with all of its threads' work in them."""
-    return header.get("experiment") == tire.EXPERIMENT and bool(periods_ns(header))
+    return header.get("experiment") == tire_run.EXPERIMENT and bool(periods_ns(header))
 
 
 def measured_loops(run: Run) -> list[MeasuredLoop]:
@@ -57,7 +57,7 @@ def _loop(run: Run, book: Books, *, with_work: bool = False) -> MeasuredLoop:
     )
     return MeasuredLoop(
         period_ns=periods_ns(manifest.header)[book.source],
-        source=tire.words(run) if with_work else book.name,
+        source=tire_run.words(run) if with_work else book.name,
         cpu=None if with_work else obtained.get("cpu"),
         load=str(manifest.conditions.get("load", "not known")),
         completed=book.completed,

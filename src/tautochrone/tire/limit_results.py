@@ -11,9 +11,6 @@ from tautochrone.tire.grid_question import team_in_words
 from tautochrone.tire.limit_judge import CROWDED, LateStep, Limit, Limiter, LimitTrial
 from tautochrone.tire.limit_search import LimitFindings, LimitSearch
 
-# What the search for the largest tire says, in sentences; and how sure that is.
-
-
 _FEWEST_STEPS = 300
 """With so many, a flawless trial leaves at most 1 in 100 steps open at 95 % confidence."""
 

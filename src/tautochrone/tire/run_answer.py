@@ -1,4 +1,4 @@
-"""The tire of garre2014 as its runs show it: deadlines, equation (1), where the time went."""
+"""What a run of the tire shows: its tables, and what has to be said below them."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def share(value: float) -> str:
     return f"{value * 100:.3g}%"
 
 
-# The tire of garre2014: deadlines, equation (1), where the time went..
+# The tire of garre2014: deadlines, equation (1), where the time went.
 
 
 _NA = "N/A"

@@ -8,9 +8,6 @@ from tautochrone.judge.tail.answer import AtRate, Reach, Share
 from tautochrone.judge.tail.source import SourceTail
 from tautochrone.statistics.tails.tail import Check, Peaks
 
-# What a tail says, in words.
-
-
 SAYS: dict[Reach, str] = {
     "measured": "measured",
     "extrapolated": "extrapolated",

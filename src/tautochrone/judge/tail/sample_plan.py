@@ -18,7 +18,6 @@ from tautochrone.statistics.sample_size import (
 USUAL_RATES_HZ = (100.0, 1_000.0, 10_000.0)
 USUAL_EXCEEDING = (1, 2, 5)
 PRECISION = 0.2
-_MOST_SAMPLES = 1e15
 _RAREST = 1e-14
 
 

@@ -32,7 +32,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
-from tautochrone.base import toml as toml_lines
+from tautochrone.base import toml
 from tautochrone.base.errors import UsageError
 from tautochrone.base.reading import read_text
 from tautochrone.experiments import EXPERIMENTS, Value
@@ -113,11 +113,11 @@ class Document:
     require: tuple[str, ...] = ()
     paper: str = ""
 
-    def has(self, place: toml_lines.Path) -> bool:
+    def has(self, place: toml.Path) -> bool:
         """Whether something stands at this place of the file."""
-        return toml_lines.line_of(self.text, place) is not None
+        return toml.line_of(self.text, place) is not None
 
-    def mistake(self, place: toml_lines.Path, message: str, advice: str = "") -> UsageError:
+    def mistake(self, place: toml.Path, message: str, advice: str = "") -> UsageError:
         """A mistake at this place of the file, or, where nothing stands there, at what it lies in.
 
         What the command line gave is told with its option: no line of the file is wrong.
@@ -152,7 +152,7 @@ def parse(text: str, path: Path) -> Document:
         UsageError: it is not TOML, or says something that can't be.
     """
     try:
-        table = toml_lines.toml_of(text)
+        table = toml.toml_of(text)
     except ValueError as error:
         where = _IN_TOML.search(str(error))
         raise UsageError(
@@ -167,9 +167,9 @@ def parse(text: str, path: Path) -> Document:
     return _Reader(text, path).document(table)
 
 
-def mistake(path: Path, text: str, place: toml_lines.Path, message: str, advice: str = "") -> UsageError:
+def mistake(path: Path, text: str, place: toml.Path, message: str, advice: str = "") -> UsageError:
     """What is wrong, after the file and the line of the place, or of what it lies in."""
-    lines = toml_lines.lines_of(text)
+    lines = toml.lines_of(text)
     while place and place not in lines:
         place = place[:-1]
     where = f"{path}:{lines[place]}" if place else str(path)
@@ -268,7 +268,7 @@ class _Reader:
             require=self._own_requirements(table, place),
         )
 
-    def _own_requirements(self, table: Mapping[str, Any], place: toml_lines.Path) -> tuple[str, ...] | None:
+    def _own_requirements(self, table: Mapping[str, Any], place: toml.Path) -> tuple[str, ...] | None:
         if "require" not in table:
             return None
         return () if table["require"] == [] else self._texts(table, "require", place)
@@ -277,7 +277,7 @@ class _Reader:
         self,
         table: Mapping[str, Any],
         known: Sequence[str],
-        place: toml_lines.Path,
+        place: toml.Path,
         what: str,
         others: Sequence[str] = (),
     ) -> dict[str, tuple[Value, ...]]:
@@ -338,9 +338,7 @@ class _Reader:
             )
         return found
 
-    def _only(
-        self, table: Mapping[str, Any], known: Sequence[str], place: toml_lines.Path, what: str
-    ) -> None:
+    def _only(self, table: Mapping[str, Any], known: Sequence[str], place: toml.Path, what: str) -> None:
         for key in table:
             if key not in known:
                 advice = suggestion(key, known)
@@ -348,10 +346,10 @@ class _Reader:
                     advice = "Options of experiments stand below [defaults], or below their [[experiment]]."
                 raise self._mistake((*place, key), f"'{key}' means nothing in {what}", advice)
 
-    def _axes(self, table: Mapping[str, Any], place: toml_lines.Path) -> dict[str, tuple[str, ...]]:
+    def _axes(self, table: Mapping[str, Any], place: toml.Path) -> dict[str, tuple[str, ...]]:
         return {axis: self._texts(table, axis, place) for axis in AXES if axis in table}
 
-    def _texts(self, table: Mapping[str, Any], key: str, place: toml_lines.Path) -> tuple[str, ...]:
+    def _texts(self, table: Mapping[str, Any], key: str, place: toml.Path) -> tuple[str, ...]:
         value = table[key]
         values = value if isinstance(value, list) else [value]
         for at, one in enumerate(values):
@@ -369,7 +367,7 @@ class _Reader:
                 raise self._mistake((*place, key, at), f"'{one}' is named twice", "Take one of them away.")
         return found
 
-    def _line(self, table: Mapping[str, Any], key: str, place: toml_lines.Path) -> str:
+    def _line(self, table: Mapping[str, Any], key: str, place: toml.Path) -> str:
         value = table[key]
         if not isinstance(value, str) or not value.strip() or not value.isprintable():
             raise self._mistake(
@@ -385,7 +383,7 @@ class _Reader:
             )
         return value
 
-    def _mistake(self, place: toml_lines.Path, message: str, advice: str) -> UsageError:
+    def _mistake(self, place: toml.Path, message: str, advice: str) -> UsageError:
         return mistake(self._path, self._text, place, message, advice)
 
 

@@ -1,4 +1,4 @@
-"""Measuring slots of a plan on virtual machines several at once, each in a process of its own."""
+"""Virtual machines of a plan at work several at once: asked what they are, and measured on."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -29,8 +29,7 @@ from tautochrone.statistics.difference.dependence import (
 )
 from tautochrone.statistics.reduction import Reduction
 
-# The 95 % interval of a number that is no plain statistic of samples: of a mean of such, and of a
-# ratio.
+# The 95 % interval of a number that is no plain statistic of samples: of a mean of such, and of a ratio.
 
 
 Limits = tuple[float, float]

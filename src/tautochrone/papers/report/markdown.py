@@ -4,19 +4,18 @@ from collections.abc import Sequence
 
 from tautochrone.answer.render.markdown import plain
 from tautochrone.answer.typeset import POWER, head_micro, micro
-from tautochrone.papers.report import made as flat
 from tautochrone.papers.report.claims import Line, in_groups
-from tautochrone.papers.report.sheet import Cell, Sheet
+from tautochrone.papers.report.sheet import Cell, Sheet, flat_heads, flat_rows
 
 
 def table(sheet: Sheet) -> str:
     """The text of a table: its title, a line for each row, its footnotes."""
-    heads = flat.heads(sheet)
+    heads = flat_heads(sheet)
     first = [*["---"] * sheet.names, *["---:"] * (sheet.width - sheet.names)]
     title = _said(sheet.title)
     lines = [f"**{_said(sheet.name)}** {title}" if sheet.name else title, ""]
     lines += [_line([_said(head) for head in heads]), _line(first)]
-    for row in flat.rows(sheet):
+    for row in flat_rows(sheet):
         if row.title:
             lines.append(_line([f"*{_said(row.title)}*", *[""] * (sheet.width - 1)]))
         lines.append(_line([_cell(cell) for cell in row.cells]))

@@ -16,9 +16,8 @@ from tautochrone.papers.conditions import compare
 from tautochrone.papers.document import Paper, Printed, Table
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.report import claims
-from tautochrone.papers.report import made as flat
 from tautochrone.papers.report.made import Made
-from tautochrone.papers.report.sheet import arrange
+from tautochrone.papers.report.sheet import arrange, flat_heads, flat_rows
 from tautochrone.papers.side_by_side import Entry, Laid, lay, said_of
 from tautochrone.papers.value import Absent
 
@@ -51,9 +50,9 @@ def _show_table(console: Console, table: Table, made: Made) -> None:
 def grid(laid: Laid, name: str) -> Grid:
     """A table for terminals: every system below the one before, who measured it beside its name."""
     sheet = arrange(laid, most_columns=0)
-    heads = flat.heads(sheet)
+    heads = flat_heads(sheet)
     rows, whose = [], ""
-    for row in flat.rows(sheet):
+    for row in flat_rows(sheet):
         whose = row.title or whose
         cells = [f"{cell.text}{_letters(cell.notes)}" for cell in row.cells]
         rows.append(tuple(cells))

@@ -1,4 +1,4 @@
-"""Operations per second by type (schmidt2002, Figure 2): a part two-way, a part one-way."""
+"""The figures of schmidt2002: throughput by type, latency and jitter over clients, memory by section."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,8 +11,7 @@ from tautochrone.answer.charts.scales import dash_of
 from tautochrone.answer.charts.signs import Mark, Sign
 from tautochrone.answer.charts.theme import INK
 from tautochrone.judge.middleware_setting import setting_of
-from tautochrone.middleware import charts, lanes
-from tautochrone.middleware import footprint_answer as footprint
+from tautochrone.middleware import charts, footprint_answer, lanes
 from tautochrone.middleware.charts import CallPoint, RatePoint, Reference
 from tautochrone.middleware.footprint_judge import FootprintRun, footprint_of
 from tautochrone.middleware.lanes import Lane, rate
@@ -170,7 +169,7 @@ def draw_footprint(
 ) -> list[blocks.Figure]:
     """Sizes first, as far as the build noted them; then what the servers had of memory."""
     lanes: list[Lane[FootprintRun]] = [one.lane(footprint_of) for one in measured(figure, measurements)]
-    found = footprint.figures(lanes, prefix)
+    found = footprint_answer.figures(lanes, prefix)
     notes = dict.fromkeys(
         f"{lane.name}: no library: {why.partition(': ')[2].rstrip('.') or why.rstrip('.')}."
         for lane in lanes

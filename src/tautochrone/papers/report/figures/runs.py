@@ -1,7 +1,4 @@
-"""Quantiles of each series against those of a reference, a panel for each: Figure 3 of delgado2020.
-
-A query is ``given`` its ``reference``, a deployment.
-"""
+"""Figures drawn of runs: quantiles and schedules of delgado2020, and the dots of koh2013."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
