@@ -148,8 +148,10 @@ def reach(transport: str, endpoint: str) -> socket.socket:
     """A socket connected to the endpoint of a servant."""
     if transport == "unix":
         made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        made.settimeout(PATIENCE_S)
+        # With a time-out of Python's it would not block, and be refused at once where many wait already.
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(PATIENCE_S), 0))
         made.connect(endpoint.replace("@", "\0", 1))
+        made.settimeout(PATIENCE_S)
         return made
     host, port = address_of(endpoint)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

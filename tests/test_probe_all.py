@@ -145,7 +145,7 @@ def test_what_goes_wrong_while_measuring_is_an_exit_code_and_the_rest_is_kept(
     broken = tmp_path / "probe"
     broken.write_text(
         "#!/bin/sh\n"
-        f'case "$*" in *"--count 77"*) {find_probe()} "$@" | head -c 3000; exit 1;; esac\n'
+        f'case "$*" in *"--count 77"*) {find_probe()} "$@" | head -c -8; exit 1;; esac\n'
         f'exec {find_probe()} "$@"\n'
     )
     broken.chmod(0o755)
