@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests" / "support")]
 
 from tail_data import GOOD, INDEPENDENT, POOR, Law, Values, two_causes  # noqa: E402
 from tautochrone.statistics.reduction import Reduction, reduce  # noqa: E402

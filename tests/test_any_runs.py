@@ -22,6 +22,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, sync_playwright
+from test_report_page import CHROMIUM, QUIET, look
 
 import tautochrone as tc
 from any_runs import KINDS, Made, S, Samples, made, store_made
@@ -33,7 +34,6 @@ from tautochrone.machine.facts import gather
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.local import LocalTarget
-from test_report_page import CHROMIUM, QUIET, look
 
 ANSWERED = (0, 6, 7)
 REFUSED = (2, 4, 5)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
+from test_report_page import CHROMIUM, QUIET, look
 
 from hog import hog
 from real import a_cpu, policy_options, tauto
 from tautochrone.run.store import Store
-from test_report_page import CHROMIUM, QUIET, look
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from where import ROOT
+
 LAB = ROOT / "src" / "tautochrone"
 
 

@@ -105,7 +105,7 @@ def measure(name: str) -> None:
 
 def make() -> None:
     """Make the runs that no guest measures: long, damaged, of several nights or deployments."""
-    sys.path.insert(0, str(HERE.parent))
+    sys.path[:0] = [str(HERE.parent), str(HERE.parent / "support")]
     from golden.made import MADE
 
     for name, fill in MADE.items():
@@ -115,7 +115,7 @@ def make() -> None:
 
 def accept(names: tuple[str, ...]) -> None:
     """Write the answers of these cases anew, and remove those that nobody asks for any more."""
-    sys.path.insert(0, str(HERE.parent))
+    sys.path[:0] = [str(HERE.parent), str(HERE.parent / "support")]
     from golden.asked import Desk
     from golden.cases import CASES, kept_of, place_of
 

@@ -55,7 +55,8 @@ def read_ahead(tree: Tree) -> None:
     """Announce what will be read, so that a far machine is asked in a few round trips.
 
     There are three steps, as what each finds tells where to look next. Nothing here is needed for the facts
-    to be right: what is missing is read one by one. `tests/test_machine_reads.py` counts how much that is.
+    to be right: what is missing is read one by one; `tests/machine/test_machine_reads.py` counts how
+    much that is.
     """
     paths = [path for row in FACTS for path in (*row.places, *row.also)]
     tree.files.prefetch(tuple(path for path in paths if "{cpu}" not in path))

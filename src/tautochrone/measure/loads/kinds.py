@@ -132,7 +132,7 @@ KINDS: Mapping[str, Kind] = {
         any_policy=True,
     ),
 }
-"""The built-in loads; `tests/test_plan_loads.py` sees that the probe has the same ones."""
+"""The built-in loads; `tests/campaign/test_plan_loads.py` sees that the probe has the same ones."""
 
 TAKES_THE_REST = {
     STRESS_NG: "stress-ng with these arguments, where it is installed",

@@ -1,0 +1,287 @@
+"""The command as a person meets it: help, mistyped verbs, and every way it can end."""
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from real import tauto
+from tautochrone.cli.app import with_verb
+from where import ROOT
+
+FAILING = """
+import sys
+from tautochrone.command.ending import run_to_exit_code
+from tautochrone.base.errors import NotPermittedError
+
+def not_permitted(): raise NotPermittedError("FIFO is not permitted", "Ask for it.")
+def fault(): raise ValueError("seven")
+def interrupted(): raise KeyboardInterrupt
+def flood():
+    while True: print("x" * 1000)
+def table_on_stdout(stderr=False):
+    from tautochrone.answer.console import make_console
+    while True: make_console(stderr=stderr).print("x" * 1000)
+def table_on_stderr(): table_on_stdout(stderr=True)
+def full_elsewhere(): raise OSError(28, "No space left on device")
+def peer_is_gone(): raise BrokenPipeError(32, "Broken pipe")
+
+sys.exit(run_to_exit_code(globals()[sys.argv[1]]))
+"""
+
+
+def run_python(arguments: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def run_tauto(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return run_python(["-c", "from tautochrone.cli.app import main; main()", *arguments])
+
+
+def end_by(way: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return run_python(["-c", FAILING, way], **environment)
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        (("probe", "cyclic", "--priority", "abc"), "'--priority': 'abc' is not a whole number."),
+        (("probe", "cyclic", "--count", "1.5"), "'--count': '1.5' is not a whole number."),
+        (("check", "--rate", "1kHz", "--seconds", "long"), "'--seconds': 'long' is not a number."),
+    ],
+)
+def test_what_is_no_number_is_said_plainly(words: tuple[str, ...], wrong: str) -> None:
+    ended = run_tauto(*words)
+    assert ended.returncode == 2
+    assert wrong in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "words", ["answer --out=", "compare a b -o ''", "figure latest --out ''", "check --junit= --rate 1kHz"]
+)
+def test_an_output_without_a_name_is_refused(words: str) -> None:
+    ended = run_tauto(*shlex.split(words))
+    assert ended.returncode == 2
+    (wrong, advice) = ended.stderr.splitlines()
+    assert wrong.endswith(" needs a name: an empty one was given")
+    assert advice == "Name it, or leave it out."
+
+
+def test_help_names_every_verb() -> None:
+    ended = run_tauto("--help")
+    assert ended.returncode == 0
+    listed = ended.stdout.partition("Commands:")[2]
+    assert "Exit codes: 0 done" in ended.stdout
+    for verb in ("answer", "probe", "list", "show", "report", "figure", "export", "recover", "doctor"):
+        assert f"\n  {verb} " in listed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["doctor"], ["--help"]])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_device_is_told_as_such(arguments: list[str], unbuffered: str, tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-c", "from tautochrone.cli.app import main; main()", *arguments],
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered, "TAUTO_STORE": str(tmp_path)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert ended.returncode == 4
+    assert ended.stderr.splitlines() == [
+        "tauto: the output can't be written: No space left on device",
+        "Make room there, or send it elsewhere.",
+    ]
+
+
+@pytest.mark.parametrize("verb", ["--help", "--version", "list --json"])
+def test_an_output_that_is_closed_is_told_as_such(verb: str, tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [
+            "sh",
+            "-c",
+            f'exec "$0" -c "from tautochrone.cli.app import main; main()" {verb} >&-',
+            sys.executable,
+        ],
+        env=os.environ | {"TAUTO_STORE": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 4
+    assert ended.stderr.splitlines() == [
+        "tauto: the output can't be written: Bad file descriptor",
+        "Make room there, or send it elsewhere.",
+    ]
+
+
+def test_a_full_disk_elsewhere_is_not_blamed_on_the_output(tmp_path: Path) -> None:
+    ended = end_by("full_elsewhere", XDG_STATE_HOME=str(tmp_path))
+    assert ended.returncode == 70
+
+
+@pytest.mark.parametrize(
+    "seconds", ["nan", *(pytest.param(one, marks=pytest.mark.slow) for one in ("1", "1e9", "-5"))]
+)
+def test_a_first_answer_that_is_too_short_or_too_long_is_refused_in_plain_words(seconds: str) -> None:
+    ended = run_tauto(f"--seconds={seconds}")
+    assert ended.returncode == 2
+    assert "from 2 to 3600 seconds" in ended.stderr
+
+
+@pytest.mark.slow
+def test_a_report_that_can_not_be_written_is_told_before_measuring(tmp_path: Path) -> None:
+    probe = tmp_path / "probe"
+    probe.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+    probe.chmod(0o755)
+    program = ["-c", "from tautochrone.cli.app import main; main()"]
+    for place, told in ((tmp_path / "no" / "x.html", "there is no folder"), (tmp_path, "it is a folder")):
+        ended = run_python(
+            [*program, "--out", str(place)], TAUTO_PROBE=str(probe), TAUTO_STORE=str(tmp_path / "store")
+        )
+        assert ended.returncode == 4
+        assert told in ended.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["probe"]
+
+
+def test_help_imports_nothing_heavy() -> None:
+    program = "import sys; from tautochrone.cli.app import app; print(*sys.modules)"
+    loaded = run_python(["-c", program]).stdout.split()
+    assert "typer" in loaded
+    assert not {"numpy", "scipy", "pyarrow", "duckdb", "altair", "jinja2", "rich.table"} & set(loaded)
+
+
+def test_a_mistyped_verb_is_a_usage_error_that_suggests_the_near_one() -> None:
+    ended = run_tauto("reprot")
+    assert ended.returncode == 2
+    assert "'report'" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "understood"),
+    [
+        ([], ["answer"]),
+        (["--quick"], ["answer", "--quick"]),
+        (["--store", "x"], ["--store", "x", "answer"]),
+        (["--store=x", "--quick"], ["--store=x", "answer", "--quick"]),
+        (["--store", "x", "list"], ["--store", "x", "list"]),
+        (["--store"], ["--store"]),
+        (["--help"], ["--help"]),
+        (["--version"], ["--version"]),
+        (["list", "--json"], ["list", "--json"]),
+    ],
+)
+def test_without_a_verb_the_first_answer_is_meant(given: list[str], understood: list[str]) -> None:
+    assert with_verb(given) == understood
+
+
+def test_an_error_for_people_is_its_message_its_advice_and_its_code() -> None:
+    ended = end_by("not_permitted")
+    assert ended.returncode == 3
+    assert ended.stderr.splitlines() == ["tauto: FIFO is not permitted", "Ask for it."]
+
+
+def test_a_fault_is_told_in_one_line_and_its_traceback_saved(tmp_path: Path) -> None:
+    ended = end_by("fault", XDG_STATE_HOME=str(tmp_path))
+    assert ended.returncode == 70
+    (line,) = ended.stderr.splitlines()
+    (saved,) = tmp_path.rglob("fault-*.txt")
+    assert "ValueError: seven" in line
+    assert line.endswith(str(saved))
+    assert "Traceback" in saved.read_text()
+
+
+def test_a_fault_is_told_even_where_nothing_can_be_saved(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    ended = end_by("fault", XDG_STATE_HOME=str(tmp_path / "file"))
+    assert ended.returncode == 70
+    assert "ValueError: seven" in ended.stderr
+    assert "TAUTO_DEBUG=1" in ended.stderr
+
+
+def test_debugging_shows_the_traceback_too(tmp_path: Path) -> None:
+    ended = end_by("fault", XDG_STATE_HOME=str(tmp_path), TAUTO_DEBUG="1")
+    assert "Traceback" in ended.stderr
+
+
+def test_an_interrupt_ends_with_the_code_that_shells_know() -> None:
+    ended = end_by("interrupted")
+    assert (ended.returncode, ended.stderr) == (130, "tauto: stopped.\n")
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", FAILING, "flood"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as program:
+        assert program.stdout is not None
+        assert program.stderr is not None
+        program.stdout.read(10)
+        program.stdout.close()
+        assert program.stderr.read() == b""
+        assert program.wait(timeout=30) == 141
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_reader_that_goes_away_from_a_table_is_no_error_either(stream: str) -> None:
+    """Rich writes it, and would end the command by itself, with nowhere in place of the output."""
+    command = [sys.executable, "-c", FAILING, f"table_on_{stream}"]
+    stdout, stderr = subprocess.PIPE, subprocess.DEVNULL
+    if stream == "stderr":
+        stdout, stderr = stderr, stdout
+    with subprocess.Popen(command, stdout=stdout, stderr=stderr) as program:
+        output = program.stdout or program.stderr
+        assert output is not None
+        output.read(10)
+        output.close()
+        assert program.wait(timeout=30) == 141
+
+
+def test_the_list_of_experiments_cuts_no_words() -> None:
+    lines = run_tauto("probe", "--help").stdout.splitlines()
+    for experiment in ("cyclic", "switch", "taskset", "tire", "all"):
+        (line,) = (line for line in lines if line.startswith(f"  {experiment} "))
+        assert line.endswith(".")
+        assert not line.endswith("...")
+        assert len(line) <= 80
+
+
+def test_a_broken_pipe_that_is_not_our_output_is_not_hidden(tmp_path: Path) -> None:
+    assert end_by("peer_is_gone", XDG_STATE_HOME=str(tmp_path)).returncode == 70
+
+
+@pytest.mark.parametrize(
+    ("typed", "answered"),
+    [
+        (["cyclic"], "Did you mean tauto probe cyclic?"),
+        (["fetch"], "Did you mean tauto lab fetch?"),
+        (["run", "examples/delgado2020.toml"], "is a task set, and this verb takes a plan"),
+        (["analyse", "examples/quick.plan.toml"], "is a plan, and this verb takes a task set"),
+    ],
+)
+def test_who_takes_one_verb_for_another_is_told_which(
+    typed: list[str], answered: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    refused = tauto(*typed, store=tmp_path)
+    assert refused.returncode == 2
+    assert answered in refused.stderr
+    assert "takes" not in answered or "tauto " in refused.stderr.partition(answered)[2]
+
+
+def test_a_capital_v_shows_the_version(tmp_path: Path) -> None:
+    assert tauto("-V", store=tmp_path).stdout == tauto("--version", store=tmp_path).stdout

@@ -1,0 +1,174 @@
+"""An experiment is one file in the registry: its verb, keys in plans and requirements follow from it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from real import a_cpu, policy_options
+from tautochrone.answer.experiments import presentation_of, title_of
+from tautochrone.cli.app import app
+from tautochrone.experiments import EXPERIMENTS, registry
+from tautochrone.measure.document.document import parse
+from tautochrone.measure.document.expand import expand
+from tautochrone.measure.document.require import requirements
+from tautochrone.run.store import Store
+from tautochrone.target.local import find_probe
+from where import ROOT
+
+ENTRY = """
+from tautochrone.experiments.experiment import MISSES, Experiment, RunsOn
+from tautochrone.experiments.option import Option
+from tautochrone.experiments.usual import CONDITIONS, paced
+
+EXPERIMENT = Experiment(
+    "hum",
+    "How even a hum is.",
+    "A hum: the thread of `cyclic` under another name.",
+    (
+        Option("period", "period", "Time between two hums.", "2ms"),
+        Option("count", "count", "Hums of the run.", "100"),
+        Option("cpus", "text", "Where it hums.", "all", metavar="LIST"),
+        Option("overrun", "choice", "What becomes of missed hums.", "skip", ("skip", "replay")),
+        *CONDITIONS,
+    ),
+    ("latency_ns", MISSES),
+    lambda options: f"hum, {options.text('period')}",
+    lambda options: options.count("count") * options.period_s("period"),
+    pace=lambda options, _: paced(options, options.period_s("period")),
+    heading="The hum",
+    runs_on=RunsOn("cpus"),
+)
+"""
+PLAN = """
+title = "hums"
+require = "latency max < 10s"
+
+[defaults]
+count = 40
+no-memory-lock = true
+
+[[experiment]]
+name = "hum"
+period = ["1ms", "2ms"]
+"""
+WORDS = ("--count", "50", "--period", "1ms")
+
+
+@pytest.fixture
+def hum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The entry's file in the registry, and a probe that has the experiment."""
+    folder = tmp_path / "registry"
+    folder.mkdir()
+    (folder / "hum.py").write_text(ENTRY)
+    monkeypatch.setattr(registry, "__path__", [*registry.__path__, str(folder)])
+    monkeypatch.setitem(EXPERIMENTS, "hum", registry.found()["hum"])
+    program = tmp_path / "tauto-probe"
+    real = find_probe().resolve()
+    program.write_text(f'#!/bin/sh\n[ "$1" != hum ] || {{ shift; set -- cyclic "$@"; }}\nexec {real} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("TAUTO_PROBE", str(program))
+
+
+def tauto(*arguments: str, codes: tuple[int, ...] = (0,)) -> str:
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exit_code in codes, (result.output, result.exception)
+    return result.stdout
+
+
+@pytest.mark.usefixtures("hum")
+def test_a_made_up_experiment_has_a_verb_with_help_and_completion() -> None:
+    assert "How even a hum is." in tauto("probe", "--help")
+    said = " ".join(tauto("probe", "hum", "--help").split())
+    assert "the thread of `cyclic` under another name" in said
+    assert "--period TIME Time between two hums. [2ms]" in said
+    assert "--overrun skip|replay What becomes of missed hums. [skip]" in said
+    assert "--deployment NAME|FILE" in said
+    probe = get_command(app).commands["probe"]  # type: ignore[attr-defined]
+    verb = probe.get_command(None, "hum")
+    overrun = next(one for one in verb.params if one.name == "overrun")
+    completed = overrun.shell_complete(verb.make_context("hum", [], resilient_parsing=True), "re")
+    assert [one.value for one in completed] == ["replay"]
+
+
+@pytest.mark.usefixtures("hum")
+def test_a_made_up_experiment_is_measured_by_its_verb(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    place = ("--cpus", a_cpu(), *policy_options(), "--store", str(store), "--json")
+    told = json.loads(tauto("probe", "hum", *WORDS, *place))
+    (run,) = Store(store).runs()
+    assert told["title"] == run.manifest.title == "hum, 1ms, idle"
+    assert [book.released for book in run.manifest.books] == [50]
+
+
+@pytest.mark.usefixtures("hum")
+def test_a_made_up_experiment_is_measured_by_a_plan_and_held_to_its_requirement(tmp_path: Path) -> None:
+    policy = dict(zip(policy_options()[::2], policy_options()[1::2], strict=False)).get("--policy", "fifo")
+    plan = tmp_path / "hums.plan.toml"
+    plan.write_text(f'{PLAN}policy = "{policy}"\ncpus = "{a_cpu()}"\n')
+    document = parse(plan.read_text(), plan)
+    points = expand(document)
+    assert [point.name for point in points] == ["hum, period 1ms, idle", "hum, period 2ms, idle"]
+    assert [point.prepared.expected_s for point in points] == pytest.approx([0.04, 0.08])
+    assert set(requirements(document, points)) == {point.key for point in points}
+
+    store = tmp_path / "store"
+    report = tmp_path / "report.html"
+    judged = (0, 6, 7)  # whether it holds is the machine's affair
+    tauto("run", str(plan), "--store", str(store), "--out", str(report), codes=judged)
+    runs = Store(store).runs()
+    assert sorted(run.manifest.title for run in runs) == ["hum, period 1ms, idle", "hum, period 2ms, idle"]
+    assert all(book.released == 40 for run in runs for book in run.manifest.books)
+    assert "hum, period 2ms" in report.read_text()
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_lengths_paces_and_titles_are_told_without_a_single_option(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    assert experiment.expected_s({}) > 0
+    assert experiment.title_of({})
+    assert set(experiment.measures_of({})) <= set(experiment.measures)
+    pace = experiment.pace_of({})
+    assert pace is None or pace.samples > 0
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_option_is_written_once_and_said_whole(name: str) -> None:
+    options = EXPERIMENTS[name].options
+    assert len({one.name for one in options}) == len(options)
+    for one in options:
+        assert one.help.endswith("."), one.name
+        assert (one.kind == "choice") == bool(one.choices), one.name
+    named = {
+        *EXPERIMENTS[name].needs,
+        *(one for pair in EXPERIMENTS[name].contradicting for one in pair),
+        *filter(None, [EXPERIMENTS[name].size]),
+    }
+    assert named <= set(EXPERIMENTS[name].table)
+
+
+def test_the_command_line_is_there_before_the_registry_is() -> None:
+    """`tauto --help` must answer at once: the entries are read when a verb of them is asked for."""
+    for module, heavy in (
+        ("tautochrone.cli.app", "tautochrone.experiments.registry"),
+        ("tautochrone.experiments", "numpy"),
+    ):
+        code = f"import sys, {module}; print({heavy!r} in sys.modules)"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == "False"
+
+
+def test_tables_of_options_in_the_docs_are_those_of_the_registry() -> None:
+    script = ROOT / "scripts" / "describe-options"
+    done = subprocess.run([script, "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_what_presents_an_experiment_is_there(name: str) -> None:
+    assert (presentation_of(name) is None) == (not EXPERIMENTS[name].presentation)
+    assert title_of(name)

@@ -1,0 +1,302 @@
+"""What the audit says of good, bad and unreadable machines."""
+
+import re
+from pathlib import Path
+
+import pytest
+from msgspec.structs import fields
+
+from audit_cases import CASES, GUEST, NEW, NO_PERMISSION, PLAIN, Changes, status
+from machine_trees import CONFIG, REALTIME_PC, STATUS, plant
+from tautochrone.machine.audit import CHECKS, LEVELS, Finding, audit, audit_facts
+from tautochrone.machine.audit.kernel import _HEAVY, _LIGHT, _NOT_IN_DELGADO
+from tautochrone.machine.audit.table import COMPANIONS, EFFECTS, FOLLOWERS, NO_SETTINGS, OF_THE_KERNEL
+from tautochrone.machine.facts import Facts, FactTable, gather, observe
+from tautochrone.machine.facts.kernel import RELEVANT_OPTIONS
+from tautochrone.machine.knob.table import KNOBS
+from tautochrone.run.facts import ConfinementFacts, FirmwareFacts, MachineFacts, ReadingFacts
+from where import ROOT
+
+_CPUS = "/sys/devices/system/cpu"
+
+
+def found(root: Path, code: str) -> Finding | None:
+    return next((finding for finding in audit(root) if finding.code == code), None)
+
+
+@pytest.mark.parametrize(("code", "changes", "level"), CASES)
+def test_each_check_tells_good_from_bad_from_unreadable(
+    tmp_path: Path, code: str, changes: Changes, level: str | None
+) -> None:
+    finding = found(plant(tmp_path, changes), code)
+    assert (finding.level if finding else None) == level
+
+
+def test_every_check_is_tried_both_ways() -> None:
+    levels: dict[str, set[str | None]] = {}
+    for code, _, level in CASES:
+        levels.setdefault(code, set()).add(level)
+    assert set(levels) == {check.code for check in CHECKS}
+    assert all(len(of_one) > 1 for of_one in levels.values())
+
+
+def test_a_well_set_up_machine_has_no_warnings(tmp_path: Path) -> None:
+    findings = audit(plant(tmp_path))
+    assert [finding.code for finding in findings if finding.level == "warning"] == []
+
+
+@pytest.mark.parametrize("changes", [{}, {**PLAIN, **GUEST, **NO_PERMISSION}, {"/*": None}])
+def test_every_finding_is_complete(tmp_path: Path, changes: Changes) -> None:
+    findings = audit(plant(tmp_path, changes))
+    assert findings
+    for finding in findings:
+        assert finding.code
+        assert finding.title
+        assert finding.observed
+        assert finding.why
+        assert finding.source
+        assert finding.level in LEVELS
+        assert finding.certainty in ("sure", "likely")
+        assert "None" not in finding.observed + finding.title
+        assert finding.advice or finding.level in ("good", "note")
+        assert finding.observed.endswith((".", ")"))
+    codes = [finding.code for finding in findings]
+    assert len(codes) == len(set(codes))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("changes", [{}, {**PLAIN, **GUEST, **NEW}])
+def test_no_single_missing_file_leaves_a_hole_in_a_sentence(tmp_path: Path, changes: Changes) -> None:
+    for number, missing in enumerate(REALTIME_PC):
+        for finding in audit(plant(tmp_path / str(number), {**changes, missing: None})):
+            assert "None" not in f"{finding.title} {finding.observed} {finding.advice}", missing
+
+
+def test_warnings_come_first_then_the_unknown(tmp_path: Path) -> None:
+    levels = [finding.level for finding in audit(plant(tmp_path, {**PLAIN, **GUEST, **NO_PERMISSION}))]
+    assert levels == sorted(levels, key=LEVELS.index)
+    assert levels[0] == "warning"
+
+
+def test_an_unreadable_machine_is_unknown_not_good(tmp_path: Path) -> None:
+    levels = {finding.code: finding.level for finding in audit(tmp_path)}
+    assert set(levels.values()) == {"unknown", "note"}
+    assert levels["frequency-governor"] == "note"
+
+
+def test_the_audit_needs_only_stored_facts(tmp_path: Path) -> None:
+    root = plant(tmp_path, {**PLAIN, **GUEST})
+    assert audit_facts(Facts.from_table(gather(root))) == audit(root)
+
+
+def test_a_check_rests_on_no_fact_but_those_that_it_names(tmp_path: Path) -> None:
+    for number, (code, changes, level) in enumerate(CASES):
+        facts = observe(plant(tmp_path / str(number), changes))
+        table = facts.to_table()
+        for check in (one for one in CHECKS if one.code == code):
+            named = [tuple(name.split(".")) for name in f"{check.needs} {check.reads}".split()]
+            assert all(name in table[group] for group, name in named)
+            kept: FactTable = {"reading": table["reading"]}
+            for group, name in named:
+                kept.setdefault(group, {})[name] = table[group][name]
+            assert check.ask(Facts.from_table(kept)) == check.ask(facts), (code, level)
+
+
+def test_an_unknown_says_what_may_not_be_read() -> None:
+    findings = audit_facts(Facts(reading=ReadingFacts(refused=("/proc/timer_list",))))
+    timers = next(finding for finding in findings if finding.code == "high-resolution-timers")
+    assert timers.observed == "/proc/timer_list may not be read by this user."
+    assert "As root" in timers.advice
+
+
+def test_before_6_12_throttling_stops_spinning_threads(tmp_path: Path) -> None:
+    finding = found(plant(tmp_path), "realtime-throttling")
+    assert finding is not None
+    assert "950 ms of a period of 1000 ms" in finding.observed
+    assert finding.certainty == "sure"
+
+
+def test_from_6_12_on_the_fair_server_replaces_throttling(tmp_path: Path) -> None:
+    finding = found(plant(tmp_path, {**NEW, "/boot/config-6.12.3": CONFIG}), "realtime-throttling")
+    assert finding is not None
+    assert "deadline server" in finding.observed
+    assert "RT throttling stops" not in finding.observed
+    assert finding.certainty == "likely"  # the release alone does not prove it
+
+
+def test_group_scheduling_keeps_throttling_after_6_12(tmp_path: Path) -> None:
+    grouped = {**NEW, "/boot/config-6.12.3": CONFIG + "CONFIG_RT_GROUP_SCHED=y\n"}
+    finding = found(plant(tmp_path, grouped), "realtime-throttling")
+    assert finding is not None
+    assert "RT throttling stops it as well after 950 ms" in finding.observed
+
+
+def test_the_fair_server_seen_in_debugfs_is_sure(tmp_path: Path) -> None:
+    seen = {"/sys/kernel/debug/sched/fair_server/cpu0/runtime": "50000000"}
+    finding = found(plant(tmp_path, seen), "realtime-throttling")
+    assert finding is not None
+    assert (finding.level, finding.certainty) == ("note", "sure")
+
+
+def test_capabilities_of_a_user_namespace_do_not_count(tmp_path: Path) -> None:
+    rootless = {
+        **NO_PERMISSION,
+        "/proc/self/status": status("000001ffffffffff"),
+        "/proc/self/uid_map": "         0       1000          1",
+    }
+    root = plant(tmp_path, rootless)
+    warned = {finding.code for finding in audit(root) if finding.level == "warning"}
+    assert {"realtime-permission", "memory-lock-permission"} <= warned
+
+
+def test_idle_states_of_cpus_that_are_not_allowed_do_not_count(tmp_path: Path) -> None:
+    elsewhere = {
+        f"{_CPUS}/cpu1/cpuidle/state2/disable": "0",
+        "/proc/self/status": STATUS.replace("0-1", "0"),
+    }
+    finding = found(plant(tmp_path, elsewhere), "idle-states")
+    assert finding is not None
+    assert finding.level == "good"
+
+
+def test_the_advice_names_the_kernel_package_of_the_architecture(tmp_path: Path) -> None:
+    finding = found(plant(tmp_path, {**PLAIN, "/proc/sys/kernel/arch": "aarch64"}), "preempt-rt")
+    assert finding is not None
+    assert "linux-image-rt-arm64" in finding.advice
+
+
+def test_every_option_that_is_judged_is_also_kept() -> None:
+    assert set(_HEAVY + _LIGHT + _NOT_IN_DELGADO) <= set(RELEVANT_OPTIONS)
+
+
+def with_firmware(**seen: object) -> Facts:
+    machine = MachineFacts(architecture="x86_64")
+    return Facts(
+        machine=machine,
+        confinement=ConfinementFacts(virtual=False),
+        firmware=FirmwareFacts(**seen),  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(
+    ("seen", "level", "word"),
+    [
+        ({"smi_count": 0, "uptime_s": 7200.0, "smi_counter": True}, "good", "2.0 hours"),
+        ({"smi_count": 412, "uptime_s": 7200.0, "smi_counter": True}, "note", "412"),
+        ({"smi_count": 90_000, "uptime_s": 86_400.0, "smi_counter": True}, "warning", "90,000"),
+        ({"smi_count": None, "smi_counter": True}, "unknown", "/dev/cpu/0/msr"),
+        ({"smi_count": None, "smi_counter": False}, "unknown", "no counter"),
+    ],
+)
+def test_system_management_interrupts_are_judged_by_their_count(
+    seen: dict[str, object], level: str, word: str
+) -> None:
+    finding = next(one for one in audit_facts(with_firmware(**seen)) if one.code == "firmware-interrupts")
+    assert finding.level == level
+    assert word in finding.observed
+
+
+def test_a_limit_that_a_program_holds_hides_deep_idle_states_and_says_so(tmp_path: Path) -> None:
+    root = plant(tmp_path, {f"{_CPUS}/cpu1/cpuidle/state2/disable": "0"})
+    (root / "dev").mkdir()
+    (root / "dev/cpu_dma_latency").write_bytes((5).to_bytes(4, "little"))
+    states, limit = found(root, "idle-states"), found(root, "latency-limit")
+    assert states is not None
+    assert limit is not None
+    assert (states.level, limit.level) == ("note", "note")
+    assert "133 us" in states.title
+    assert "all CPUs to 5 us" in limit.observed
+    (root / "dev/cpu_dma_latency").write_bytes((2_000_000_000).to_bytes(4, "little"))
+    states = found(root, "idle-states")
+    assert found(root, "latency-limit") is None
+    assert states is not None
+    assert states.level == "warning"
+
+
+def test_an_isolated_cpu_that_shares_its_core_is_named(tmp_path: Path) -> None:
+    shared = {f"{_CPUS}/cpu{cpu}/topology/core_cpus_list": "0-1" for cpu in (0, 1)}
+    finding = found(plant(tmp_path, {**shared, f"{_CPUS}/smt/active": "1"}), "smt")
+    assert finding is not None
+    assert finding.title.startswith("Isolated CPUs share cores")
+    assert "CPU 0-1 share" in finding.observed
+
+
+def test_cpusets_of_version_1_that_divide_the_cpus_are_seen(tmp_path: Path) -> None:
+    shield = {f"{_CPUS}/isolated": "", "/sys/fs/cgroup/cpuset/cpuset.sched_load_balance": "0"}
+    finding = found(plant(tmp_path, shield), "isolation")
+    assert finding is not None
+    assert (finding.level, finding.certainty) == ("good", "likely")
+
+
+def test_the_shares_of_the_fair_servers_are_told_where_they_show(tmp_path: Path) -> None:
+    server = "/sys/kernel/debug/sched/fair_server"
+    shares = {f"{server}/cpu0/runtime": "50000000", f"{server}/cpu1/runtime": "20000000"}
+    finding = found(plant(tmp_path, shares), "realtime-throttling")
+    assert finding is not None
+    assert "20 ms or 50 ms" in finding.observed
+    off = dict.fromkeys(shares, "0")
+    finding = found(
+        plant(tmp_path / "off", {**NEW, **off, "/boot/config-6.12.3": CONFIG}), "realtime-throttling"
+    )
+    assert finding is not None
+    assert "nothing stops" in finding.title
+
+
+def test_masks_in_advice_leave_the_isolated_cpus_out(tmp_path: Path) -> None:
+    wide = {
+        f"{_CPUS}/online": "0-39",
+        f"{_CPUS}/isolated": "1,36-39",
+        "/proc/irq/default_smp_affinity": "ff,ffffffff",
+    }
+    finding = found(plant(tmp_path, wide), "default-interrupt-affinity")
+    assert finding is not None
+    assert "echo f,fffffffd |" in finding.advice
+    assert "irqaffinity=0,2-35" in finding.advice
+
+
+def test_every_knob_that_a_finding_names_exists() -> None:
+    names = {knob.name for knob in KNOBS}
+    assert set(EFFECTS) <= names
+    for knob, others in COMPANIONS.items():
+        assert {knob, *others} <= names
+    codes = {code for code, _, _ in CASES}
+    assert {code for of_one in EFFECTS.values() for code in of_one} <= codes
+    assert {*FOLLOWERS, *OF_THE_KERNEL, *NO_SETTINGS} <= codes
+
+
+def test_a_finding_names_the_knob_that_changes_it(tmp_path: Path) -> None:
+    knobs = {finding.code: finding.knobs for finding in audit(plant(tmp_path))}
+    assert knobs["idle-states"] == ("c-states",)
+    assert knobs["isolation"] == ("isolated",)
+    assert knobs["swap"] == ()
+    guest = plant(tmp_path / "guest", {**GUEST, f"{_CPUS}/smt/control": "notsupported"})
+    assert {finding.code: finding.knobs for finding in audit(guest)}["smt"] == ()
+
+
+def test_this_machine_can_be_audited() -> None:
+    findings = audit()
+    assert {"preempt-rt", "clock-source", "realtime-permission"} <= {finding.code for finding in findings}
+
+
+def test_the_documentation_lists_every_check() -> None:
+    text = (ROOT / "docs" / "audit.md").read_text()
+    table = [line for line in text.splitlines() if line.startswith("| ")]
+    told = {code for line in table for code in re.findall(r"`([a-z0-9-]+)`", line.split("|")[2])}
+    assert told == {code for code, _, _ in CASES}
+
+
+def test_the_documentation_names_the_facts_that_a_check_reads() -> None:
+    text = (ROOT / "docs" / "audit.md").read_text()
+    reads: dict[str, list[str]] = {}
+    for check in CHECKS:
+        reads.setdefault(check.code, []).extend(f"{check.needs} {check.reads}".split())
+    groups = {group.name for group in fields(Facts)}
+    named = 0
+    for line in (line.split("|") for line in text.splitlines() if line.startswith("| ")):
+        read = [fact for code in re.findall(r"`([a-z0-9-]+)`", line[2]) for fact in reads.get(code, ())]
+        plain = re.sub(r"`[^`]*`", "", line[3])  # files are between backquotes
+        for group, name in re.findall(r"\b([a-z]+)\.([a-z_]*)", plain):
+            if group in groups:
+                assert any(fact.startswith(f"{group}.{name}") for fact in read), line[3]
+                named += 1
+    assert named > 40

@@ -1,0 +1,384 @@
+"""Any runs that a probe could have made: hypothesis describes them, the lab's own writer seals them.
+
+A run is described in few words (`Made`), which a failing test prints and an `@example` repeats; its numbers
+come from a generator with a seed. Its header and events are the real probe's (`data/headers.json`), its rows
+keep to the header's columns, and its books balance.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import strategies as st
+
+import streams
+from report_runs import FACTS
+from tautochrone.experiments import EXPERIMENTS
+from tautochrone.run.folder import Run
+from tautochrone.run.layout import periods_ns
+from tautochrone.run.recover import recover
+from tautochrone.run.store import Store
+from where import DATA
+
+Integers = npt.NDArray[np.int64]
+US, MS, S = 1_000, 1_000_000, 1_000_000_000
+_LAST_NS = 2**61
+"""No instant is later, so that every difference fits."""
+
+_BINS, _EXTREMES = 0, 1
+_ROWS = 4_096
+_BETWEEN = 100
+"""So many of the releases that were passed over lie between others, at most."""
+
+_bin_of = cache(streams.bin_of)
+_CYCLIC, _KERNEL = "cyclic", "kernel"
+_RECORDED = json.loads((DATA / "headers.json").read_text())
+_OF_KERNEL = {f"{_KERNEL}, {measure}": measure for measure in ("interrupt", "period", "response")}
+"""What is measured in kernel space has the rows of what it mirrors."""
+
+KINDS = (*_RECORDED, "timerlat", *_OF_KERNEL)
+SHAPES = (
+    "constant", "lattice", "two-valued", "signed", "huge", "uniform", "wide", "exponential", "heavy",
+    "bounded", "ramp", "step", "bursts", "spikes", "alike", "late", "zero",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Of one source.
+
+    Attributes:
+        shape: of the main measure, one of `SHAPES`.
+        count: rows.
+        size_ns: about how long the values are.
+        missed: releases that were passed over beside those that a late one costs.
+        dropped: rows that a full buffer lost.
+    """
+
+    shape: str = "exponential"
+    count: int = 0
+    size_ns: int = 5 * US
+    missed: int = 0
+    dropped: int = 0
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Made:
+    """A run.
+
+    Attributes:
+        kind: one of `KINDS`.
+        sources: what its sources measured, in turn; of `cyclic` it has as many sources as stand here.
+        period_ns: of `cyclic`; None: it has no schedule.
+        cut: frames that are lacking at the end of the stream beside the footer, the first of them by half;
+            None: it is whole.
+        load, deployment: under which it was measured.
+    """
+
+    kind: str = _CYCLIC
+    sources: tuple[Samples, ...] = (Samples(),)
+    period_ns: int | None = MS
+    histogram: bool = False
+    replay: bool = False
+    ended: str = "complete"
+    cut: int | None = None
+    load: str = "idle"
+    deployment: str | None = None
+
+
+_sizes = st.sampled_from((1, 20, US, 5 * US, 80 * US, MS, 30 * MS, 10 * S))
+_counts = (
+    st.sampled_from((0, 1, 2, 3, 10, 19, 64, 300))
+    | st.integers(0, 40)
+    | st.sampled_from((1_000, 3_000, 20_000))
+)
+_losses = st.just(0) | st.sampled_from((1, 7, 2_000))
+
+
+def samples(most: int = 20_000) -> st.SearchStrategy[Samples]:
+    """What one source measured, of at most so many rows."""
+    return st.builds(
+        Samples,
+        shape=st.sampled_from(SHAPES),
+        count=_counts.map(lambda count: min(count, most)),
+        size_ns=_sizes,
+        missed=_losses,
+        dropped=_losses,
+        seed=st.integers(0, 99),
+    )
+
+
+def made(kinds: tuple[str, ...] = KINDS, most: int = 20_000) -> st.SearchStrategy[Made]:
+    """A run of these kinds; where its sources are short, so that it is tried in a moment, of few of them."""
+    few = st.lists(samples(most), min_size=1, max_size=4)
+    quick = most < 100
+    many = st.builds(lambda one, count: [one] * count, samples(40), st.sampled_from((24, 24, 300)))
+    return st.builds(
+        Made,
+        kind=st.just(_CYCLIC) | st.sampled_from(kinds) if _CYCLIC in kinds else st.sampled_from(kinds),
+        sources=(few if quick else st.one_of(*[few] * 11, many)).map(tuple),
+        period_ns=st.sampled_from((MS, MS, 100 * US, 20 * MS, None)),
+        histogram=st.booleans(),
+        replay=st.booleans(),
+        ended=st.sampled_from(("complete", "complete", "interrupted", "overrun", "watchdog", "failed")),
+        cut=st.none() | st.none() | st.sampled_from((0, 1, 2, 5, 1_000)),
+        load=st.sampled_from(("idle", "cpu")),
+        deployment=st.none() | st.sampled_from(("Single", "M")),
+    )
+
+
+def store_made(store: Store, one: Made, around: Mapping[str, Any] | None = None) -> Run | None:
+    """Store the run and seal it; None where nothing of a cut stream was whole. `around`: more conditions."""
+    header, events = _recorded(one)
+    rows = _rows(one, header)
+    frames = _frames(one, header, rows, events)
+    conditions: dict[str, Any] = {"load": one.load, **(around or {})}
+    if one.deployment is not None:
+        conditions["deployment"] = {"name": one.deployment, "settings": []}
+    before = {run.id for run in store.runs()}
+    with store.create(header["experiment"], f"{one.kind}, {one.load}", conditions, FACTS) as writer:
+        if one.cut is None:
+            writer.append(b"".join(frames))
+            return writer.seal()
+        whole = max(len(frames) - 1 - one.cut, 1)
+        writer.append(b"".join(frames[:whole]))
+        writer.append(frames[whole][: len(frames[whole]) // 2] if one.cut else b"")
+    recover(store)
+    return next((run for run in store.runs() if run.id not in before), None)
+
+
+def _recorded(one: Made) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The header and the events as the probe writes them."""
+    measure = _OF_KERNEL.get(one.kind)
+    recorded = deepcopy(_RECORDED["interrupt" if one.kind == "timerlat" else measure or one.kind])
+    header, events = recorded["header"], recorded["events"]
+    header["epoch"]["monotonic_ns"] = streams.START_NS
+    for source in header["sources"]:
+        if "start_ns" in source:
+            source["start_ns"] = streams.START_NS
+    if one.kind == _CYCLIC:
+        _of_cyclic(header, one)
+    elif one.kind == "timerlat":
+        header["experiment"] = one.kind
+        (source,) = header["sources"]
+        policy = {"policy": "fifo", "priority": 95, "cpu": 0}
+        source |= {
+            "name": "cpu0", "role": "thread of the kernel", "requested": policy, "obtained": policy,
+            "what": "the kernel's timerlat thread",
+        }  # fmt: skip
+    elif measure is not None:
+        header["experiment"] = _KERNEL
+        header["parameters"]["measure"] = measure
+    if _is_histogram(one):
+        header["parameters"]["record"] = "histogram"
+        bins = [(name, "u64" if name == "count" else "i64") for name in ("low_ns", "high_ns", "count")]
+        columns = [{"name": name, "type": kind, "unit": "", "meaning": ""} for name, kind in bins]
+        (table,) = header["tables"]
+        header["tables"] = [{"name": "histogram", "columns": columns}, {**table, "name": "extremes"}]
+        header["measures"] = [{**header["measures"][0], "table": "extremes"}]
+    return header, events
+
+
+def _of_cyclic(header: dict[str, Any], one: Made) -> None:
+    described = header["sources"][0]
+    header["sources"] = [
+        {
+            **described,
+            "source": at,
+            "name": f"cpu{at}",
+            **{moment: {**described[moment], "cpu": at} for moment in ("requested", "obtained")},
+        }
+        for at in range(len(one.sources))
+    ]
+    header["parameters"]["overrun"] = "replay" if one.replay else "skip"
+    header["parameters"]["period_ns"] = one.period_ns
+    if one.period_ns is None:
+        del header["schedule"]
+    else:
+        header["schedule"]["period_ns"] = one.period_ns
+
+
+def _is_histogram(one: Made) -> bool:
+    """Where the probe can record one."""
+    options = EXPERIMENTS[one.kind.partition(",")[0]].table
+    return one.histogram and "record" in options and one.kind != "tire"
+
+
+def _rows(one: Made, header: Mapping[str, Any]) -> list[Integers]:
+    """The rows of each source: shape (n, columns)."""
+    columns = [column["name"] for column in header["tables"][-1]["columns"]]
+    units = [column["unit"] for column in header["tables"][-1]["columns"]]
+    measure = header["measures"][0]
+    periods = periods_ns(header)
+    made_of = {}
+    for at, source in enumerate(header["sources"]):
+        described = one.sources[0 if one.kind == "tire" else at % len(one.sources)]
+        made_of[at] = _instants(
+            described,
+            columns,
+            [column for column, unit in zip(columns, units, strict=True) if unit == "ns"],
+            (measure["from"], measure["to"]),
+            periods.get(source["source"]),
+            replay=one.replay,
+            generator=np.random.default_rng((described.seed, at)),
+        )
+    if one.kind == "tire":  # all threads have the same releases, and end together
+        for each in made_of.values():
+            each[:, [0, -1]] = made_of[0][:, [0, -1]]
+    return list(made_of.values())
+
+
+def _instants(
+    described: Samples,
+    columns: list[str],
+    instants: list[str],
+    ends: tuple[str, str],
+    period_ns: int | None,
+    *,
+    replay: bool,
+    generator: np.random.Generator,
+) -> Integers:
+    """Rows whose main measure has the described values, and whose other instants lie where they can."""
+    values = shaped(described)
+    count, step_ns = len(values), period_ns or MS
+    passed = np.zeros(count, np.int64)
+    if period_ns is not None and not replay:
+        passed = np.maximum(values // period_ns, 0)
+    if count:
+        np.add.at(passed, generator.integers(0, count, min(described.missed, _BETWEEN)), 1)
+    releases = np.arange(count, dtype=np.int64)
+    releases[1:] += np.cumsum(passed)[:-1]
+    begins = streams.START_NS + releases * step_ns
+    if period_ns is None and not replay:  # one after the other, without a rhythm
+        begins = streams.START_NS + np.concatenate([[0], np.cumsum(np.abs(values) + 100)])[:-1][:count]
+    # A release comes first, wherever its column stands; what is no instant of the row is what it says.
+    order = sorted(instants, key=lambda name: name != "scheduled_ns")
+    start, end = order.index(ends[0]), order.index(ends[1])
+    between = np.sort(generator.random((count, max(end - start - 1, 0))), axis=1)
+    if "gave_up" in columns:
+        between = generator.permuted(between, axis=1)  # any story of an inversion
+    found = {}
+    for at, name in enumerate(order):
+        if at <= start:
+            found[name] = begins
+        elif at < end:
+            found[name] = begins + (between[:, at - start - 1] * values).astype(np.int64)
+        else:
+            found[name] = begins + values + (at - end) * generator.integers(0, 50, count)
+    others = {
+        "executed_ns": np.maximum(values // 2, 0),
+        "repetition": np.arange(count, dtype=np.int64) // 2,
+        "gave_up": generator.integers(0, 2, count),
+        "attempts": generator.integers(1, 4, count),
+        "steps": np.full(count, 100, np.int64),
+    }
+    # Who is late delays the next one: no instant lies before the same one of the row above.
+    rows = [others[name] if name in others else np.maximum.accumulate(found[name]) for name in columns]
+    return np.stack(rows, axis=1).astype(np.int64).reshape(count, len(columns))
+
+
+def shaped(one: Samples) -> Integers:
+    """Values of the main measure, ns, shape (count,)."""
+    generator, count, size = np.random.default_rng(one.seed), one.count, float(one.size_ns)
+    moments = np.arange(count) / max(count, 1)
+    noise = generator.exponential(size, count)
+    walk = np.cumsum(generator.normal(0, 1, count))
+    values: dict[str, Any] = {
+        "constant": lambda: np.full(count, size),
+        "lattice": lambda: np.rint(noise / max(size, 4)) * max(size // 2, 1),
+        "two-valued": lambda: np.where(generator.random(count) < 0.01, 100 * size, size),
+        "signed": lambda: generator.normal(0, size, count),
+        "huge": lambda: generator.random(count) * 2**61,
+        "uniform": lambda: size * (1 + generator.random(count)),
+        "wide": lambda: 10 ** generator.uniform(0, np.log10(size + 1) + 1, count),
+        "exponential": lambda: noise,
+        "heavy": lambda: size * generator.pareto(0.5, count),
+        "bounded": lambda: size * (1 - (1 - generator.random(count)) ** 3),
+        "ramp": lambda: noise * 0.1 + size * (1 + 5 * moments),
+        "step": lambda: noise + np.where(moments > 0.6, 3 * size, 0),
+        "bursts": lambda: noise * np.where(np.arange(count) % 500 < 20, 40, 1),
+        "spikes": lambda: noise + np.where(np.arange(count) % 100 == 7, 30 * size, 0),
+        "alike": lambda: size * np.exp(walk / (np.abs(walk).max(initial=1))),
+        "late": lambda: 21 * MS + noise,
+        "zero": lambda: np.zeros(count),
+    }
+    bound = _LAST_NS / max(count, 1)  # all of them together fit
+    return np.clip(np.rint(values[one.shape]()), -bound, bound).astype(np.int64)
+
+
+def _frames(
+    one: Made, header: Mapping[str, Any], rows: list[Integers], events: list[dict[str, Any]]
+) -> list[bytes]:
+    """The whole stream, the footer last; its books balance."""
+    frames = [streams.json_frame(streams.HEADER, 0, header)]
+    started = {"event": "started", "time_ns": streams.START_NS, "sources": len(rows)}
+    frames.append(streams.json_frame(streams.EVENT, 1, started))
+    for table, source, block in _parts(header, rows) if _is_histogram(one) else _turns(rows):
+        payload = np.ascontiguousarray(block).tobytes()
+        frames.append(streams.frame(streams.ROWS, len(frames), payload, table=table, source=source))
+    described = [one.sources[0 if one.kind == "tire" else at % len(one.sources)] for at in range(len(rows))]
+    losses = [
+        {"event": "dropped", "time_ns": streams.START_NS, "source": source, "rows": each.dropped}
+        for source, each in enumerate(described)
+        if each.dropped
+    ]
+    for event in (*losses, *events):
+        frames.append(streams.json_frame(streams.EVENT, len(frames), event))
+    books = [_book(k, header, own, each) for k, (own, each) in enumerate(zip(rows, described, strict=True))]
+    footer = {"ended": one.ended, "books": books, "clock": header["clock"]}
+    return [*frames, streams.json_frame(streams.FOOTER, len(frames), footer)]
+
+
+def _book(source: int, header: Mapping[str, Any], rows: Integers, described: Samples) -> dict[str, int]:
+    recorded, dropped = len(rows), described.dropped
+    book = {"source": source, "completed": recorded + dropped, "recorded": recorded, "dropped": dropped}
+    period_ns = periods_ns(header).get(source)
+    if period_ns is not None:
+        values = _main(header, rows)
+        releases = rows[:, [one["name"] for one in header["tables"][-1]["columns"]].index("scheduled_ns")]
+        span = int(releases[-1] - releases[0]) // period_ns + 1 if recorded else 0
+        # Some at the end, too; of a source without a sample all of them.
+        at_end = max(described.missed - _BETWEEN, 0) if recorded else described.missed
+        missed = max(span - recorded, 0) + at_end
+        book |= {
+            "released": recorded + dropped + missed, "missed": missed, "warmup": 10, "rested": 0,
+            "overruns": int((values >= period_ns).sum()),
+        }  # fmt: skip
+    return book | {"cpu_time_ns": 5 * US * recorded}
+
+
+def _main(header: Mapping[str, Any], rows: Integers) -> Integers:
+    names = [one["name"] for one in header["tables"][-1]["columns"]]
+    measure = header["measures"][0]
+    values: Integers = rows[:, names.index(measure["to"])] - rows[:, names.index(measure["from"])]
+    return values
+
+
+def _turns(rows: list[Integers]) -> Iterator[tuple[int, int, Integers]]:
+    """Samples as rings are emptied: sources take turns."""
+    for at in range(0, max(map(len, rows)), _ROWS):
+        for source, own in enumerate(rows):
+            if at < len(own):
+                yield 0, source, own[at : at + _ROWS]
+
+
+def _parts(header: Mapping[str, Any], rows: list[Integers]) -> Iterator[tuple[int, int, Integers]]:
+    """Running maxima as they come, and bins of what came since the last time, twice."""
+    for half in (0, 1):
+        for source, own in enumerate(rows):
+            values, middle = _main(header, own), len(own) // 2
+            rising = np.concatenate([[True], values[1:] > np.maximum.accumulate(values)[:-1]])[: len(values)]
+            part = slice(middle, None) if half else slice(middle)
+            yield _EXTREMES, source, own[part][rising[part]]
+        for source, own in enumerate(rows):
+            values, middle = _main(header, own), len(own) // 2
+            bins = [_bin_of(value) for value in (values[middle:] if half else values[:middle]).tolist()]
+            if bins:
+                edges, counts = np.unique(bins, axis=0, return_counts=True)
+                yield _BINS, source, np.column_stack([edges, counts]).astype(np.int64)
