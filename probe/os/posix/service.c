@@ -42,9 +42,9 @@ static enum os_status try_policy(enum os_policy policy)
         .policy = policy,
         .below_highest = policy == OS_POLICY_DEADLINE ? 0 : os_priority_levels(policy) - 1,
         .cpu = OS_CPU_ANY,
-        .runtime_ns = 100000,
-        .deadline_ns = 1000000000,
-        .period_ns = 1000000000,
+        .runtime_ns = 1000000, /* little of a CPU, so that it is admitted; and often, as an emulator needs many of them */
+        .deadline_ns = 20000000,
+        .period_ns = 20000000,
     };
     struct os_thread *thread;
     const enum os_status status = os_thread_create(&thread, &attributes, do_nothing, NULL);
