@@ -2,6 +2,7 @@
 # For the scripts beside it: strict mode, the project's folder, and one line for each step.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+unset PYTHONDONTWRITEBYTECODE # thousands of short processes would each compile the same libraries
 
 tenths_of_seconds() { # now, in tenths of a second
     local now=${EPOCHREALTIME/[.,]/}

@@ -30,91 +30,6 @@ settings.load_profile("short")
 """What hypothesis tries is the same on every machine, however slow; a test marked `long` tries ever more."""
 
 _MARK = "TAUTO_TEST_SESSION"
-_SHARES = {
-    # Measure in guests, most of which count instructions: no busy machine disturbs them.
-    "guests": ("test_guest", "test_lab"),
-    # Measure nothing.
-    "statistics": (
-        "test_cli_tail",
-        "test_compare",
-        "test_course",
-        "test_paper_claims",
-        "test_paper_delgado2020",
-        "test_paper_garre2014",
-        "test_paper_interval",
-        "test_paper_koh2013",
-        "test_paper_laurich2004",
-        "test_paper_schmidt2002",
-        "test_requirement",
-        "test_selection",
-        "test_statistics_",
-        "test_tail",
-        "test_trend",
-    ),
-    "reading": (
-        "test_analyse",
-        "test_any_runs",
-        "test_docs_diagrams",
-        "test_golden",
-        "test_hostile_files",
-        "test_judgement_",
-        "test_machine_audit",
-        "test_middleware_build",
-        "test_middleware_plan",
-        "test_middleware_report",
-        "test_middleware_server",
-        "test_next_steps",
-        "test_notebook.py",
-        "test_plan_document",
-        "test_plan_order",
-        "test_paper_side_by_side",
-        "test_presentation_middleware",
-        "test_presentation_tire",
-        "test_report_charts",
-        "test_report_ci",
-        "test_report_conditions",
-        "test_report_figure",
-        "test_report_page",
-        "test_reproduce_plans",
-        "test_reproduction_figures",
-        "test_reproduction_report",
-        "test_run_output",
-        "test_run_recover",
-        "test_run_seal",
-        "test_run_store",
-        "test_schedulability_",
-        "test_stream",
-        "test_target_address",
-        "test_tire_grid_plan",
-        "test_tire_grid_report",
-        "test_tire_limit.py",
-        "test_tire_limit_report",
-        "test_tire_model_runs",
-        "test_tire_model_statistics",
-        "test_toml_lines",
-        "test_units",
-        "test_verdict",
-    ),
-    # Measure, beside compilers and guests: their urgent threads work for moments and then wait. How long a
-    # call takes matters in none of them, as long as clients have the patience, usually a second.
-    "calls": (
-        "test_faults",
-        "test_middleware_command",
-        "test_middleware_cyclonedds",
-        "test_middleware_footprint",
-        "test_middleware_omniorb",
-        "test_middleware_seen",
-        "test_middleware_stream",
-        "test_middleware_throughput",
-        "test_middleware_zeromq",
-        "test_repeated_responses",
-        "test_reproduce_command",
-    ),
-}
-"""Files of tests that may run beside other things, by the beginnings of their names."""
-
-_ALONE = "alone"
-
 _PATIENCE_S = 15.0
 _CGROUPS = Path("/sys/fs/cgroup")
 _JOURNAL = Path("/run/tautochrone/deployment.journal")
@@ -136,18 +51,13 @@ _SETTINGS = (
 )
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--share` takes a part of the files, so that `scripts/test` can run parts at once."""
-    parser.addoption("--share", choices=(*_SHARES, _ALONE), help="a part of the files")
-
-
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out the files of the other shares, before they cost anything."""
-    wanted, name = config.getoption("--share"), collection_path.name
-    if wanted is None or not name.startswith("test_"):
-        return None
-    share = next((one for one, names in _SHARES.items() if name.startswith(names)), _ALONE)
-    return True if share != wanted else None
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest begins first, so that no worker is left with it: guests, then slow files."""
+    rank: dict[Path, int] = {}
+    for item in items:
+        own = 0 if item.get_closest_marker("lab") else 1 if item.get_closest_marker("slow") else 2
+        rank[item.path] = min(own, rank.get(item.path, own))
+    items.sort(key=lambda item: rank[item.path])
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -165,12 +75,13 @@ def nothing_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         del os.environ[_MARK]
     else:
         os.environ[_MARK] = outer
-    give_up = time.monotonic() + _PATIENCE_S  # what was killed a moment ago may still be ending
-    while (left := _processes(mark)) and time.monotonic() < give_up:
+    give_up = (
+        time.monotonic() + _PATIENCE_S
+    )  # what was killed a moment ago, here or beside, may still be ending
+    while (left := [*_processes(mark), *(_kernel_objects() - before)]) and time.monotonic() < give_up:
         time.sleep(0.05)
     assert left == []
     assert _mounts_below(tmp_path_factory.getbasetemp()) == []
-    assert _kernel_objects() - before == set()
     settings = _settings()
     assert {path: settings.get(path) for path in settings_before} == settings_before
 

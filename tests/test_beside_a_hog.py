@@ -16,7 +16,7 @@ from hog import hog
 from real import a_cpu, policy_options, tauto
 from tautochrone.run.store import Store
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 SECONDS = 18.0
 """The hog ends after these by itself, so that a test lasts little longer: what measures is over by then."""

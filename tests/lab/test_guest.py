@@ -44,7 +44,11 @@ for program in $(pidof tauto-probe); do
 done | sort -u
 """
 
-older_too = pytest.mark.parametrize("desk", [KERNEL, OLDER_KERNEL], indirect=True, ids=["6.12", "6.1"])
+older_too = pytest.mark.parametrize(
+    "desk",
+    [pytest.param(KERNEL, id="6.12"), pytest.param(OLDER_KERNEL, id="6.1", marks=pytest.mark.long)],
+    indirect=True,
+)
 newer_only = pytest.mark.parametrize("desk", [KERNEL], indirect=True, ids=["6.12"])
 
 

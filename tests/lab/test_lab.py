@@ -62,7 +62,14 @@ def test_rt_is_at_least_fifty_times_better_in_the_worst_case_when_processes_end(
     assert stock >= 50 * rt, f"{stock} ns against {rt} ns"
 
 
-@pytest.mark.parametrize(("on", "load"), [(RT, "idle"), (RT, "exit"), (STOCK, "exit")])
+@pytest.mark.parametrize(
+    ("on", "load"),
+    [
+        (RT, "exit"),
+        pytest.param(RT, "idle", marks=pytest.mark.long),
+        pytest.param(STOCK, "exit", marks=pytest.mark.long),
+    ],
+)
 def test_cyclictest_in_the_same_guest_agrees(on: str, load: str, measured: Measure) -> None:
     ours_us = measured(on, load).run.values() / 1000
     theirs = cyclictest(on, load, COUNT)

@@ -72,7 +72,7 @@ def refusals(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
-@pytest.mark.parametrize("name", [STOCK, RT])
+@pytest.mark.parametrize("name", [pytest.param(STOCK, marks=pytest.mark.long), RT])
 def test_it_refuses_what_is_wrong_and_leaves_nothing_behind(name: str, refusals: Path) -> None:
     kernel, address = guest_kernel_with_module(name), read_lab_address(name)
     machine = virtual_machine(address, kernel, build_image(kernel, extra={"/bin/refusals": refusals}))

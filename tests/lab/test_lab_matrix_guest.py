@@ -10,7 +10,7 @@ from real import start_tauto
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 
-pytestmark = [pytest.mark.lab, pytest.mark.slow]
+pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.long]
 
 KERNEL, LOADS = "debian:rt/arm64", ("idle", "pipe")
 OPTIONS = ("--period", "250us", "--duration", "500ms")

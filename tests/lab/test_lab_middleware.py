@@ -44,7 +44,9 @@ def measured(experiment: str, store: Path, *words: str) -> Run:
         return run_cell(worded(experiment, words, "a test"), Store(store), target, {})
 
 
-@pytest.mark.parametrize("transport", ["tcp", "udp", "unix"])
+@pytest.mark.parametrize(
+    "transport", ["tcp", *(pytest.param(name, marks=pytest.mark.long) for name in ("udp", "unix"))]
+)
 def test_calls_over_sockets_take_as_long_each_time(tmp_path: Path, transport: str) -> None:
     words = ("--transport", transport, "--types", "octet", "--directions", "two-way", "--count", str(CALLS))
     numbers = itertools.count()

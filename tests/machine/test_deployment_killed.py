@@ -16,6 +16,8 @@ from tautochrone.machine.settings import InForce
 from tautochrone.target.local import LocalTarget
 from where import SUPPORT
 
+pytestmark = pytest.mark.alone
+
 _SCRIPT = SUPPORT / "apply_and_wait.py"
 _DEPLOYMENT = """
 [settings]

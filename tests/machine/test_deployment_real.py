@@ -22,7 +22,7 @@ from tautochrone.target.local import LocalTarget
 from tautochrone.target.target import Placement
 from where import SUPPORT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 _LATENCY = "/dev/cpu_dma_latency"
 _SCRIPT = SUPPORT / "apply_and_wait.py"

@@ -8,6 +8,8 @@ from real import needs_priorities, skip_or_fail, two_cpus
 from reproduced import reproduced
 from tautochrone.target.open import open_target
 
+pytestmark = pytest.mark.alone
+
 
 def in_force() -> object:
     with open_target("local") as target:  # closed again, so that no keeper stays

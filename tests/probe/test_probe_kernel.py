@@ -7,6 +7,8 @@ import pytest
 from real import probe
 from where import ROOT
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.mark.skipif(Path("/dev/tautochrone").exists(), reason="the kernel half is loaded here")
 def test_without_the_kernel_half_it_says_what_is_missing_and_how_to_get_it() -> None:

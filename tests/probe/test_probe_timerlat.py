@@ -6,6 +6,8 @@ import pytest
 
 from real import a_cpu, probe
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
