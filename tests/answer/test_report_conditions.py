@@ -15,7 +15,7 @@ from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.views import conditions
 from tautochrone.judge.interrupt import judge_interrupt
 from tautochrone.judge.loops import judge_runs
-from tautochrone.machine.deployment.deployment import Deployment, Obtained, as_condition
+from tautochrone.machine.deployment import Deployment, Obtained, as_condition
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 

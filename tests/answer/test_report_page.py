@@ -13,7 +13,7 @@ from real import PATIENCE_S
 from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.answer import page as report_page
 from tautochrone.judge.loops import judge_runs
-from tautochrone.machine.audit import Finding
+from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 

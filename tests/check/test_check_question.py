@@ -8,8 +8,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.check.cells import cells, first_cpu
 from tautochrone.check.question import Asked, Question, question_of
 from tautochrone.machine.facts import observe
-from tautochrone.machine.files import LocalFiles
-from tautochrone.machine.tree import Tree
+from tautochrone.machine.tree import LocalFiles, Tree
 from tautochrone.measure.cell import IDLE
 from tautochrone.measure.loads.spec import parse_load
 

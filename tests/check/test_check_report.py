@@ -22,7 +22,7 @@ from tautochrone.judge.requirement.judge import judge
 from tautochrone.judge.requirement.limiting import Limiting, limiting
 from tautochrone.judge.worth import Thing
 from tautochrone.judge.worth_measured import Shown, Side, Worth
-from tautochrone.machine.audit import Finding
+from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.statistics.quantiles import Quantile

@@ -19,7 +19,8 @@ from tautochrone.judge.reduced import reduce_run
 from tautochrone.judge.worth import KERNEL, LOAD_CPUS, Companion, Conditions, Pair, differences, find_pairs
 from tautochrone.judge.worth_measured import Worth
 from tautochrone.machine.audit import audit_facts
-from tautochrone.machine.facts import Facts, observe
+from tautochrone.machine.facts import observe
+from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
 from tautochrone.run.place import run_folders
 from tautochrone.run.store import Store

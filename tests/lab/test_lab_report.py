@@ -12,7 +12,7 @@ import streams
 from report_runs import FACTS, latencies
 from tautochrone.answer import evidence, page, terminal
 from tautochrone.answer.views import virtual as view
-from tautochrone.machine.files import LocalFiles
+from tautochrone.machine.tree import LocalFiles
 from tautochrone.measure.virtual import (
     FUNCTIONAL,
     NEARLY_REPEATABLE,

@@ -11,11 +11,10 @@ import pytest
 from deployment_machines import CPUS, FakeSettings, plant_machine, snapshot
 from tautochrone.base.errors import UsageError
 from tautochrone.deploy.verb import apply_and_leave
+from tautochrone.machine.deployment import NAMES, Deployment, Obtained, as_condition, choose
 from tautochrone.machine.deployment.apply import Application, deployed, places
-from tautochrone.machine.deployment.choose import NAMES, choose
-from tautochrone.machine.deployment.deployment import Deployment, Obtained, as_condition
-from tautochrone.machine.files import LocalFiles
 from tautochrone.machine.settings import Change, SettingError, Settings, Write
+from tautochrone.machine.tree import LocalFiles
 
 PAPERS = ((0, 2), (1, 3))
 

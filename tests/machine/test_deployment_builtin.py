@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from deployment_machines import CPUS, plant_machine
-from tautochrone.machine.deployment.choose import NAMES, BuiltIn, built_in
-from tautochrone.machine.files import LocalFiles
-from tautochrone.machine.tree import Tree
+from tautochrone.machine.deployment import NAMES, BuiltIn, built_in
+from tautochrone.machine.tree import LocalFiles, Tree
 
 PAPERS = ((0, 2), (1, 3))
 """Two cores with two threads each, numbered as Intel does."""

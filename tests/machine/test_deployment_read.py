@@ -6,11 +6,9 @@ import pytest
 
 from deployment_machines import plant_machine
 from tautochrone.base.errors import UsageError
+from tautochrone.machine.deployment import choose, read_deployment
 from tautochrone.machine.deployment.apply import canonical_settings
-from tautochrone.machine.deployment.choose import choose
-from tautochrone.machine.deployment.deployment import read_deployment
-from tautochrone.machine.files import LocalFiles
-from tautochrone.machine.tree import Tree
+from tautochrone.machine.tree import LocalFiles, Tree
 from where import ROOT
 
 EXAMPLES = ROOT / "examples" / "deployments"

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from real import TAUTO, skip_or_fail, tauto, wait_until
+from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.deployment.apply import Deployed, deployed, read_knobs
-from tautochrone.machine.deployment.deployment import Deployment
-from tautochrone.machine.knob.interrupts import interrupts
-from tautochrone.machine.knob.table import KNOBS
+from tautochrone.machine.knob import KNOBS
+from tautochrone.machine.knob.cpus import interrupts
 from tautochrone.machine.tree import Tree
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.target import Placement

@@ -8,13 +8,29 @@ from msgspec.structs import fields
 
 from audit_cases import CASES, GUEST, NEW, NO_PERMISSION, PLAIN, Changes, status
 from machine_trees import CONFIG, REALTIME_PC, STATUS, plant
-from tautochrone.machine.audit import CHECKS, LEVELS, Finding, audit, audit_facts
+from tautochrone.machine.audit import (
+    CHECKS,
+    COMPANIONS,
+    EFFECTS,
+    FOLLOWERS,
+    NO_SETTINGS,
+    OF_THE_KERNEL,
+    audit,
+    audit_facts,
+)
+from tautochrone.machine.audit.finding import LEVELS, Finding
 from tautochrone.machine.audit.kernel import _HEAVY, _LIGHT, _NOT_IN_DELGADO
-from tautochrone.machine.audit.table import COMPANIONS, EFFECTS, FOLLOWERS, NO_SETTINGS, OF_THE_KERNEL
-from tautochrone.machine.facts import Facts, FactTable, gather, observe
+from tautochrone.machine.facts import gather, observe
 from tautochrone.machine.facts.kernel import RELEVANT_OPTIONS
-from tautochrone.machine.knob.table import KNOBS
-from tautochrone.run.facts import ConfinementFacts, FirmwareFacts, MachineFacts, ReadingFacts
+from tautochrone.machine.knob import KNOBS
+from tautochrone.run.facts import (
+    ConfinementFacts,
+    Facts,
+    FactTable,
+    FirmwareFacts,
+    MachineFacts,
+    ReadingFacts,
+)
 from where import ROOT
 
 _CPUS = "/sys/devices/system/cpu"

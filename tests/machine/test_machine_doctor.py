@@ -18,7 +18,8 @@ from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.doctor.findings import findings_view
 from tautochrone.doctor.verb import doctor
 from tautochrone.machine.audit import audit
-from tautochrone.machine.facts import Facts, gather, observe
+from tautochrone.machine.facts import gather, observe
+from tautochrone.run.facts import Facts
 from tautochrone.run.store import Store
 
 GUEST = {"/proc/cpuinfo": CPUINFO.replace("fpu", "fpu hypervisor")}

@@ -11,12 +11,11 @@ from msgspec.structs import fields
 from machine_trees import CONFIG, CPUINFO, REALTIME_PC, plant
 from tautochrone.base.errors import DamagedError
 from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list, parse_cpu_mask
-from tautochrone.machine.facts import Facts, FactTable, gather, observe
+from tautochrone.machine.facts import FACTS, HOSTNAME, gather, observe
 from tautochrone.machine.facts.cpus import count_system_management_interrupts
-from tautochrone.machine.facts.table import FACTS, HOSTNAME
-from tautochrone.machine.files import LocalFiles
-from tautochrone.machine.tree import Tree
+from tautochrone.machine.tree import LocalFiles, Tree
 from tautochrone.run import facts as records
+from tautochrone.run.facts import Facts, FactTable
 
 GROUPS = {
     "machine", "kernel", "cpu", "isolation", "power", "interrupts", "clock", "memory", "confinement",

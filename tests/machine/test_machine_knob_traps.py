@@ -5,13 +5,12 @@ from pathlib import Path
 import pytest
 
 from deployment_machines import CPUS, V2, FakeSettings, plant_machine, snapshot
+from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.deployment.apply import deployed
-from tautochrone.machine.deployment.deployment import Deployment
-from tautochrone.machine.files import LocalFiles
+from tautochrone.machine.knob import KNOBS
 from tautochrone.machine.knob.knob import Knob
-from tautochrone.machine.knob.table import KNOBS
 from tautochrone.machine.settings import PinAgain, Write
-from tautochrone.machine.tree import Tree
+from tautochrone.machine.tree import LocalFiles, Tree
 
 FAIR = "/sys/kernel/debug/sched/fair_server"
 RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"

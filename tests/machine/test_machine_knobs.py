@@ -9,11 +9,10 @@ import pytest
 from deployment_machines import CPUS, V1, V2, FakeSettings, plant_machine, snapshot
 from tautochrone.base.errors import UsageError
 from tautochrone.machine.cpulist import format_cpu_mask, parse_cpu_mask
-from tautochrone.machine.files import LocalFiles
+from tautochrone.machine.knob import KNOBS
 from tautochrone.machine.knob.knob import Knob
-from tautochrone.machine.knob.table import KNOBS
 from tautochrone.machine.settings import Hold, KeepAffinities, MoveTasks, PinAgain, Write
-from tautochrone.machine.tree import Tree
+from tautochrone.machine.tree import LocalFiles, Tree
 
 FAIR = "/sys/kernel/debug/sched/fair_server"
 POLICY = f"{CPUS}/cpufreq/policy0"

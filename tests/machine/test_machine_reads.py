@@ -4,7 +4,7 @@ from pathlib import Path
 
 from machine_trees import plant, with_cpus
 from tautochrone.machine.facts import observe
-from tautochrone.machine.files import Kind, LocalFiles
+from tautochrone.machine.tree import Kind, LocalFiles
 
 
 class CountedFiles(LocalFiles):

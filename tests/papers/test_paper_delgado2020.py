@@ -14,7 +14,7 @@ from deployment_machines import plant_machine
 from reproductions import Made, measured
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.experiments.taskset_outcome import Jobs, Outcome, assess
-from tautochrone.machine.files import LocalFiles
+from tautochrone.machine.tree import LocalFiles
 from tautochrone.measure.campaign.sites import site_of
 from tautochrone.measure.document.document import Document
 from tautochrone.measure.document.document import read as read_plan

@@ -12,7 +12,6 @@ import tire_runs
 from tautochrone.base.errors import UsageError
 from tautochrone.experiments.tire_threads import SameTeamError, condition, counted
 from tautochrone.judge.rhealstone import PUBLISHED
-from tautochrone.machine.facts import Facts
 from tautochrone.measure.document.document import parse
 from tautochrone.measure.document.document import read as read_plan
 from tautochrone.measure.document.expand import Point, expand
@@ -29,7 +28,7 @@ from tautochrone.papers.report.figures.study import study_of
 from tautochrone.papers.report.figures.tire_map import draw
 from tautochrone.papers.systems import Role, System
 from tautochrone.papers.value import Absent, Value
-from tautochrone.run.facts import CpuFacts
+from tautochrone.run.facts import CpuFacts, Facts
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.open import open_target

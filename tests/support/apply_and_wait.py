@@ -9,8 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+from tautochrone.machine.deployment import read_deployment
 from tautochrone.machine.deployment.apply import deployed
-from tautochrone.machine.deployment.deployment import read_deployment
 from tautochrone.machine.settings import Change, Settings
 from tautochrone.target.local import LocalTarget
 

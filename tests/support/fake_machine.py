@@ -6,9 +6,9 @@ from typing import Any
 
 from cells import worded
 from real import a_cpu, policy_options
-from tautochrone.machine.deployment.deployment import Deployment
-from tautochrone.machine.files import Files, LocalFiles
+from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.settings import Change, SettingError, Write
+from tautochrone.machine.tree import Files, LocalFiles
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.target.local import LocalTarget

@@ -7,7 +7,6 @@ import pytest
 
 from tautochrone.base.errors import DamagedError, UsageError
 from tautochrone.experiments.tire_threads import cpu_order, thread_counts
-from tautochrone.machine.facts import Facts
 from tautochrone.measure.campaign.agenda import Agenda
 from tautochrone.measure.campaign.campaign import begin, key_of
 from tautochrone.measure.campaign.estimate import Forecast, may_end_early
@@ -16,7 +15,7 @@ from tautochrone.measure.campaign.outlook import STOPPED_AT_A_MISS, CampaignOutl
 from tautochrone.measure.document.document import Document
 from tautochrone.measure.document.expand import Point, expand
 from tautochrone.measure.document.stored import from_stored, to_stored
-from tautochrone.run.facts import CpuFacts
+from tautochrone.run.facts import CpuFacts, Facts
 from tautochrone.tire.grid_question import (
     Common,
     document_of,

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tautochrone.machine.facts import Facts, gather
+from tautochrone.machine.facts import gather
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.document.document import parse
 from tautochrone.measure.document.expand import expand
 from tautochrone.measure.execute import run_cell
+from tautochrone.run.facts import Facts
 from tautochrone.run.store import Store
 from tautochrone.target.open import open_target
 

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tautochrone.judge.circumstances import server_facts, server_of, target_of
-from tautochrone.machine.audit import Finding, audit_facts
-from tautochrone.machine.facts import Facts
+from tautochrone.machine.audit import audit_facts
+from tautochrone.machine.audit.finding import Finding
+from tautochrone.run.facts import Facts
 from tautochrone.run.manifest import Manifest
 
 

@@ -19,7 +19,7 @@ from tautochrone.base.faults import Later, now
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.judge.mechanisms import EXPERIMENTS, Mechanism
 from tautochrone.judge.verdict import Verdict
-from tautochrone.machine.audit import Finding
+from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
 

@@ -35,7 +35,7 @@ from tautochrone.judge.mechanisms import Mechanism
 from tautochrone.judge.reduced import Reduced
 from tautochrone.judge.tail.tails import tails_of
 from tautochrone.judge.verdict import Verdict
-from tautochrone.machine.audit import Finding
+from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import periods_ns
 from tautochrone.run.manifest import Manifest

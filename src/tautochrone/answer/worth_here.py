@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from tautochrone.base.errors import DamagedError, StoreError
 from tautochrone.base.reading import json_of, read_text
 from tautochrone.judge.worth import Answers, Conditions, Pair, find_pairs
-from tautochrone.machine.audit import Finding, audit_facts
-from tautochrone.machine.facts import Facts
+from tautochrone.machine.audit import audit_facts
+from tautochrone.machine.audit.finding import Finding
 from tautochrone.run import files
+from tautochrone.run.facts import Facts
 from tautochrone.run.manifest import MOST_BYTES, RECOVERED, SCHEMA, SEALED
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from tautochrone.base.units import format_duration, format_percent
 from tautochrone.check.results import MOST, Results
 from tautochrone.check.search import CONFIRM, Search, Trial
 from tautochrone.judge.requirement.line import Line, Standing
-from tautochrone.machine.audit import Finding
+from tautochrone.machine.audit.finding import Finding
 
 _MARKS: dict[Standing, Mark] = {"holds": "holds", "does not hold": "missed", "not shown": "not-shown"}
 _PURPOSES = {"bracket": "bracket", "narrow": "narrow", CONFIRM: "longer"}

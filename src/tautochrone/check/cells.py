@@ -10,10 +10,10 @@ from tautochrone.check.question import Question, conditions_of_check
 from tautochrone.experiments import EXPERIMENTS, Prepared, Value
 from tautochrone.experiments.taskset_options import of_task_set
 from tautochrone.machine.cpulist import named_cpus, parse_cpu_list
-from tautochrone.machine.deployment.deployment import Deployment
-from tautochrone.machine.facts import Facts
+from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.tree import Tree
 from tautochrone.measure.cell import Cell, Load
+from tautochrone.run.facts import Facts
 from tautochrone.schedulability.taskset import Task, TaskSet
 
 _USUAL_PRIORITY = 90

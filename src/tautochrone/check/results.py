@@ -16,7 +16,7 @@ from tautochrone.check.search import Search, Trial
 from tautochrone.judge.requirement.judge import Judgement
 from tautochrone.judge.requirement.limiting import Limiting
 from tautochrone.judge.requirement.line import WORST_FIRST, Line, Standing
-from tautochrone.machine.audit import Finding
+from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.folder import Run
 
 if TYPE_CHECKING:

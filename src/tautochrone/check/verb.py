@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from tautochrone.check.results import Results
     from tautochrone.check.search import Search
     from tautochrone.judge.requirement.judge import Judgement
-    from tautochrone.machine.audit import Finding
-    from tautochrone.machine.deployment.deployment import Deployment
+    from tautochrone.machine.audit.finding import Finding
+    from tautochrone.machine.deployment import Deployment
     from tautochrone.measure.cell import Load
     from tautochrone.measure.conditions import NotPutBackError
     from tautochrone.run.folder import Run
@@ -219,8 +219,9 @@ class _Check:
         from tautochrone.check.cells import first_cpu
         from tautochrone.command.introduction import introduce
         from tautochrone.command.permission import find_permission
-        from tautochrone.machine.facts import Facts, gather
+        from tautochrone.machine.facts import gather
         from tautochrone.machine.tree import Tree
+        from tautochrone.run.facts import Facts
 
         facts = gather(target.files())
         introduce(self.console, Facts.from_table(facts))

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from tautochrone.command.batch import Batch
     from tautochrone.judge.mechanisms import Mechanism
     from tautochrone.judge.verdict import Verdict
-    from tautochrone.machine.audit import Finding
-    from tautochrone.machine.deployment.deployment import Deployment
-    from tautochrone.machine.facts import Facts
+    from tautochrone.machine.audit.finding import Finding
+    from tautochrone.machine.deployment import Deployment
     from tautochrone.measure.cell import Cell, Load
+    from tautochrone.run.facts import Facts
     from tautochrone.run.folder import Run
     from tautochrone.target.target import Target
 
@@ -52,7 +52,8 @@ def answer(
     from tautochrone.answer.console import make_console
     from tautochrone.command.batch import run_batch
     from tautochrone.judge.mechanisms import EXPERIMENTS
-    from tautochrone.machine.facts import Facts, gather
+    from tautochrone.machine.facts import gather
+    from tautochrone.run.facts import Facts
 
     beside = Beside(load, on, deployment)
     loaded = beside.chosen_load() if load else None

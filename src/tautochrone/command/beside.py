@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from tautochrone.machine.deployment.deployment import Deployment
+    from tautochrone.machine.deployment import Deployment
     from tautochrone.measure.cell import Load
     from tautochrone.target.target import Target
 
@@ -68,6 +68,6 @@ class Beside:
         """
         if self.deployment is None:
             return None
-        from tautochrone.machine.deployment.choose import choose
+        from tautochrone.machine.deployment import choose
 
         return choose(self.deployment, target.files())

@@ -11,7 +11,7 @@ from tautochrone.base.errors import UsageError
 
 if TYPE_CHECKING:
     from tautochrone.command.beside import Beside
-    from tautochrone.machine.facts import Facts
+    from tautochrone.run.facts import Facts
     from tautochrone.target.target import Target
 
 Repetitions = Annotated[int, typer.Option("--repetitions", help="How often each cell is measured.")]

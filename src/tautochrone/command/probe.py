@@ -14,7 +14,7 @@ from tautochrone.base.errors import NotPermittedError
 if TYPE_CHECKING:
     from tautochrone.command.beside import Beside
     from tautochrone.experiments import Experiment, Options, Prepared
-    from tautochrone.machine.deployment.deployment import Deployment
+    from tautochrone.machine.deployment import Deployment
     from tautochrone.measure.cell import Cell, Load
 
 

@@ -41,7 +41,7 @@ deploy = typer.Typer(
 def list_deployments(on: On = None, as_json: JsonOption = False) -> None:
     """List the deployments, and which of them this machine can have."""
     from tautochrone.deploy.view import deployment_list
-    from tautochrone.machine.deployment.survey import survey
+    from tautochrone.machine.deployment.apply import survey
     from tautochrone.machine.tree import Tree
 
     with _target(on) as target:
@@ -68,8 +68,8 @@ def show(
 ) -> None:
     """Show every setting as it is now; with a name, also what that deployment asks for and how to get it."""
     from tautochrone.deploy.view import settings_table
-    from tautochrone.machine.deployment.choose import choose
-    from tautochrone.machine.deployment.survey import settings_of
+    from tautochrone.machine.deployment import choose
+    from tautochrone.machine.deployment.apply import settings_of
     from tautochrone.machine.tree import Tree
 
     with _target(on) as target:
@@ -96,9 +96,8 @@ def apply(name: NameArgument, on: On = None, as_json: JsonOption = False) -> Non
     To measure under a deployment, name it there: `tauto --deployment MI` puts everything back by itself.
     """
     from tautochrone.deploy.view import outcome_table
+    from tautochrone.machine.deployment import as_condition, choose
     from tautochrone.machine.deployment.apply import Application
-    from tautochrone.machine.deployment.choose import choose
-    from tautochrone.machine.deployment.deployment import as_condition
 
     with _target(on) as target:
         _refuse_virtual(target, name)

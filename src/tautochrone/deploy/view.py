@@ -6,8 +6,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tautochrone.machine.deployment.deployment import Deployment, Obtained
-from tautochrone.machine.deployment.survey import Prospect, Setting
+from tautochrone.machine.deployment import Deployment, Obtained
+from tautochrone.machine.deployment.apply import Prospect, Setting
 
 _STYLES = {
     "yes": "green",

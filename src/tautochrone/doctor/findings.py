@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tautochrone.base.words import plural
-from tautochrone.machine.audit import LEVELS, Finding, Level
+from tautochrone.machine.audit.finding import LEVELS, Finding, Level
 
 _STYLES = {"warning": "bold red", "unknown": "bold magenta", "note": "bold yellow", "good": "bold green"}
 _HEADINGS = {

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tautochrone.judge.worth_measured import Worth
-    from tautochrone.machine.audit import Finding
-    from tautochrone.machine.facts import Facts
+    from tautochrone.machine.audit.finding import Finding
+    from tautochrone.run.facts import Facts
 
 EXIT_FINDINGS = 6
 """Exit code of ``--fail-on`` when there is such a finding."""

@@ -11,7 +11,7 @@ from tautochrone.machine.cpulist import parse_cpu_list
 
 if TYPE_CHECKING:
     from tautochrone.experiments.option import Given
-    from tautochrone.machine.facts import Facts
+    from tautochrone.run.facts import Facts
 
 TEAM = "team"
 """Condition of a run whose number of threads a plan gave in a word: the word, and what stood before it."""

@@ -8,7 +8,7 @@ from tautochrone.experiments import EXPERIMENTS, Experiment, Options, Prepared
 from tautochrone.experiments.experiment import InSuite
 from tautochrone.experiments.taskset_options import of_task_set
 from tautochrone.judge.rhealstone import INTERRUPT_MEASURE
-from tautochrone.machine.deployment.deployment import Deployment
+from tautochrone.machine.deployment import Deployment
 from tautochrone.measure.cell import IDLE, Cell, Load
 from tautochrone.run.folder import Run
 from tautochrone.schedulability.taskset import Task, TaskSet

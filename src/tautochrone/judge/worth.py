@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from tautochrone.machine.audit.table import (
+from tautochrone.machine.audit import (
     ABOUT_THE_KERNEL,
     COMPANIONS,
     EFFECTS,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tautochrone.experiments.option import Given
-from tautochrone.machine.deployment.deployment import Deployment
+from tautochrone.machine.deployment import Deployment
 from tautochrone.run.manifest import Warning as RunWarning
 
 

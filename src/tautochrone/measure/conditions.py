@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from tautochrone.machine.cpulist import format_cpu_list
+from tautochrone.machine.deployment import Deployment, Obtained, as_condition
 from tautochrone.machine.deployment.apply import (
     Application,
     Deployed,
@@ -15,7 +16,6 @@ from tautochrone.machine.deployment.apply import (
     places,
     read_knobs,
 )
-from tautochrone.machine.deployment.deployment import Deployment, Obtained, as_condition
 from tautochrone.machine.facts import gather
 from tautochrone.machine.settings import InForce, SettingError, journal_path
 from tautochrone.machine.tree import Tree

@@ -4,7 +4,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from tautochrone.experiments import EXPERIMENTS, Options
-from tautochrone.machine.deployment.deployment import Deployment
+from tautochrone.machine.deployment import Deployment
 from tautochrone.measure.cell import IDLE, Cell, Load
 from tautochrone.measure.loads.spec import built_in_load
 from tautochrone.run.store import ANSWER

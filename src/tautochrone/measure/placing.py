@@ -14,11 +14,11 @@ from tautochrone.experiments.taskset_run import CONDITION
 from tautochrone.experiments.tire_threads import counted
 from tautochrone.experiments.usual import FIRST, PRIORITY, WHICH_CPUS
 from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
-from tautochrone.machine.facts import Facts
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.conditions import Conditions
 from tautochrone.measure.loads.kinds import TASKS
 from tautochrone.measure.loads.spec import option, with_option
+from tautochrone.run.facts import Facts
 
 TASKS_PER_CPU = 10  # of koh2013
 

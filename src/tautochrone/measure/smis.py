@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from tautochrone.base.words import plural
 from tautochrone.machine.facts.cpus import count_system_management_interrupts
-from tautochrone.machine.files import Files
-from tautochrone.machine.tree import Tree
+from tautochrone.machine.tree import Files, Tree
 from tautochrone.run.facts import Facts
 from tautochrone.run.manifest import Warning as RunWarning
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tautochrone.base.errors import MeasuringError
-from tautochrone.machine.files import Files
+from tautochrone.machine.tree import Files
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.target.target import Virtual
 

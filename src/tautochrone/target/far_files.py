@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from tautochrone.machine.files import Kind
+from tautochrone.machine.tree import Kind
 from tautochrone.target.keeper import Request
 
 _FRESH_S = 5.0
@@ -15,13 +15,9 @@ _Key = tuple[str, str]
 class Reader(Protocol):
     """A keeper, or who knows the one of the moment."""
 
-    def ask(self, *words: str | bytes) -> bytes:
-        """See `Keeper`."""
-        ...
+    def ask(self, *words: str | bytes) -> bytes: ...
 
-    def ask_all(self, requests: Sequence[Request]) -> list[bytes | OSError]:
-        """See `Keeper`."""
-        ...
+    def ask_all(self, requests: Sequence[Request]) -> list[bytes | OSError]: ...
 
 
 class FarFiles:
@@ -40,17 +36,14 @@ class FarFiles:
         self._ahead: dict[_Key, tuple[float, bytes | OSError]] = {}
 
     def read(self, path: str) -> bytes:
-        """All of a file; see `Files`."""
         return self._content("read", path)
 
     def names(self, path: str) -> tuple[str, ...]:
-        """The names in a folder; see `Files`."""
         return tuple(
             name.decode(errors="surrogateescape") for name in self._content("names", path).splitlines()
         )
 
     def kind(self, path: str) -> Kind | None:
-        """What is there; see `Files`."""
         try:
             found = self._content("kind", path).decode().strip()
         except OSError:
@@ -60,7 +53,7 @@ class FarFiles:
         return "folder" if found == "folder" else None
 
     def prefetch(self, paths: tuple[str, ...]) -> None:
-        """Read all of them in the time that one takes; see `Files`."""
+        """Read all of them in the time that one takes."""
         keys = [(verb, path) for path in dict.fromkeys(paths) for verb in ("kind", "read", "names")]
         answers = self._keeper.ask_all(keys)
         now = self._now_s()

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
-from tautochrone.machine.files import Files, LocalFiles
+from tautochrone.machine.tree import Files, LocalFiles
 from tautochrone.target.machine import MachineWithPrograms
 from tautochrone.target.program import Guarded, Program, message_of
 from tautochrone.target.running import ProgramService
@@ -154,7 +154,6 @@ class LocalProgram:
         return os.read(output, _READ_BYTES)
 
     def write(self, data: bytes) -> None:
-        """To its standard input; see `Program`."""
         assert self._process.stdin is not None
         with suppress(OSError, ValueError):
             rest = memoryview(data)
@@ -162,20 +161,16 @@ class LocalProgram:
                 rest = rest[os.write(self._process.stdin.fileno(), rest) :]
 
     def close_input(self) -> None:
-        """End its standard input; see `Program`."""
         assert self._process.stdin is not None
         self._process.stdin.close()
 
     def stop(self) -> None:
-        """SIGTERM; see `Program`."""
         self._process.terminate()
 
     def kill(self) -> None:
-        """SIGKILL; see `Program`."""
         self._process.kill()
 
     def wait(self, patience_s: float) -> int | None:
-        """Its exit code; see `Program`."""
         try:
             code = self._process.wait(patience_s)
         except subprocess.TimeoutExpired:
@@ -184,11 +179,10 @@ class LocalProgram:
         return code
 
     def messages(self) -> tuple[str, ...]:
-        """What it said on standard error; see `Program`."""
         return tuple(self._messages)
 
     def release(self) -> None:
-        """End it and close its pipes; see `Program`."""
+        """End it and close its pipes."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         assert self._process.stderr is not None

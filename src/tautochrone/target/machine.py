@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 from tautochrone.base.errors import MeasuringError
-from tautochrone.machine.files import Files
 from tautochrone.machine.settings import (
     Change,
     Hold,
@@ -20,6 +19,7 @@ from tautochrone.machine.settings import (
     Settings,
     Write,
 )
+from tautochrone.machine.tree import Files
 from tautochrone.target.keeper import Keeper
 from tautochrone.target.program import Program, ask
 from tautochrone.target.running import ProgramLoad, ProgramProbe, ProgramService
@@ -65,7 +65,6 @@ class KeptSettings:
             raise _error("the undo journal can't be written", error) from error
 
     def apply(self, change: Change) -> None:
-        """Journal, then make one change; see `Settings`."""
         words, what = _request(change)
         try:
             self._keeper.ask(*words)
@@ -76,7 +75,6 @@ class KeptSettings:
         self._holds |= isinstance(change, Hold)
 
     def undo(self) -> tuple[str, ...]:
-        """Put everything back; see `Settings`."""
         try:
             return _lines(self._keeper.ask("undo"))
         except (OSError, MeasuringError) as error:
@@ -85,7 +83,6 @@ class KeptSettings:
             self._end()
 
     def leave(self) -> None:
-        """Go away and leave all changes in force; see `Settings`."""
         if self._holds:
             raise SettingError(
                 "a limit of the wake-up latency is held open, and would end with this command",
@@ -186,15 +183,15 @@ class MachineWithPrograms(ABC):
         """The machine's files."""
 
     def virtual(self) -> Virtual | None:
-        """Not one of the lab's own; see `Target`."""
+        """Not one of the lab's own."""
         return None
 
     def renew(self) -> None:
-        """It is not ours to boot; see `Target`."""
+        """It is not ours to boot."""
         return
 
     def now_s(self) -> float:
-        """Its time passes as ours does; see `Target`."""
+        """Its time passes as ours does."""
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:
@@ -206,40 +203,33 @@ class MachineWithPrograms(ABC):
         return
 
     def ask(self, arguments: Sequence[str], patience_s: float = 30.0) -> Answer:
-        """Run a short command of the probe to its end; see `Target`."""
         program = self.start(arguments, ANYWHERE)
         program.close_input()
         return ask(program, " ".join(arguments), patience_s)
 
     def start_probe(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningProbe:
-        """Start a probe whose stream comes here; see `Target`."""
         return ProgramProbe(self.start([*arguments, "--out", "-"], placement))
 
     def start_load(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningLoad:
-        """Start a load and wait until it runs; see `Target`."""
         return ProgramLoad(self.start(["load", *arguments], placement))
 
     def start_service(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningService:
-        """Start a program that serves others; see `Target`."""
         return ProgramService(self.start(arguments, placement))
 
     def in_force(self) -> InForce | None:
-        """The deployment that was not put back yet; see `Target`."""
         return in_force(self.keeper())
 
     def change_settings(self, name: str) -> Settings:
-        """Begin to apply a deployment, with a keeper of its own; see `Target`."""
+        """Begin to apply a deployment, with a keeper of its own."""
         return KeptSettings(name, Keeper(self._start_keeper()), self.forget_files)
 
     def restore(self) -> tuple[str, ...]:
-        """Put back what `in_force` names; see `Target`."""
         try:
             return restore(self.keeper())
         finally:
             self.forget_files()
 
     def close(self) -> None:
-        """Let go of the machine; see `Target`."""
         standing, self._standing = self._standing, None
         try:
             self.companions.close()

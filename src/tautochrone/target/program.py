@@ -67,35 +67,30 @@ class Guarded:
         self._guard = guard
 
     def read(self) -> bytes:
-        """The program's output; see `Program`."""
         return self._guard.read()
 
     def write(self, data: bytes) -> None:
         """Nothing: the guard has no line for it, and no program of ours needs it."""
 
     def close_input(self) -> None:
-        """End the program's standard input; see `Program`."""
         self._guard.write(b"close\n")
 
     def stop(self) -> None:
-        """SIGTERM; see `Program`."""
         self._guard.write(b"stop\n")
 
     def kill(self) -> None:
-        """SIGKILL to it and to all that it started; see `Program`."""
+        """SIGKILL to it and to all that it started."""
         self._guard.write(b"kill\n")
 
     def wait(self, patience_s: float) -> int | None:
-        """The program's exit code; see `Program`."""
         code = self._guard.wait(patience_s)
         return code if code is None or code <= 128 else 128 - code
 
     def messages(self) -> tuple[str, ...]:
-        """The program's messages; see `Program`."""
         return self._guard.messages()
 
     def release(self) -> None:
-        """The guard ends what still runs when its own input ends; see `Program`."""
+        """The guard ends what still runs when its own input ends."""
         self._guard.release()
 
 

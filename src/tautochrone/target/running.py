@@ -19,11 +19,10 @@ class ProgramProbe:
         self._asked_to_end = False
 
     def read(self) -> bytes:
-        """The next bytes of its stream; see `RunningProbe`."""
         return self._program.read()
 
     def stop(self) -> None:
-        """Ask it to end; a second call ends it at once. See `RunningProbe`."""
+        """Ask it to end; a second call ends it at once."""
         if self._asked_to_end:
             self._program.kill()
         else:
@@ -31,7 +30,7 @@ class ProgramProbe:
             self._program.stop()
 
     def end(self) -> ProbeEnd:
-        """Wait for its end. One that goes on although its stream has ended is ended. See `RunningProbe`."""
+        """Wait for its end. One that goes on although its stream has ended is ended."""
         try:
             code = self._program.wait(_PATIENCE_S)
             if code is None:
@@ -67,7 +66,6 @@ class ProgramLoad:
                 program.release()
 
     def failure(self) -> str | None:
-        """Why it has ended by itself; None while it runs. See `RunningLoad`."""
         if self._code is None:
             try:
                 self._code = self._program.wait(0)
@@ -81,7 +79,6 @@ class ProgramLoad:
         return "it ended before its time" if self._code == 0 else f"it ended with exit code {self._code}"
 
     def end(self) -> dict[str, object]:
-        """End it, if it still runs, and read its report; see `RunningLoad`."""
         if self._report is None:
             try:
                 self._program.close_input()
@@ -132,7 +129,6 @@ class ProgramService:
         self.said = said
 
     def failure(self) -> str | None:
-        """Why it has ended by itself; None while it runs. See `RunningService`."""
         if self._has_ended:
             return self._wrong
         try:
@@ -142,7 +138,6 @@ class ProgramService:
         return None if code is None else self._how(code) or "it ended before its time"
 
     def end(self, patience_s: float = 0.0) -> str | None:
-        """End it, and say what went wrong with it; see `RunningService`."""
         if not self._has_ended:
             self._has_ended = True
             try:

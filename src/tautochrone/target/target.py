@@ -5,8 +5,8 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Protocol
 
-from tautochrone.machine.files import Files
 from tautochrone.machine.settings import InForce, Settings
+from tautochrone.machine.tree import Files
 
 # Other machines that take part in what is measured on one: opened once, and closed with it.
 

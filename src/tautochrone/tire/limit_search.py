@@ -16,12 +16,12 @@ from typing import Any
 from tautochrone.base.errors import DamagedError, StoreError
 from tautochrone.base.units import format_rate
 from tautochrone.experiments import EXPERIMENTS, Given, Value
-from tautochrone.machine.deployment.deployment import Deployment
-from tautochrone.machine.facts import Facts
+from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.tree import Tree
 from tautochrone.measure.campaign.campaign import FINISHED, same_system
 from tautochrone.measure.cell import IDLE, Cell, Load
 from tautochrone.run.catalogue import Entry, catalogue
+from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import MEASURING, SEALED
 from tautochrone.run.named import latest_named, one_named

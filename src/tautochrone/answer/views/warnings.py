@@ -8,7 +8,7 @@ from tautochrone.answer.document import Notice
 from tautochrone.answer.typeset import micro
 from tautochrone.answer.views.virtual import IN_THE_LAB, is_said_here, is_virtual
 from tautochrone.base.words import lower_first, upper_first
-from tautochrone.machine.audit import Finding
+from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.manifest import SEALED, Manifest
 
 _T = TypeVar("_T")

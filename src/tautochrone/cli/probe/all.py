@@ -40,7 +40,8 @@ def verb(
     from tautochrone.first.suite import with_interrupts
     from tautochrone.first.suite_view import show_suite
     from tautochrone.machine.audit import audit_facts
-    from tautochrone.machine.facts import Facts, gather
+    from tautochrone.machine.facts import gather
+    from tautochrone.run.facts import Facts
 
     beside = Beside(load, on, deployment)
     beside.chosen_load()  # what is wrong with it is told before anything is done

@@ -1,7 +1,7 @@
 """Checks of time keeping: timers, the clock, the tick."""
 
 from tautochrone.machine.audit.finding import Answer, Check, good, note, unknown, unread, warning
-from tautochrone.machine.facts import Facts
+from tautochrone.run.facts import Facts
 
 _SOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 # Read from user space without a system call, by the vDSO.

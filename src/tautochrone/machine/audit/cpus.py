@@ -2,7 +2,7 @@
 
 from tautochrone.machine.audit.finding import Answer, Check, good, note, unread, warning
 from tautochrone.machine.cpulist import CPUS, format_cpu_list, parse_cpu_list
-from tautochrone.machine.facts import Facts
+from tautochrone.run.facts import Facts
 
 _RT_GUIDE = "Documentation/core-api/real-time"
 _SYSFS = "Documentation/ABI/testing/sysfs-devices-system-cpu"

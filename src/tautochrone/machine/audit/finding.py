@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import structs
 
-from tautochrone.machine.facts import Facts
+from tautochrone.run.facts import Facts
 
 Level = Literal["warning", "unknown", "note", "good"]
 Certainty = Literal["sure", "likely"]

@@ -1,7 +1,7 @@
 """Checks of the firmware, of what the kernel does for the hardware's sake, and of memory management."""
 
 from tautochrone.machine.audit.finding import Answer, Check, good, note, unknown, unread, warning
-from tautochrone.machine.facts import Facts
+from tautochrone.run.facts import Facts
 
 _HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage/enabled"
 _GUIDE = "Documentation/core-api/real-time"

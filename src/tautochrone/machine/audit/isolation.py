@@ -2,7 +2,7 @@
 
 from tautochrone.machine.audit.finding import Answer, Check, good, note, unread, warning
 from tautochrone.machine.cpulist import format_cpu_list, format_cpu_mask, parse_cpu_list, parse_cpu_mask
-from tautochrone.machine.facts import Facts
+from tautochrone.run.facts import Facts
 
 _KTHREADS = "Documentation/admin-guide/kernel-per-CPU-kthreads.rst"
 _PARAMETERS = "Documentation/admin-guide/kernel-parameters.txt"

@@ -1,8 +1,8 @@
 """Checks of the kernel: how it preempts, what was built into it, what it does beside its work."""
 
 from tautochrone.machine.audit.finding import Answer, Certainty, Check, good, note, unknown, unread, warning
-from tautochrone.machine.facts import Facts
 from tautochrone.machine.facts.kernel import PREEMPTION, REALTIME
+from tautochrone.run.facts import Facts
 
 _RT_GUIDE = "Documentation/core-api/real-time/kernel-configuration.rst"
 _PARAMETERS = "Documentation/admin-guide/kernel-parameters.txt"

@@ -1,9 +1,9 @@
 """Checks of what stands between a process and the hardware, and of what it may ask for."""
 
 from tautochrone.machine.audit.finding import Answer, Check, good, note, unknown, unread, warning
-from tautochrone.machine.facts import Facts
 from tautochrone.machine.facts.confinement import VIRTUAL_LAB
 from tautochrone.machine.facts.kernel import FAIR_SERVER
+from tautochrone.run.facts import Facts
 
 # Enough for a probe with its buffers and for a program of middle size.
 _ROOMY_LOCK_BYTES = 64 * 1024 * 1024

@@ -1,1 +1,361 @@
-"""Deployments: how a machine's CPUs are used, applied and put back."""
+"""Deployments, how a machine's CPUs are used: read from TOML, or by name the six of delgado2020, Table 1."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.reading import read_text
+from tautochrone.base.toml import line_of, toml_of
+from tautochrone.machine.cpulist import CPUS, check_cpus, format_cpu_list, online_cpus, present_cpus
+from tautochrone.machine.knob import KNOBS
+from tautochrone.machine.knob.cpus import Smt, cores_on_line
+from tautochrone.machine.tree import Files, Tree
+
+_TEXTS = ("name", "title", "measure", "load")
+_KEYS = (*_TEXTS, "settings")
+_Place = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """How the CPUs of one machine are used.
+
+    Attributes:
+        name: as people write it: "MI", or the name in its file.
+        title: what it is, in words.
+        settings: knob -> value as people write it; what is not named stays as it is.
+        measure: CPUs of the measuring threads, as a CPU list; None: as each experiment chooses.
+        load: CPUs of the background loads, as a CPU list; None: all.
+        origin: where it is from: "delgado2020, Table 1", or a file's path.
+    """
+
+    name: str
+    title: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    measure: str | None = None
+    load: str | None = None
+    origin: str = ""
+
+
+@dataclass(frozen=True)
+class Obtained:
+    """One setting after it was asked for, read back.
+
+    Attributes:
+        knob: its name.
+        requested: what was asked for; None: it was not asked for, but another knob changed it.
+        before: what it was.
+        obtained: what it is.
+        reason: why it differs from what was asked for, or may not stay so, in words; empty: it is so.
+    """
+
+    knob: str
+    requested: str | None
+    before: str | None
+    obtained: str | None
+    reason: str = ""
+
+
+def as_condition(deployment: Deployment, obtained: tuple[Obtained, ...]) -> dict[str, Any]:
+    """What is stored with a run, as JSON has it.
+
+    Returns:
+        name, title, origin, measure, load, and ``settings``: a list of knob, requested, before, obtained,
+        reason.
+    """
+    return {
+        "name": deployment.name,
+        "title": deployment.title,
+        "origin": deployment.origin,
+        "measure": deployment.measure,
+        "load": deployment.load,
+        "settings": [
+            {
+                "knob": one.knob,
+                "requested": one.requested,
+                "before": one.before,
+                "obtained": one.obtained,
+                "reason": one.reason,
+            }
+            for one in obtained
+        ],
+    }
+
+
+def read_deployment(path: Path) -> Deployment:
+    """Read a deployment's file.
+
+    Raises:
+        UsageError: it can't be read, or something in it is wrong: the file, the line, the value and the fix.
+    """
+    try:
+        text = read_text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise UsageError(f"{path} can't be read: {reason}", "Name a deployment's TOML file.") from error
+    try:
+        table = toml_of(text)
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}", "Correct it: it must be TOML.") from error
+    return deployment_of(table, text, str(path), name=path.name.removesuffix(".toml"))
+
+
+def deployment_of(
+    table: Mapping[str, Any], text: str, origin: str, at: _Place = (), name: str = ""
+) -> Deployment:
+    """Read a deployment's table.
+
+    Args:
+        table: what is in it.
+        text: the whole TOML text, for the lines in messages.
+        origin: the file's path.
+        at: where the table is in the text.
+        name: used where it has none.
+
+    Raises:
+        UsageError: something in it is wrong: the file, the line, the value and the fix.
+    """
+
+    def wrong(place: _Place, error: UsageError) -> UsageError:
+        return located(text, origin, (*at, *place), error)
+
+    for key, value in table.items():
+        if key not in _KEYS:
+            raise wrong((key,), UsageError(f"a deployment has no '{key}'", _nearest(key, _KEYS)))
+        if key in _TEXTS and not isinstance(value, str | int):
+            raise wrong((key,), UsageError(f"'{key}' must be a text", f'Write it as {key} = "…".'))
+    settings = table.get("settings", {})
+    if not isinstance(settings, Mapping):
+        raise wrong(("settings",), UsageError("'settings' must be a table", "Begin it with [settings]."))
+    words: dict[str, str] = {}
+    for knob, value in settings.items():
+        try:
+            words[knob] = _checked(knob, value)
+        except UsageError as error:
+            raise wrong(("settings", knob), error) from error
+    for key in ("measure", "load"):
+        if key in table:
+            try:
+                check_cpus(str(table[key]))
+            except UsageError as error:
+                raise wrong((key,), UsageError(f"{key}: {error}", error.advice)) from error
+    called = str(table.get("name", name))
+    if not called:
+        raise wrong((), UsageError("the deployment has no name", 'Give it one: name = "mine".'))
+    measure, load = (str(table[key]) if key in table else None for key in ("measure", "load"))
+    return Deployment(called, str(table.get("title", "")), words, measure, load, origin)
+
+
+def located(text: str, origin: str, place: _Place, error: UsageError) -> UsageError:
+    """The same error, with the file and the line before it."""
+    line = line_of(text, place)
+    where = origin if line is None else f"{origin}, line {line}"
+    return UsageError(f"{where}: {error}", error.advice)
+
+
+def _checked(name: str, value: object) -> str:
+    """A knob's value as a text. Numbers and true and false are taken as they are meant."""
+    knob = next((one for one in KNOBS if one.name == name), None)
+    if knob is None:
+        raise UsageError(f"there is no setting '{name}'", _nearest(name, [one.name for one in KNOBS]))
+    if isinstance(value, bool):
+        value = "on" if value else "off"
+    if not isinstance(value, str | int):
+        raise UsageError(f"{name}: {value!r} is not a text", f'Write it as {name} = "…".')
+    try:
+        knob.check(str(value))
+    except UsageError as error:
+        raise UsageError(f"{name}: {error}", error.advice) from error
+    return str(value)
+
+
+def _nearest(word: str, words: tuple[str, ...] | list[str]) -> str:
+    near = get_close_matches(word, words, 1)
+    return f"Did you mean {near[0]}?" if near else f"There are {', '.join(words)}."
+
+
+# Deployments by name: the six of delgado2020, Table 1, for the machine at hand; files; the user's
+# own.
+
+ORIGIN = "delgado2020, Table 1"
+NAMES = ("CHM", "HM", "HMI", "M", "MI", "Single")
+_SAME_WITHOUT_SMT = {"HM": "M", "HMI": "MI"}
+_WORDS = {"C": "C-states", "H": "SMT", "M": "several cores", "I": "isolated CPUs"}
+
+
+@dataclass(frozen=True)
+class BuiltIn:
+    """One of the six, on one machine.
+
+    Attributes:
+        deployment: what it is here.
+        cannot: why this machine can't have it, in words; None: it can.
+        same_as: the name of another that is the same thing here; None: there is none.
+        note: why it is the same, in words.
+    """
+
+    deployment: Deployment
+    cannot: str | None = None
+    same_as: str | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Topology:
+    """The CPUs of a machine as the six need them.
+
+    Attributes:
+        cores: the CPUs of each core, those of the first CPU's core first.
+        first: the CPU that stays for everything else, and alone in Single.
+        has_smt: whether several CPUs share a core.
+        hidden: CPUs that are off line, whose cores therefore can't be told.
+        smt: whether SMT can be changed, and what it is: "on", "off" or None.
+    """
+
+    cores: tuple[tuple[int, ...], ...]
+    first: int
+    has_smt: bool
+    hidden: tuple[int, ...]
+    smt: str | None
+
+
+def topology(tree: Tree) -> Topology:
+    """Read it. The first CPU is one that can't go off line, if there is such a one: mostly CPU 0."""
+    cores = tuple(sorted(cores_on_line(tree)))
+    online = online_cpus(tree)
+    fixed = [cpu for cpu in online if not tree.exists(f"{CPUS}/cpu{cpu}/online")]
+    smt = Smt()
+    return Topology(
+        cores=cores,
+        first=min(fixed or online, default=0),
+        has_smt=any(len(core) > 1 for core in cores),
+        hidden=tuple(cpu for cpu in present_cpus(tree) if cpu not in online),
+        smt=smt.read(tree) if smt.available(tree) is None else None,
+    )
+
+
+def built_in(tree: Tree) -> tuple[BuiltIn, ...]:
+    """The six, in the paper's order."""
+    machine = topology(tree)
+    return tuple(_one(name, machine) for name in NAMES)
+
+
+def _one(name: str, machine: Topology) -> BuiltIn:
+    hyper, isolates, single = "H" in name, name.endswith("I"), name == "Single"
+    seen = tuple(cpu for core in machine.cores for cpu in core)
+    stays: tuple[int, ...]
+    if single:
+        stays = (machine.first,)
+    elif hyper:
+        stays = seen if machine.smt != "off" else tuple(sorted((*seen, *machine.hidden)))
+    else:
+        stays = tuple(_kept(core, machine.first) for core in machine.cores)
+    isolated = tuple(cpu for cpu in stays if cpu != machine.first) if isolates else ()
+    settings = {"c-states": "any" if "C" in name else "0us"}
+    if machine.smt is not None:
+        settings["smt"] = "on" if hyper else "off"
+    if single or not (hyper and machine.smt == "off"):
+        settings["online"] = format_cpu_list(stays)
+    settings["isolated"] = format_cpu_list(isolated) or "none"
+    if isolates:
+        settings["interrupts"] = str(machine.first)
+    deployment = Deployment(
+        name=name,
+        title=_title(name),
+        settings=settings,
+        measure=format_cpu_list(_measured(isolated, machine) or stays),
+        load=format_cpu_list(cpu for cpu in stays if cpu not in isolated),
+        origin=ORIGIN,
+    )
+    same_as, because = _same_as(name, stays, machine)
+    return BuiltIn(deployment, _cannot(name, stays, machine), same_as, because)
+
+
+def _same_as(name: str, stays: tuple[int, ...], machine: Topology) -> tuple[str | None, str]:
+    """Which other it is the same as here, and why."""
+    if name == "M" and len(stays) == 1:
+        return "Single", "there is only one core, so it is the same as Single"
+    other = _SAME_WITHOUT_SMT.get(name)
+    if other is None or machine.has_smt or machine.smt == "off":
+        return None, ""
+    return other, f"no core here has several CPUs, so it is the same as {other}"
+
+
+def _cannot(name: str, stays: tuple[int, ...], machine: Topology) -> str | None:
+    if not machine.cores:
+        return "which CPUs are on line can't be read"
+    if name.endswith("I") and len(stays) < 2:
+        return "it has one CPU then, so none can be isolated"
+    if name == "HMI" and machine.smt == "off":
+        return "SMT is off, so it can't be seen which CPUs share a core: apply HM first"
+    return None
+
+
+def _measured(isolated: tuple[int, ...], machine: Topology) -> tuple[int, ...]:
+    """The isolated CPUs, without those that share a core with the rest of the system, if others are left."""
+    busy = next((core for core in machine.cores if machine.first in core), ())
+    return tuple(cpu for cpu in isolated if cpu not in busy) or isolated
+
+
+def _kept(core: tuple[int, ...], first: int) -> int:
+    return first if first in core else core[0]
+
+
+def _title(name: str) -> str:
+    if name == "Single":
+        return "one CPU on line, C-states off"
+    on = [word for letter, word in _WORDS.items() if letter in name]
+    off = [_WORDS[letter] for letter in ("C", "H") if letter not in name]
+    return ", ".join(on) + (f"; without {' and '.join(off)}" if off else "")
+
+
+def choose(name: str, files: Files) -> Deployment:
+    """The deployment of this name on this machine, or in this file.
+
+    Args:
+        name: CHM, HM, HMI, M, MI or Single; the path of a TOML file; or the name of one in `own_folder`.
+        files: of the machine on which it is meant to be applied.
+
+    Raises:
+        UsageError: there is none, this machine can't have it, or its file is wrong.
+    """
+    six = built_in(Tree(files))
+    for one in six:
+        if one.deployment.name.lower() == name.lower():
+            return _possible(one)
+    path = Path(name)
+    if path.suffix == ".toml" or path.is_file():
+        return read_deployment(path)
+    for own in own_files():
+        if own.stem == name:
+            return read_deployment(own)
+    names = [*(one.deployment.name for one in six), *(own.stem for own in own_files())]
+    near = get_close_matches(name, names, 1)
+    advice = (
+        f"Did you mean {near[0]}?" if near else f"There are {', '.join(names)}, and TOML files by their path."
+    )
+    raise UsageError(f"there is no deployment '{name}'", advice)
+
+
+def own_folder() -> Path:
+    """Where a user keeps deployments: ``deployments`` in the configuration folder of Tautochrone."""
+    from platformdirs import user_config_path
+
+    return user_config_path("tautochrone") / "deployments"
+
+
+def own_files() -> Iterator[Path]:
+    """The files in `own_folder`, sorted."""
+    yield from sorted(own_folder().glob("*.toml"))
+
+
+def _possible(one: BuiltIn) -> Deployment:
+    if one.cannot:
+        raise UsageError(
+            f"this machine can't have the deployment {one.deployment.name}: {one.cannot}",
+            "`tauto deploy list` shows which it can have.",
+        )
+    return one.deployment

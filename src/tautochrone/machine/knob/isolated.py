@@ -15,7 +15,7 @@ from tautochrone.machine.cpulist import (
     parse_cpu_list,
     written,
 )
-from tautochrone.machine.knob.knob import Advice, Plain
+from tautochrone.machine.knob.knob import Advice, Knob
 from tautochrone.machine.settings import Change, KeepAffinities, MakeFolder, MoveTasks, PinAgain, Write
 from tautochrone.machine.tree import Tree
 
@@ -93,7 +93,6 @@ class _Partition:
     """
 
     def refusal(self, tree: Tree) -> str | None:
-        """See `_Means`."""
         root = partitions_root(tree)
         if root is None:
             return "cgroup v2 has no cpuset controller here"
@@ -102,7 +101,6 @@ class _Partition:
         return None
 
     def isolated_cpus(self, tree: Tree) -> set[int]:
-        """See `_Means`."""
         root = partitions_root(tree)
         told = tree.text(f"{root}/cpuset.cpus.isolated")  # Linux 6.8
         if told is None and tree.text(f"{root}/{GROUP}/cpuset.cpus.partition") == "isolated":
@@ -134,7 +132,6 @@ class _Partition:
         )
 
     def groups(self, tree: Tree) -> Groups | None:
-        """See `_Means`."""
         root = partitions_root(tree)
         if root is None or not tree.exists(f"{root}/{GROUP}/cgroup.threads"):
             return None
@@ -161,7 +158,6 @@ class _Shield:
     """
 
     def refusal(self, tree: Tree) -> str | None:
-        """See `_Means`."""
         root = cpusets_root(tree)
         if root is None:
             return "there are no cpusets here"
@@ -199,7 +195,7 @@ class _Shield:
         )
 
     def groups(self, tree: Tree) -> Groups | None:
-        """See `_Means`. The measuring threads join the root group, which alone has the isolated CPUs."""
+        """The measuring threads join the root group, which alone has the isolated CPUs."""
         root = cpusets_root(tree)
         if root is None or not tree.exists(f"{root}/{GROUP}/tasks"):
             return None
@@ -224,7 +220,7 @@ def _without(isolated: set[int], root: str, tree: Tree) -> Iterator[Change]:
             yield Write(f"{group}/cpuset.cpus", format_cpu_list(cpus - isolated))
 
 
-class Isolated(Plain):
+class Isolated(Knob):
     """CPUs on which nothing runs but what is pinned there: by boot parameter, or by control groups.
 
     What was isolated at boot counts, and can't be given back before the next boot.
@@ -234,21 +230,18 @@ class Isolated(Plain):
     summary = "the CPUs kept for measuring threads: 1-3 or all but 0 or none"
 
     def available(self, tree: Tree) -> str | None:
-        """See `Knob`."""
         return _means(tree).refusal(tree)
 
     def read(self, tree: Tree) -> str | None:
-        """Those on line, by whatever means; see `Knob`."""
+        """Those on line, by whatever means."""
         online = online_cpus(tree)
         isolated = _by_boot(tree) | _means(tree).isolated_cpus(tree)
         return written(tuple(cpu for cpu in online if cpu in isolated)) if online else None
 
     def check(self, wanted: str) -> None:
-        """See `Knob`."""
         check_cpus(wanted, or_none=True)
 
     def canonical(self, wanted: str, tree: Tree) -> str:
-        """See `Knob`."""
         cpus = named_cpus(wanted, tree, or_none=True)
         if cpus and not set(online_cpus(tree)) - set(cpus):
             raise UsageError(
@@ -258,14 +251,14 @@ class Isolated(Plain):
         return written(cpus)
 
     def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
-        """What boot did not isolate goes into a group; see `Knob`."""
+        """What boot did not isolate goes into a group."""
         missing = set(cpus_of(wanted)) - set(cpus_of(self.read(tree) or ""))
         if not missing or self.available(tree):
             return ()
         return _means(tree).changes(format_cpu_list(missing), tree)
 
     def advice(self, wanted: str, tree: Tree) -> Advice:
-        """The boot parameters, less those that are there; see `Knob`."""
+        """The boot parameters, less those that are there."""
         if wanted == "none":
             words = [name for name in _AT_BOOT if _parameter(name, tree)]
             return Advice(at_boot=f"boot without {' '.join(words)}" if words else "")
@@ -274,7 +267,6 @@ class Isolated(Plain):
         return Advice(at_boot=" ".join(_boot_words(name, wanted) for name in lacking))
 
     def shortfall(self, wanted: str, tree: Tree) -> str:
-        """See `Knob`."""
         asked = set(cpus_of(wanted))
         surplus = _by_boot(tree) - asked
         if surplus:

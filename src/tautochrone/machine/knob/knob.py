@@ -1,9 +1,11 @@
-"""What every knob can do."""
+"""What every knob can do, and what those have in common whose values are words or CPUs."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from difflib import get_close_matches
 
+from tautochrone.base.errors import UsageError
 from tautochrone.machine.cpulist import check_cpus, named_cpus, written
 from tautochrone.machine.settings import Change
 from tautochrone.machine.tree import Tree
@@ -22,34 +24,32 @@ class Advice:
     at_boot: str = ""
 
 
-class Knob(Protocol):
-    """One setting: is it there, what is it, how is it changed, and what to do where it can't be."""
+class Knob(ABC):
+    """One setting: is it there, what is it, how is it changed, and what to do where it can't be.
 
-    @property
-    def name(self) -> str:
-        """As people write it in a deployment."""
-        ...
+    Attributes:
+        name: as people write it in a deployment.
+        summary: what it is and which values it takes, for people.
+    """
 
-    @property
-    def summary(self) -> str:
-        """What it is and which values it takes, for people."""
-        ...
+    name: str
+    summary: str
 
     def available(self, tree: Tree) -> str | None:
         """Why this machine does not have it at run time, in words; None: it has it."""
-        ...
+        return None
 
+    @abstractmethod
     def read(self, tree: Tree) -> str | None:
         """Its value now, in the form of `canonical`; None: it can't be told."""
-        ...
 
+    @abstractmethod
     def check(self, wanted: str) -> None:
         """See whether this is a value of this knob on any machine at all.
 
         Raises:
             UsageError: it is none.
         """
-        ...
 
     def canonical(self, wanted: str, tree: Tree) -> str:
         """A value as a person wrote it, in the one form in which `read` says it.
@@ -57,52 +57,44 @@ class Knob(Protocol):
         Raises:
             UsageError: it is no value of this knob, or this machine can't have it.
         """
-        ...
+        self.check(wanted)
+        return wanted
 
+    @abstractmethod
     def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
         """What to change, in order, for a canonical value; empty: it is so already."""
-        ...
 
     def advice(self, wanted: str, tree: Tree) -> Advice:
         """How to get this value by other means."""
-        ...
-
-    def shortfall(self, wanted: str, tree: Tree) -> str:
-        """Why this canonical value was not obtained although it was asked for; empty: nothing is known."""
-        ...
-
-    def outlook(self, wanted: str, tree: Tree) -> str:
-        """Why this canonical value, which was obtained, may not stay; empty: nothing is known."""
-        ...
-
-
-class Plain:
-    """What most knobs need not say."""
-
-    def available(self, tree: Tree) -> str | None:
-        """Every machine has it; see `Knob`."""
-        return None
-
-    def advice(self, wanted: str, tree: Tree) -> Advice:
-        """There is no other way; see `Knob`."""
         return Advice()
 
     def shortfall(self, wanted: str, tree: Tree) -> str:
-        """Nothing is known; see `Knob`."""
+        """Why this canonical value was not obtained although it was asked for; empty: nothing is known."""
         return ""
 
     def outlook(self, wanted: str, tree: Tree) -> str:
-        """It stays; see `Knob`."""
+        """Why this canonical value, which was obtained, may not stay; empty: nothing is known."""
         return ""
 
 
-class NamesCpus(Plain):
-    """What knobs have in common whose values are CPUs: ``0-3,6``, ``all``, ``all but 0``."""
+class NamesCpus(Knob):
+    """A knob whose values are CPUs: ``0-3,6``, ``all``, ``all but 0``."""
 
     def check(self, wanted: str) -> None:
-        """See `Knob`."""
         check_cpus(wanted)
 
     def canonical(self, wanted: str, tree: Tree) -> str:
-        """The list; see `Knob`."""
         return written(named_cpus(wanted, tree))
+
+
+def check_word(wanted: str, words: Sequence[str]) -> None:
+    """See whether this is one of the words.
+
+    Raises:
+        UsageError: it is none; the nearest is suggested.
+    """
+    if wanted in words:
+        return
+    near = get_close_matches(wanted, words, 1)
+    advice = f"Did you mean {near[0]}?" if near else f"Write {' or '.join(words)}."
+    raise UsageError(f"'{wanted}' is none of {', '.join(words)}", advice)

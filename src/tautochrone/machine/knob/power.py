@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.machine.cpulist import CPUS, online_cpus
-from tautochrone.machine.knob.file_knob import check_word
-from tautochrone.machine.knob.knob import Advice, Plain
+from tautochrone.machine.knob.knob import Advice, Knob, check_word
 from tautochrone.machine.settings import Change, Hold, Write
 from tautochrone.machine.tree import Tree
 
@@ -29,7 +28,7 @@ class _State:
     disabled: bool
 
 
-class CStates(Plain):
+class CStates(Knob):
     """The deepest idle state, by the time that the driver states for leaving it.
 
     ``0us`` leaves only polling: what delgado2020 III.B asks for, a CPU that does not leave its operating
@@ -43,11 +42,10 @@ class CStates(Plain):
     )
 
     def available(self, tree: Tree) -> str | None:
-        """See `Knob`."""
         return None if has_idle_states(tree) else "this kernel offers no idle states to choose from"
 
     def read(self, tree: Tree) -> str | None:
-        """`any`, or the longest time to leave an enabled state; see `Knob`."""
+        """`any`, or the longest time to leave an enabled state."""
         cpus = _states(tree)
         if not cpus:
             return None
@@ -56,12 +54,11 @@ class CStates(Plain):
         return f"{max(max(_enabled(states)) for states in cpus)}us"
 
     def check(self, wanted: str) -> None:
-        """See `Knob`."""
         if wanted != _ANY:
             parse_duration_ns(wanted)
 
     def canonical(self, wanted: str, tree: Tree) -> str:
-        """The time of the deepest state within the limit; `any` where all are; see `Knob`."""
+        """The time of the deepest state within the limit; `any` where all are."""
         self.check(wanted)
         if wanted == _ANY:
             return _ANY
@@ -73,7 +70,7 @@ class CStates(Plain):
         return f"{max(within, default=limit_us)}us"
 
     def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
-        """Disable what is deeper and enable the rest; see `Knob`."""
+        """Disable what is deeper and enable the rest."""
         limit_us = None if wanted == _ANY else int(wanted.removesuffix("us"))
         return tuple(
             Write(f"{state.folder}/disable", "0" if state.disabled else "1")
@@ -101,7 +98,6 @@ class CStates(Plain):
         )
 
     def shortfall(self, wanted: str, tree: Tree) -> str:
-        """See `Knob`."""
         shallowest_us = max((states[0].latency_us for states in _states(tree)), default=0)
         if wanted != _ANY and shallowest_us > int(wanted.removesuffix("us")):
             return (
@@ -144,7 +140,7 @@ def _enabled(states: list[_State]) -> list[int]:
     return [state.latency_us for state in states if not state.disabled] or [states[0].latency_us]
 
 
-class LatencyLimit(Plain):
+class LatencyLimit(Knob):
     """What programs do for themselves: hold ``/dev/cpu_dma_latency`` open.
 
     It can't be left in force: it ends with who holds it. For that there is `c-states`.
@@ -155,7 +151,7 @@ class LatencyLimit(Plain):
     summary = "what idle CPUs may take to wake up, held while measuring: none, or a time such as 20us"
 
     def available(self, tree: Tree) -> str | None:
-        """It is a limit on the choice of idle states; see `Knob`."""
+        """It is a limit on the choice of idle states."""
         if not tree.exists(_DEVICE):
             return f"this kernel has no {_DEVICE}"
         return (
@@ -163,7 +159,7 @@ class LatencyLimit(Plain):
         )
 
     def read(self, tree: Tree) -> str | None:
-        """The strictest limit that anybody holds; see `Knob`."""
+        """The strictest limit that anybody holds."""
         held = tree.data(_DEVICE) or b""
         if len(held) != struct.calcsize("<i"):
             return None
@@ -171,54 +167,47 @@ class LatencyLimit(Plain):
         return _NO_LIMIT if limit_us >= _NO_LIMIT_US else f"{limit_us}us"
 
     def check(self, wanted: str) -> None:
-        """See `Knob`."""
         if wanted != _NO_LIMIT:
             parse_duration_ns(wanted)
 
     def canonical(self, wanted: str, tree: Tree) -> str:
-        """See `Knob`."""
         self.check(wanted)
         return _NO_LIMIT if wanted == _NO_LIMIT else f"{parse_duration_ns(wanted) // 1000}us"
 
     def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
-        """What others hold stays; see `Knob`."""
+        """What others hold stays."""
         if wanted in (_NO_LIMIT, self.read(tree)):
             return ()
         return (Hold(_DEVICE, struct.pack("<i", int(wanted.removesuffix("us")))),)
 
     def advice(self, wanted: str, tree: Tree) -> Advice:
-        """See `Knob`."""
         if wanted == _NO_LIMIT:
             return Advice()
         return Advice(now=f"sudo cpupower idle-set -D {int(wanted.removesuffix('us')) + 1}")
 
     def shortfall(self, wanted: str, tree: Tree) -> str:
-        """See `Knob`."""
         return "another program holds a stricter limit"
 
 
-class Governor(Plain):
+class Governor(Knob):
     """The cpufreq governor of all CPUs on line."""
 
     name = "governor"
     summary = "how the clock rate is chosen: performance, powersave, schedutil, …, as the driver has them"
 
     def available(self, tree: Tree) -> str | None:
-        """See `Knob`."""
         return None if _folders(tree) else "the clock rate of this machine is not steered by Linux"
 
     def read(self, tree: Tree) -> str | None:
-        """The governor; several are told with commas between; see `Knob`."""
+        """The governor; several are told with commas between."""
         held = {tree.text(f"{folder}/scaling_governor") for folder in _folders(tree)}
         return ",".join(sorted(one for one in held if one)) or None
 
     def check(self, wanted: str) -> None:
-        """See `Knob`."""
         if not wanted.replace("_", "").isalnum():
             raise UsageError(f"'{wanted}' is not a governor", "Write performance, or what the driver has.")
 
     def canonical(self, wanted: str, tree: Tree) -> str:
-        """The word itself; see `Knob`."""
         self.check(wanted)
         for folder in _folders(tree):
             if offered := tree.text(f"{folder}/scaling_available_governors"):
@@ -240,7 +229,6 @@ class Governor(Plain):
         )
 
     def advice(self, wanted: str, tree: Tree) -> Advice:
-        """See `Knob`."""
         return Advice(
             now=f"sudo cpupower frequency-set -g {wanted}", at_boot=f"cpufreq.default_governor={wanted}"
         )

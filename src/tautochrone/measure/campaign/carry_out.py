@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tautochrone.base.errors import MeasuringError, StoreError, TautoError
-from tautochrone.machine.deployment.deployment import Deployment
+from tautochrone.machine.deployment import Deployment
 from tautochrone.measure.campaign.campaign import CONDITION, FINISHED, REFUSED
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.cell import Cell

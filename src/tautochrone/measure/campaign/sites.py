@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from tautochrone.base.errors import TautoError, UsageError
-from tautochrone.machine.deployment.deployment import Deployment
+from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.facts import gather
 from tautochrone.measure.campaign.carry_out import Site
 from tautochrone.measure.campaign.refusals import (

@@ -4,10 +4,8 @@ import json
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
-from tautochrone.machine.deployment.choose import NAMES, built_in, choose, own_files
-from tautochrone.machine.deployment.deployment import Deployment, read_deployment
-from tautochrone.machine.files import Files
-from tautochrone.machine.tree import Tree
+from tautochrone.machine.deployment import NAMES, Deployment, built_in, choose, own_files, read_deployment
+from tautochrone.machine.tree import Files, Tree
 from tautochrone.measure.document.document import suggestion
 from tautochrone.measure.document.expand import AS_IS, Deployed
 

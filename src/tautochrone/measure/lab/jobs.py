@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tautochrone.base.errors import MeasuringError, TautoError
-from tautochrone.machine.deployment.deployment import Deployment
+from tautochrone.machine.deployment import Deployment
 from tautochrone.measure.campaign.refusals import refusals
 from tautochrone.measure.campaign.sites import site_of
 from tautochrone.measure.cell import Cell

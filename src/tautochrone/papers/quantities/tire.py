@@ -11,7 +11,6 @@ from tautochrone.base.words import capital, plural
 from tautochrone.experiments.tire_threads import WORDS, count_of, said
 from tautochrone.judge.tire_run import configuration, result_event
 from tautochrone.machine.cpulist import parse_cpu_list
-from tautochrone.machine.facts import Facts
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.measure.document.expand import Point
 from tautochrone.papers.document import Query
@@ -19,6 +18,7 @@ from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.quantities.tire_model import border, teams, transition
 from tautochrone.papers.value import Absent, Found, Value
+from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
 from tautochrone.statistics.binomial import between
 from tautochrone.tire.grid_judge import Boundary, FastCell, MapCell, boundaries, fast_trial, map_trial

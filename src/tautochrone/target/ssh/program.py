@@ -111,7 +111,6 @@ class RemoteProgram(asyncssh.SSHClientSession[bytes]):
     # In the caller's thread.
 
     def read(self) -> bytes:
-        """The next bytes; see `Program`."""
         with self._changed:
             while not self._output and not self._output_ended and not self._closed:
                 self._changed.wait()
@@ -125,15 +124,13 @@ class RemoteProgram(asyncssh.SSHClientSession[bytes]):
             return data
 
     def write(self, data: bytes) -> None:
-        """To its standard input; see `Program`."""
         self._background.soon(lambda: self._write(data))
 
     def close_input(self) -> None:
-        """End its standard input; see `Program`."""
         self._background.soon(self._write_eof)
 
     def stop(self) -> None:
-        """See `Program`. Not all SSH servers pass signals on: guarded programs are told in lines."""
+        """Not all SSH servers pass signals on: guarded programs are told in lines."""
         self.close_input()
 
     def kill(self) -> None:
@@ -141,7 +138,6 @@ class RemoteProgram(asyncssh.SSHClientSession[bytes]):
         self.close_input()
 
     def wait(self, patience_s: float) -> int | None:
-        """Its exit code; see `Program`."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed, patience_s)
             if self._closed and self._code is None:
@@ -151,13 +147,12 @@ class RemoteProgram(asyncssh.SSHClientSession[bytes]):
             return self._code if is_told else None
 
     def messages(self) -> tuple[str, ...]:
-        """What it said on standard error; see `Program`."""
         with self._changed:
             said = self._errors.decode(errors="replace")
         return tuple(self._translate(message_of(line)) for line in said.splitlines())
 
     def release(self) -> None:
-        """Close its channel; see `Program`."""
+        """Close its channel."""
         self.close_input()  # a guard or a keeper has something to put in order first
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._code is not None, _PATIENCE_S)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tautochrone.base.errors import MeasuringError, TautoError, UsageError
 from tautochrone.base.version import own_version
-from tautochrone.machine.files import Files
+from tautochrone.machine.tree import Files
 from tautochrone.target.address import SshAddress
 from tautochrone.target.far_files import FarFiles
 from tautochrone.target.keeper import Keeper
@@ -185,11 +185,9 @@ class SshTarget(MachineWithPrograms):
         self._files = FarFiles(self._standing)
 
     def address_here(self) -> str | None:
-        """This machine's end of the connection; see `Target`."""
         return self._link.address_here()
 
     def address_there(self) -> str | None:
-        """The other end of the connection; see `Target`."""
         return self._link.address_there()
 
     def files(self) -> Files:

@@ -41,7 +41,6 @@ class GuestProgram:
                 self._code = int.from_bytes(payload[:4], "little", signed=True)
 
     def read(self) -> bytes:
-        """The next bytes; see `Program`."""
         self._guest.pass_time(lambda: bool(self._output) or self._code is not None)
         with self._lock:
             data = bytes(self._output)
@@ -49,19 +48,15 @@ class GuestProgram:
         return data
 
     def write(self, data: bytes) -> None:
-        """To its standard input; see `Program`."""
         self._guest.write(self._number, data)
 
     def close_input(self) -> None:
-        """End its standard input; see `Program`."""
         self._guest.close_input(self._number)
 
     def stop(self) -> None:
-        """SIGTERM; see `Program`."""
         self._guest.signal(self._number, signal.SIGTERM)
 
     def kill(self) -> None:
-        """SIGKILL; see `Program`."""
         self._guest.signal(self._number, signal.SIGKILL, at_once=True)
 
     def wait(self, patience_s: float) -> int | None:
@@ -71,13 +66,11 @@ class GuestProgram:
         return self._code
 
     def messages(self) -> tuple[str, ...]:
-        """What it said on standard error; see `Program`."""
         with self._lock:
             said = self._errors.decode(errors="replace")
         return tuple(message_of(line) for line in said.splitlines())
 
     def release(self) -> None:
-        """End it if it still runs; see `Program`."""
         if self._code is not None:
             return
         with suppress(MeasuringError):  # it is gone with its guest

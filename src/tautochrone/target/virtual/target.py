@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from tautochrone.machine.files import Files
+from tautochrone.machine.tree import Files
 from tautochrone.target.far_files import FarFiles
 from tautochrone.target.keeper import Request
 from tautochrone.target.local import guard_options, placement_environment
@@ -175,7 +175,6 @@ class VirtualTarget(MachineWithPrograms):
         self._files = FarFiles(_PresentKeeper(self), self.now_s)
 
     def virtual(self) -> Virtual:
-        """What it is; see `Target`."""
         machine = self._machine
         return Virtual(
             machine=machine.identity,
@@ -192,17 +191,16 @@ class VirtualTarget(MachineWithPrograms):
         )
 
     def renew(self) -> None:
-        """Boot afresh, unless nothing was asked since it booted; see `Target`."""
+        """Boot afresh, unless nothing was asked since it booted."""
         self._was_asked = True  # from here on nobody knows that there will be another
         if self._guest is not None and not self._guest.is_fresh:
             self._drop()
 
     def now_s(self) -> float:
-        """The guest's clock; see `Target`."""
         return self._guest.clock_ns / 1e9 if self._guest is not None else 0.0
 
     def sleep(self, seconds: float) -> None:
-        """The guest's time runs only while somebody waits for it; see `Target`."""
+        """The guest's time runs only while somebody waits for it."""
         self.guest().pass_time(lambda: False, seconds)
 
     def address_here(self) -> str | None:
@@ -231,7 +229,6 @@ class VirtualTarget(MachineWithPrograms):
         return self._guest
 
     def ask(self, arguments: Sequence[str], patience_s: float = 30.0) -> Answer:
-        """Run a short command of the probe to its end; see `Target`."""
         see_static(arguments, self._machine.kernel.architecture, self.name)
         program = GuestProgram(self.guest(), [_PROBE, *arguments], {})
         program.close_input()
@@ -288,9 +285,7 @@ class _PresentKeeper:
         self._target = target
 
     def ask(self, *words: str | bytes) -> bytes:
-        """See `Keeper`."""
         return self._target.keeper().ask(*words)
 
     def ask_all(self, requests: Sequence[Request]) -> list[bytes | OSError]:
-        """See `Keeper`."""
         return self._target.keeper().ask_all(requests)

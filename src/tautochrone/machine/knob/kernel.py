@@ -1,15 +1,141 @@
-"""How much of a CPU real-time threads may take from all others."""
+"""Settings of the kernel: those that are one file with a few words in it, and RT throttling."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
-from tautochrone.machine.cpulist import online_cpus
-from tautochrone.machine.knob.knob import Advice, Plain
+from tautochrone.machine.cpulist import CPUS, online_cpus
+from tautochrone.machine.knob.knob import Advice, Knob, check_word
 from tautochrone.machine.settings import Change, Write
 from tautochrone.machine.tree import Tree
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file that has the setting, and what it holds for each word that people use."""
+
+    path: str
+    words: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class FileKnob(Knob):
+    """A setting in the first of some files that a machine has.
+
+    Attributes:
+        places: where it is, by kernel or driver.
+        missing: why some machines do not have it.
+        at_boot: word -> kernel parameter or firmware setting that does the same for good.
+    """
+
+    name: str
+    summary: str
+    places: tuple[Place, ...]
+    missing: str
+    at_boot: Mapping[str, str] = field(default_factory=dict)
+
+    def available(self, tree: Tree) -> str | None:
+        return None if self._place(tree) else self.missing
+
+    def read(self, tree: Tree) -> str | None:
+        """The word for what the file holds, or what it holds."""
+        place = self._place(tree)
+        held = tree.chosen(place.path) or tree.text(place.path) if place else None
+        if place is None or held is None:
+            return None
+        return next((word for word, text in place.words.items() if text == held), held)
+
+    def check(self, wanted: str) -> None:
+        check_word(wanted, list(dict.fromkeys(word for place in self.places for word in place.words)))
+
+    def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
+        place = self._place(tree)
+        if place is None or self.read(tree) == wanted:
+            return ()
+        return (Write(place.path, place.words[wanted], undo=tree.chosen(place.path)),)
+
+    def advice(self, wanted: str, tree: Tree) -> Advice:
+        """The same by hand, and at boot."""
+        place = self._place(tree)
+        now = f"echo {place.words[wanted]} | sudo tee {place.path}" if place else ""
+        return Advice(now=now, at_boot=self.at_boot.get(wanted, ""))
+
+    def _place(self, tree: Tree) -> Place | None:
+        return next((place for place in self.places if tree.text(place.path)), None)
+
+
+_BOTH = "/proc/sys/kernel/watchdog"
+_EACH = ("/proc/sys/kernel/soft_watchdog", "/proc/sys/kernel/nmi_watchdog")
+
+
+@dataclass(frozen=True)
+class Watchdog(FileKnob):
+    """The lock-up detectors.
+
+    While the switch for both is off, whoever reads one of the others turns that off for good: the kernel then
+    takes what is in force for what was asked for (kernel/watchdog.c, proc_watchdog_common). So those that are
+    on are put back too, each after the switch for both, and none is read before.
+    """
+
+    def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
+        """Each that is on, then both."""
+        if self.read(tree) == wanted:
+            return ()
+        if wanted == "on":
+            return (Write(_BOTH, "1"),)
+        running = [path for path in _EACH if tree.text(path) == "1"]
+        return tuple(Write(path, "0", undo="1") for path in (*running, _BOTH))
+
+
+_ON_OFF = {"on": "1", "off": "0"}
+
+BOOST = FileKnob(
+    "boost",
+    "clock rates above the rated one (turbo): on or off",
+    (
+        Place(f"{CPUS}/cpufreq/boost", _ON_OFF),
+        Place(f"{CPUS}/intel_pstate/no_turbo", {"on": "0", "off": "1"}),
+    ),
+    "this machine's clock is not steered by Linux, or has no boost",
+    {"off": "the firmware's setting for turbo or boost"},
+)
+TIMER_MIGRATION = FileKnob(
+    "timer-migration",
+    "whether timers of idle CPUs may move to busy ones: on or off",
+    (Place("/proc/sys/kernel/timer_migration", _ON_OFF),),
+    "this kernel does not move timers between CPUs",
+)
+NUMA_BALANCING = FileKnob(
+    "numa-balancing",
+    "moving memory after the tasks that use it, by page faults: on or off",
+    (Place("/proc/sys/kernel/numa_balancing", _ON_OFF),),
+    "this kernel does not balance memory between nodes",
+    {"off": "numa_balancing=disable"},
+)
+HUGE_PAGES = FileKnob(
+    "transparent-hugepages",
+    "large pages made behind the programs' backs: always, madvise or never",
+    (
+        Place(
+            "/sys/kernel/mm/transparent_hugepage/enabled",
+            {"always": "always", "madvise": "madvise", "never": "never"},
+        ),
+    ),
+    "this kernel is built without transparent huge pages",
+    {word: f"transparent_hugepage={word}" for word in ("always", "madvise", "never")},
+)
+WATCHDOG = Watchdog(
+    "watchdog",
+    "the kernel's lock-up detectors, which run on every CPU: on or off",
+    (Place(_BOTH, _ON_OFF),),
+    "this kernel is built without lock-up detectors",
+    {"off": "nowatchdog"},
+)
+
+
+# How much of a CPU real-time threads may take from all others.
 
 _RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
 _PERIOD = "/proc/sys/kernel/sched_rt_period_us"
@@ -18,7 +144,7 @@ _OFF = "off"
 _NO_LIMIT = "-1"
 
 
-class RtThrottling(Plain):
+class RtThrottling(Knob):
     """RT throttling, and what took its place in Linux 6.12: the fair server, which reserves time for others.
 
     The fair server can be read and set only where debugfs is mounted. Where it is, its numbers are the ones
@@ -29,11 +155,10 @@ class RtThrottling(Plain):
     summary = "what real-time threads may take of each CPU: off (all of it), or a share such as 950ms/1s"
 
     def available(self, tree: Tree) -> str | None:
-        """See `Knob`."""
         return None if tree.exists(_RUNTIME) else "this kernel does not throttle real-time threads"
 
     def read(self, tree: Tree) -> str | None:
-        """`off` or RUNTIME/PERIOD, of the CPU that throttles most; None: it can't be seen; see `Knob`."""
+        """`off` or RUNTIME/PERIOD, of the CPU that throttles most; None: it can't be seen."""
         shares = [share for folder in _fair_servers(tree) if (share := _fair_share(folder, tree))]
         if shares:
             runtime_ns, period_ns = min(shares, key=lambda share: share[0] / share[1])
@@ -46,12 +171,10 @@ class RtThrottling(Plain):
         return _written(runtime_us * 1000, period_us * 1000)
 
     def check(self, wanted: str) -> None:
-        """See `Knob`."""
         if wanted != _OFF:
             _parsed(wanted)
 
     def canonical(self, wanted: str, tree: Tree) -> str:
-        """See `Knob`."""
         self.check(wanted)
         return _OFF if wanted == _OFF else _written(*_parsed(wanted))
 
@@ -77,7 +200,6 @@ class RtThrottling(Plain):
         return (lifted, *servers, *(limit or [Write(_RUNTIME, str(runtime_us))]))
 
     def advice(self, wanted: str, tree: Tree) -> Advice:
-        """See `Knob`."""
         if wanted == _OFF:
             settings, served = "kernel.sched_rt_runtime_us=-1", 0
         else:
@@ -89,7 +211,6 @@ class RtThrottling(Plain):
         return Advice(now=f"sudo sysctl {settings}{server if _fair_servers(tree) else ''}")
 
     def shortfall(self, wanted: str, tree: Tree) -> str:
-        """See `Knob`."""
         if _fair_servers(tree):
             return "the kernel keeps a share of each CPU for ordinary threads"
         return _unseen_fair_server(tree)
