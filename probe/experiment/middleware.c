@@ -69,7 +69,7 @@ static int refuse_transport(const char *name, enum os_status status)
     return refuse(EXIT_USAGE, "--transport %s: it is not known. There are %s.", name, names());
 }
 
-/* A line for each: "tcp yes", "omniorb yes 4.2.5" as the program says it, or "omniorb no" and what to install. */
+/* A line for each: "tcp yes", "omniorb yes 4.2.5" as the program says it, or "omniorb no" and the packages to install. */
 static int list_transports(void)
 {
     for (size_t i = 0; i < TRANSPORTS; i++) {
@@ -90,9 +90,8 @@ static int list_transports(void)
             }
         }
         if (code != EXIT_MEASURED) {
-            print("%s no %s%s\n", transports[i].name,
-                  transports[i].packages != NULL ? "it needs " : "it was not built",
-                  transports[i].packages != NULL ? transports[i].packages : "");
+            const char *const packages = transports[i].packages;
+            print("%s no%s%s\n", transports[i].name, packages != NULL ? " " : "", packages != NULL ? packages : "");
         }
     }
     return EXIT_MEASURED;

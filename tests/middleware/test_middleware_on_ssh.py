@@ -17,9 +17,16 @@ from ssh_servers import Kind, SshServer, ssh_server
 from tautochrone.base.errors import UsageError
 from tautochrone.measure.execute import run_cell
 from tautochrone.measure.trial import refusal_of
+from tautochrone.middleware.question import transports_of
 from tautochrone.run.store import Store
 from tautochrone.target.local import LocalTarget
-from tautochrone.target.middleware import find_program_for, program_name, see_static, transports_needed
+from tautochrone.target.middleware import (
+    TRANSPORTS,
+    find_program_for,
+    program_name,
+    provide_program,
+    see_static,
+)
 from tautochrone.target.open import open_target
 
 THROUGHPUT = "middleware-throughput"
@@ -73,9 +80,8 @@ def test_it_is_measured_there_as_it_is_here(
 def test_what_is_there_is_listed(openssh: SshServer, monkeypatch: pytest.MonkeyPatch) -> None:
     at_home(openssh, monkeypatch)
     with open_target(openssh.where) as target:
-        there = target.ask([THROUGHPUT, "--transports"]).text.splitlines()
-    here = LocalTarget().ask([THROUGHPUT, "--transports"]).text.splitlines()
-    assert [line.split()[:2] for line in there] == [line.split()[:2] for line in here]
+        there = transports_of(target)
+    assert there == transports_of(LocalTarget())
 
 
 def compiled(code: str, target: Path, *more: str) -> Path:
@@ -194,6 +200,7 @@ def test_a_cut_connection_ends_client_and_server_there(
     at_home(server, monkeypatch)
     endless = ("--transport", "tcp", "--types", "octet", "--directions", "two-way", "--count", "10000000")
     with open_target(server.where) as target:
+        target.provide("tcp")
         probe = target.start_probe([THROUGHPUT, *endless, "--cpus", a_cpu(), *policy_options()])
         assert probe.read()
         wait_until(lambda: len(server.left()) > 2, "both run")
@@ -201,15 +208,27 @@ def test_a_cut_connection_ends_client_and_server_there(
         wait_until(lambda: server.left() == [], "both have ended, and what was pushed is removed")
 
 
-def test_what_is_needed_follows_from_what_is_asked() -> None:
-    assert transports_needed(["cyclic", "--transport", "tcp"]) == ()
-    assert transports_needed([]) == ()
-    assert transports_needed([THROUGHPUT, "--transport", "zeromq"]) == ("zeromq",)
-    assert transports_needed(["middleware-serve", "--servants", "1", "--transport", "omniorb"]) == (
-        "omniorb",
-    )
-    assert transports_needed([THROUGHPUT, "--transport", "pigeons"]) == ()
-    assert len(transports_needed([THROUGHPUT, "--transports"])) > 1
+class Provided(LocalTarget):
+    """Keeps which programs it was to provide."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.transports: list[str] = []
+
+    def provide(self, transport: str) -> None:
+        self.transports.append(transport)
+
+
+def test_what_is_provided_follows_from_the_experiment_and_its_transport() -> None:
+    target = Provided()
+    provide_program(target, "cyclic", {"transport": "tcp"})
+    provide_program(target, THROUGHPUT, {})
+    provide_program(target, THROUGHPUT, {"transport": "pigeons"})
+    assert target.transports == []
+    provide_program(target, THROUGHPUT, {"transport": "zeromq"})
+    assert target.transports == ["zeromq"]
+    transports_of(target)
+    assert target.transports == ["zeromq", *TRANSPORTS]
 
 
 def test_what_has_libraries_is_for_machines_of_one_kind(
@@ -232,8 +251,8 @@ def test_what_has_libraries_is_for_machines_of_one_kind(
     static = tmp_path / "probes" / f"{program_name('tcp')}-{other}"
     static.write_text("")
     assert find_program_for("tcp", other) == static
-    see_static([THROUGHPUT, "--transport", "tcp"], other, "a guest")
+    see_static("tcp", other, "a guest")
     with pytest.raises(UsageError, match="can't be had on a guest"):
-        see_static([THROUGHPUT, "--transport", "omniorb"], other, "a guest")
+        see_static("omniorb", other, "a guest")
     with pytest.raises(UsageError, match="was not built"):
-        see_static([THROUGHPUT, "--transport", "udp"], other, "a guest")
+        see_static("udp", other, "a guest")

@@ -33,6 +33,7 @@ from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
+from tautochrone.target.middleware import provide_program
 from tautochrone.target.program import refusal
 from tautochrone.target.target import ProbeEnd, RunningProbe, Target
 
@@ -255,6 +256,7 @@ def _measure(
             for name, known in companion.conditions.items():
                 writer.add_condition(name, known)
             interrupts.hold()
+            provide_program(target, placed.experiment, companion.options)
             probe = target.start_probe(
                 [placed.experiment, *words(companion.options)], conditions.probe_placement
             )

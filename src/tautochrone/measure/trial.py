@@ -13,6 +13,7 @@ from tautochrone.base.options import words
 from tautochrone.experiments.option import Given
 from tautochrone.experiments.tire_threads import SameTeamError, counted
 from tautochrone.machine.facts import observe
+from tautochrone.target.middleware import provide_program
 from tautochrone.target.middleware_server import serving
 from tautochrone.target.program import refusal
 from tautochrone.target.target import Target
@@ -45,6 +46,7 @@ def refusal_of(
         except TautoError as error:
             return error
         try:
+            provide_program(target, experiment, server.options)
             answer = target.ask([experiment, *words(server.options), "--out", NO_OUTPUT])
         except (UsageError, NotPermittedError) as error:  # what the probe needs is not to be had there
             return error

@@ -1,6 +1,7 @@
 """Which transports a machine has: its probe is asked, so that it may be one far away."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from tautochrone.base.errors import UsageError
@@ -18,6 +19,7 @@ from tautochrone.target.middleware import (
     SEQUENCES,
     THROUGHPUT,
     TOGETHER,
+    TRANSPORTS,
     TYPES,
 )
 from tautochrone.target.target import Target
@@ -271,7 +273,6 @@ def _at_least_one(value: int, option: str) -> int:
 
 _YES, _NO = "yes", "no"
 _OF_STANDARD = {"corba": "omniorb", "dds": "cyclonedds", "zmq": "zeromq", "0mq": "zeromq"}
-_NEEDS = "it needs "  # and Debian's packages that it is built with
 
 
 @dataclass(frozen=True)
@@ -279,11 +280,13 @@ class Transport:
     """One that the probe knows.
 
     Attributes:
-        why: it is not to be had there; empty: it is.
+        is_there: it was built.
+        packages: Debian's, that it is built with.
     """
 
     name: str
-    why: str = ""
+    is_there: bool = True
+    packages: tuple[str, ...] = ()
 
 
 def transports_of(target: Target) -> tuple[Transport, ...]:
@@ -293,19 +296,20 @@ def transports_of(target: Target) -> tuple[Transport, ...]:
         UsageError: it knows none.
         MeasuringError: the connection was lost.
     """
+    for transport in TRANSPORTS:
+        with suppress(UsageError):  # then it is listed as one that is not there
+            target.provide(transport)
     answer = target.ask([THROUGHPUT, "--transports"])
-    lines = [line.split(maxsplit=2) for line in answer.text.splitlines()] if answer.exit_code == 0 else []
-    found = tuple(_read(words) for words in lines if len(words) > 1 and words[1] in (_YES, _NO))
+    lines = [line.split() for line in answer.text.splitlines()] if answer.exit_code == 0 else []
+    found = tuple(
+        Transport(words[0], words[1] == _YES, tuple(words[2:]) if words[1] == _NO else ())
+        for words in lines
+        if words[1:2] in ([_YES], [_NO])
+    )
     if not found:
         said = f": {answer.messages[-1].rstrip('.')}" if answer.messages else ""
         raise UsageError(f"the probe of {target.name} has no middleware{said}", "Run `make setup`.")
     return found
-
-
-def _read(words: Sequence[str]) -> Transport:
-    if words[1] == _YES:
-        return Transport(words[0])
-    return Transport(words[0], words[2] if len(words) > 2 else "it is not built there")
 
 
 def chosen_transports(
@@ -319,9 +323,9 @@ def chosen_transports(
     Raises:
         UsageError: a name is not known, or one that was asked for, or every one, is not to be had.
     """
-    built = tuple(one.name for one in there if not one.why)
+    built = tuple(one.name for one in there if one.is_there)
     if text is None or text.strip() == ALL:
-        lacking = tuple(one for one in there if one.why)
+        lacking = tuple(one for one in there if not one.is_there)
         if not built:
             raise UsageError(f"no transport is to be had: {_told(there[0])}", _advice(there[:1]))
         return built, lacking
@@ -332,7 +336,7 @@ def chosen_transports(
             meant = _OF_STANDARD.get(name.lower())
             advice = f"Of {name.upper()}, there is {meant}." if meant in known else None
             raise UsageError(f"--transport '{name}' is not known", advice or suggestion(name, [*known, ALL]))
-    lacking = tuple(known[name] for name in names if known[name].why)
+    lacking = tuple(known[name] for name in names if not known[name].is_there)
     if lacking:
         raise UsageError(f"--transport {_told(lacking[0])}", _advice(lacking))
     return names, ()
@@ -344,11 +348,11 @@ def left_out(lacking: Sequence[Transport]) -> str:
 
 
 def _told(one: Transport) -> str:
-    return f"{one.name}: {one.why.rstrip('.')}"
+    why = f"it needs {' '.join(one.packages)}" if one.packages else "it was not built"
+    return f"{one.name}: {why}"
 
 
 def _advice(lacking: Sequence[Transport]) -> str:
-    needed = [one.why.removeprefix(_NEEDS) for one in lacking if one.why.startswith(_NEEDS)]
-    packages = dict.fromkeys(name for words in needed for name in words.rstrip(".").split())
+    packages = dict.fromkeys(package for one in lacking for package in one.packages)
     install = f"sudo apt install {' '.join(packages)}, then" if packages else "Run"
     return f"{install} `make setup`."

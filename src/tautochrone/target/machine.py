@@ -198,6 +198,10 @@ class MachineWithPrograms(ABC):
         """See `now_s`."""
         time.sleep(seconds)
 
+    def provide(self, transport: str) -> None:  # noqa: ARG002
+        """What was built here lies beside the probe already."""
+        return
+
     def forget_files(self) -> None:
         """Settings have changed: what was read ahead is old. Nothing to do where nothing is."""
         return

@@ -1,15 +1,13 @@
 """The programs of the middleware: which one an experiment needs, and where it lies for which machine."""
 
 import os
-from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.options import Options, text
+from tautochrone.target.target import Target
 
-# Names of middleware as streams, plans and the conditions of runs have them, each in this place
-# alone.
-
+# Names of middleware as streams, plans and the conditions of runs have them, each in this place alone.
 
 THROUGHPUT, LATENCY, FOOTPRINT = "middleware-throughput", "middleware-latency", "middleware-footprint"
 EXPERIMENTS = (THROUGHPUT, LATENCY, FOOTPRINT)
@@ -45,26 +43,23 @@ SERVER_ON, SERVER, SIZES = "server_on", "server", "footprint"
 library and program that the build noted."""
 
 
-_EXPERIMENTS = "middleware-"
-_ALL = "--transports"
-
-
 def program_name(transport: str) -> str:
     """As it is called beside the probe."""
     return f"tauto-middleware-{transport}"
 
 
-def transports_needed(arguments: Sequence[str]) -> tuple[str, ...]:
-    """The transports whose programs the probe looks for beside itself when it is started so.
+def provide_program(target: Target, experiment: str, options: Options) -> None:
+    """See that what an experiment with middleware starts lies beside the target's probe.
 
-    None of them for what is no experiment with middleware, and for a name that nobody knows.
+    Nothing is needed for another experiment, and for a name that nobody knows: the probe refuses it.
+
+    Raises:
+        UsageError: it can't be had there.
+        MeasuringError: the connection was lost, or it can't be written there.
     """
-    if not arguments or not arguments[0].startswith(_EXPERIMENTS):
-        return ()
-    if _ALL in arguments:
-        return TRANSPORTS
-    named = [value for word, value in pairwise(arguments) if word == f"--{TRANSPORT}"]
-    return tuple(one for one in named if one in TRANSPORTS)
+    transport = text(options, TRANSPORT)
+    if experiment in EXPERIMENTS and transport in TRANSPORTS:
+        target.provide(transport)
 
 
 def find_program_for(transport: str, machine: str) -> Path | None:
@@ -94,28 +89,27 @@ def find_program_for(transport: str, machine: str) -> Path | None:
     return own
 
 
-def see_static(arguments: Sequence[str], machine: str, name: str) -> None:
-    """See that what is to be done needs no program but those that bring all that they need.
+def see_static(transport: str, machine: str, name: str) -> None:
+    """See that the program of a transport brings all that it needs.
 
     Args:
         machine: as ``uname -m`` calls it there.
         name: of the machine, for people.
 
     Raises:
-        UsageError: it needs another.
+        UsageError: it does not.
     """
     from tautochrone.target.probes import architecture_of, find_static, how_to_build
 
-    needed = transports_needed(arguments)
-    if len(needed) != 1 or find_static(program_name(needed[0]), machine) is not None:
+    if find_static(program_name(transport), machine) is not None:
         return
-    if needed[0] in SOCKETS:
+    if transport in SOCKETS:
         raise UsageError(
-            f"{program_name(needed[0])} for {architecture_of(machine) or machine} machines was not built",
+            f"{program_name(transport)} for {architecture_of(machine) or machine} machines was not built",
             how_to_build(),
         )
     raise UsageError(
-        f"transport {needed[0]} can't be had on {name}: a guest of the virtual lab has none of its libraries",
+        f"transport {transport} can't be had on {name}: a guest of the virtual lab has none of its libraries",
         f"Take {', '.join(SOCKETS)}.",
     )
 

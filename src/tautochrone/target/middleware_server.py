@@ -15,7 +15,7 @@ from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoErro
 from tautochrone.base.options import Options, Value, number, text, words
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.machine.facts import observe
-from tautochrone.target.middleware import FOOTPRINT, LATENCY, SERVER, SERVER_ON, SIZES
+from tautochrone.target.middleware import FOOTPRINT, LATENCY, SERVER, SERVER_ON, SIZES, provide_program
 from tautochrone.target.open import open_target
 from tautochrone.target.target import RunningService, Target
 
@@ -208,6 +208,7 @@ def _start(
             "address": address,
             **({"cpus": cpus} if cpus else {}),
         }
+        provide_program(target, experiment, options)
         service = target.start_service([_SERVE, *words(of_server)])
     except TautoError as error:
         if isinstance(error, MeasuringError):

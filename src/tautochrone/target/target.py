@@ -227,6 +227,17 @@ class Target(Protocol):
         """Other machines that take part in what is measured on this one."""
         ...
 
+    def provide(self, transport: str) -> None:
+        """See that the program of this transport of middleware lies beside the probe.
+
+        One that nobody built does not; the probe itself says what to do then.
+
+        Raises:
+            UsageError: it can't be had there.
+            MeasuringError: the connection was lost, or it can't be written there.
+        """
+        ...
+
     def ask(self, arguments: Sequence[str], patience_s: float = 30.0) -> Answer:
         """Run a short command of the probe to its end, with nothing on its standard input.
 

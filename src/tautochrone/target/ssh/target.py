@@ -12,7 +12,7 @@ from tautochrone.target.address import SshAddress
 from tautochrone.target.far_files import FarFiles
 from tautochrone.target.keeper import Keeper
 from tautochrone.target.machine import MachineWithPrograms
-from tautochrone.target.middleware import find_program_for, program_name, transports_needed
+from tautochrone.target.middleware import find_program_for, program_name
 from tautochrone.target.program import Guarded, Program, ask
 from tautochrone.target.ssh.background import Background
 from tautochrone.target.ssh.connect import log_in
@@ -53,26 +53,16 @@ class PushedMiddleware:
         self._there: set[str] = set()
         self._refused: dict[str, TautoError] = {}
 
-    def see_there(self, arguments: Sequence[str]) -> None:
-        """See that what the probe needs to do this lies beside it.
-
-        One that nobody built is not there; the probe itself says what to do then.
-
-        Raises:
-            UsageError: it can't run on that machine.
-            MeasuringError: the connection was lost, or it can't be written there.
-        """
-        needed = transports_needed(arguments)
-        for transport in needed:
-            if transport in self._there:
-                continue
-            if transport not in self._refused:
-                try:
-                    self._bring(transport)
-                except UsageError as error:
-                    self._refused[transport] = error
-            if transport in self._refused and len(needed) == 1:
-                raise self._refused[transport]
+    def provide(self, transport: str) -> None:
+        if transport in self._there:
+            return
+        if transport not in self._refused:
+            try:
+                self._bring(transport)
+            except UsageError as error:
+                self._refused[transport] = error
+        if transport in self._refused:
+            raise self._refused[transport]
 
     def _bring(self, transport: str) -> None:
         name = program_name(transport)
@@ -194,16 +184,15 @@ class SshTarget(MachineWithPrograms):
         """The machine's files."""
         return self._files
 
+    def provide(self, transport: str) -> None:
+        self._middleware.provide(transport)
+
     def forget_files(self) -> None:
         """What was read ahead is old."""
         self._files.forget()
 
     def start(self, arguments: Sequence[str], placement: Placement) -> Program:
-        """Start the probe under a guard, which ends it when the connection is cut.
-
-        What it needs beside itself is pushed first.
-        """
-        self._middleware.see_there(arguments)
+        """Start the probe under a guard, which ends it when the connection is cut."""
         joins = [word for file in placement.joins for word in ("--join", file)]
         command = [self._probe, "guard", *_PATIENCE, *joins, "--", self._probe, *arguments]
         if placement.threads_join:

@@ -215,6 +215,9 @@ class VirtualTarget(MachineWithPrograms):
         """The guest's files; those of the next guest, once there is one."""
         return self._files
 
+    def provide(self, transport: str) -> None:
+        see_static(transport, self._machine.kernel.architecture, self.name)
+
     def forget_files(self) -> None:
         """What was read ahead is old."""
         self._files.forget()
@@ -229,14 +232,12 @@ class VirtualTarget(MachineWithPrograms):
         return self._guest
 
     def ask(self, arguments: Sequence[str], patience_s: float = 30.0) -> Answer:
-        see_static(arguments, self._machine.kernel.architecture, self.name)
         program = GuestProgram(self.guest(), [_PROBE, *arguments], {})
         program.close_input()
         return ask(program, " ".join(arguments), patience_s)
 
     def start(self, arguments: Sequence[str], placement: Placement) -> Program:
         """Start the probe: by itself, or, where it is placed, under a guard that joins the groups first."""
-        see_static(arguments, self._machine.kernel.architecture, self.name)
         words = [_PROBE, *arguments]
         if arguments[:1] == [_WANTS_KERNEL_HALF]:
             load_kernel_half(self.guest(), self._machine.kernel)
