@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tail_data import GOOD, POOR, Law, Values, pareto, two_causes, whole
+from tautochrone.answer.phrasing import tail_checks
 from tautochrone.statistics.counts import counts_of, counts_of_bins
 from tautochrone.statistics.quantiles import exceedance_bound, interval_ranks
 from tautochrone.statistics.reduction import reduce
@@ -78,9 +79,10 @@ REASONS = {
 def test_what_allows_no_extrapolation_is_refused_with_its_reason(name: str) -> None:
     tail = tail_of(POOR[name](np.random.default_rng(2), 60_000))
     assert tail.refusal is not None
-    assert tail.refusal.code == REASONS[name]
-    assert tail.refusal.reason in [check.sentence for check in tail.checks if not check.passed]
-    assert tail.refusal.advice
+    assert tail.refusal.refuses == REASONS[name]
+    assert tail.refusal in [check for check in tail.checks if not check.passed]
+    assert tail_checks.found(tail.refusal)
+    assert tail_checks.advice(tail.refusal)
     assert chance(tail, 10**6) is None
     assert level(tail, 1e6) is None
     assert level(tail, 1e6, method="maxima") is None
@@ -99,7 +101,7 @@ def test_what_allows_no_extrapolation_is_refused_with_its_reason(name: str) -> N
 def test_samples_without_a_tail_are_refused_and_break_nothing(values: list[int], code: str) -> None:
     tail = tail_of(np.array(values))
     assert tail.refusal is not None
-    assert tail.refusal.code == code
+    assert tail.refusal.refuses == code
     assert tail.count == len(values)
     assert tail.maximum_ns == max(values)
     assert chance(tail, 3) is None
@@ -108,20 +110,20 @@ def test_samples_without_a_tail_are_refused_and_break_nothing(values: list[int],
 def test_samples_that_something_cuts_off_have_no_tail() -> None:
     tail = tail_of(np.minimum(drawn(pareto(0.0), 50_000), 20_000))
     assert tail.refusal is not None
-    assert tail.refusal.code == "constant"
-    assert "20 us" in tail.refusal.reason
+    assert tail.refusal.refuses == "constant"
+    assert "20 us" in tail_checks.found(tail.refusal)
 
 
 def test_the_period_of_spikes_is_told() -> None:
     tail = tail_of(POOR["a spike every 1,000 samples"](np.random.default_rng(5), 60_000))
     assert tail.refusal is not None
-    assert "a period of 1 s" in tail.refusal.reason
+    assert "a period of 1 s" in tail_checks.found(tail.refusal)
 
 
 def test_a_histogram_is_refused_since_it_has_no_order() -> None:
     tail = of_histogram(counts_of_bins(np.array([10, 20, 30]), np.array([5, 0, 2])))
     assert tail.refusal is not None
-    assert tail.refusal.code == "histogram"
+    assert tail.refusal.refuses == "histogram"
     assert (tail.count, tail.maximum_ns) == (7, 30)
     assert level(tail, 100) is None
 
@@ -280,7 +282,7 @@ def test_a_coarse_clock_changes_no_answer_as_long_as_the_tail_is_wider() -> None
     assert one is not None
     assert other is not None
     assert other.value_ns == pytest.approx(one.value_ns, rel=0.03)
-    assert "172.4 ns" in " ".join(check.sentence for check in tail_of(coarse).checks)
+    assert "172.4 ns" in " ".join(tail_checks.found(check) for check in tail_of(coarse).checks)
 
 
 def test_the_bound_needs_no_distribution_and_widens_with_dependence() -> None:

@@ -6,18 +6,16 @@ import numpy as np
 
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.reduction import Reduction
-from tautochrone.statistics.tails.parts import Chance, Check, Level, Maxima, Peaks, Refusal, Tail
+from tautochrone.statistics.tails.parts import Chance, Check, Level, Maxima, Peaks, Tail
 
 WIDTH = 0.2
 """An interval is from so much below to so much above."""
 
 CHECKS = (
-    Check("stationarity", True, 0.42, "The blocks show no trend (p 0.42)."),
-    Check("fit", True, 0.0004, "The fit passes, just."),
+    Check("stationarity", "no change", p=0.42),
+    Check("fit", "fits", {"exceedances": 100, "threshold_ns": 20_000}, 0.0004),
 )
-TREND = Refusal(
-    "trend", "The level rises by 20 us over the run.", "Find out what changed, and measure again."
-)
+TREND = Check("stationarity", "rise", {"tau": 0.5, "p": 0.0001}, 0.0001, "trend")
 
 
 def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
@@ -25,8 +23,9 @@ def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
     counts, blocks = reduction.counts, reduction.blocks
     half = len(blocks) // 2
     if half and blocks.mean[half:].mean() > 1.5 * blocks.mean[:half].mean():
-        refused = (Check("stationarity", False, 0.0001, TREND.reason),)
-        return Tail(counts.total, int(counts.value[-1]), refused, TREND, None, None, None, confidence, counts)
+        return Tail(
+            counts.total, int(counts.value[-1]), (TREND,), TREND, None, None, None, confidence, counts
+        )
     threshold = counts.quantile(0.99)
     above = counts.value > threshold
     excess = np.repeat((counts.value[above] - threshold).astype(float), counts.count[above])
@@ -50,7 +49,7 @@ def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
 
 
 def of_histogram(counts: Counts, confidence: float = 0.95) -> Tail:
-    refusal = Refusal("histogram", "A histogram has no order.", "Record raw.")
+    refusal = Check("stationarity", "histogram", refuses="histogram")
     return Tail(counts.total, int(counts.value[-1]), (), refusal, None, None, None, confidence, counts)
 
 

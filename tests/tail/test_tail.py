@@ -150,7 +150,7 @@ def test_a_chart_is_drawn_also_where_more_are_lost_than_the_threshold_leaves() -
 def test_where_the_missed_are_not_known_nothing_is_claimed() -> None:
     one = source_tail(samples(), None)
     assert one.refusal is not None
-    assert one.refusal.code == "lost"
+    assert one.refusal.refuses == "lost"
     assert all(at.bound is None and at.share is None for at in one.limits)
     assert one.levels == ()
     assert any("no bound" in note for note in tables.limits(one).notes)
@@ -238,7 +238,7 @@ def test_a_histogram_run_has_the_bound_only_and_the_reason(tmp_path: Path) -> No
     run = store_run(Store(tmp_path), [samples(count=2_000)], histogram=True)
     (one,) = tails_of(run, limits_ns=(10**6,)).sources
     assert one.refusal is not None
-    assert one.refusal.code == "histogram"
+    assert one.refusal.refuses == "histogram"
     assert one.limits[0].bound == pytest.approx(1 - 0.05 ** (1 / 2_000))
     assert "order" in words.dependence(one)
 

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tautochrone.answer.phrasing import tail_checks
 from tautochrone.base.units import format_duration, format_percent, format_span
 from tautochrone.base.words import capital, lower_first
 from tautochrone.experiments.requirement import Requirement
 from tautochrone.judge.requirement.judge import Judgement, Note
 from tautochrone.judge.requirement.line import Line, Longer, Reason, ToSettle
-from tautochrone.statistics.tails.tail import Refusal
+from tautochrone.statistics.tails.tail import Check
 
 _NO_RATE = "So many in a time can't be judged: nothing here is released at a rate."
 _NO_ORDER = "A histogram keeps no order of its samples, so how sure their mean is can't be told."
@@ -376,9 +377,9 @@ def _settled(by: ToSettle) -> str:
     return f"About {format_span(by.seconds)} of measuring ({by.samples:,.0f} in all) would {what}, {if_what}."
 
 
-def _refused(refusal: Refusal) -> str:
+def _refused(refusal: Check) -> str:
     """The tail says nothing."""
-    return f"Its tail says no more: {_small(refusal.reason)}"
+    return f"Its tail says no more: {_small(tail_checks.found(refusal))}"
 
 
 def _too_far(beyond: float, most: float, shorter_s: float) -> str:

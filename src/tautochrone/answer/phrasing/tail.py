@@ -2,6 +2,7 @@
 
 import math
 
+from tautochrone.answer.phrasing import tail_checks
 from tautochrone.base.units import format_duration, format_percent, format_rate, format_span
 from tautochrone.base.words import plural
 from tautochrone.judge.tail.answer import AtRate, Reach, Share
@@ -48,7 +49,7 @@ def answer(one: SourceTail) -> tuple[str, str]:
     """The answer in a sentence, and where it was refused, why and what to do."""
     if one.refusal is None:
         return _level_in_words(one), ""
-    why = f"{one.refusal.reason} {one.refusal.advice}".strip()
+    why = f"{tail_checks.found(one.refusal)} {tail_checks.advice(one.refusal)}"
     return "Nothing can be said beyond what was measured.", why
 
 
@@ -162,7 +163,8 @@ def dependence(one: SourceTail) -> str:
 
 def check_line(one: Check) -> tuple[str, str, str, str]:
     """Name, what came of it, p, and what was found."""
-    return one.name, "yes" if one.passed else "no", "" if one.p is None else p_value(one.p), one.sentence
+    p = "" if one.p is None else p_value(one.p)
+    return one.name, "yes" if one.passed else "no", p, tail_checks.found(one)
 
 
 def once_in(probability_of: float, rate_hz: float | None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tautochrone.answer.labels import label_runs
+from tautochrone.answer.phrasing import tail_checks
 from tautochrone.answer.typeset import duration
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import upper_first
@@ -80,9 +81,8 @@ def draw(runs: Sequence[Run], kind: str, measure: str | None = None) -> tuple[di
     drawn = sorted((part for part in every if is_fitted(part[2])), key=lambda part: -part[2].worst_ns)[:_MOST]
     if not drawn:
         refusal = every[0][2].refusal
-        reason, advice = (
-            (refusal.reason, refusal.advice) if refusal is not None else ("nothing is fitted", "")
-        )
+        reason = "nothing is fitted" if refusal is None else tail_checks.found(refusal)
+        advice = "" if refusal is None else tail_checks.advice(refusal)
         raise UsageError(f"There is no tail to draw of {every[0][0]}: {reason}", advice)
 
     def figures(prefix: str) -> list[Figure]:
@@ -129,4 +129,4 @@ def _fits(curve: Curve, kind: str, first: int, name: str, meaning: str) -> tuple
 
 
 def _why(one: SourceTail) -> str:
-    return one.refusal.reason if one.refusal is not None else f"{_MOST} others have larger samples."
+    return f"{_MOST} others have larger samples." if one.refusal is None else tail_checks.found(one.refusal)

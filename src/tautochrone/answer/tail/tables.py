@@ -126,7 +126,7 @@ def _overview_row(one: SourceTail) -> tuple[str, ...]:
     peaks = one.tail.peaks
     tail = _NONE if peaks is None else words.kind(peaks)
     if one.refusal is not None:
-        tail = f"refused: {one.refusal.code}"
+        tail = f"refused: {one.refusal.refuses}"
     return one.name, f"{one.samples:,}", format_duration(one.worst_ns), tail
 
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from tautochrone.answer.console import show_part
 from tautochrone.answer.phrasing import tail as words
+from tautochrone.answer.phrasing import tail_checks
 from tautochrone.answer.tail import tables
 from tautochrone.answer.terminal import show_grid
 from tautochrone.base.units import format_percent
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tautochrone.judge.tail.answer import AtRate
     from tautochrone.judge.tail.source import SourceTail
     from tautochrone.judge.tail.tails import RunTails
+    from tautochrone.statistics.tails.parts import Check
 
 SCHEMA = 1
 _MOST_WHOLE = 3
@@ -100,8 +102,8 @@ def _source(one: SourceTail) -> dict[str, Any]:
         "maximum_ns": one.worst_ns,
         "headline": words.headline(one),
         "sentences": [*words.fit(one), *filter(None, [words.losses(one)])],
-        "refusal": None if one.refusal is None else asdict(one.refusal),
-        "checks": [asdict(check) for check in tail.checks],
+        "refusal": None if one.refusal is None else _refusal(one.refusal),
+        "checks": [_check(check) for check in tail.checks],
         "peaks": None if tail.peaks is None else _plain(tail.peaks, "excess_ns"),
         "maxima": None if tail.maxima is None else _plain(tail.maxima, "maximum_ns"),
         "agree": tail.agree,
@@ -109,6 +111,14 @@ def _source(one: SourceTail) -> dict[str, Any]:
         "levels": [_level(at) for at in one.levels],
         "levels_by_maxima": [_level(at) for at in one.levels_by_maxima],
     }
+
+
+def _refusal(check: Check) -> dict[str, Any]:
+    return {"code": check.refuses, "reason": tail_checks.found(check), "advice": tail_checks.advice(check)}
+
+
+def _check(check: Check) -> dict[str, Any]:
+    return {"name": check.name, "passed": check.passed, "p": check.p, "sentence": tail_checks.found(check)}
 
 
 def _level(at: AtRate) -> dict[str, Any]:

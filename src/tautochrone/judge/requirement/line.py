@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from tautochrone.statistics.tails.tail import Refusal
+from tautochrone.statistics.tails.tail import Check
 
 Standing = Literal["holds", "does not hold", "not shown"]
 Basis = Literal["counted", "extrapolated", ""]
@@ -50,7 +50,7 @@ class Reason:
     seconds: float = 0.0
     samples: int = 0
     needed: int | None = None
-    refusal: Refusal | None = None
+    refusal: Check | None = None
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from tautochrone.statistics.difference.dependence import (
 )
 from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.tails.tail import (
+    Check,
     Level,
     Method,
-    Refusal,
     Tail,
     analyse,
     bound,
@@ -81,11 +81,7 @@ def share_with_lost(of_samples: Share, samples: int, lost: int, effect: float, c
     )
 
 
-_NOT_KNOWN = Refusal(
-    "lost",
-    "How many releases were missed or samples dropped is not known; those may be the latest of all.",
-    "Measure again, to the end of the run.",
-)
+_NOT_KNOWN = Check("accounting", "lost", refuses="lost")
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +147,7 @@ class SourceTail:
         return analyse(reduction, self.confidence)
 
     @property
-    def refusal(self) -> Refusal | None:
+    def refusal(self) -> Check | None:
         """Why nothing is said beyond what was measured; None if something is."""
         return self.tail.refusal or (_NOT_KNOWN if self.lost is None else None)
 

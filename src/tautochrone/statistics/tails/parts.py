@@ -1,6 +1,7 @@
 """What an extreme-value analysis says; times in ns."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,31 +19,28 @@ class Check:
 
     Attributes:
         name: "enough exceedances", "resolution", "periodic", "stationarity", "one population", "fit",
-            "independence" or "agreement".
-        passed: whether it does not speak against the fit.
+            "threshold", "independence", "shape" or "agreement".
+        finding: what was found: a code, for which `answer/phrasing/tail_checks.py` has the words.
+        numbers: those that belong to it, by name.
         p: of the test, if there was one.
-        sentence: what was found, with its numbers.
+        refuses: where it makes a refusal, the code of that: "few", "constant", "resolution", "trend",
+            "periodic", "mixture", "heavy", "end", "histogram" or "lost"; otherwise empty.
     """
 
     name: str
-    passed: bool
-    p: float | None
-    sentence: str
+    finding: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    p: float | None = None
+    refuses: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether it does not speak against the fit."""
+        return not self.refuses and self.finding != APART
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """Why nothing is said about the tail.
-
-    Attributes:
-        code: "few", "constant", "resolution", "trend", "periodic", "mixture", "heavy" or "histogram".
-        reason: one or two sentences with numbers.
-        advice: what to do about it.
-    """
-
-    code: str
-    reason: str
-    advice: str
+APART = "apart"
+"""What is found where levels by peaks and by maxima are not compatible; nothing is refused for it."""
 
 
 @dataclass(frozen=True)
@@ -152,8 +150,8 @@ class Tail:
     Attributes:
         count: samples.
         maximum_ns: the largest of them.
-        checks: what was looked at, in that order; it ends with the first that made a refusal.
-        refusal: why no statement is made; None if there is one.
+        checks: what was looked at, in that order.
+        refusal: the first of them for which no statement is made; None if there is one.
         peaks: the fit of the exceedances. Where refused, what was fitted nevertheless, for a chart that shows
             why, or None.
         maxima: the fit of the maxima; None where there are too few blocks, or where refused.
@@ -167,7 +165,7 @@ class Tail:
     count: int
     maximum_ns: int
     checks: tuple[Check, ...]
-    refusal: Refusal | None
+    refusal: Check | None
     peaks: Peaks | None
     maxima: Maxima | None
     agree: bool | None

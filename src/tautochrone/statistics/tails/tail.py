@@ -20,7 +20,7 @@ from tautochrone.statistics.tails import checks, population, stationarity
 from tautochrone.statistics.tails.generalised_pareto import Fit, log_sums
 from tautochrone.statistics.tails.maxima import FITS, block_maxima, level_of_maxima
 from tautochrone.statistics.tails.pareto_profile import Profile
-from tautochrone.statistics.tails.parts import Chance, Check, Level, Maxima, Peaks, Refusal, Tail
+from tautochrone.statistics.tails.parts import Chance, Check, Level, Maxima, Peaks, Tail
 from tautochrone.statistics.tails.resolution import lattice
 from tautochrone.statistics.tails.threshold import Rung, choose, higher, ladder
 
@@ -31,7 +31,6 @@ __all__ = [
     "Maxima",
     "Method",
     "Peaks",
-    "Refusal",
     "Tail",
     "analyse",
     "bound",
@@ -66,7 +65,7 @@ def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
         raise ValueError(f"a confidence of {confidence} is not between 0 and 1")
     counts = reduction.counts
     asked = [checks.enough(counts.total)]
-    if asked[0][1] is not None or len(counts.value) == 1:
+    if asked[0].refuses or len(counts.value) == 1:
         if len(counts.value) == 1:
             asked.append(checks.resolution(reduction, lattice(reduction.largest.value), None))
         return _tail(counts, asked, [], None, confidence)
@@ -84,7 +83,7 @@ def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
     varies = max(1.0, rate.dispersion) if rate.p < stationarity.P else 1.0
     peaks = [_peaks(one, varies, counts.total, confidence) for one in (rung, *higher(rungs, rung))]
     if chosen is not None:
-        asked.append((checks.threshold(rungs, chosen, counts.total), None))
+        asked.append(checks.threshold(rungs, chosen, counts.total))
     asked += [
         checks.periodic(reduction, rungs[0], gap),
         checks.stationary(reduction, rung, rate),
@@ -103,11 +102,7 @@ def of_histogram(counts: Counts, confidence: float = 0.95) -> Tail:
         counts: its samples, at least one.
         confidence: of what can be said nevertheless.
     """
-    sentence = (
-        "The run kept a histogram: without the order in time, neither independence nor a trend can be seen, "
-        "and the largest values are known only by their bins."
-    )
-    refused = checks.refused("stationarity", None, "histogram", sentence, "Record samples, not a histogram.")
+    refused = Check("stationarity", "histogram", refuses="histogram")
     return _tail(counts, [refused], [], None, confidence)
 
 
@@ -223,16 +218,16 @@ def _widest(found: Iterable[tuple[float, float, float]]) -> tuple[float, float, 
 
 def _tail(
     counts: Counts,
-    asked: list[checks.Found],
+    asked: list[Check],
     peaks: Sequence[Peaks],
     maxima: Maxima | None,
     confidence: float,
 ) -> Tail:
-    refusal = next((refused for _, refused in asked if refused is not None), None)
+    refusal = next((one for one in asked if one.refuses), None)
     tail = Tail(
         count=counts.total,
         maximum_ns=int(counts.value[-1]),
-        checks=tuple(check for check, _ in asked),
+        checks=tuple(asked),
         refusal=refusal,
         peaks=peaks[0] if peaks else None,
         maxima=maxima,
