@@ -14,7 +14,7 @@ from tautochrone.campaign.extremes import extremes, how_sure
 from tautochrone.campaign.results import CampaignResults, gather_results
 from tautochrone.measure.campaign.campaign import open_campaign
 from tautochrone.run.store import Store
-from tautochrone.statistics.spread import Spread, spread
+from tautochrone.statistics.summary import Spread, spread
 
 CELLS = {"aaaa": "latency, 1ms, idle", "bbbb": "latency, 1ms, cpu", "cccc": "latency, 1ms, fork"}
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from tautochrone.judge.switching import PUBLISHED
-from tautochrone.statistics.batch_means import BATCHES, FEWEST, difference_of_means
+from tautochrone.statistics.means import BATCHES, FEWEST, difference_of_means
 
 
 def test_the_difference_is_that_of_the_means() -> None:

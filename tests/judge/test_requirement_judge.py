@@ -19,9 +19,9 @@ from tautochrone.judge.tail.tails import tails_of
 from tautochrone.run.folder import Run
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
-from tautochrone.statistics.batch_means import BATCHES, mean_of_batches
-from tautochrone.statistics.binomial import upper
 from tautochrone.statistics.difference.dependence import effect_for_bound
+from tautochrone.statistics.means import BATCHES, mean_of_batches
+from tautochrone.statistics.quantiles import upper
 from tautochrone.statistics.tails.tail import analyse, chance
 
 Integers = npt.NDArray[np.int64]

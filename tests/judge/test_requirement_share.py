@@ -20,8 +20,8 @@ from tautochrone.judge.requirement.share import (
     samples_to_settle,
 )
 from tautochrone.run.folder import Run
-from tautochrone.statistics.binomial import between, lower, upper
 from tautochrone.statistics.counts import Counts
+from tautochrone.statistics.quantiles import between, lower, upper
 
 
 def test_limits_are_those_of_clopper_and_pearson() -> None:

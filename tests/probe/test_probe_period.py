@@ -11,7 +11,7 @@ import pytest
 from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, stopped_half_way, tauto
 from tautochrone.answer.experiments.period import PeriodPresentation
 from tautochrone.run.folder import Run
-from tautochrone.statistics.periodicity import periodicity
+from tautochrone.statistics.summary import periodicity
 from tautochrone.target.local import find_probe
 
 

@@ -27,7 +27,7 @@ from real import (
 from tautochrone.answer.experiments.response import ResponsePresentation
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
-from tautochrone.statistics.repetitions import repetitions
+from tautochrone.statistics.means import repetitions
 from tautochrone.target.local import find_probe
 
 MECHANISMS = (

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tautochrone.statistics.bins import (
+from tautochrone.statistics.counts import (
     INTERRUPT_BINS,
     PREEMPTION_BINS,
     FixedBins,

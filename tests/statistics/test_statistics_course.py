@@ -8,6 +8,7 @@ import pytest
 from tautochrone.statistics.counts import counts_of
 from tautochrone.statistics.course.association import associations, groups
 from tautochrone.statistics.course.change_points import (
+    block_quantile,
     by_the_package,
     change_points,
     change_points_of,
@@ -16,10 +17,8 @@ from tautochrone.statistics.course.change_points import (
     may_change,
     segments,
 )
-from tautochrone.statistics.course.level import block_quantile
-from tautochrone.statistics.course.outliers import apart
 from tautochrone.statistics.course.pattern import oscillations_of, patterns_of
-from tautochrone.statistics.course.spikes import Period, periods_of
+from tautochrone.statistics.course.spikes import Period, apart, periods_of
 from tautochrone.statistics.reduction import Reduction, reduce
 
 S, MS = 1_000_000_000, 1_000_000

@@ -5,7 +5,7 @@ import pytest
 
 from tautochrone.statistics.counts import Counts, counts_of
 from tautochrone.statistics.difference.chi_square import chi_square, selected
-from tautochrone.statistics.difference.quantile_plot import quantile_plot
+from tautochrone.statistics.difference.sides import quantile_plot
 
 US = 1_000
 

@@ -16,8 +16,8 @@ from tautochrone.statistics.difference.quantile_difference import (
     pairwise_differences,
     quantile_differences,
 )
+from tautochrone.statistics.difference.resampling import stretches_of
 from tautochrone.statistics.difference.sides import Side, Source, source_of
-from tautochrone.statistics.difference.stretches import stretches_of
 from tautochrone.statistics.reduction import reduce
 
 FEW = 500  # rounds

@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 
 from dependent_series import latencies, one_run, one_source
 from tautochrone.statistics.counts import Counts, counts_of
-from tautochrone.statistics.difference.effect import size_in_words, superiority
-from tautochrone.statistics.difference.multiplicity import holm
-from tautochrone.statistics.difference.ranking import rank
-from tautochrone.statistics.difference.sides import Side, Source
+from tautochrone.statistics.difference.ranking import holm, rank
+from tautochrone.statistics.difference.sides import Side, Source, size_in_words, superiority
 from tautochrone.statistics.difference.two_sample import (
     anderson_darling,
     anderson_darling_p,

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tautochrone.statistics.repetitions import repetitions
+from tautochrone.statistics.means import repetitions
 
 repeatable = settings(derandomize=True, deadline=None)
 

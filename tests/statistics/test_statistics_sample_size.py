@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tautochrone.statistics.quantiles import exceedance_bound
-from tautochrone.statistics.sample_size import (
+from tautochrone.statistics.quantiles import (
+    exceedance_bound,
     for_interval,
     for_largest,
     for_precision,

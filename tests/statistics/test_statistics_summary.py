@@ -12,15 +12,8 @@ from scipy import stats
 
 import streams
 from tautochrone.base.errors import DamagedError, MeasuringError
-from tautochrone.statistics.quantiles import interval_ranks, rank
-from tautochrone.statistics.summary import (
-    QUANTILES,
-    Summary,
-    exceedance_bound,
-    samples_needed,
-    summarise,
-    summarise_counts,
-)
+from tautochrone.statistics.quantiles import exceedance_bound, interval_ranks, rank, samples_needed
+from tautochrone.statistics.summary import QUANTILES, Summary, summarise, summarise_counts
 
 HUGE = 2**62
 repeatable = settings(derandomize=True, deadline=None)

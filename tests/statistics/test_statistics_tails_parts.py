@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 
 from tautochrone.statistics.reduction import reduce
-from tautochrone.statistics.tails import anderson_darling, generalised_pareto
+from tautochrone.statistics.tails import generalised_pareto
 from tautochrone.statistics.tails import maxima as generalised_extreme_value
-from tautochrone.statistics.tails.clusters import clusters
-from tautochrone.statistics.tails.pareto_profile import Profile
-from tautochrone.statistics.tails.periods import period
-from tautochrone.statistics.tails.population import widest_gap
+from tautochrone.statistics.tails.generalised_pareto import Profile, cross
+from tautochrone.statistics.tails.homogeneity import period, rate, rise, widest_gap
 from tautochrone.statistics.tails.resolution import lattice, places
-from tautochrone.statistics.tails.search import cross
-from tautochrone.statistics.tails.stationarity import rate, rise
+from tautochrone.statistics.tails.threshold import clusters
 
 # Annual maximum sea levels at Port Pirie, 1923 to 1987, in m: Coles (2001), section 1.2, example 1.1.
 PORT_PIRIE = [
@@ -88,14 +85,14 @@ def test_no_other_parameters_are_likelier(shape: float) -> None:
 
 
 def test_the_published_points_of_goodness_of_fit_are_met() -> None:
-    assert anderson_darling.p_pareto(0.796, 0.0) == pytest.approx(0.1)
-    assert anderson_darling.p_pareto(0.830, 0.5) == pytest.approx(0.05)
-    assert anderson_darling.p_pareto(1.958, -0.5) == pytest.approx(0.01)
-    ps = [anderson_darling.p_pareto(squared, 0.15) for squared in np.linspace(0.0, 6.0, 60)]
+    assert generalised_pareto.p_pareto(0.796, 0.0) == pytest.approx(0.1)
+    assert generalised_pareto.p_pareto(0.830, 0.5) == pytest.approx(0.05)
+    assert generalised_pareto.p_pareto(1.958, -0.5) == pytest.approx(0.01)
+    ps = [generalised_pareto.p_pareto(squared, 0.15) for squared in np.linspace(0.0, 6.0, 60)]
     assert ps == sorted(ps, reverse=True)
     assert 0 < ps[-1] < 1e-5
     # Of uniform values in the middle of their places: as small as it can be.
-    assert anderson_darling.statistic((np.arange(1_000) + 0.5) / 1_000) < 0.01
+    assert generalised_pareto.statistic((np.arange(1_000) + 0.5) / 1_000) < 0.01
 
 
 def test_wheaton_river_floods_are_rejected_above_the_lowest_threshold_as_published() -> None:
@@ -107,9 +104,9 @@ def test_wheaton_river_floods_are_rejected_above_the_lowest_threshold_as_publish
          2.7, 64, 1.5, 2.5, 27.4, 1, 27.1, 20.2, 16.8, 5.3, 9.7, 27.5, 2.5, 27]
     )  # fmt: skip
     found = generalised_pareto.fit(floods)
-    squared = anderson_darling.statistic(-np.expm1(-found.standard(np.sort(floods))))
+    squared = generalised_pareto.statistic(-np.expm1(-found.standard(np.sort(floods))))
     assert found.scale == pytest.approx(12.2, abs=0.1)
-    assert anderson_darling.p_pareto(squared, found.shape) == pytest.approx(0.009, abs=0.002)
+    assert generalised_pareto.p_pareto(squared, found.shape) == pytest.approx(0.009, abs=0.002)
 
 
 def test_independent_exceedances_are_no_clusters_and_runs_of_three_are() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tautochrone.statistics.proportion import Estimate
+from tautochrone.statistics.regression import Estimate
 from tautochrone.tire.model_fit import ModelFit, fit, fitting_nodes
 from tautochrone.tire.model_judge import ModelStudy, study
 from tautochrone.tire.model_measured import IPC, SWITCH, MechanismLatency, ModelPoint

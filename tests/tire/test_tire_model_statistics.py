@@ -5,9 +5,15 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 
-from tautochrone.statistics.lack_of_fit import lack_of_fit, runs_test, trend_test
-from tautochrone.statistics.nonnegative import fit, rank
-from tautochrone.statistics.proportion import median_of, proportion
+from tautochrone.statistics.regression import (
+    fit,
+    lack_of_fit,
+    median_of,
+    proportion,
+    rank,
+    runs_test,
+    trend_test,
+)
 
 
 def test_a_proportion_has_the_least_sum_of_relative_deviations() -> None:

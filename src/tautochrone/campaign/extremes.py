@@ -15,7 +15,7 @@ from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable
 from tautochrone.campaign.tables import SHOWN, differing, missed, name_of, value_of
-from tautochrone.statistics.spread import Spread, spread
+from tautochrone.statistics.summary import Spread, spread
 
 _MOST_NAMED, _MOST_SOURCES = 3, 6
 _ASKED = ("period", "rate", "tasks")  # options that say what a machine has to do, not how it does it

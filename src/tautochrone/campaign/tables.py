@@ -8,8 +8,8 @@ from tautochrone.answer.views.summary import quantile_name
 from tautochrone.base.units import format_us
 from tautochrone.base.words import plural
 from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable, Repetition
-from tautochrone.statistics.spread import spread
-from tautochrone.statistics.summary import Quantile, samples_needed
+from tautochrone.statistics.quantiles import Quantile, samples_needed
+from tautochrone.statistics.summary import spread
 
 SHOWN = (0.5, 0.999, 0.99999)
 _TOO_FEW, _UNKNOWN, _TIMES = "too few", "N/A", "\u00d7"

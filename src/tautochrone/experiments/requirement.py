@@ -31,7 +31,7 @@ from tautochrone.base.units import (
 )
 from tautochrone.experiments.experiment import MISSES
 from tautochrone.experiments.registry import EXPERIMENTS
-from tautochrone.statistics.confidence import CONFIDENCE
+from tautochrone.statistics.quantiles import CONFIDENCE
 
 Kind = Literal["quantile", "max", "mean", "above", "misses"]
 

@@ -15,9 +15,8 @@ import numpy.typing as npt
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.schedulability.taskset import Task
-from tautochrone.statistics.confidence import CONFIDENCE
-from tautochrone.statistics.moments import mean_and_deviation
-from tautochrone.statistics.quantiles import exceedance_bound
+from tautochrone.statistics.quantiles import CONFIDENCE, exceedance_bound
+from tautochrone.statistics.summary import mean_and_deviation
 
 Integers = npt.NDArray[np.integer[Any]]
 Flags = npt.NDArray[np.bool_]

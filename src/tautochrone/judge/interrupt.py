@@ -8,10 +8,9 @@ import numpy as np
 from tautochrone.base.units import format_duration
 from tautochrone.judge.circumstances import deployment_words, remote
 from tautochrone.run.folder import Run
-from tautochrone.statistics.bins import INTERRUPT_BINS, PREEMPTION_BINS, FixedBins, fixed_bins
-from tautochrone.statistics.confidence import CONFIDENCE
-from tautochrone.statistics.quantiles import exceedance_bound
-from tautochrone.statistics.summary import Quantile, Summary, summarise, summarise_counts
+from tautochrone.statistics.counts import INTERRUPT_BINS, PREEMPTION_BINS, FixedBins, fixed_bins
+from tautochrone.statistics.quantiles import CONFIDENCE, Quantile, exceedance_bound
+from tautochrone.statistics.summary import Summary, summarise, summarise_counts
 
 PREEMPTION, INTERRUPT, SWITCH = "preemption_latency_ns", "interrupt_latency_ns", "switch_ns"
 LIMIT = "limit_ns"

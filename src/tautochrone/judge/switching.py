@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from tautochrone.judge.rows import DURATION, Published, Row, absent_rows, rows_of
 from tautochrone.run.folder import Run
-from tautochrone.statistics.batch_means import Difference, difference_of_means
+from tautochrone.statistics.means import Difference, difference_of_means
 from tautochrone.statistics.summary import Summary
 
 SUSPEND, YIELD, HANDOVER, ALONE, CLOCK = (

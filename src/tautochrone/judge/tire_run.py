@@ -14,8 +14,7 @@ from typing import Any
 from tautochrone.base.words import plural
 from tautochrone.machine.cpulist import format_cpu_list
 from tautochrone.run.folder import Run
-from tautochrone.statistics.confidence import CONFIDENCE
-from tautochrone.statistics.quantiles import exceedance_bound
+from tautochrone.statistics.quantiles import CONFIDENCE, exceedance_bound
 
 EXPERIMENT = "tire"
 REAL_FAST, REAL_TIME = "real-fast", "real-time"

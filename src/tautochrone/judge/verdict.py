@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal
 
-from tautochrone.statistics.confidence import CONFIDENCE
-from tautochrone.statistics.quantiles import exceedance_bound
+from tautochrone.statistics.quantiles import CONFIDENCE, exceedance_bound
 
 Standing = Literal["holds", "tight", "missed", "not shown"]
 WORST_FIRST: tuple[Standing, ...] = ("missed", "not shown", "tight", "holds")

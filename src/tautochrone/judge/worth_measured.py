@@ -11,11 +11,10 @@ from tautochrone.judge.comparison.spread import Sources, Spread, of_runs
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.judge.worth import Pair, Thing
 from tautochrone.run.folder import Run
-from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.difference.resampling import quantile_with_lost
 from tautochrone.statistics.difference.sides import all_counts, all_lost
-from tautochrone.statistics.quantiles import Quantile, interval_ranks, samples_needed
+from tautochrone.statistics.quantiles import CONFIDENCE, Quantile, interval_ranks, samples_needed
 
 _Parts = tuple[Sequence[Sources], Sequence[Sources]]
 """Of both states, the runs, and of each its sources."""

@@ -24,8 +24,9 @@ from tautochrone.judge.middleware_setting import (
 )
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
-from tautochrone.statistics.repetitions import repetitions
-from tautochrone.statistics.summary import Quantile, Summary
+from tautochrone.statistics.means import repetitions
+from tautochrone.statistics.quantiles import Quantile
+from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import LATENCY, SPREAD, TOGETHER
 
 NA, TOO_FEW = "N/A", "too few"

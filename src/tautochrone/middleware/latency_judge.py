@@ -19,8 +19,8 @@ from tautochrone.middleware.lanes import Lane
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import periods_ns
 from tautochrone.run.manifest import sum_of_known
-from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.counts import Counts, merge
+from tautochrone.statistics.quantiles import CONFIDENCE
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
 
 # Whether something rises with the number of clients: a line through what the runs say, with

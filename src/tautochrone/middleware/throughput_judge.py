@@ -17,8 +17,8 @@ from scipy import special
 from tautochrone.judge.middleware_setting import Setting, parameters_of, result_of, setting_of, summaries
 from tautochrone.judge.rows import absent_rows
 from tautochrone.run.folder import Run
-from tautochrone.statistics.batch_means import BATCHES, FEWEST
-from tautochrone.statistics.confidence import CONFIDENCE
+from tautochrone.statistics.means import BATCHES, FEWEST
+from tautochrone.statistics.quantiles import CONFIDENCE
 from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY, SEQUENCES, TWO_WAY
 

@@ -18,12 +18,16 @@ from tautochrone.selection.candidates import Candidate, Contest, Draft, draw_up,
 from tautochrone.selection.metric import Metric
 from tautochrone.selection.places import Pairs, chosen_metric, places, shown_quantiles
 from tautochrone.statistics.difference.chi_square import ChiSquare, chi_square, selected
-from tautochrone.statistics.difference.effect import Size, size_in_words, superiority
-from tautochrone.statistics.difference.multiplicity import holm
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference, pairwise_differences
-from tautochrone.statistics.difference.quantile_plot import QuantilePlot, quantile_plot
-from tautochrone.statistics.difference.ranking import Ranking
-from tautochrone.statistics.difference.sides import Side
+from tautochrone.statistics.difference.ranking import Ranking, holm
+from tautochrone.statistics.difference.sides import (
+    QuantilePlot,
+    Side,
+    Size,
+    quantile_plot,
+    size_in_words,
+    superiority,
+)
 from tautochrone.statistics.difference.two_sample import TwoSample, two_samples
 
 ALPHA = 0.05

@@ -1,8 +1,9 @@
 """The summary of one measure: from samples, exactly, or from the counts of a histogram."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -10,28 +11,144 @@ import numpy.typing as npt
 
 from tautochrone.base.errors import DamagedError, MeasuringError
 from tautochrone.statistics.counts import Counts
-from tautochrone.statistics.moments import mean_and_deviation, mean_and_deviation_of
 from tautochrone.statistics.quantiles import (
     QUANTILES,
     Quantile,
-    exceedance_bound,
     interval_ranks,
     rank,
     samples_needed,
 )
 
-__all__ = [
-    "BINNED",
-    "EXACT",
-    "QUANTILES",
-    "Quantile",
-    "Summary",
-    "exceedance_bound",
-    "samples_needed",
-    "summarise",
-    "summarise_counts",
-    "summary_of",
-]
+# Mean and standard deviation of integers up to 64 bits, without overflow and without losing digits.
+
+
+_CHUNK = 1 << 18
+_LOW_HALF = np.uint64(0xFFFF_FFFF)
+_HALF = np.uint64(32)
+
+
+def mean_and_deviation(values: npt.NDArray[np.integer[Any]], minimum: int) -> tuple[float, float]:
+    """Mean and standard deviation (of these samples: divided by n) of integers.
+
+    Args:
+        values: shape (n,), n at least 1, any integer type, any order.
+        minimum: the smallest of them.
+
+    Returns:
+        The mean, correctly rounded, and the standard deviation.
+    """
+    # Distances from the minimum fit 64 unsigned bits whatever the signs, and keep small spreads exact.
+    total = sum(_exact_sum(above) for above in _above(values, minimum))
+    n = len(values)
+    centre = total / n
+    squares = math.fsum(_sum_of_squares(above, centre) for above in _above(values, minimum))
+    return (minimum * n + total) / n, math.sqrt(squares / n)
+
+
+def mean_and_deviation_of(
+    values: npt.NDArray[np.integer[Any]], counts: npt.NDArray[np.integer[Any]]
+) -> tuple[float, float]:
+    """The same of distinct values, ascending, and how often each came; both of shape (m,), m at least 1."""
+    minimum, n = int(values[0]), int(counts.sum())
+    above = values.astype(np.uint64) - np.uint64(minimum % 2**64)
+    if int(above[-1]) * n < 2**63:
+        total = int(np.dot(above.astype(np.int64), counts))
+    else:
+        total = sum(a * k for a, k in zip(above.tolist(), counts.tolist(), strict=True))
+    squares = (above.astype(np.float64) - total / n) ** 2 * counts
+    chunks = (float(squares[at : at + _CHUNK].sum()) for at in range(0, len(squares), _CHUNK))
+    return (minimum * n + total) / n, math.sqrt(math.fsum(chunks) / n)
+
+
+def _above(values: npt.NDArray[np.integer[Any]], minimum: int) -> Iterator[npt.NDArray[np.uint64]]:
+    """How far each value lies above the minimum, exactly, a chunk at a time."""
+    base = np.uint64(minimum % 2**64)
+    for at in range(0, len(values), _CHUNK):
+        yield values[at : at + _CHUNK].astype(np.uint64) - base
+
+
+def _exact_sum(chunk: npt.NDArray[np.uint64]) -> int:
+    """The sum as one of Python's integers: the halves of 2**18 numbers can't overflow."""
+    return (int((chunk >> _HALF).sum()) << 32) + int((chunk & _LOW_HALF).sum())
+
+
+def _sum_of_squares(chunk: npt.NDArray[np.uint64], centre: float) -> float:
+    from_centre = chunk.astype(np.float64) - centre
+    return float(np.dot(from_centre, from_centre))
+
+
+# How evenly something periodic comes: errors of the period, early and late.
+#
+# Koh and Choi (2013, section 3.1) give the mean error as a size, plus or minus. With an absolute schedule
+# the signed mean is close to 0 whatever happens, because a late start makes one period too long and the
+# next one too short.
+
+
+@dataclass(frozen=True)
+class Periodicity:
+    """The errors of a period in nanoseconds.
+
+    Attributes:
+        count: how many errors.
+        mean_size_ns: mean of their absolute values; what the paper calls the mean error.
+        deviation_ns: standard deviation of the signed errors, n - 1 in the denominator; None of one value.
+        earliest_ns: the most negative one (a period that was too short), 0 if there is none.
+        latest_ns: the most positive one (a period that was too long), 0 if there is none.
+    """
+
+    count: int
+    mean_size_ns: float
+    deviation_ns: float | None
+    earliest_ns: int
+    latest_ns: int
+
+    @property
+    def worst_ns(self) -> int:
+        """The larger of the two sizes."""
+        return max(-self.earliest_ns, self.latest_ns)
+
+
+def periodicity(errors_ns: npt.NDArray[np.integer[Any]]) -> Periodicity | None:
+    """Summarise signed errors, shape (n,), in nanoseconds; None if there are none."""
+    if len(errors_ns) == 0:
+        return None
+    return Periodicity(
+        count=len(errors_ns),
+        mean_size_ns=float(np.abs(errors_ns).mean()),
+        deviation_ns=float(errors_ns.std(ddof=1)) if len(errors_ns) > 1 else None,
+        earliest_ns=min(0, int(errors_ns.min())),
+        latest_ns=max(0, int(errors_ns.max())),
+    )
+
+
+# How far repetitions of the same measurement lie apart.
+
+
+@dataclass(frozen=True)
+class Spread:
+    """One number from each of several repetitions.
+
+    Attributes:
+        least: the smallest of them.
+        middle: their median; of an even number, the mean of the two in the middle.
+        largest: the largest.
+    """
+
+    least: float
+    middle: float
+    largest: float
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """The spread of these numbers, which are never mixed with the samples that they come from.
+
+    Raises:
+        ValueError: there are none.
+    """
+    if not values:
+        raise ValueError("nothing was repeated")
+    return Spread(min(values), median(values), max(values))
+
 
 EXACT = "exact"
 BINNED = "bins up to 1/1024 wide"

@@ -12,7 +12,7 @@ from statistics import median
 from tautochrone.judge.tire_run import deadline_misses, miss_bound, real_fast
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
-from tautochrone.statistics.spread import Spread, spread
+from tautochrone.statistics.summary import Spread, spread
 
 STOPPED = "overrun"
 """How a run ended that was to end at its first miss, and had one."""

@@ -8,7 +8,7 @@ from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.base.words import listed, plural
-from tautochrone.statistics.confidence import CONFIDENCE
+from tautochrone.statistics.quantiles import CONFIDENCE
 from tautochrone.tire.grid_judge import Boundary, MapCell, boundaries
 from tautochrone.tire.grid_results import Field, TireResults, tire_kind
 

@@ -10,7 +10,7 @@ from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_us
 from tautochrone.base.words import plural, upper_first
-from tautochrone.statistics.proportion import Estimate
+from tautochrone.statistics.regression import Estimate
 from tautochrone.tire.grid_question import team_in_words
 from tautochrone.tire.grid_results import tire_kind
 from tautochrone.tire.model_fit import TOLERANCE, ModelFit

@@ -11,8 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.statistics.lack_of_fit import LackOfFit, lack_of_fit, runs_test, trend_test
-from tautochrone.statistics.proportion import Estimate, proportion
+from tautochrone.statistics.regression import (
+    Estimate,
+    LackOfFit,
+    lack_of_fit,
+    proportion,
+    runs_test,
+    trend_test,
+)
 from tautochrone.tire.model_measured import MechanismLatency, ModelPoint
 
 # When equation (2) of garre2014 does not hold for some points, and why; the limits are stated here.

@@ -14,8 +14,8 @@ import numpy as np
 
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
-from tautochrone.statistics import nonnegative
-from tautochrone.statistics.proportion import Estimate
+from tautochrone.statistics import regression
+from tautochrone.statistics.regression import Estimate
 from tautochrone.tire.model_fit import (
     FEWEST_FITTED,
     FEWEST_TESTED,
@@ -118,12 +118,12 @@ def line(points: Sequence[ModelPoint], fit: ModelFit) -> StepLine | None:
     fitted = fitting_nodes(fit.nodes)
     basis = [one for one in fit.predictions if one.point.nodes in fitted]
     columns = np.array([[one.point.masses, 1.0] for one in basis])
-    if fit.constants is None or len(basis) <= 2 or nonnegative.rank(columns) < 2:
+    if fit.constants is None or len(basis) <= 2 or regression.rank(columns) < 2:
         return None
     step_ns = np.array([one.point.step_ns - one.terms.switching_ns for one in basis])
     if not (step_ns > 0).all():
         return None
-    growth, start = nonnegative.fit(columns, step_ns, 1 / step_ns)
+    growth, start = regression.fit(columns, step_ns, 1 / step_ns)
     switching_ns = {one.point.run: one.terms.switching_ns for one in fit.predictions}
     held_out = _held_out(
         points, fitted, lambda one: switching_ns[one.run] + start.value + one.masses * growth.value

@@ -9,7 +9,7 @@ import numpy as np
 from tautochrone.judge.rows import DURATION, Row, rows_of
 from tautochrone.judge.tire_run import ThreadResult, configuration, result_event
 from tautochrone.run.folder import Run
-from tautochrone.statistics.proportion import Estimate
+from tautochrone.statistics.regression import Estimate
 from tautochrone.tire.steps import ThreadSteps, thread_steps
 
 # The model of the step: equation (2) of garre2014, section 4.5, its terms, and what runs say of

@@ -6,7 +6,7 @@ from statistics import fmean, median
 from typing import Literal
 
 from tautochrone.base.words import listed, plural
-from tautochrone.statistics.proportion import Estimate
+from tautochrone.statistics.regression import Estimate
 from tautochrone.tire.grid_question import team_in_words
 from tautochrone.tire.model_fit import (
     MATERIAL,

@@ -7,9 +7,7 @@ import numpy as np
 
 from tautochrone.judge.reduced import all_counts, reduce_run
 from tautochrone.run.manifest import Books, sum_of_known
-from tautochrone.statistics.binomial import between
-from tautochrone.statistics.confidence import CONFIDENCE
-from tautochrone.statistics.quantiles import interval_ranks, rank
+from tautochrone.statistics.quantiles import CONFIDENCE, between, interval_ranks, rank
 from tautochrone.trend.metric import Metric
 from tautochrone.trend.record import Record
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import capital
-from tautochrone.statistics.confidence import CONFIDENCE
-from tautochrone.statistics.quantiles import samples_needed
+from tautochrone.statistics.quantiles import CONFIDENCE, samples_needed
 from tautochrone.trend.judge import ALPHA, FEWEST, FactChange, Line, Point, Step, Trend
 from tautochrone.trend.metric import Metric
 from tautochrone.trend.values import Value

@@ -13,7 +13,7 @@ from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import plural
 from tautochrone.campaign.kinds import GridKind
 from tautochrone.measure.lab.matrix import EXPERIMENT
-from tautochrone.statistics.summary import samples_needed
+from tautochrone.statistics.quantiles import samples_needed
 from tautochrone.virtual_lab.matrix_results import RARE, MatrixCell, MatrixResults, MatrixRow, gather_matrix
 
 if TYPE_CHECKING:

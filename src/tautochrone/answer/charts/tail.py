@@ -30,7 +30,7 @@ from tautochrone.base.units import format_span
 
 if TYPE_CHECKING:
     from tautochrone.judge.tail.curve import Curve
-    from tautochrone.statistics.difference.quantile_plot import QuantilePlot
+    from tautochrone.statistics.difference.sides import QuantilePlot
 
 _HEIGHT, _FIT_HEIGHT, _PLOT_HEIGHT = 280, 250, 260
 _ROOM = 1.06

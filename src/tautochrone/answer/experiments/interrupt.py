@@ -21,7 +21,7 @@ from tautochrone.judge.interrupt import (
     Requirement,
     judge_interrupt,
 )
-from tautochrone.statistics.bins import Range, difference, narrowest_range
+from tautochrone.statistics.counts import Range, difference, narrowest_range
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure

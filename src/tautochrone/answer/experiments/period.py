@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_us
-from tautochrone.statistics.periodicity import periodicity
+from tautochrone.statistics.summary import periodicity
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure, Panel

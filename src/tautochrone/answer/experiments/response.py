@@ -10,7 +10,7 @@ from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.judge.rows import absent_rows, rows_of
-from tautochrone.statistics.repetitions import Repetitions, repetitions
+from tautochrone.statistics.means import Repetitions, repetitions
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure

@@ -9,8 +9,7 @@ from tautochrone.base.words import listed, plural, upper_first
 from tautochrone.judge.course.course import FEWEST, Course, Courses
 from tautochrone.statistics.course.association import Association, groups
 from tautochrone.statistics.course.change_points import Change
-from tautochrone.statistics.course.outliers import Apart
-from tautochrone.statistics.course.spikes import Period
+from tautochrone.statistics.course.spikes import Apart, Period
 
 # What is known to come with a certain period: a clue for whoever looks for the cause, and no more.
 

@@ -18,8 +18,7 @@ from tautochrone.judge.verdict import (
     loads_in_order,
     wilks_share,
 )
-from tautochrone.statistics.confidence import CONFIDENCE
-from tautochrone.statistics.quantiles import exceedance_bound
+from tautochrone.statistics.quantiles import CONFIDENCE, exceedance_bound
 
 
 @dataclass(frozen=True)

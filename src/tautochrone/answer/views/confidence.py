@@ -10,8 +10,7 @@ from tautochrone.answer.series import Series, runs_of
 from tautochrone.answer.typeset import duration, number, percent
 from tautochrone.answer.views import losses
 from tautochrone.base.words import plural
-from tautochrone.statistics.confidence import CONFIDENCE
-from tautochrone.statistics.summary import exceedance_bound
+from tautochrone.statistics.quantiles import CONFIDENCE, exceedance_bound
 
 ASSUMES = (
     "This assumes cycles that are independent and like those to come; neighbouring cycles are not quite "

@@ -8,7 +8,8 @@ from tautochrone.answer.typeset import number, percent
 from tautochrone.answer.views import confidence, losses
 from tautochrone.answer.views.absences import Absent
 from tautochrone.base.units import format_us
-from tautochrone.statistics.summary import Quantile, Summary
+from tautochrone.statistics.quantiles import Quantile
+from tautochrone.statistics.summary import Summary
 
 _EN_DASH = "\u2013"
 

@@ -8,9 +8,9 @@ from typing import Literal
 from tautochrone.judge.comparison.losses import Rates
 from tautochrone.judge.comparison.spread import Spread
 from tautochrone.statistics.counts import Counts
-from tautochrone.statistics.difference.multiplicity import holm
 from tautochrone.statistics.difference.quantile_difference import Note as QuantileNote
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
+from tautochrone.statistics.difference.ranking import holm
 from tautochrone.statistics.difference.two_sample import TwoSample
 
 _BIN = 1 / 1024

@@ -16,10 +16,9 @@ from tautochrone.judge.comparison.metric import (
     uncertain_metric,
 )
 from tautochrone.judge.comparison.samples import Measured
-from tautochrone.statistics.difference.effect import size_in_words, superiority
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference, quantile_differences
 from tautochrone.statistics.difference.sides import Side as Sources
-from tautochrone.statistics.difference.sides import all_counts, all_lost
+from tautochrone.statistics.difference.sides import all_counts, all_lost, size_in_words, superiority
 from tautochrone.statistics.difference.two_sample import TwoSample, two_samples
 from tautochrone.statistics.quantiles import QUANTILES, samples_needed
 

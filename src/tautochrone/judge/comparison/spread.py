@@ -31,7 +31,7 @@ from tautochrone.statistics.counts import counts_of_bins, merge
 from tautochrone.statistics.difference.between_runs import FARTHEST, FEWEST_RUNS
 from tautochrone.statistics.difference.resampling import quantile_with_lost
 from tautochrone.statistics.difference.sides import Source, all_counts, all_lost
-from tautochrone.statistics.satterthwaite import degrees_of_freedom
+from tautochrone.statistics.means import degrees_of_freedom
 
 Basis = Literal["repetitions", "runs alike", "stretches"]
 Sources = Sequence[Source]

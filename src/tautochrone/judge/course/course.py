@@ -10,9 +10,8 @@ from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.course.association import Association, associations
 from tautochrone.statistics.course.change_points import Change, change_points, detectable
-from tautochrone.statistics.course.outliers import Apart, apart
 from tautochrone.statistics.course.pattern import oscillations_of, patterns_of
-from tautochrone.statistics.course.spikes import Period, periods_of
+from tautochrone.statistics.course.spikes import Apart, Period, apart, periods_of
 from tautochrone.statistics.reduction import Reduction
 
 FEWEST = 1_536

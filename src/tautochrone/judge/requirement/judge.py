@@ -40,8 +40,8 @@ from tautochrone.judge.requirement.line import WORST_FIRST, Basis, Limits, Line,
 from tautochrone.judge.requirement.of_share import line_of_share
 from tautochrone.judge.verdict import IDLE
 from tautochrone.run.folder import Run
-from tautochrone.statistics.batch_means import BATCHES, FEWEST, mean_of_batches
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+from tautochrone.statistics.means import BATCHES, FEWEST, mean_of_batches
 
 # Requirements on a mean, judged by the means of batches of neighbours.
 

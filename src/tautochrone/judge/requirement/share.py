@@ -2,7 +2,7 @@
 
 A quantile, a chance and a number of misses per hour all say the same: at most so large a share of all samples
 may pass a limit. So many passed it of so many, and the two one-sided limits of Clopper and Pearson
-(statistics/binomial.py) say between what the share lies. For a quantile that is the same as to look at an
+(statistics/quantiles.py) say between what the share lies. For a quantile that is the same as to look at an
 order statistic, rank for rank.
 
 Samples that are like their neighbours tell less. By Korn and Graubard (Confidence intervals for
@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 from scipy import special
 
-from tautochrone.statistics.binomial import lower, upper
 from tautochrone.statistics.difference.dependence import enlarged_effect
+from tautochrone.statistics.quantiles import lower, upper
 
 _EXACT = 1e-6
 _MOST = 1e15  # samples: nobody measures so long

@@ -7,7 +7,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.units import Frequency, format_rate
 from tautochrone.judge.reduced import Reduced
 from tautochrone.statistics.difference.dependence import design_effect
-from tautochrone.statistics.sample_size import (
+from tautochrone.statistics.quantiles import (
     for_interval,
     for_largest,
     for_precision,

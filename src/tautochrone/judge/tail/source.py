@@ -9,7 +9,6 @@ import numpy as np
 from tautochrone.judge.reduced import Reduced
 from tautochrone.judge.tail.answer import AtLimit, AtRate, Share, reach_of
 from tautochrone.judge.tail.limits import LASTING, ladder, round_numbers
-from tautochrone.statistics.binomial import between
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.difference.dependence import (
     cluster_sizes,
@@ -18,6 +17,7 @@ from tautochrone.statistics.difference.dependence import (
     effect_of,
     enlarged_effect,
 )
+from tautochrone.statistics.quantiles import between
 from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.tails.tail import (
     Check,

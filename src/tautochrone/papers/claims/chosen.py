@@ -32,8 +32,8 @@ from tautochrone.run.folder import Run
 from tautochrone.selection import words
 from tautochrone.selection.judge import Selection, select
 from tautochrone.selection.metric import parse_metric
-from tautochrone.statistics.confidence import CONFIDENCE
-from tautochrone.statistics.satterthwaite import degrees_of_freedom
+from tautochrone.statistics.means import degrees_of_freedom
+from tautochrone.statistics.quantiles import CONFIDENCE
 
 # `predicts`: what one number is on two systems tells what another one is, since both are in
 # proportion.

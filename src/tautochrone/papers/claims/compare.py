@@ -9,9 +9,9 @@ from scipy import special
 
 from tautochrone.papers.claims.estimate import Basis, Estimate
 from tautochrone.papers.claims.largest import is_larger
-from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.difference.quantile_difference import drawn_interval
-from tautochrone.statistics.satterthwaite import degrees_of_freedom
+from tautochrone.statistics.means import degrees_of_freedom
+from tautochrone.statistics.quantiles import CONFIDENCE
 
 Side = Literal["yes", "no", "open"]
 

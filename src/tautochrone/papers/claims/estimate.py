@@ -37,8 +37,6 @@ from tautochrone.papers.measured import Measurements, matches
 from tautochrone.papers.quantities.releases import MEAN_SIZE, REPEATED_MEAN, each_repetition
 from tautochrone.papers.quantity import evaluate
 from tautochrone.papers.value import Absent, Value
-from tautochrone.statistics.batch_means import BATCHES
-from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.jackknife import (
     FEWEST,
@@ -50,6 +48,8 @@ from tautochrone.statistics.difference.jackknife import (
 )
 from tautochrone.statistics.difference.resampling import Resampled, quantile_with_lost, resampled
 from tautochrone.statistics.difference.sides import Side, all_counts, all_lost, sources
+from tautochrone.statistics.means import BATCHES
+from tautochrone.statistics.quantiles import CONFIDENCE
 
 Basis = Literal["repetitions", "blocks", "independent", "own", "border", "bare", "measured"]
 

@@ -23,8 +23,8 @@ from tautochrone.papers.claims.evidence import Answer, Evidence, Finding, labels
 from tautochrone.papers.claims.tally import numbers_of
 from tautochrone.papers.claims.words import headed, of, times, with_interval
 from tautochrone.papers.value import Absent
-from tautochrone.statistics.confidence import CONFIDENCE
-from tautochrone.statistics.satterthwaite import degrees_of_freedom
+from tautochrone.statistics.means import degrees_of_freedom
+from tautochrone.statistics.quantiles import CONFIDENCE
 
 # A trend of numbers over an order, such as the number of clients.
 

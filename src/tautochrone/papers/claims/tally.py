@@ -11,7 +11,7 @@ from tautochrone.papers.claims.evidence import Answer, Evidence, Finding, Place,
 from tautochrone.papers.claims.largest import on_top
 from tautochrone.papers.claims.words import basis, beside, headed, of, times
 from tautochrone.papers.value import Absent
-from tautochrone.statistics.confidence import CONFIDENCE
+from tautochrone.statistics.quantiles import CONFIDENCE
 
 _MISSED = "Releases that were missed have no sample, and each is later than every one."
 

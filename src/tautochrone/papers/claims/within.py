@@ -35,7 +35,7 @@ from tautochrone.papers.claims.tally import Number, finding, judged, numbers_of,
 from tautochrone.papers.claims.words import basis, headed, none_so_far, number, of, span
 from tautochrone.papers.quantity import evaluate
 from tautochrone.papers.value import Absent
-from tautochrone.statistics.confidence import CONFIDENCE
+from tautochrone.statistics.quantiles import CONFIDENCE
 
 # `same`: two numbers of ours are the same within a margin. `steady`: several are the same as the
 # first.

@@ -7,8 +7,8 @@ from tautochrone.base.units import format_duration, format_percent
 from tautochrone.base.words import capital, plural
 from tautochrone.papers.claims.compare import Compared
 from tautochrone.papers.claims.estimate import BARE, Basis, Estimate
-from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
+from tautochrone.statistics.quantiles import CONFIDENCE
 
 LATER = "later than every sample"
 EXTREME = "This is what was measured; a longer run may go beyond it."

@@ -31,9 +31,9 @@ from tautochrone.papers.quantities.releases import (
     share_between,
 )
 from tautochrone.papers.value import Absent, Found, Value, ends_of
-from tautochrone.statistics.binomial import lower, upper
-from tautochrone.statistics.bins import FixedBins, Range, difference, narrowest_range
+from tautochrone.statistics.counts import FixedBins, Range, difference, narrowest_range
 from tautochrone.statistics.difference.resampling import quantile_with_lost
+from tautochrone.statistics.quantiles import lower, upper
 
 _MOST_BINS = 1 << 22
 _NS, _SHARE = "ns", 0.97

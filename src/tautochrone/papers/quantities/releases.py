@@ -16,8 +16,6 @@ from tautochrone.papers.quantities.general import Statistic, sources_of
 from tautochrone.papers.value import Absent, Found, Value, ends_of
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import periods_ns
-from tautochrone.statistics.binomial import lower, upper
-from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.dependence import (
@@ -27,6 +25,7 @@ from tautochrone.statistics.difference.dependence import (
     joined_for,
     scaled_variance,
 )
+from tautochrone.statistics.quantiles import CONFIDENCE, lower, upper
 from tautochrone.statistics.reduction import Reduction
 
 # The 95 % interval of a number that is no plain statistic of samples: of a mean of such, and of a ratio.

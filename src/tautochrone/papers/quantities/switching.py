@@ -19,9 +19,9 @@ from tautochrone.papers.quantities.general import GENERAL, Statistic, sources_of
 from tautochrone.papers.quantities.releases import Limits, of_ratio, of_runs
 from tautochrone.papers.value import Absent, Found, Value, ends_of
 from tautochrone.run.folder import Run
-from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.difference.jackknife import Jackknifed, batches_of, jackknife, mean
 from tautochrone.statistics.difference.sides import all_counts
+from tautochrone.statistics.quantiles import CONFIDENCE
 
 # Whether a lock is open to priority inversion (garre2014, 3.2).
 

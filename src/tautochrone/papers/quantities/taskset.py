@@ -22,9 +22,9 @@ from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.quantities.releases import Limits, of_runs
 from tautochrone.papers.value import Absent, Found, Value, ends_of
 from tautochrone.run.folder import Run
-from tautochrone.statistics.confidence import CONFIDENCE
 from tautochrone.statistics.difference.jackknife import batches_of, jackknife
 from tautochrone.statistics.difference.jackknife import mean as mean_of_batches
+from tautochrone.statistics.quantiles import CONFIDENCE
 
 _NS = "ns"
 _RESPONSE = "response_ns"

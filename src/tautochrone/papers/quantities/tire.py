@@ -20,7 +20,7 @@ from tautochrone.papers.quantities.tire_model import border, teams, transition
 from tautochrone.papers.value import Absent, Found, Value
 from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
-from tautochrone.statistics.binomial import between
+from tautochrone.statistics.quantiles import between
 from tautochrone.tire.grid_judge import Boundary, FastCell, MapCell, boundaries, fast_trial, map_trial
 
 ANY, BEST = "any", "best"

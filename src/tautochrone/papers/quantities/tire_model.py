@@ -14,7 +14,7 @@ from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.value import Absent, Found, Value
 from tautochrone.run.folder import Run
-from tautochrone.statistics.proportion import Estimate
+from tautochrone.statistics.regression import Estimate
 from tautochrone.tire.grid_judge import MapCell
 from tautochrone.tire.model_fit import Constants, ModelFit
 from tautochrone.tire.model_judge import ModelStudy, studies

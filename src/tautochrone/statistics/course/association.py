@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.statistics.difference.multiplicity import holm
+from tautochrone.statistics.difference.ranking import holm
 from tautochrone.statistics.reduction import Largest, Reduction
 
 Floats = npt.NDArray[np.float64]

@@ -11,7 +11,7 @@ from scipy import special
 
 from tautochrone.statistics.difference.resampling import quantile_with_lost
 from tautochrone.statistics.difference.sides import Side, all_counts, all_lost
-from tautochrone.statistics.satterthwaite import degrees_of_freedom
+from tautochrone.statistics.means import degrees_of_freedom
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]

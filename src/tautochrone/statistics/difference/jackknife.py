@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.statistics.batch_means import BATCHES
 from tautochrone.statistics.difference.sides import Side, Source
+from tautochrone.statistics.means import BATCHES
 from tautochrone.statistics.reduction import Reduction
 
 __all__ = [

@@ -19,8 +19,8 @@ from tautochrone.statistics.difference.between_runs import (
 from tautochrone.statistics.difference.dependence import FEWEST
 from tautochrone.statistics.difference.resampling import Resampled, resampled
 from tautochrone.statistics.difference.sides import Side, sources
+from tautochrone.statistics.means import degrees_of_freedom
 from tautochrone.statistics.quantiles import samples_needed
-from tautochrone.statistics.satterthwaite import degrees_of_freedom
 
 Floats = npt.NDArray[np.float64]
 
@@ -152,7 +152,7 @@ def pairwise_differences(
 ) -> dict[tuple[int, int], tuple[QuantileDifference, ...]]:
     """The same for every pair (i, j), i < j, of several sides; each side is resampled once.
 
-    The p-values are not adjusted for their number: see `multiplicity.holm`.
+    The p-values are not adjusted for their number: see `ranking.holm`.
 
     Raises:
         ValueError: a side has no source, or a quantile does not lie between 0 and 1.

@@ -15,8 +15,8 @@ from scipy import special
 
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.difference.dependence import FEWEST, MOST
+from tautochrone.statistics.difference.resampling import Stretches, stretches_of, thresholds_of
 from tautochrone.statistics.difference.sides import Side, all_counts, all_lost, sources
-from tautochrone.statistics.difference.stretches import Stretches, stretches_of, thresholds_of
 from tautochrone.statistics.reduction import BLOCKS
 
 Floats = npt.NDArray[np.float64]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tautochrone.statistics.reduction import Reduction
-from tautochrone.statistics.tails import periods, population, stationarity
+from tautochrone.statistics.tails import homogeneity
 from tautochrone.statistics.tails.parts import APART, Check, Level, Peaks
 from tautochrone.statistics.tails.resolution import Lattice, places
 from tautochrone.statistics.tails.threshold import FEWEST, FITS, FITS_ABOVE, MOST, Rung, most
@@ -58,7 +58,7 @@ class _Regular:
     p: float
 
 
-def periodic(reduction: Reduction, rung: Rung, gap: population.Gap | None) -> Check:
+def periodic(reduction: Reduction, rung: Rung, gap: homogeneity.Gap | None) -> Check:
     """Whether the largest come at regular intervals."""
     found = _regular(reduction, rung, gap)
     if found is None:
@@ -68,7 +68,7 @@ def periodic(reduction: Reduction, rung: Rung, gap: population.Gap | None) -> Ch
     return Check("periodic", "period", numbers, found.p, "periodic")
 
 
-def _regular(reduction: Reduction, rung: Rung, gap: population.Gap | None) -> _Regular | None:
+def _regular(reduction: Reduction, rung: Rung, gap: homogeneity.Gap | None) -> _Regular | None:
     samples = reduction.counts.total
     starts = rung.groups.starts
     peaks = np.maximum.reduceat(rung.excess, starts)
@@ -76,10 +76,10 @@ def _regular(reduction: Reduction, rung: Rung, gap: population.Gap | None) -> _R
     largest_first = np.argsort(-peaks, kind="stable")
     tops = [top for top in _TOPS if top < len(peaks)] + [len(peaks)]
     for top in tops:
-        found = periods.period(np.sort(number[largest_first[:top]]), samples)
+        found = homogeneity.period(np.sort(number[largest_first[:top]]), samples)
         if found is not None:
             return _Regular(top, found.samples, found.share, found.p)
-    if gap is not None and gap.p < population.P and gap.above >= 5:
+    if gap is not None and gap.p < homogeneity.P_GAP and gap.above >= 5:
         steps = np.diff(np.sort(rung.number[np.argsort(-rung.excess, kind="stable")[: gap.above]]))
         # Of exponentially distributed intervals the deviation is as large as the mean.
         if steps.std() < _REGULAR * steps.mean():
@@ -87,9 +87,9 @@ def _regular(reduction: Reduction, rung: Rung, gap: population.Gap | None) -> _R
     return None
 
 
-def stationary(reduction: Reduction, rung: Rung, rate: stationarity.Rate) -> Check:
+def stationary(reduction: Reduction, rung: Rung, rate: homogeneity.Rate) -> Check:
     """Whether the largest are as frequent and as large throughout."""
-    rise = stationarity.rise(reduction.blocks)
+    rise = homogeneity.rise(reduction.blocks)
     p = min(1.0, 2 * min(rate.p, rise.p))
     if not rate.steady:
         numbers = {"threshold_ns": rung.threshold_ns, "varies": rate.varies, "p": rate.p}
@@ -97,7 +97,7 @@ def stationary(reduction: Reduction, rung: Rung, rate: stationarity.Rate) -> Che
     if not rise.steady:
         numbers = {"tau": rise.tau, "p": rise.p}
         return Check("stationarity", "rise" if rise.tau > 0 else "fall", numbers, p, "trend")
-    if rate.p < stationarity.P:
+    if rate.p < homogeneity.P_TREND:
         return Check("stationarity", "varies little", {"varies": rate.varies, "p": rate.p}, p)
     return Check("stationarity", "no change", p=p)
 
@@ -117,10 +117,10 @@ def fits(rungs: list[Rung], chosen: Rung | None) -> Check:
     return Check("fit", "no fit", numbers, worst.p, "mixture")
 
 
-def one_population(rung: Rung, gap: population.Gap | None) -> Check:
+def one_population(rung: Rung, gap: homogeneity.Gap | None) -> Check:
     """Whether the largest are apart from the others."""
     # As many as have a threshold of their own are no exception.
-    if gap is None or gap.p >= population.P or gap.above >= FEWEST:
+    if gap is None or gap.p >= homogeneity.P_GAP or gap.above >= FEWEST:
         return Check("one population", "no gap", p=None if gap is None else gap.p)
     numbers = {
         "above": gap.above,

@@ -8,10 +8,10 @@ import numpy as np
 from scipy import special
 
 from tautochrone.statistics.reduction import Blocks
-from tautochrone.statistics.tails import anderson_darling
+from tautochrone.statistics.tails import generalised_pareto
+from tautochrone.statistics.tails.generalised_pareto import cross
 from tautochrone.statistics.tails.parts import Floats, Integers, Maxima
 from tautochrone.statistics.tails.resolution import Lattice
-from tautochrone.statistics.tails.search import cross
 
 # The generalised extreme value distribution of block maxima, fitted by maximum likelihood.
 
@@ -225,14 +225,14 @@ def block_maxima(blocks: Blocks, found: Lattice) -> Maxima | None:
     if len(maximum) < FEWEST or len(np.unique(maximum)) < FEWEST // 2:
         return None
     fitted = fit(maximum.astype(np.float64))
-    squared = anderson_darling.statistic(np.sort(fitted.at_most(found.spread(maximum))))
+    squared = generalised_pareto.statistic(np.sort(fitted.at_most(found.spread(maximum))))
     return Maxima(
         blocks=len(maximum),
         block_samples=samples / len(maximum),
         location_ns=fitted.location,
         scale_ns=fitted.scale,
         shape=fitted.shape,
-        fit_p=anderson_darling.p_extreme_value(squared, fitted.shape),
+        fit_p=generalised_pareto.p_extreme_value(squared, fitted.shape),
         maximum_ns=maximum,
     )
 

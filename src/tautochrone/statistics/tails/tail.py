@@ -12,14 +12,12 @@ from typing import Literal
 
 import numpy as np
 
-from tautochrone.statistics.binomial import between, upper
 from tautochrone.statistics.counts import Counts
-from tautochrone.statistics.quantiles import interval_ranks
+from tautochrone.statistics.quantiles import between, interval_ranks, upper
 from tautochrone.statistics.reduction import Reduction
-from tautochrone.statistics.tails import checks, population, stationarity
-from tautochrone.statistics.tails.generalised_pareto import Fit, log_sums
+from tautochrone.statistics.tails import checks, homogeneity
+from tautochrone.statistics.tails.generalised_pareto import Fit, Profile, log_sums
 from tautochrone.statistics.tails.maxima import FITS, block_maxima, level_of_maxima
-from tautochrone.statistics.tails.pareto_profile import Profile
 from tautochrone.statistics.tails.parts import Chance, Check, Level, Maxima, Peaks, Tail
 from tautochrone.statistics.tails.resolution import lattice
 from tautochrone.statistics.tails.threshold import Rung, choose, higher, ladder
@@ -78,9 +76,9 @@ def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
         return _tail(counts, asked, [], None, confidence)
     rung = chosen or rungs[0]
     # Of the most exceedances, also where they don't fit: few of them leave room for any gap.
-    gap = population.widest_gap(rungs[0].excess, rungs[0].groups.design_effect)
-    rate = stationarity.rate(rung.number, rung.groups, counts.total)
-    varies = max(1.0, rate.dispersion) if rate.p < stationarity.P else 1.0
+    gap = homogeneity.widest_gap(rungs[0].excess, rungs[0].groups.design_effect)
+    rate = homogeneity.rate(rung.number, rung.groups, counts.total)
+    varies = max(1.0, rate.dispersion) if rate.p < homogeneity.P_TREND else 1.0
     peaks = [_peaks(one, varies, counts.total, confidence) for one in (rung, *higher(rungs, rung))]
     if chosen is not None:
         asked.append(checks.threshold(rungs, chosen, counts.total))

@@ -22,8 +22,8 @@ from tautochrone.papers.report.figures.study import Study
 from tautochrone.papers.systems import label_of
 from tautochrone.papers.value import Absent
 from tautochrone.run.folder import Run
-from tautochrone.statistics.difference.quantile_plot import QuantilePlot
-from tautochrone.statistics.difference.quantile_plot import quantile_plot as plot_of
+from tautochrone.statistics.difference.sides import QuantilePlot
+from tautochrone.statistics.difference.sides import quantile_plot as plot_of
 
 # The schedule of a task set, expected by analysis and measured: Figure 5 of delgado2020.
 
