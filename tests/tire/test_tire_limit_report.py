@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import tire_runs
+from tautochrone.answer.render import page
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.tire import limit_answer
@@ -140,11 +141,11 @@ def test_a_search_is_told_from_the_store_alone(store: Store) -> None:
     assert limit.speed == Speed(6_000, 9_000_000, 80)
     assert found.headline == "100 Hz: 7,960 masses with 2 threads"
     (row,) = limit_answer.answers(found).rows
-    assert row[:3] == ("2", "7,960", "600")
-    assert row[5:8] == ("1 step in 200", "8,000", "computing")
-    assert [line[1] for line in limit_answer.trials(limit).rows] == ["8,000", "7,960", "7,960"]
-    assert limit_answer.trials(limit).rows[0][7] == "41"
-    text = limit_answer.page(found)
+    assert [cell.value for cell in row[:3]] == [2, 7_960, 600]
+    assert [cell.shown for cell in row[5:8]] == ["1 step in 200", "8,000", "computing"]
+    assert [line[1].value for line in limit_answer.trials(limit).rows] == [8_000, 7_960, 7_960]
+    assert limit_answer.trials(limit).rows[0][7].value == 41
+    text = page.text(limit_answer.document(found))
     for words in (found.headline, "Release to the end of the step", "1 step in 200", limit.largest.run):
         assert words in text
     as_json = limit_answer.as_table(found)
@@ -164,4 +165,4 @@ def test_an_unfinished_search_says_so(store: Store) -> None:
     assert found.limits[0].end == "unfinished"
     assert found.headline == "No tire met every deadline at 100 Hz so far"
     assert "not finished" in answer(found.limits[0])
-    assert "The search was stopped before its end." in limit_answer.page(found)
+    assert "The search was stopped before its end." in page.text(limit_answer.document(found))

@@ -97,11 +97,12 @@ def _typed(results: CampaignResults) -> str:
 
 
 def _of_search(names: list[str], out: Path | None, store: Path | None) -> Path:
-    from tautochrone.tire.limit_answer import render
+    from tautochrone.answer.render import page
+    from tautochrone.tire.limit_answer import document
     from tautochrone.tire.limit_results import results_of
     from tautochrone.tire.limit_search import findings_of, open_search
 
     place = open_store(store)
     search = open_search(place, names[0])
     path = out if out is not None else Path(f"report-{search.id}.html")
-    return render(results_of(search, findings_of(search, place)), out=path)
+    return page.write(document(results_of(search, findings_of(search, place))), path)

@@ -1,31 +1,35 @@
-"""A search for the largest tire as people see it: tables, a figure, in the terminal, as JSON, on a page."""
+"""The answer of a search for the largest tire: as a document, and as JSON."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from typing import Any
 
-from rich.console import Console
-from rich.text import Text
-
-from tautochrone.answer import html
-from tautochrone.answer.blocks import Figure, Grid, Panel, Place, all_made
-from tautochrone.answer.charts.signs import Sign
-from tautochrone.answer.console import show_part
-from tautochrone.answer.document import Notice
-from tautochrone.answer.foot import first, foot
-from tautochrone.answer.render.terminal import band_lines
-from tautochrone.answer.terminal import show_grid
-from tautochrone.answer.typeset import micro, number
-from tautochrone.answer.views import conditions, grids, run_lines, warnings
+from tautochrone.answer.blocks import all_made
+from tautochrone.answer.document import (
+    Block,
+    Document,
+    Drawing,
+    Grounds,
+    Sentence,
+    Statements,
+    Subheading,
+    TypedCell,
+    TypedTable,
+    columns,
+    count,
+    part,
+    time,
+    words,
+)
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration
+from tautochrone.base.words import upper_first
 from tautochrone.judge.tire_run import miss_bound
 from tautochrone.run.manifest import Manifest
-from tautochrone.tire import limit_charts
 from tautochrone.tire.grid_question import team_in_words
-from tautochrone.tire.limit_charts import MET, MISSED, TrialPoint
 from tautochrone.tire.limit_judge import CONDITION, Limit, LimitTrial
 from tautochrone.tire.limit_results import (
     LimitResults,
@@ -37,86 +41,7 @@ from tautochrone.tire.limit_results import (
     one_in,
 )
 
-# The figure of a search: its trials over masses, a panel for each number of threads.
-
-
-_CIRCLE = "M11 2a4 4 0 1 1 0 8a4 4 0 1 1 0-8z"
-_CROSS = "M7.5 4L9 2.5L11 4.5L13 2.5L14.5 4L12.5 6L14.5 8L13 9.5L11 7.5L9 9.5L7.5 8L9.5 6z"
-_KEY = (
-    Sign("met every deadline", path=_CIRCLE, tone=MET),
-    Sign("missed one", path=_CROSS, tone=MISSED),
-    Sign("period", dash="5 3"),
-)
-_CAPTION = (
-    "Each line is one trial, from its median step to its worst, which has the mark; a large mark is of a "
-    "trial of full length, which decides. All panels have the same scales. A trial that missed ended there."
-)
-
-
-def figures(results: LimitResults, prefix: str) -> list[Figure]:
-    """All trials, or nothing where none recorded a step. The ids of the panels begin with ``prefix``."""
-    panels = {limit.threads: points for limit in results.limits if (points := _points(limit))}
-    if not panels:
-        return []
-    period_ns = results.search.question.period_ns
-    scales = limit_charts.scales_of([one for own in panels.values() for one in own], period_ns)
-    drawn = Figure(
-        "Release to the end of the step, over masses",
-        tuple(
-            Panel(
-                Place(f"{prefix}-limit", threads),
-                team_in_words(threads),
-                limit_charts.trials(points, period_ns, scales),
-            )
-            for threads, points in panels.items()
-        ),
-        (_CAPTION,),
-        _KEY,
-    )
-    return [drawn]
-
-
-def _points(limit: Limit) -> list[TrialPoint]:
-    return [
-        TrialPoint(trial.nodes, trial.typical_ns, trial.worst_ns, trial.met, trial.decides, _words(trial))
-        for trial in limit.trials
-        if trial.worst_ns
-    ]
-
-
-def _words(trial: LimitTrial) -> str:
-    came = "met" if trial.met else f"missed {trial.missed:,}"
-    return f"number {trial.number}, {trial.steps:,} steps, {came}"
-
-
-# The tables of a search: the answers side by side, and the trials of each number of threads.
-
-
-_NA = "N/A"
-_ANSWERS = (
-    "threads",
-    "masses",
-    "steps",
-    "median",
-    "worst",
-    "late at most",
-    "smallest that missed",
-    "limited by",
-    "trials",
-)
-_TRIALS = (
-    "number",
-    "masses",
-    "kind",
-    "steps",
-    "missed",
-    "median",
-    "worst",
-    "late step",
-    "its T_i",
-    "its T_s",
-    "why",
-)
+_AS_ASKED = "cut-short"  # a trial is to end at its first miss
 _KINDS = {"bracket": "bracket", "narrow": "narrow", "decide": "full length"}
 _ABOUT = (
     "Median and worst are from the release to the end of the step, T_i + T_s. Late at most: so many steps, "
@@ -129,120 +54,171 @@ _ORDER = (
 )
 
 
-def answers(results: LimitResults) -> Grid:
-    """One row for each number of threads."""
-    confidence = results.search.question.confidence * 100
-    return Grid(
-        "",
-        _ANSWERS,
-        tuple(_answer(limit) for limit in results.limits),
-        (_ABOUT.format(confidence=confidence),),
-        words=("limited by",),
+def document(results: LimitResults) -> Document:
+    """The answers, what bounds each and why, how sure it is, and every trial.
+
+    Raises:
+        UsageError: no run of the search is whole.
+    """
+    if not results.runs:
+        raise UsageError(
+            f"No run of {results.search.id} is whole: there is nothing to report on", "Make the search again."
+        )
+    manifests = tuple(map(_without_what_was_asked, results.manifests))
+    places = tuple(map(_place, manifests))
+    several = len(results.limits) > 1
+    return Document(
+        headline=Later(lambda: results.headline),
+        parts=(
+            part("In short", lambda: map(Sentence, _how(results)), only="page"),
+            part("The answer", lambda: [answers(results)], id="answers"),
+            part("Why", lambda: _why(results)),
+            part("The trials", lambda: _trials(results), id="trials", only="page"),
+            part("What was not measured", lambda: _lacking(results), id="lacking", only="page"),
+        ),
+        grounds=Grounds(
+            manifests,
+            places,
+            heads=(("Threads", True), ("Number", True), ("What", False)),
+            labels=tuple(
+                f"{team_in_words(int(threads))}, number {number}" if several else f"number {number}"
+                for threads, number in places
+            ),
+            one_of_each=True,
+            commands=_commands(results),
+            again="Make the search again with --again",
+        ),
     )
+
+
+def _without_what_was_asked(manifest: Manifest) -> Manifest:
+    """Without the warning of a run that ended at its first miss, as it was to."""
+    return replace(manifest, warnings=tuple(one for one in manifest.warnings if one.code != _AS_ASKED))
+
+
+def _place(manifest: Manifest) -> tuple[str, str]:
+    told = manifest.conditions[CONDITION]
+    return str(told["threads"]), str(told["number"])
+
+
+def _commands(results: LimitResults) -> tuple[str, ...]:
+    typed = dict.fromkeys(one.typed for one in results.manifests if one.typed)
+    decided = [limit.largest.run for limit in results.limits if limit.largest is not None]
+    shown = decided[0] if decided else results.runs[-1].id
+    return (*typed, f"tauto report {results.search.id}", f"tauto show {shown}")
+
+
+def _how(results: LimitResults) -> Iterator[str]:
+    search, question = results.search, results.search.question
+    length = format_duration(question.steps * question.period_ns)
+    allowed = f", {question.misses:,} misses of it allowed" if question.misses else ""
+    yield (
+        f"{upper_first(search.title)}: the most masses whose steps all end before the next release, in a "
+        f"trial of {question.steps:,} steps ({length}){allowed}, found to {question.resolution * 100:g} %."
+    )
+    first, last = (results.manifests[at].created[:16].replace("T", " ") for at in (0, -1))
+    yield f"Measured from {first} to {last} UTC as {search.id}."
+
+
+def _why(results: LimitResults) -> Iterator[Block]:
+    for limit in results.limits:
+        if len(results.limits) > 1:
+            yield Subheading(team_in_words(limit.threads))
+        yield Statements(tuple(map(Sentence, sentences(limit))))
+    yield from (Sentence(one, "note") for one in results.findings())
 
 
 def sentences(limit: Limit) -> list[str]:
     """What is said of one number of threads."""
-    return [one for one in (answer(limit), claim(limit), *explanation(limit), _effort(limit)) if one]
+    effort = f"{len(limit.trials)} trials, {format_duration(limit.measured_s * 1e9)} of measuring."
+    every = (answer(limit), claim(limit), *explanation(limit), effort if limit.trials else "")
+    return [one for one in every if one]
 
 
-def trials(limit: Limit) -> Grid:
-    """Every trial with one number of threads, in their order."""
-    rows = tuple(_trial(limit, trial) for trial in limit.trials)
-    notes = (_ORDER, *_speed(limit))
-    return Grid(f"Trials, {team_in_words(limit.threads)}", _TRIALS, rows, notes, words=("kind", "why"))
+def _lacking(results: LimitResults) -> Iterator[Block]:
+    for limit in results.limits:
+        if limit.end == "unfinished":
+            yield Sentence(f"{team_in_words(limit.threads)}: The search was stopped before its end.")
 
 
-def _answer(limit: Limit) -> tuple[str, ...]:
+def _trials(results: LimitResults) -> Iterator[Block]:
+    from tautochrone.tire.limit_charts import figures
+
+    yield from map(Drawing, all_made("The trials", lambda: figures(results, "trials")))
+    yield from (trials(limit) for limit in results.limits if limit.trials)
+
+
+def answers(results: LimitResults) -> TypedTable:
+    """One row for each number of threads."""
+    heads = columns(
+        "threads", "masses", "steps", "median", "worst", "late at most", "smallest that missed", "limited by",
+        "trials",
+    )  # fmt: skip
+    about = _ABOUT.format(confidence=results.search.question.confidence * 100)
+    return TypedTable("", heads, tuple(map(_answer, results.limits)), (about,))
+
+
+def _answer(limit: Limit) -> tuple[TypedCell, ...]:
     trial, missed = limit.largest, limit.smallest_missed
-    confidence = limit.question.confidence
+    if trial is not None:
+        bound = _bound(limit)
+        largest = (count(trial.nodes), count(trial.steps), time(trial.typical_ns), time(trial.worst_ns))
+        late = TypedCell(bound, "share", "" if bound is None else one_in(bound))
+    else:
+        none = TypedCell(None, "count", "" if limit.end == "unfinished" else "none")
+        largest, late = (none, count(None), time(None), time(None)), TypedCell(None, "share")
     return (
-        str(limit.threads),
-        number(trial.nodes) if trial else ("none" if limit.end != "unfinished" else _NA),
-        number(trial.steps) if trial else _NA,
-        _time(trial.typical_ns if trial else None),
-        _time(trial.worst_ns if trial else None),
-        one_in(miss_bound(trial.missed, trial.steps, confidence)) if trial else _NA,
-        number(missed.nodes) if missed else _NA,
-        limited_by(limit),
-        number(len(limit.trials)),
+        count(limit.threads),
+        *largest,
+        late,
+        count(missed.nodes if missed else None),
+        words(limited_by(limit)),
+        count(len(limit.trials)),
     )
 
 
-def _trial(limit: Limit, trial: LimitTrial) -> tuple[str, ...]:
-    steps = number(trial.steps) if trial.steps == trial.asked else f"{trial.steps:,} of {trial.asked:,}"
+def _bound(limit: Limit) -> float | None:
+    """How many of the steps are late at most."""
+    trial = limit.largest
+    return None if trial is None else miss_bound(trial.missed, trial.steps, limit.question.confidence)
+
+
+def trials(limit: Limit) -> TypedTable:
+    """Every trial with one number of threads, in their order."""
+    heads = columns(
+        "number", "masses", "kind", "steps", "missed", "median", "worst", "late step", "its T_i", "its T_s",
+        "why",
+    )  # fmt: skip
+    notes = [_ORDER]
+    if (speed := limit.speed) is not None:
+        notes.append(
+            f"As fast as possible {speed.nodes:,} masses took {format_duration(speed.step_ns)} a step: "
+            f"{speed.nodes / speed.step_ns * 1e3:,.0f} million masses a second."
+        )
+    rows = tuple(_trial(limit, one) for one in limit.trials)
+    return TypedTable(f"Trials, {team_in_words(limit.threads)}", heads, rows, tuple(notes))
+
+
+def _trial(limit: Limit, trial: LimitTrial) -> tuple[TypedCell, ...]:
+    of = "" if trial.steps == trial.asked else f"{trial.steps:,} of {trial.asked:,}"
     return (
-        str(trial.number),
-        number(trial.nodes),
-        _KINDS.get(trial.purpose, trial.purpose),
-        steps,
-        number(trial.missed),
-        _time(trial.typical_ns),
-        _time(trial.worst_ns),
+        count(trial.number),
+        count(trial.nodes),
+        words(_KINDS[trial.purpose]),
+        TypedCell(trial.steps, "count", of),
+        count(trial.missed),
+        time(trial.typical_ns),
+        time(trial.worst_ns),
         *_late(limit, trial),
     )
 
 
-def _late(limit: Limit, trial: LimitTrial) -> tuple[str, str, str, str]:
+def _late(limit: Limit, trial: LimitTrial) -> tuple[TypedCell, ...]:
     late = trial.late_step
     if late is None:
-        return "", "", "", "" if trial.met else name_of(None)
-    parts = late.parts
-    return (
-        number(late.number),
-        _time(parts.dispatch_ns),
-        _time(parts.step_ns),
-        name_of(limit.limiter_of(trial)),
-    )
-
-
-def _time(ns: float | None) -> str:
-    return _NA if ns is None else format_duration(ns)
-
-
-def _effort(limit: Limit) -> str:
-    if not limit.trials:
-        return ""
-    return f"{len(limit.trials)} trials, {format_duration(limit.measured_s * 1e9)} of measuring."
-
-
-def _speed(limit: Limit) -> Iterator[str]:
-    speed = limit.speed
-    if speed is not None:
-        per_s = speed.nodes / speed.step_ns * 1e3
-        yield (
-            f"As fast as possible {speed.nodes:,} masses took {format_duration(speed.step_ns)} a step: "
-            f"{per_s:,.0f} million masses a second."
-        )
-
-
-# A search in the terminal, and as JSON.
-
-
-def show_results(console: Console, results: LimitResults) -> None:
-    """Print the answers, what bounds each and why, and how sure it is."""
-    for line in band_lines([run.manifest for run in results.runs]):
-        console.print(line, soft_wrap=not console.is_terminal)
-    console.print(Text(f"\n{results.headline}", style="bold"), soft_wrap=not console.is_terminal)
-    show_part(console, "The answers", _show_answers, console, results)
-    show_part(console, "Why", _show_why, console, results)
-
-
-def _show_answers(console: Console, results: LimitResults) -> None:
-    for part in show_grid(console, answers(results)):
-        console.print(part)
-
-
-def _show_why(console: Console, results: LimitResults) -> None:
-    for limit in results.limits:
-        if len(results.limits) > 1:
-            console.print(Text(f"\n{team_in_words(limit.threads)}", style="bold"))
-        else:
-            console.print()
-        for sentence in sentences(limit):
-            console.print(Text(sentence), soft_wrap=not console.is_terminal)
-    for sentence in results.findings():
-        console.print(Text(f"\n{sentence}", style="dim"), soft_wrap=not console.is_terminal)
+        return *(words(""),) * 3, words("" if trial.met else name_of(None))
+    cause = words(name_of(limit.limiter_of(trial)))
+    return count(late.number), time(late.parts.dispatch_ns), time(late.parts.step_ns), cause
 
 
 def as_table(results: LimitResults) -> dict[str, Any]:
@@ -259,136 +235,28 @@ def as_table(results: LimitResults) -> dict[str, Any]:
     }
 
 
-def _limit(limit: Limit) -> dict[str, Any]:
-    largest, missed = limit.largest, limit.smallest_missed
-    question = limit.question
-    limiter = limit.limiter
-    bound = miss_bound(largest.missed, largest.steps, question.confidence) if largest else None
+def _limit(limit: Limit) -> dict[str, object]:
+    largest, missed, limiter = limit.largest, limit.smallest_missed, limit.limiter
     return {
         "threads": limit.threads,
         "end": limit.end,
-        "largest": largest.nodes if largest else None,
-        "steps": largest.steps if largest else None,
-        "late_at_most": bound,
-        "confidence": question.confidence,
-        "smallest_missed": missed.nodes if missed else None,
+        "largest": largest and largest.nodes,
+        "steps": largest and largest.steps,
+        "late_at_most": _bound(limit),
+        "confidence": limit.question.confidence,
+        "smallest_missed": missed and missed.nodes,
         "limited_by": limited_by(limit),
-        "limiter": asdict(limiter) if limiter else None,
+        "limiter": limiter and asdict(limiter),
         "full_at": limit.full_at,
-        "speed": asdict(limit.speed) if limit.speed else None,
+        "speed": limit.speed and asdict(limit.speed),
         "measured_s": limit.measured_s,
-        "trials": [_trial_as_table(limit, trial) for trial in limit.trials],
+        "trials": [
+            {
+                **asdict(trial),
+                "met": trial.met,
+                "cause": name_of(limit.limiter_of(trial)) if trial.late_step is not None else None,
+            }
+            for trial in limit.trials
+        ],
         "sentences": sentences(limit),
     }
-
-
-def _trial_as_table(limit: Limit, trial: LimitTrial) -> dict[str, Any]:
-    late = trial.late_step is not None
-    return {**asdict(trial), "met": trial.met, "cause": name_of(limit.limiter_of(trial)) if late else None}
-
-
-# The page of a search: one HTML file.
-
-
-_AS_ASKED = "cut-short"  # a trial is to end at its first miss
-
-
-@dataclass(frozen=True)
-class _Said:
-    title: str
-    sentences: list[str]
-
-
-def render(results: LimitResults, *, out: Path) -> Path:
-    """Write the page of a search.
-
-    Args:
-        out: the HTML file; its folder must exist.
-
-    Returns:
-        ``out``.
-
-    Raises:
-        UsageError: no run of the search is whole.
-        StoreError: the file can't be written.
-    """
-    if not results.runs:
-        raise UsageError(
-            f"No run of {results.search.id} is whole: there is nothing to report on", "Make the search again."
-        )
-    return html.write(page(results), out)
-
-
-def page(results: LimitResults) -> str:
-    """The HTML text."""
-    manifests = results.manifests
-    labels = [_label(manifest, several=len(results.limits) > 1) for manifest in manifests]
-    return html.render(
-        "limit.html.j2",
-        masthead=Later(html.masthead, manifests[0]),
-        title=html.title(lambda: results.headline),
-        how=Later(_how, results),
-        answers=Later(lambda: grids.view(answers(results))),
-        said=Later(
-            lambda: [
-                _Said(team_in_words(limit.threads), [micro(one) for one in sentences(limit)])
-                for limit in results.limits
-            ]
-        ),
-        remarks=Later(lambda: [micro(sentence) for sentence in results.findings()]),
-        figure=Later(lambda: next(iter(all_made("The trials", lambda: figures(results, "trials"))), None)),
-        trials=Later(lambda: [grids.view(trials(limit)) for limit in results.limits if limit.trials]),
-        extremes=(),
-        how_sure="",
-        sections=(),
-        lacking=[
-            (team_in_words(limit.threads), "The search was stopped before its end.")
-            for limit in results.limits
-            if limit.end == "unfinished"
-        ],
-        **foot(manifests, Later(_notices, manifests, labels), manifests[:1]),
-        deployments=first(conditions.deployments, manifests, labels),
-        loads=first(conditions.loads, manifests, labels),
-        runs=Later(lambda: [run_lines.run_line(one, *_place(one)) for one in manifests]),
-        commands=Later(_commands, results),
-    )
-
-
-def _how(results: LimitResults) -> list[str]:
-    search, question = results.search, results.search.question
-    title = f"{search.title[:1].upper()}{search.title[1:]}"
-    length = format_duration(question.steps * question.period_ns)
-    allowed = f", {question.misses:,} misses of it allowed" if question.misses else ""
-    first, last = results.manifests[0].created, results.manifests[-1].created
-    return [
-        f"{title}: the most masses whose steps all end before the next release, in a trial of "
-        f"{question.steps:,} steps ({length}){allowed}, found to {question.resolution * 100:g} %.",
-        f"Measured from {first[:16].replace('T', ' ')} to {last[:16].replace('T', ' ')} UTC as {search.id}.",
-    ]
-
-
-def _label(manifest: Manifest, *, several: bool) -> str:
-    told: Mapping[str, object] = manifest.conditions[CONDITION]
-    number = f"number {told['number']}"
-    return f"{team_in_words(int(str(told['threads'])))}, {number}" if several else number
-
-
-def _notices(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Notice]:
-    """The runs' warnings, without that of a run that ended at its first miss, as it was to."""
-    kept = [
-        replace(manifest, warnings=tuple(one for one in manifest.warnings if one.code != _AS_ASKED))
-        for manifest in manifests
-    ]
-    return warnings.warnings(kept, labels)
-
-
-def _place(manifest: Manifest) -> tuple[object, object]:
-    told: Mapping[str, object] = manifest.conditions[CONDITION]
-    return told["threads"], told["number"]
-
-
-def _commands(results: LimitResults) -> list[str]:
-    typed = dict.fromkeys(one.typed for one in results.manifests if one.typed)
-    decided = [limit.largest.run for limit in results.limits if limit.largest is not None]
-    shown = decided[0] if decided else results.runs[-1].id
-    return [*typed, f"tauto report {results.search.id}", f"tauto show {shown}"]

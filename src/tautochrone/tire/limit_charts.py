@@ -1,87 +1,92 @@
-"""The trials of a search for the largest tire, over their masses, against the period."""
+"""The figure of a search for the largest tire: its trials over their masses, against the period."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Rows, fixed, literal
+from tautochrone.answer.blocks import Figure, Panel, Place
+from tautochrone.answer.charts.grammar import Chart, Layer, Row, Rows, fixed, literal
 from tautochrone.answer.charts.scales import Scale, logarithmic, time, time_ticks, worded_lines
-from tautochrone.answer.charts.signs import MISS_SHAPE
+from tautochrone.answer.charts.signs import MISS_SHAPE, Sign
 from tautochrone.answer.charts.theme import series_tone
 from tautochrone.answer.typeset import duration, number
+from tautochrone.tire.grid_question import team_in_words
+from tautochrone.tire.limit_judge import LimitTrial
+from tautochrone.tire.limit_results import LimitResults
 
-MET, MISSED = series_tone(0), series_tone(1)
-"""Colours of trials that met every deadline, and of those that missed one."""
-
+_MET, _MISSED = series_tone(0), series_tone(1)
 _SMALL, _LARGE = 42, 130
 _FEW_TICKS = 10  # span from which on 1, 2, 5 of each decade are enough
 _WORDS = 0.27  # of the axis, what words take
 _STANDS = {0.0: "left", 0.5: "center", 1.0: "right"}
 _TRIAL_ROOM = 1.12  # of the masses, to either side
+_CIRCLE = "M11 2a4 4 0 1 1 0 8a4 4 0 1 1 0-8z"
+_CROSS = "M7.5 4L9 2.5L11 4.5L13 2.5L14.5 4L12.5 6L14.5 8L13 9.5L11 7.5L9 9.5L7.5 8L9.5 6z"
+_KEY = (
+    Sign("met every deadline", path=_CIRCLE, tone=_MET),
+    Sign("missed one", path=_CROSS, tone=_MISSED),
+    Sign("period", dash="5 3"),
+)
+_CAPTION = (
+    "Each line is one trial, from its median step to its worst, which has the mark; a large mark is of a "
+    "trial of full length, which decides. All panels have the same scales. A trial that missed ended there."
+)
 
 
-@dataclass(frozen=True)
-class TrialPoint:
-    """One trial.
-
-    Attributes:
-        nodes: how many masses it had.
-        typical_ns: the median response; None: not known.
-        worst_ns: the largest response.
-        met: whether it met every deadline.
-        decides: it was of full length.
-        words: what came of it.
-    """
-
-    nodes: int
-    typical_ns: float | None
-    worst_ns: int
-    met: bool
-    decides: bool
-    words: str
-
-
-@dataclass(frozen=True)
-class TrialScales:
-    """What the panels of one figure share: masses, and times in ns, lowest and highest."""
-
-    nodes: tuple[int, int]
-    times_ns: tuple[float, float]
-
-
-def scales_of(points: Sequence[TrialPoint], period_ns: int) -> TrialScales:
-    """Return scales that hold all of these, at least one, and the period in ns."""
-    times = [time for one in points for time in (one.typical_ns or one.worst_ns, one.worst_ns)]
-    nodes = [one.nodes for one in points]
-    return TrialScales((min(nodes), max(nodes)), (min(*times, period_ns), max(*times, period_ns)))
-
-
-def trials(points: Sequence[TrialPoint], period_ns: int, scales: TrialScales) -> Chart:
-    """Draw all trials with one number of threads, from the typical step to the worst, and the period.
+def figures(results: LimitResults, prefix: str) -> list[Figure]:
+    """A panel for each number of threads, or nothing where no trial recorded a step.
 
     Args:
-        points: the trials.
-        period_ns: of the releases.
-        scales: of all panels of the figure.
+        results: of the search.
+        prefix: the ids of the panels begin with it.
     """
-    low, high = scales.nodes[0] / _TRIAL_ROOM, scales.nodes[1] * _TRIAL_ROOM
+    panels = {
+        limit.threads: trials
+        for limit in results.limits
+        if (trials := [one for one in limit.trials if one.worst_ns])
+    }
+    every = [one for own in panels.values() for one in own]
+    if not every:
+        return []
+    period_ns, nodes = results.search.question.period_ns, [one.nodes for one in every]
+    low, high = min(nodes) / _TRIAL_ROOM, max(nodes) * _TRIAL_ROOM
     x = logarithmic(
         low, high, "masses", values=_node_ticks(low, high), format="~s", labelOverlap="greedy", grid=True
     )
-    y = time(scales.times_ns, "median and worst")
-    layers = [
-        *_period(period_ns, y, at=_emptiest(points, x)),
-        *(layer for met in (True, False) for layer in _trials(points, met, x.of("nodes"), y)),
+    y = time(
+        [period_ns, *(ns for one in every for ns in (_typical_ns(one), _worst_ns(one)))], "median and worst"
+    )
+    return [
+        Figure(
+            "Release to the end of the step, over masses",
+            tuple(
+                Panel(Place(f"{prefix}-limit", threads), team_in_words(threads), _chart(own, period_ns, x, y))
+                for threads, own in panels.items()
+            ),
+            (_CAPTION,),
+            _KEY,
+        )
     ]
-    return Chart(layers, 210, _describe_trials(points, period_ns))
 
 
-def _describe_trials(points: Sequence[TrialPoint], period_ns: int) -> str:
-    met = [one.nodes for one in points if one.met and one.decides]
-    missed = [one.nodes for one in points if not one.met]
+def _chart(trials: Sequence[LimitTrial], period_ns: int, x: Scale, y: Scale) -> Chart:
+    """All trials with one number of threads, from the typical step to the worst, and the period."""
+    layers = [
+        *_period(period_ns, y, at=_emptiest(trials, x)),
+        *(
+            layer
+            for met in (True, False)
+            for layer in _marks([one for one in trials if one.met == met], x, y)
+        ),
+    ]
+    return Chart(layers, 210, _describe(trials, period_ns))
+
+
+def _describe(trials: Sequence[LimitTrial], period_ns: int) -> str:
+    met = [one.nodes for one in trials if one.met and one.decides]
+    missed = [one.nodes for one in trials if not one.met]
     best = f"the most masses that met in a trial of full length: {number(max(met))}" if met else "none met"
     least = f"; the fewest that missed: {number(min(missed))}" if missed else ""
-    return f"{len(points)} trials against a period of {duration(period_ns)}; {best}{least}."
+    return f"{len(trials)} trials against a period of {duration(period_ns)}; {best}{least}."
 
 
 def _node_ticks(low: float, high: float) -> list[int]:
@@ -94,24 +99,12 @@ def _node_ticks(low: float, high: float) -> list[int]:
     return [tick for tick in ticks if low <= tick <= high]
 
 
-def _trials(points: Sequence[TrialPoint], met: bool, x: Channel, y: Scale) -> list[Layer]:
-    rows = [
-        {
-            "nodes": one.nodes,
-            "typical": one.typical_ns if one.typical_ns is not None else one.worst_ns,
-            "worst": one.worst_ns,
-            "size": _LARGE if one.decides else _SMALL,
-            "masses": number(one.nodes),
-            "median": duration(one.typical_ns),
-            "longest": duration(one.worst_ns),
-            "words": one.words,
-        }
-        for one in points
-        if one.met == met
-    ]
-    if not rows:
+def _marks(trials: Sequence[LimitTrial], x: Scale, y: Scale) -> list[Layer]:
+    """Those of trials that all met, or all missed."""
+    if not trials:
         return []
-    base = Rows(rows, x=x, color=MET if met else MISSED)
+    met = trials[0].met
+    base = Rows([_row(one) for one in trials], x=x.of("nodes"), color=_MET if met else _MISSED)
     return [
         base.rule(y=y.of("worst"), y2="typical", strokeWidth=1.4),
         base.tick(y=y.of("typical"), thickness=2, size=9, orient="horizontal"),
@@ -124,9 +117,32 @@ def _trials(points: Sequence[TrialPoint], met: bool, x: Channel, y: Scale) -> li
     ]
 
 
-def _emptiest(points: Sequence[TrialPoint], x: Scale) -> float:
+def _row(trial: LimitTrial) -> Row:
+    came = "met" if trial.met else f"missed {trial.missed:,}"
+    return {
+        "nodes": trial.nodes,
+        "typical": _typical_ns(trial),
+        "worst": _worst_ns(trial),
+        "size": _LARGE if trial.decides else _SMALL,
+        "masses": number(trial.nodes),
+        "median": duration(trial.typical_ns),
+        "longest": duration(trial.worst_ns),
+        "words": f"number {trial.number}, {trial.steps:,} steps, {came}",
+    }
+
+
+def _worst_ns(trial: LimitTrial) -> int:
+    return trial.worst_ns or 0
+
+
+def _typical_ns(trial: LimitTrial) -> float:
+    """The median; of too few steps for one, the worst."""
+    return trial.typical_ns or _worst_ns(trial)
+
+
+def _emptiest(trials: Sequence[LimitTrial], x: Scale) -> float:
     """Where words have the fewest trials in their way: 0 at the begin of the axis, 1 at its end."""
-    places = [x.place(one.nodes) for one in points]
+    places = [x.place(one.nodes) for one in trials]
     return min(_STANDS, key=lambda at: sum(abs(one - at) < _WORDS for one in places))
 
 

@@ -233,17 +233,19 @@ def _report(
 ) -> Path | None:
     """The answers, and the page; None: there is nothing to report on."""
     from tautochrone.answer.console import make_console
-    from tautochrone.tire.limit_answer import as_table, render, show_results
+    from tautochrone.answer.render import page, terminal
+    from tautochrone.tire.limit_answer import as_table, document
     from tautochrone.tire.limit_results import results_of
 
     results = results_of(search, found)
     if not results.runs:
         return None
+    shown = document(results)
     if as_json:
         tell_json(lambda: as_table(results))
     else:
-        show_results(console, results)
-    path = render(results, out=out if out is not None else store.path / f"report-{search.id}.html")
+        terminal.show(console, shown)
+    path = page.write(shown, out if out is not None else store.path / f"report-{search.id}.html")
     (make_console(stderr=True) if as_json else console).print(
         f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False
     )
