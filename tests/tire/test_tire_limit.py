@@ -10,9 +10,8 @@ from tautochrone.base.errors import UsageError
 from tautochrone.tire.grid_question import MASSES_MOST
 from tautochrone.tire.limit_course import DECIDED_MOST, LimitCourse, LimitTry, least_nodes
 from tautochrone.tire.limit_judge import LimitTrial, Speed
-from tautochrone.tire.limit_measure import LimitOutlook, usual_s
 from tautochrone.tire.limit_question import LimitQuestion, question_of
-from tautochrone.tire.limit_search import LimitFindings, LimitSearch
+from tautochrone.tire.limit_search import LimitFindings, LimitOutlook, usual_s
 from tire_machines import PERIOD_NS, QUESTION, SPEED, Machine, largest, search
 
 
@@ -212,11 +211,10 @@ def test_a_question_without_sense_is_refused(wrong: dict[str, Any]) -> None:
 
 def test_the_time_left_is_an_upper_bound_and_the_share_never_falls() -> None:
     machine, now = Machine(noise=0.02, seed=3), 0.0
-    own = LimitFindings(1, [SPEED, SPEED])
-    searched = LimitSearch("limit-x", "k", "a search", (1,), QUESTION)
-    outlook = LimitOutlook(searched, {1: own}, lambda: now)
+    own = LimitFindings(QUESTION, 1, [SPEED, SPEED])
+    outlook = LimitOutlook([own], lambda: now)
     seen: list[tuple[float, float]] = []
-    while isinstance(wanted := own.course(QUESTION).next(), LimitTry):
+    while isinstance(wanted := own.course.next(), LimitTry):
         outlook.begin()
         seen.append((now + outlook.left_s, outlook.share))
         own.trials.append(machine.make(len(own.trials) + 3, wanted, QUESTION))
@@ -225,8 +223,8 @@ def test_the_time_left_is_an_upper_bound_and_the_share_never_falls() -> None:
     assert all(ends >= now for ends, _ in seen)
     shares = [share for _, share in seen]
     assert shares == sorted(shares)
-    assert usual_s(searched, {1: own}) == 0
-    assert 60 < usual_s(searched, {1: LimitFindings(1)}) < 300
+    assert usual_s([own]) == 0
+    assert 60 < usual_s([LimitFindings(QUESTION, 1)]) < 300
 
 
 @pytest.mark.slow

@@ -1,22 +1,30 @@
-"""What is searched for, as a person writes it: rate, length, resolution, misses, confidence."""
+"""What a search for the largest tire is asked: rate, length, resolution, misses, confidence; where, how."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import (
     format_duration,
+    format_rate,
     parse_confidence,
     parse_duration_ns,
     parse_period_ns,
     parse_rate_hz,
     parse_share,
 )
+from tautochrone.experiments import Value
+from tautochrone.machine.deployment.deployment import Deployment
+from tautochrone.measure.cell import IDLE, Load
 
 _NS_PER_S = 1_000_000_000
 _USUAL_RATE = "100Hz"
 _FINEST, _COARSEST = 0.0001, 0.5
 _LEAST_SURE, _MOST_SURE = 0.5, 0.999999
+_MEANING = 1  # changes when the same words come to mean another search
+_KEY_LETTERS = 16
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,51 @@ class LimitQuestion:
     resolution: float = 0.01
     confidence: float = 0.95
     memory_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a person wants to know, on which machine and under which conditions.
+
+    Attributes:
+        threads: the numbers of them, each searched for by itself.
+        options: of the experiment, in all runs: cpus, priority, no-memory-lock.
+        system: the target's name.
+    """
+
+    question: LimitQuestion
+    solver: str
+    policy: str
+    threads: tuple[int, ...]
+    options: Mapping[str, Value] = field(default_factory=dict)
+    load: Load = IDLE
+    deployment: Deployment | None = None
+    system: str = "local"
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        rate = format_rate(1e9 / self.question.period_ns)
+        words = [f"the largest tire at {rate}", f"solver {self.solver}", f"policy {self.policy}"]
+        words += [f"load {self.load.name}"] if self.load.parts else []
+        words += [f"deployment {self.deployment.name}"] if self.deployment else []
+        words += [f"on {self.system}"] if self.system != "local" else []
+        return ", ".join(words)
+
+    @property
+    def key(self) -> str:
+        """The same for every search that would make the same trials."""
+        question = self.question
+        under = self.deployment
+        meant = [
+            _MEANING,
+            [question.period_ns, question.steps, question.misses, question.resolution],
+            [self.solver, self.policy, self.threads, sorted(self.options.items())],
+            self.load.parts,
+            under and [under.name, sorted(under.settings.items()), under.measure, under.load],
+            self.system,
+        ]
+        return hashlib.sha256(json.dumps(meant).encode()).hexdigest()[:_KEY_LETTERS]
 
 
 def question_of(

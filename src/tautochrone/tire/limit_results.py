@@ -1,6 +1,6 @@
 """What came of a search, from the store alone, and what it says in sentences; and how sure that is."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tautochrone.base.units import format_duration, format_rate
@@ -286,11 +286,7 @@ def _fills(limit: Limit, share: float) -> bool:
     return typical_ns >= max(CROWDED, share - 0.1) * limit.question.period_ns
 
 
-def results_of(search: LimitSearch, found: Mapping[int, LimitFindings]) -> LimitResults:
+def results_of(search: LimitSearch, found: Sequence[LimitFindings]) -> LimitResults:
     """What the runs say, as far as they were made."""
-    runs = [run for own in found.values() for run in own.runs]
-    return LimitResults(
-        search,
-        tuple(found[threads].limit(search.question) for threads in search.threads),
-        tuple(sorted(runs, key=lambda run: run.manifest.created)),
-    )
+    runs = sorted((run for own in found for run in own.runs), key=lambda run: run.manifest.created)
+    return LimitResults(search, tuple(own.limit for own in found), tuple(runs))

@@ -1,92 +1,47 @@
-"""A search for the largest tire as the store has it: its runs say which one they are of, and what it asks.
+"""A search for the largest tire: what the store has of it, what is made next, how long it still takes.
 
-There is no other state, as with a campaign: what was tried stands with the runs, as their condition
+A search has no state but its runs, as a campaign: what was tried stands with the runs, as their condition
 ``search``, and what comes next follows from that (``limit``).
 """
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from tautochrone.base.errors import DamagedError, StoreError
-from tautochrone.base.units import format_rate
+from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.experiments import EXPERIMENTS, Given, Value
-from tautochrone.machine.deployment import Deployment
+from tautochrone.machine.facts import Facts
 from tautochrone.machine.tree import Tree
 from tautochrone.measure.campaign.campaign import FINISHED, same_system
-from tautochrone.measure.cell import IDLE, Cell, Load
+from tautochrone.measure.cell import Cell
+from tautochrone.measure.outlook import Outlook
+from tautochrone.measure.trial import refusal_of
+from tautochrone.measure.trials import Begin, Site, make_trials
 from tautochrone.run.catalogue import Entry, catalogue
-from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
-from tautochrone.run.manifest import MEASURING, SEALED
 from tautochrone.run.named import latest_named, one_named
 from tautochrone.run.store import Store
+from tautochrone.target.target import Target
 from tautochrone.tire.grid_question import EXPERIMENT, team_in_words
-from tautochrone.tire.limit_course import LimitCourse, LimitTry, least_nodes
+from tautochrone.tire.limit_course import LimitBound, LimitCourse, LimitTry, least_nodes
 from tautochrone.tire.limit_judge import CONDITION, SPEED, Limit, LimitTrial, Speed, speed_of, trial_of
-from tautochrone.tire.limit_question import LimitQuestion
+from tautochrone.tire.limit_question import LimitQuestion, Wish
 
 PREFIX = "limit-"
 """What the id of every search begins with, and of no run and no campaign."""
 
 LATEST = f"{PREFIX}latest"
 
-_MEANING = 1  # changes when the same words come to mean another search
-_KEY_LETTERS = 16
 _MEMORY_SHARE = 0.75  # of what is free; the rest stays for everybody else
 _USUAL_BUDGET_NS, _LONGEST_BUDGET_NS = 2_000_000_000, 4_000_000_000_000
 _BUDGET_PERIODS = 4
+_AROUND_S = 1.0  # of each run: loads, the memory of a large tire, sealing
+_OF_THE_PROBE = ("--pace", "--overload")  # advice for who runs one tire; a search has no such options
 _WORDS = {"speed": "speed", "bracket": "a first trial", "narrow": "a trial", "decide": "the deciding trial"}
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What a person wants to know, on which machine and under which conditions.
-
-    Attributes:
-        threads: the numbers of them, each searched for by itself.
-        options: of the experiment, in all runs: cpus, priority, no-memory-lock.
-        system: the target's name.
-    """
-
-    question: LimitQuestion
-    solver: str
-    policy: str
-    threads: tuple[int, ...]
-    options: Mapping[str, Value] = field(default_factory=dict)
-    load: Load = IDLE
-    deployment: Deployment | None = None
-    system: str = "local"
-
-    @property
-    def title(self) -> str:
-        """For people."""
-        rate = format_rate(1e9 / self.question.period_ns)
-        words = [f"the largest tire at {rate}", f"solver {self.solver}", f"policy {self.policy}"]
-        words += [f"load {self.load.name}"] if self.load.parts else []
-        words += [f"deployment {self.deployment.name}"] if self.deployment else []
-        words += [f"on {self.system}"] if self.system != "local" else []
-        return ", ".join(words)
-
-    @property
-    def key(self) -> str:
-        """The same for every search that would make the same trials."""
-        question = self.question
-        under = self.deployment
-        meant = [
-            _MEANING,
-            [question.period_ns, question.steps, question.misses, question.resolution],
-            [self.solver, self.policy, self.threads, sorted(self.options.items())],
-            self.load.parts,
-            under and [under.name, sorted(under.settings.items()), under.measure, under.load],
-            self.system,
-        ]
-        return hashlib.sha256(json.dumps(meant).encode()).hexdigest()[:_KEY_LETTERS]
 
 
 @dataclass(frozen=True)
@@ -124,6 +79,7 @@ class LimitSearch:
 class LimitFindings:
     """What the runs with one number of threads say; it grows while a search goes on."""
 
+    question: LimitQuestion
     threads: int
     speeds: list[Speed] = field(default_factory=list)
     trials: list[LimitTrial] = field(default_factory=list)
@@ -144,21 +100,23 @@ class LimitFindings:
             self.trials.append(trial_of(run))
         self.runs.append(run)
 
-    def course(self, question: LimitQuestion) -> LimitCourse:
+    @property
+    def course(self) -> LimitCourse:
         """The course of the search so far."""
-        return LimitCourse(question, self.threads, self.speeds, self.trials)
+        return LimitCourse(self.question, self.threads, self.speeds, self.trials)
 
-    def limit(self, question: LimitQuestion) -> Limit:
+    @property
+    def limit(self) -> Limit:
         """What it came to so far."""
-        course = self.course(question)
+        course = self.course
         end = course.next()
-        return Limit(
-            threads=self.threads,
-            question=question,
-            speed=course.speed,
-            trials=tuple(self.trials),
-            end=end if isinstance(end, str) else "unfinished",
-        )
+        ended = end if isinstance(end, str) else "unfinished"
+        return Limit(self.threads, self.question, course.speed, tuple(self.trials), ended)
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to be tried."""
+        return isinstance(self.course.next(), str)
 
 
 def begin(wish: Wish, facts: Mapping[str, Any], tree: Tree) -> LimitSearch:
@@ -229,20 +187,20 @@ def open_search(store: Store, name: str) -> LimitSearch:
     return found
 
 
-def findings_of(search: LimitSearch, store: Store) -> dict[int, LimitFindings]:
-    """What the runs in the store say, by the number of threads.
+def findings_of(search: LimitSearch, store: Store) -> tuple[LimitFindings, ...]:
+    """What the runs in the store say, for each number of threads.
 
     Raises:
         StoreError, DamagedError: a run can't be read.
     """
-    found = {threads: LimitFindings(threads) for threads in search.threads}
-    for threads, own in found.items():
-        for entry in search.finished(threads):
+    found = tuple(LimitFindings(search.question, threads) for threads in search.threads)
+    for own in found:
+        for entry in search.finished(own.threads):
             own.add(store.open(entry.id))
     return found
 
 
-def cell_of(
+def _cell_of(
     search: LimitSearch, wish: Wish, own: LimitFindings, wanted: LimitTry, command: tuple[str, ...] = ()
 ) -> Cell:
     """The cell of a run, without its deployment, which is applied around the whole search."""
@@ -272,10 +230,93 @@ def cell_of(
     )
 
 
-def smallest(wish: Wish, threads: int) -> Given:
-    """Return the probe's options for the smallest tire, to find out what is refused of all."""
+def _smallest(wish: Wish, threads: int) -> Given:
     options = _options(wish.question, wish, threads, LimitTry(least_nodes(threads), 1, "bracket"))
     return EXPERIMENTS[EXPERIMENT].prepare({**options, "overload": False}, Path()).options
+
+
+def see_permitted(wish: Wish, target: Target) -> None:
+    """Find out what is refused whatever the number of masses, before anything is measured.
+
+    Raises:
+        UsageError: an option is wrong, or even the smallest tire takes longer than the period.
+        NotPermittedError: this user may not.
+        MeasuringError: the connection to the target was lost.
+    """
+    for threads in wish.threads:
+        error = refusal_of(target, EXPERIMENT, _smallest(wish, threads))
+        if isinstance(error, UsageError) and any(word in error.advice for word in _OF_THE_PROBE):
+            raise UsageError(str(error), "No tire can hold this rate here: take a lower --rate.") from error
+        if error is not None:
+            raise error
+
+
+def make_search(
+    search: LimitSearch, wish: Wish, site: Site, found: Sequence[LimitFindings], begin: Begin
+) -> bool:
+    """Make what is left of a search.
+
+    Args:
+        found: what is known; every run adds to it.
+
+    Returns:
+        False: it was stopped by Ctrl-C; the runs that are whole are kept.
+
+    Raises:
+        TautoError: a run was refused or failed, or the store can't be written.
+    """
+
+    def wanted() -> Iterator[tuple[Cell, Callable[[Run], None]]]:
+        for own in found:
+            while isinstance(one := own.course.next(), LimitTry):
+                yield _cell_of(search, wish, own, one, site.command), own.add
+
+    return make_trials(wanted(), site, begin)
+
+
+def usual_s(found: Iterable[LimitFindings]) -> float:
+    """Seconds that the numbers of threads that are not begun, or not finished, usually take."""
+    return sum(_seconds(own, own.course.usual(), _AROUND_S) for own in found if not own.finished)
+
+
+class LimitOutlook(Outlook):
+    """Told of every run as it begins; at most, since a trial that misses ends there.
+
+    How long what is around a run takes, it learns from those before.
+    """
+
+    def __init__(self, found: Sequence[LimitFindings], clock: Callable[[], float] = time.monotonic) -> None:
+        """Nothing has begun yet."""
+        super().__init__(clock)
+        self._found = found
+        self._begun_s = self._start_s
+        self._measured_before_s = self._measured_s()
+        self._around_s, self._made = _AROUND_S, 0
+        self._at_most_then_s = self._at_most_s()
+
+    def begin(self) -> None:
+        """A run begins."""
+        self._begun_s = self._clock()
+        if self._made:
+            measured_s = self._measured_s() - self._measured_before_s
+            self._around_s = (self._begun_s - self._start_s - measured_s) / self._made
+        self._made += 1
+        self._at_most_then_s = self._at_most_s()
+
+    @property
+    def left_s(self) -> float:
+        """Seconds that it still takes at most, as far as what is around a run can be told."""
+        return max(0.0, self._at_most_then_s - (self._clock() - self._begun_s))
+
+    def _measured_s(self) -> float:
+        return sum(trial.took_s for own in self._found for trial in own.trials)
+
+    def _at_most_s(self) -> float:
+        return sum(_seconds(own, own.course.at_most(), self._around_s) for own in self._found)
+
+
+def _seconds(own: LimitFindings, bound: LimitBound, around_s: float) -> float:
+    return bound.steps * own.question.period_ns / 1e9 + bound.trials * around_s
 
 
 def _options(question: LimitQuestion, wish: Wish, threads: int, wanted: LimitTry) -> dict[str, Value]:

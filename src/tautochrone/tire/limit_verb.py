@@ -19,7 +19,7 @@ from tautochrone.command.told import tell_json
 from tautochrone.tire.verbs import Cpus, Threads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from rich.console import Console
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from tautochrone.measure.cell import Cell
     from tautochrone.run.store import Store
     from tautochrone.target.target import Target
-    from tautochrone.tire.limit_search import LimitFindings, LimitSearch, Wish
+    from tautochrone.tire.limit_question import Wish
+    from tautochrone.tire.limit_search import LimitFindings, LimitSearch
 
 _DURATION, _QUICK_DURATION = "60s", "10s"
 _RESOLUTION, _QUICK_RESOLUTION = "1%", "5%"
@@ -83,8 +84,7 @@ def verb(
     from tautochrone.command.options import open_store
     from tautochrone.measure.grid import POLICIES, chosen_of
     from tautochrone.tire.grid_question import SOLVERS, chosen_threads
-    from tautochrone.tire.limit_question import question_of
-    from tautochrone.tire.limit_search import Wish
+    from tautochrone.tire.limit_question import Wish, question_of
     from tautochrone.tire.verbs import team_of
 
     question = question_of(
@@ -140,12 +140,11 @@ def _only(names: tuple[str, ...], option: str) -> str:
 
 def _search(
     wish: Wish, store: Store, target: Target, console: Console, *, again: bool
-) -> tuple[LimitSearch, Mapping[int, LimitFindings], bool]:
+) -> tuple[LimitSearch, Sequence[LimitFindings], bool]:
     """Go on with the search that was begun, or begin one, and make what is left of it."""
     from tautochrone.machine.facts import gather
     from tautochrone.machine.tree import Tree
-    from tautochrone.tire.limit_measure import see_permitted
-    from tautochrone.tire.limit_search import begin, findings_of, resumed
+    from tautochrone.tire.limit_search import begin, findings_of, resumed, see_permitted
 
     facts = gather(target.files())
     search, other = (None, None) if again else resumed(wish, store, facts)
@@ -154,7 +153,7 @@ def _search(
     if search is None:
         search = begin(wish, facts, Tree(target.files()))
     found = findings_of(search, store)
-    finished = all(own.limit(search.question).end != "unfinished" for own in found.values())
+    finished = all(own.finished for own in found)
     if not finished:
         see_permitted(wish, target)
     _introduce(console, search, found, finished=finished)
@@ -162,20 +161,20 @@ def _search(
 
 
 def _introduce(
-    console: Console, search: LimitSearch, found: Mapping[int, LimitFindings], *, finished: bool
+    console: Console, search: LimitSearch, found: Sequence[LimitFindings], *, finished: bool
 ) -> None:
     from tautochrone.base.words import plural
     from tautochrone.measure.campaign.estimate import long_duration
-    from tautochrone.tire.limit_measure import usual_s
+    from tautochrone.tire.limit_search import usual_s
 
     if finished:
         words = f"{search.id} is finished. Make it again with --again."
     else:
-        done = sum(len(own.runs) for own in found.values())
+        done = sum(len(own.runs) for own in found)
         before = f", {plural(done, 'run')} made before" if done else ""
         words = (
             f"{upper_first(search.title)}, {_counts(search)}{before}; usually about "
-            f"{long_duration(usual_s(search, found))}. {search.id}."
+            f"{long_duration(usual_s(found))}. {search.id}."
         )
     console.print(words, style="dim", soft_wrap=True, highlight=False)
 
@@ -191,15 +190,15 @@ def _measure(
     wish: Wish,
     store: Store,
     target: Target,
-    found: Mapping[int, LimitFindings],
+    found: Sequence[LimitFindings],
     facts: Mapping[str, Any],
 ) -> bool:
     from tautochrone.command.live import watching_campaign
     from tautochrone.measure.conditions import conditions_of
     from tautochrone.measure.trials import Site
-    from tautochrone.tire.limit_measure import LimitOutlook, make_search
+    from tautochrone.tire.limit_search import LimitOutlook, make_search
 
-    outlook = LimitOutlook(search, found)
+    outlook = LimitOutlook(found)
     try:
         with (
             conditions_of(wish.deployment, target, facts) as under,
@@ -213,7 +212,7 @@ def _measure(
             site = Site(store, target, under, ("tauto", *sys.argv[1:]))
             return make_search(search, wish, site, found, begin)
     except TautoError:
-        if any(own.runs for own in found.values()):
+        if any(own.runs for own in found):
             typer.echo(_how_to_go_on(), err=True)
         raise
 
@@ -224,7 +223,7 @@ def _how_to_go_on() -> str:
 
 def _report(
     search: LimitSearch,
-    found: Mapping[int, LimitFindings],
+    found: Sequence[LimitFindings],
     store: Store,
     console: Console,
     *,
