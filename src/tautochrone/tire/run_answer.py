@@ -10,7 +10,14 @@ from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import plural
-from tautochrone.judge.tire_run import REAL_FAST, configuration, model, real_fast, result_event
+from tautochrone.judge.tire_run import (
+    REAL_FAST,
+    ThreadResult,
+    configuration,
+    model,
+    real_fast,
+    result_event,
+)
 from tautochrone.tire.account import PARTS, Account, ThreadAccount, account
 
 if TYPE_CHECKING:
@@ -19,24 +26,24 @@ if TYPE_CHECKING:
     from tautochrone.statistics.summary import Summary
 
 
-# What has to be said below the tables of the tire.
-
-
-THREADS = (
+_NA = "N/A"
+_TOO_FEW = "too few"
+_THIS = "this run"
+_THREADS = (
     "T_i: from the release until this thread runs. T_s: from there until the last thread has written, so "
     "that it holds the wait for the others. T_w is the same for all of them."
 )
-SHARES = (
+_SHARES = (
     "Shares of the whole time. Not yet running: released, or done with a late step, and waiting for its CPU. "
     "Node-steps per second: while it computed. Waits: context switches in which it gave its CPU away, the "
     "sleep until the next release among them; preemptions: those in which its CPU was taken from it."
 )
-FAST = (
+_FAST = (
     "Simulated / elapsed: above 1 the mean step takes less time than it simulates. Rests between rows, which "
     "keep a real-time thread from locking the machine up, are not in the elapsed time; what the system takes "
     "from a thread within a row is."
 )
-CPU_TIME = (
+_CPU_TIME = (
     "CPU time: of the thread over the whole run, with what it spent spinning for the others. Off CPU: the "
     "rest of the elapsed time, in which it slept for the others, or its CPU was taken from it, by other "
     "threads or by the system's limit on real-time ones. Waits and preemptions: context switches in which it "
@@ -52,7 +59,7 @@ _DEADLINES = (
     "confidence, if they are independent of each other and those to come are like them."
 )
 _NODE_STEPS = "Node-steps per second: masses times steps, over T_s."
-MODEL = (
+_MODEL = (
     "Fastest rehearsed: of a few steps as fast as possible, before the start. State: positions and "
     "velocities, all copies."
 )
@@ -63,33 +70,20 @@ _EQUATION = (
 _TOGETHER = "All threads together: a step begins with the first one that runs."
 
 
-def about_deadlines(seen: Sequence[Account]) -> Iterator[str]:
-    """What the columns mean, as far as they are needed."""
-    yield _DEADLINES
-    if any(one.nodes_per_s is not None for one in seen):
-        yield _NODE_STEPS
-
-
-def about_worst(seen: Account, label: str) -> Iterator[str]:
+def _about_worst(seen: Account, label: str) -> str:
     """What made the worst step long."""
     took = format_duration(seen.worst.dispatch_ns + seen.worst.step_ns)
     where = f"{label}: the" if label else "The"
     sentence = f"{where} longest step, released {seen.worst_at_s:,.3f} s after the start, took {took}"
     culprit = seen.culprit
     if culprit is None:
-        yield f"{sentence}."
-        return
+        return f"{sentence}."
     who = f"{culprit.thread}, which wrote last," if len(seen.threads) > 1 else "the thread"
     spent = f"{format_duration(culprit.took_ns)} {PARTS[culprit.part]}"
-    yield f"{sentence}: {who} spent {spent}, where the median is {format_duration(culprit.usual_ns)}."
+    return f"{sentence}: {who} spent {spent}, where the median is {format_duration(culprit.usual_ns)}."
 
 
-def about_equation(seen: Account) -> tuple[str, ...]:
-    """How to read the three rows."""
-    return (_EQUATION, _TOGETHER) if len(seen.threads) > 1 else (_EQUATION,)
-
-
-def about_positions(runs: Sequence[Run]) -> Iterator[str]:
+def _about_positions(runs: Sequence[Run]) -> Iterator[str]:
     """Whether runs of the same tire came to the same positions."""
     found: dict[tuple[int, int, int | None, int], list[int]] = {}
     for run in runs:
@@ -111,85 +105,6 @@ def about_positions(runs: Sequence[Run]) -> Iterator[str]:
             )
 
 
-def about_endings(seen: Sequence[tuple[Run, str]]) -> Iterator[str]:
-    """Which of the real-fast runs are not the whole simulation."""
-    for run, label in seen:
-        if not real_fast(run).complete:
-            yield f"{label or 'This run'}: not the whole simulation; it ended early, or rows were lost."
-
-
-def share(value: float) -> str:
-    """A small share of all steps, as in a table: ``0.0499%``."""
-    return f"{value * 100:.3g}%"
-
-
-# The tire of garre2014: deadlines, equation (1), where the time went.
-
-
-_NA = "N/A"
-_TOO_FEW = "too few"
-_THIS = "this run"
-
-_DEADLINE_COLUMNS = (
-    "",
-    "steps due",
-    "missed",
-    "late",
-    "passed over",
-    "missed at most",
-    "longest step (us)",
-    "million node-steps/s",
-    "positions",
-)
-_EQUATION_COLUMNS = ("", "mean", "median", "99 %", "worst", "in the worst step")
-_THREAD_COLUMNS = (
-    "",
-    "masses",
-    "T_i median",
-    "T_i 99 %",
-    "T_i worst",
-    "T_s median",
-    "T_s 99 %",
-    "T_s worst",
-    "worst step, T_i",
-    "worst step, T_s",
-)
-_SHARES = (
-    "",
-    "computing",
-    "reading and writing",
-    "waiting for others",
-    "not yet running",
-    "idle",
-    "million node-steps/s",
-    "waits per step",
-    "preemptions per step",
-)
-_FAST = (
-    "",
-    "simulated (s)",
-    "elapsed (s)",
-    "simulated / elapsed",
-    "steps",
-    "step, mean (us)",
-    "million node-steps/s",
-    "steps per row",
-    "positions",
-)
-_MODEL_COLUMNS = (
-    "",
-    "masses",
-    "springs",
-    "step",
-    "stiffness / mass (1/s^2)",
-    "state (MB)",
-    "solver",
-    "vectors",
-    "fastest rehearsed (us)",
-)
-_FAST_COLUMNS = ("", "masses", "CPU time (s)", "off CPU (s)", "waits per step", "preemptions per step")
-
-
 @dataclass(frozen=True)
 class TirePresentation:
     """Presentation of the experiment `tire`."""
@@ -204,8 +119,7 @@ class TirePresentation:
                 grids += _account_grids(seen, label)
         if fast:
             grids.append(_real_fast(fast))
-        for run, label in fast:
-            grids += _fast_threads(run, label)
+        grids += [_fast_threads(run, label) for run, label in fast]
         return [*grids, _models(runs, labels)]
 
     def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
@@ -232,28 +146,30 @@ def _by_pace(
 
 
 def _deadlines(seen: Sequence[tuple[Run, str, Account | None]]) -> Grid:
-    rows = tuple(_deadline_row(run, label, one) for run, label, one in seen)
-    runs = [run for run, _, _ in seen]
+    heads = (
+        "", "steps due", "missed", "late", "passed over", "missed at most", "longest step (us)",
+        "million node-steps/s", "positions",
+    )  # fmt: skip
+    known = [(one, label) for _, label, one in seen if one is not None]
     notes = (
-        *about_deadlines([one for _, _, one in seen if one is not None]),
-        *(sentence for _, label, one in seen if one is not None for sentence in about_worst(one, label)),
-        *about_positions(runs),
+        _DEADLINES,
+        *([_NODE_STEPS] if any(one.nodes_per_s is not None for one, _ in known) else []),
+        *(_about_worst(one, label) for one, label in known),
+        *_about_positions([run for run, _, _ in seen]),
     )
-    return Grid("Deadlines", _DEADLINE_COLUMNS, rows, notes, words=("positions",))
+    return Grid("Deadlines", heads, tuple(_deadline_row(*one) for one in seen), notes, words=("positions",))
 
 
 def _deadline_row(run: Run, label: str, seen: Account | None) -> tuple[str, ...]:
     if seen is None:
-        return (label or _THIS, *(_NA for _ in _DEADLINE_COLUMNS[1:-1]), _positions(run))
+        return (label or _THIS, *(_NA,) * 7, _positions(run))
     misses = seen.misses
     least = "" if misses.exact else "at least "
     return (
         label or _THIS,
         number(misses.released),
-        f"{least}{number(misses.missed_steps)}",
-        f"{least}{number(misses.late)}",
-        f"{least}{number(misses.passed_over)}",
-        _NA if misses.share is None else share(misses.share),
+        *(f"{least}{number(one)}" for one in (misses.missed_steps, misses.late, misses.passed_over)),
+        _NA if misses.share is None else f"{misses.share * 100:.3g}%",
         format_us(seen.response.maximum),
         _millions(seen.nodes_per_s),
         _positions(run),
@@ -264,14 +180,18 @@ def _account_grids(seen: Account, label: str) -> Iterator[Grid]:
     suffix = f", {label}" if label else ""
     yield _equation(seen, f"T = T_i + T_s + T_w in us, T = {format_duration(seen.period_ns)}{suffix}")
     if len(seen.threads) > 1:
-        rows = tuple(_thread_row(one) for one in seen.threads)
-        yield Grid(f"T_i and T_s of each thread in us{suffix}", _THREAD_COLUMNS, rows, (THREADS,))
-    yield Grid(
-        f"Where the time of each thread went{suffix}",
-        _SHARES,
-        tuple(_share_row(one) for one in seen.threads),
-        (SHARES,),
-    )
+        each = (
+            "", "masses", "T_i median", "T_i 99 %", "T_i worst", "T_s median", "T_s 99 %", "T_s worst",
+            "worst step, T_i", "worst step, T_s",
+        )  # fmt: skip
+        rows = tuple(map(_thread_row, seen.threads))
+        yield Grid(f"T_i and T_s of each thread in us{suffix}", each, rows, (_THREADS,))
+    heads = (
+        "", "computing", "reading and writing", "waiting for others", "not yet running", "idle",
+        "million node-steps/s", "waits per step", "preemptions per step",
+    )  # fmt: skip
+    rows = tuple(map(_share_row, seen.threads))
+    yield Grid(f"Where the time of each thread went{suffix}", heads, rows, (_SHARES,))
 
 
 def _equation(seen: Account, title: str) -> Grid:
@@ -287,14 +207,19 @@ def _equation(seen: Account, title: str) -> Grid:
             format_us(seen.worst.room_ns),
         ),
     )
-    return Grid(title, _EQUATION_COLUMNS, rows, about_equation(seen))
+    notes = (_EQUATION, _TOGETHER) if len(seen.threads) > 1 else (_EQUATION,)
+    return Grid(title, ("", "mean", "median", "99 %", "worst", "in the worst step"), rows, notes)
 
 
 def _thread_row(one: ThreadAccount) -> tuple[str, ...]:
-    worst = (
-        (_NA, _NA) if one.worst is None else (format_us(one.worst.dispatch_ns), format_us(one.worst.step_ns))
+    worst = (one.worst.dispatch_ns, one.worst.step_ns) if one.worst is not None else ()
+    return (
+        one.name,
+        number(one.nodes),
+        *_four(one.dispatch)[1:],
+        *_four(one.step)[1:],
+        *(map(format_us, worst) if worst else (_NA, _NA)),
     )
-    return (one.name, number(one.nodes), *_four(one.dispatch)[1:], *_four(one.step)[1:], *worst)
 
 
 def _share_row(one: ThreadAccount) -> tuple[str, ...]:
@@ -310,16 +235,22 @@ def _share_row(one: ThreadAccount) -> tuple[str, ...]:
 
 
 def _real_fast(seen: Sequence[tuple[Run, str]]) -> Grid:
-    runs = [run for run, _ in seen]
-    notes = (FAST, *about_endings(seen), *about_positions(runs))
-    return Grid(
-        "As fast as possible", _FAST, tuple(_fast_row(*one) for one in seen), notes, words=("positions",)
-    )
+    heads = (
+        "", "simulated (s)", "elapsed (s)", "simulated / elapsed", "steps", "step, mean (us)",
+        "million node-steps/s", "steps per row", "positions",
+    )  # fmt: skip
+    cut = [
+        f"{label or 'This run'}: not the whole simulation; it ended early, or rows were lost."
+        for run, label in seen
+        if not real_fast(run).complete
+    ]
+    notes = (_FAST, *cut, *_about_positions([run for run, _ in seen]))
+    rows = tuple(_fast_row(*one) for one in seen)
+    return Grid("As fast as possible", heads, rows, notes, words=("positions",))
 
 
 def _fast_row(run: Run, label: str) -> tuple[str, ...]:
     seen, what = real_fast(run), configuration(run)
-    nodes_per_s = what.nodes * seen.steps / (seen.elapsed_ns / 1e9) if seen.elapsed_ns else None
     return (
         label or _THIS,
         f"{seen.simulated_ns / 1e9:,.3f}",
@@ -327,55 +258,57 @@ def _fast_row(run: Run, label: str) -> tuple[str, ...]:
         _NA if seen.speed is None else number(float(f"{seen.speed:.4g}")),
         number(seen.steps),
         _NA if seen.step_ns is None else format_us(seen.step_ns),
-        _millions(nodes_per_s),
+        _millions(what.nodes * seen.steps / (seen.elapsed_ns / 1e9) if seen.elapsed_ns else None),
         _NA if not seen.rows else number(round(seen.steps / seen.rows)),
         _positions(run),
     )
 
 
-def _fast_threads(run: Run, label: str) -> Iterator[Grid]:
+def _fast_threads(run: Run, label: str) -> Grid:
     result, seen = result_event(run), real_fast(run)
     rows = []
     for book in run.manifest.books:
-        told = result.threads.get(book.source) if result else None
-        switches = (told.voluntary, told.involuntary) if told else (None, None)
+        told = (result.threads.get(book.source) if result else None) or ThreadResult()
+        had_ns = book.cpu_time_ns
         rows.append(
             (
                 book.name,
-                number(told.nodes if told else None),
-                *_cpu_time(book.cpu_time_ns, seen.elapsed_ns),
-                *(_rate(one / seen.steps if one is not None and seen.steps else None) for one in switches),
+                number(told.nodes),
+                _NA if had_ns is None else f"{had_ns / 1e9:,.6f}",
+                _NA if had_ns is None else f"{max(0, seen.elapsed_ns - had_ns) / 1e9:,.6f}",
+                *(
+                    _rate(one / seen.steps if one is not None and seen.steps else None)
+                    for one in (told.voluntary, told.involuntary)
+                ),
             )
         )
-    title = "Each thread, as fast as possible"
-    yield Grid(f"{title}, {label}" if label else title, _FAST_COLUMNS, tuple(rows), (CPU_TIME,))
-
-
-def _cpu_time(cpu_time_ns: int | None, elapsed_ns: int) -> tuple[str, str]:
-    """What a thread had, and what it had not of the elapsed time, at least; in seconds."""
-    if cpu_time_ns is None:
-        return _NA, _NA
-    return f"{cpu_time_ns / 1e9:,.6f}", f"{max(0, elapsed_ns - cpu_time_ns) / 1e9:,.6f}"
+    heads = ("", "masses", "CPU time (s)", "off CPU (s)", "waits per step", "preemptions per step")
+    title = f"Each thread, as fast as possible{f', {label}' if label else ''}"
+    return Grid(title, heads, tuple(rows), (_CPU_TIME,))
 
 
 def _models(runs: Sequence[Run], labels: Sequence[str]) -> Grid:
-    rows = []
-    for run, label in zip(runs, labels, strict=True):
-        what, tire = configuration(run), model(run)
-        rows.append(
-            (
-                label or _THIS,
-                number(tire.nodes),
-                number(tire.springs),
-                format_duration(what.step_ns),
-                number(tire.stiffness_per_mass),
-                _NA if tire.state_bytes is None else f"{tire.state_bytes / 1e6:,.3f}",
-                what.solver,
-                what.vector or "-",
-                _NA if tire.rehearsed_ns is None else format_us(tire.rehearsed_ns),
-            )
-        )
-    return Grid("What was computed", _MODEL_COLUMNS, tuple(rows), (MODEL,))
+    heads = (
+        "", "masses", "springs", "step", "stiffness / mass (1/s^2)", "state (MB)", "solver", "vectors",
+        "fastest rehearsed (us)",
+    )  # fmt: skip
+    rows = tuple(_model_row(run, label) for run, label in zip(runs, labels, strict=True))
+    return Grid("What was computed", heads, rows, (_MODEL,))
+
+
+def _model_row(run: Run, label: str) -> tuple[str, ...]:
+    what, tire = configuration(run), model(run)
+    return (
+        label or _THIS,
+        number(tire.nodes),
+        number(tire.springs),
+        format_duration(what.step_ns),
+        number(tire.stiffness_per_mass),
+        _NA if tire.state_bytes is None else f"{tire.state_bytes / 1e6:,.3f}",
+        what.solver,
+        what.vector or "-",
+        _NA if tire.rehearsed_ns is None else format_us(tire.rehearsed_ns),
+    )
 
 
 def _four(summary: Summary) -> tuple[str, ...]:

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tautochrone.answer.blocks import Figure, Panel, Place
 from tautochrone.answer.charts import responses as charts
+from tautochrone.answer.charts.course import STEPPED, band
+from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Rows, fixed
 from tautochrone.answer.charts.lanes import MISSED
 from tautochrone.answer.charts.responses import ResponseLimit, Responses
-from tautochrone.answer.charts.signs import Sign
+from tautochrone.answer.charts.scales import beside, linear, seconds, time, unit_of, worded_lines
+from tautochrone.answer.charts.signs import MISS_SHAPE, Sign
+from tautochrone.answer.charts.theme import MUTED, series_tone
 from tautochrone.answer.typeset import duration
 from tautochrone.base.words import plural
-from tautochrone.tire import block_charts, step_charts
+from tautochrone.statistics import shape
+from tautochrone.tire import block_charts
 from tautochrone.tire.account import account
 from tautochrone.tire.blocks import Window, Windows, windows_of
-from tautochrone.tire.step_charts import StepCourse, StepPace
-from tautochrone.tire.steps import TeamSteps, start_of, team_of, thread_steps
+from tautochrone.tire.steps import Integers, TeamSteps, start_of, team_of, thread_steps
 
 if TYPE_CHECKING:
     from tautochrone.run.folder import Run
 
 Labelled = Sequence[tuple["Run", str]]
 
+_STRETCHES = 500  # of time that the steps of a run are put into at most; each shows its extremes
+_HEADROOM_OF_DEADLINE = 1.6
+_WORDS = 0.2  # of the time, which words take at most: where crosses stand there, they go to the other end
 _MOST_RUNS = 4  # with blocks of their own; of more, those with the longest steps
 
 
@@ -77,20 +86,74 @@ def over_time(runs: Labelled, prefix: str) -> Iterator[Figure]:
     panels, late = [], 0
     for index, (run, label) in enumerate(runs):
         team = team_of(thread_steps(run))
-        if team is None or not len(team):
-            continue
-        since_ns = team.scheduled_ns - start_of(run)
-        steps = StepCourse(team.period_ns, since_ns, team.dispatch_ns, team.response_ns)
-        late += steps.late
-        panels.append(Panel(Place(prefix, index), label, step_charts.steps(steps, rank=index)))
+        if team is not None and len(team):
+            late += _late(team)
+            panels.append(Panel(Place(prefix, index), label, _course(team, start_of(run), rank=index)))
     if panels:
         caption = [
-            f"Drawn is the longest step of each of up to {step_charts.STRETCHES} stretches of time, so that "
-            "none of the long ones is left out. Thin and grey: the longest T_i."
+            f"Drawn is the longest step of each of up to {_STRETCHES} stretches of time, so that none of the "
+            "long ones is left out. Thin and grey: the longest T_i."
         ]
         if late:
             caption.append("A cross: a stretch in which a step was late.")
         yield Figure("How long steps took, over time", tuple(panels), tuple(caption))
+
+
+def _late(team: TeamSteps) -> int:
+    """How many steps were done at the next release or after it."""
+    return int(np.count_nonzero(team.response_ns >= team.period_ns))
+
+
+def _course(team: TeamSteps, start_ns: int, *, rank: int) -> Chart:
+    """How long the longest step of each stretch of time took, against its deadline.
+
+    Args:
+        start_ns: of the run.
+        rank: place of the run among those of the page: it decides the colour.
+    """
+    since_ns, response_ns, period_ns = team.scheduled_ns - start_ns, team.response_ns, team.period_ns
+    longest, dispatches = _longest(since_ns, response_ns), _longest(since_ns, team.dispatch_ns)
+    lowest = max(1, min(row["high"] for row in [*longest, *dispatches]))
+    highest = max(int(response_ns.max()), period_ns) * _HEADROOM_OF_DEADLINE
+    y = time([lowest, highest], "longest T_i + T_s, and T_i, of each stretch", sparse=True).of("high")
+    stands = {"x": seconds(float(since_ns[-1]) / 1e9).of("at"), "y": y}
+    missed = [row for row in longest if row["high"] >= period_ns]
+    layers = [
+        *_deadline(since_ns, team, y),
+        Rows(dispatches, **stands).line(strokeWidth=1, color=MUTED, **STEPPED),
+        Rows(longest, **stands).line(strokeWidth=1.4, color=series_tone(rank), **STEPPED),
+        Rows(missed, **stands).point(
+            size=40, shape=MISS_SHAPE, color=series_tone(1), tooltip=[("words", "longest"), "when"]
+        ),
+    ]
+    at = int(response_ns.argmax())
+    words = (
+        f"{plural(len(team), 'step')}; the longest took {duration(int(response_ns[at]))}, "
+        f"{since_ns[at] / 1e9:.3f} s after the start; {_late(team):,} were late against a deadline of "
+        f"{duration(period_ns)}."
+    )
+    return Chart(layers, 190, words)
+
+
+def _longest(since_ns: Integers, values: Integers) -> list[dict[str, Any]]:
+    at, _, high = shape.envelope(since_ns, values, _STRETCHES)
+    return [
+        {
+            "at": round(begin / 1e9, 6),
+            "high": max(1, most),
+            "words": duration(most),
+            "when": f"{begin / 1e9:,.3f} s",
+        }
+        for begin, most in zip(at.tolist(), high.tolist(), strict=True)
+    ]
+
+
+def _deadline(since_ns: Integers, team: TeamSteps, y: Channel) -> list[Layer]:
+    row = {"high": team.period_ns, "words": f"deadline {duration(team.period_ns)}"}
+    late_at = since_ns[team.response_ns >= team.period_ns]
+    crowded = bool(np.any(late_at < _WORDS * since_ns[-1]))
+    words = {"x": fixed("width" if crowded else 0), "dy": -7, **beside(not crowded, 4)}
+    return worded_lines([row], {"y": y}, words, strokeWidth=1.2, strokeDash=[5, 3])
 
 
 def shares(runs: Labelled, prefix: str) -> Iterator[Figure]:
@@ -119,16 +182,21 @@ def distribution(runs: Labelled, prefix: str) -> Iterator[Figure]:
         return
     periods = dict.fromkeys(team.period_ns for _, team in whole)
     limits = [ResponseLimit("deadline", period_ns) for period_ns in periods]
-    panels = (
-        _spread(f"{prefix}-response", "T_i + T_s", whole, labels, limits),
-        _spread(f"{prefix}-step", "T_s", whole, labels, []),
-        _spread(f"{prefix}-dispatch", "T_i", whole, labels, []),
-    )
+    measured = {
+        "T_i + T_s": ("response", [team.response_ns for _, team in whole], limits),
+        "T_s": ("step", [team.step_ns for _, team in whole], []),
+        "T_i": ("dispatch", [team.dispatch_ns for _, team in whole], []),
+    }
+    panels = []
+    for what, (name, values, drawn) in measured.items():
+        found = [Responses(label, own) for (label, _), own in zip(whole, values, strict=True)]
+        chart = charts.responses(found, drawn, runs=labels, title=what, counted="steps")
+        panels.append(Panel(Place(f"{prefix}-{name}"), what, chart))
     caption = (
         "Each line falls from the shortest time to the longest, where its mark is: the share of all steps "
         "that took so long or longer.",
     )
-    yield Figure("How long steps took", panels, caption)
+    yield Figure("How long steps took", tuple(panels), caption)
 
 
 def speed(runs: Labelled, prefix: str) -> Iterator[Figure]:
@@ -136,12 +204,12 @@ def speed(runs: Labelled, prefix: str) -> Iterator[Figure]:
     panels = []
     for index, (run, label) in enumerate(runs):
         first = min(run.sources)
-        begin, elapsed, steps = (run.column(name, first) for name in ("begin_ns", "end_ns", "steps"))
+        begin, end, steps = (run.column(name, first) for name in ("begin_ns", "end_ns", "steps"))
         counted = steps > 0
         if counted.any():
-            begin, elapsed = begin[counted], elapsed[counted] - begin[counted]
-            pace = StepPace(begin - begin[0], elapsed // steps[counted])
-            panels.append(Panel(Place(prefix, index), label, step_charts.pace(pace, rank=index)))
+            begin, elapsed = begin[counted], end[counted] - begin[counted]
+            chart = _pace(begin - begin[0], elapsed // steps[counted], rank=index)
+            panels.append(Panel(Place(prefix, index), label, chart))
     if panels:
         caption = (
             "The mean step of each row of steps, from the fastest to the slowest of a stretch of time. The "
@@ -150,17 +218,23 @@ def speed(runs: Labelled, prefix: str) -> Iterator[Figure]:
         yield Figure("How fast it was, over time", tuple(panels), caption)
 
 
-def _spread(
-    panel: str,
-    what: str,
-    teams: Sequence[tuple[str, TeamSteps]],
-    labels: Sequence[str],
-    limits: Sequence[ResponseLimit],
-) -> Panel:
-    measured = {"T_i + T_s": "response_ns", "T_s": "step_ns", "T_i": "dispatch_ns"}[what]
-    found = [Responses(label, getattr(team, measured)) for label, team in teams]
-    chart = charts.responses(found, limits, runs=labels, title=what, counted="steps")
-    return Panel(Place(panel), what, chart)
+def _pace(begin_ns: Integers, step_ns: Integers, *, rank: int) -> Chart:
+    """Of each stretch of time the fastest and the slowest row of steps, by the mean step of each row."""
+    at, low, high = shape.envelope(begin_ns, step_ns, _STRETCHES)
+    largest = int(high.max())
+    length, unit = unit_of(largest)
+    rows = [
+        {"at": begin / 1e9, "low": least / length, "high": most / length, "words": duration(most)}
+        for begin, least, most in zip(at.tolist(), low.tolist(), high.tolist(), strict=True)
+    ]
+    x = seconds(float(at[-1]) / 1e9).of("at")
+    y = linear(0, largest / length * 1.1, f"mean step ({unit})", tickCount=5, format="~r", grid=True)
+    least, most = duration(int(step_ns.min())), duration(int(step_ns.max()))
+    words = (
+        f"{plural(len(step_ns), 'row')} of steps; the mean step took {least} to {most}, in the middle "
+        f"{duration(float(np.median(step_ns)))}."
+    )
+    return Chart(band(rows, x, y, 1.4, [("words", "mean step")], color=series_tone(rank)), 150, words)
 
 
 def _about_scales(windows: Windows) -> str:
