@@ -4,13 +4,14 @@ Windows are cut around steps that tell something: the worst one, a typical one, 
 deadline. Blocks are drawn, so a window holds at most some hundreds of them for each thread.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from tautochrone.tire.steps import Integers, Steps, TeamSteps, ThreadSteps, team_of
+from tautochrone.tire.steps import COLUMNS, Integers, TeamSteps, ThreadSteps, team_of
 
 Kind = Literal["dispatch", "reading", "forces", "integration", "computing", "writing", "waiting", "idle"]
 """``computing``: forces and integration in one, of a solver that does not do one after the other."""
@@ -88,7 +89,7 @@ class Windows:
     @property
     def one_scale(self) -> bool:
         """Whether the worst and the typical step are drawn on one scale."""
-        return _length(self.worst) == _length(self.typical)
+        return self.worst.end_ns - self.worst.begin_ns == self.typical.end_ns - self.typical.begin_ns
 
     @property
     def every(self) -> tuple[Window, ...]:
@@ -122,10 +123,7 @@ def windows_of(threads: Callable[[], Iterable[ThreadSteps]], start_ns: int) -> W
         for frame, own in zip(frames, cut, strict=True):
             own.append(_touching(thread, frame))
     last_ns = int(team.scheduled_ns[-1]) + team.period_ns
-    windows = [
-        _window(frame, Steps(team.period_ns, tuple(own)), start_ns, last_ns)
-        for frame, own in zip(frames, cut, strict=True)
-    ]
+    windows = [_window(frame, own, start_ns, last_ns) for frame, own in zip(frames, cut, strict=True)]
     return Windows(windows[0], windows[1], windows[2] if len(windows) > 2 else None)
 
 
@@ -161,34 +159,23 @@ def _frame(team: TeamSteps, at: int, start_ns: int, length_ns: int | None) -> _F
     return _Frame(release, response, begin, end)
 
 
-def _window(frame: _Frame, steps: Steps, start_ns: int, last_ns: int) -> Window:
-    blocks = (_blocks(thread, place, frame, start_ns) for place, thread in enumerate(steps.threads))
+def _window(frame: _Frame, threads: Sequence[ThreadSteps], start_ns: int, last_ns: int) -> Window:
+    blocks = (_blocks(thread, place, frame, start_ns) for place, thread in enumerate(threads))
     return Window(
-        step=(frame.release_ns - start_ns) // steps.period_ns,
+        step=(frame.release_ns - start_ns) // threads[0].period_ns,
         at_s=(frame.release_ns - start_ns) / 1e9,
         response_ns=frame.response_ns,
         begin_ns=frame.begin_ns,
         end_ns=frame.end_ns,
         blocks=tuple(block for one in blocks for block in one),
-        due=tuple(_due(steps, frame, start_ns, last_ns)),
+        due=tuple(_due(threads, frame, start_ns, last_ns)),
     )
 
 
 def _blocks(thread: ThreadSteps, place: int, frame: _Frame, start_ns: int) -> Iterator[Block]:
     """What a thread did in the window."""
-    edges = np.stack(
-        [
-            thread.ready_ns,
-            thread.start_ns,
-            thread.read_ns,
-            thread.forces_ns,
-            thread.integrated_ns,
-            thread.written_ns,
-            thread.finished_ns,
-            thread.finished_ns + thread.blue_ns,
-        ],
-        axis=1,
-    )
+    instants = (thread.ready_ns, *(getattr(thread, name) for name in COLUMNS[1:]))
+    edges = np.stack([*instants, thread.finished_ns + thread.blue_ns], axis=1)
     numbers = ((thread.scheduled_ns - start_ns) // thread.period_ns).tolist()
     for step, row in zip(numbers, (edges - frame.release_ns).tolist(), strict=True):
         lasting = [one for one in zip(_KINDS, row[:-1], row[1:], strict=True) if one[1] < one[2]]
@@ -209,41 +196,26 @@ def _touching(thread: ThreadSteps, frame: _Frame) -> ThreadSteps:
     return thread.between(int(thread.scheduled_ns[first]) if first < len(thread) else until_ns, until_ns)
 
 
-def _due(steps: Steps, frame: _Frame, start_ns: int, last_ns: int) -> Iterator[Due]:
+def _due(threads: Sequence[ThreadSteps], frame: _Frame, start_ns: int, last_ns: int) -> Iterator[Due]:
     """Every release inside the window, up to the last deadline of the run."""
-    period_ns, release = steps.period_ns, frame.release_ns
-    releases, ends = _all_steps(steps)
+    period_ns, release = threads[0].period_ns, frame.release_ns
+    recorded = {
+        own: end
+        for thread in threads
+        for own, end in zip(thread.scheduled_ns.tolist(), thread.finished_ns.tolist(), strict=True)
+    }
+    releases = sorted(recorded)
+
+    def is_passed_over(at: int) -> bool:
+        """Not recorded, and the step before was not done at this release: it was busy, and not lost."""
+        before = bisect_left(releases, at) - 1
+        return at not in recorded and before >= 0 and recorded[releases[before]] >= at
+
+    def met(own: int) -> bool | None:
+        if own in recorded:
+            return bool(recorded[own] < own + period_ns)
+        return False if is_passed_over(own) else None
+
     first = release + (frame.begin_ns // period_ns + 1) * period_ns if frame.begin_ns < 0 else release
     for at in range(first, min(release + frame.end_ns, last_ns + 1), period_ns):
-        yield Due(
-            at_ns=at - release,
-            step=(at - start_ns) // period_ns,
-            met=_met(releases, ends, at - period_ns, at),
-            passed_over=_passed_over(releases, ends, at),
-        )
-
-
-def _all_steps(steps: Steps) -> tuple[Integers, Integers]:
-    """Release and end of every step that a thread recorded, rising."""
-    releases = np.concatenate([one.scheduled_ns for one in steps.threads])
-    ends = np.concatenate([one.finished_ns for one in steps.threads])
-    found, first = np.unique(releases, return_index=True)
-    return found, ends[first]
-
-
-def _met(releases: Integers, ends: Integers, release: int, deadline: int) -> bool | None:
-    at = int(np.searchsorted(releases, release))
-    if at < len(releases) and releases[at] == release:
-        return bool(ends[at] < deadline)
-    return False if _passed_over(releases, ends, release) else None
-
-
-def _passed_over(releases: Integers, ends: Integers, release: int) -> bool:
-    """Not recorded, and the step before was not done at this release: it was busy, and not lost."""
-    at = int(np.searchsorted(releases, release))
-    there = at < len(releases) and releases[at] == release
-    return not there and at > 0 and bool(ends[at - 1] >= release)
-
-
-def _length(window: Window) -> int:
-    return window.end_ns - window.begin_ns
+        yield Due(at - release, (at - start_ns) // period_ns, met(at - period_ns), is_passed_over(at))

@@ -17,7 +17,7 @@ import numpy as np
 from tautochrone.judge.tire_run import configuration, deadline_misses, real_fast
 from tautochrone.run.folder import Run
 from tautochrone.tire.limit_question import LimitQuestion
-from tautochrone.tire.steps import Steps, ThreadSteps, start_of, steps_of, team_of
+from tautochrone.tire.steps import ThreadSteps, start_of, team_of, thread_steps
 
 CONDITION = "search"
 """Under this name a run says to which search it belongs."""
@@ -327,8 +327,8 @@ def trial_of(run: Run) -> LimitTrial:
     """
     told: Mapping[str, Any] = run.manifest.conditions[CONDITION]
     books = deadline_misses(run)
-    steps = steps_of(run)
-    team = team_of(steps.threads)
+    threads = tuple(thread_steps(run))
+    team = team_of(threads)
     response_ns = team.response_ns if team is not None else np.empty(0, np.int64)
     known = len(response_ns) >= FEWEST_TYPICAL
     released = books.released or len(response_ns)
@@ -342,35 +342,31 @@ def trial_of(run: Run) -> LimitTrial:
         allowed=int(told["question"]["misses"]),
         typical_ns=float(np.median(response_ns)) if known else None,
         worst_ns=int(response_ns.max()) if len(response_ns) else None,
-        late_step=late_step(steps, start_of(run)),
+        late_step=late_step(threads, start_of(run)),
         run=run.id,
-        took_s=released * steps.period_ns / 1e9,
+        took_s=released * threads[0].period_ns / 1e9 if threads else 0.0,
     )
 
 
-def late_step(steps: Steps, start_ns: int) -> LateStep | None:
+def late_step(threads: Sequence[ThreadSteps], start_ns: int) -> LateStep | None:
     """The first late step of a run; None: no thread recorded one.
 
     Args:
         start_ns: the first release that counts.
     """
-    late = [(int(one.scheduled_ns[at]), one, at) for one in steps.threads for at in _late(one)[:1]]
+    late = [int(one.scheduled_ns[one.room_ns <= 0][0]) for one in threads if (one.room_ns <= 0).any()]
     if not late:
         return None
-    release_ns = min(release for release, _, _ in late)
-    seen = [(one, at) for one in steps.threads if (at := one.index_of(release_ns)) is not None]
+    release_ns = min(late)
+    seen = [(one, at) for one in threads if (at := one.index_of(release_ns)) is not None]
     last, at = max(seen, key=lambda pair: pair[0].written_ns[pair[1]])
     typical = [np.median(part) for part in _parts(last)] if len(last) >= FEWEST_TYPICAL else None
     return LateStep(
-        number=(release_ns - start_ns) // steps.period_ns + 1,
+        number=(release_ns - start_ns) // last.period_ns + 1,
         thread=last.name,
         parts=Parts(*(float(part[at]) for part in _parts(last))),
         typical=Parts(*map(float, typical)) if typical is not None else None,
     )
-
-
-def _late(thread: ThreadSteps) -> Sequence[int]:
-    return np.flatnonzero(thread.room_ns <= 0).tolist()
 
 
 def _parts(thread: ThreadSteps) -> tuple[np.ndarray[Any, Any], ...]:

@@ -146,14 +146,6 @@ class ThreadSteps(Timed):
         return replace(self, **{column: getattr(self, column)[first:last].copy() for column in COLUMNS})
 
 
-@dataclass(frozen=True)
-class Steps:
-    """All threads of a run. Rows that a full buffer lost are missing from the thread that lost them."""
-
-    period_ns: int
-    threads: tuple[ThreadSteps, ...]
-
-
 @dataclass(frozen=True, kw_only=True)
 class TeamSteps(Timed):
     """The steps of all threads together, those that no thread lost: begun by the first one that ran."""
@@ -190,17 +182,6 @@ def thread_steps(run: Run) -> Iterator[ThreadSteps]:
             replays=replays,
             **{column: run.column(column, source).astype(np.int64, copy=False) for column in COLUMNS},
         )
-
-
-def steps_of(run: Run) -> Steps:
-    """All threads of a real-time run at once.
-
-    Raises:
-        UsageError: the run is of another experiment, or of another pace.
-        DamagedError: the samples can't be read.
-    """
-    threads = tuple(thread_steps(run))
-    return Steps(threads[0].period_ns if threads else 0, threads)
 
 
 def team_of(threads: Iterable[ThreadSteps]) -> TeamSteps | None:
