@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_rate, parse_duration_ns, parse_period_ns
-from tautochrone.base.words import plural
 from tautochrone.experiments import Value
 from tautochrone.measure.document.document import Document
 from tautochrone.measure.grid import chosen_of, grid_document
@@ -54,11 +53,6 @@ def parse_threads(text: str, option: str = "--threads") -> tuple[int, ...]:
     if 0 in found:
         raise UsageError(f"{option} {text}: 0 threads compute nothing", "Give 1 or more.")
     return found
-
-
-def team_in_words(threads: int) -> str:
-    """``1 thread``, ``2 threads``."""
-    return plural(threads, "thread")
 
 
 def _see_multiples(named: Sequence[int], option: str) -> None:

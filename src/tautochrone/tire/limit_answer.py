@@ -26,10 +26,9 @@ from tautochrone.answer.document import (
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration
-from tautochrone.base.words import upper_first
+from tautochrone.base.words import plural, upper_first
 from tautochrone.judge.tire_run import miss_bound
 from tautochrone.run.manifest import Manifest
-from tautochrone.tire.grid_question import team_in_words
 from tautochrone.tire.limit_judge import CONDITION, Limit, LimitTrial
 from tautochrone.tire.limit_results import (
     LimitResults,
@@ -81,7 +80,7 @@ def document(results: LimitResults) -> Document:
             places,
             heads=(("Threads", True), ("Number", True), ("What", False)),
             labels=tuple(
-                f"{team_in_words(int(threads))}, number {number}" if several else f"number {number}"
+                f"{plural(int(threads), 'thread')}, number {number}" if several else f"number {number}"
                 for threads, number in places
             ),
             one_of_each=True,
@@ -123,7 +122,7 @@ def _how(results: LimitResults) -> Iterator[str]:
 def _why(results: LimitResults) -> Iterator[Block]:
     for limit in results.limits:
         if len(results.limits) > 1:
-            yield Subheading(team_in_words(limit.threads))
+            yield Subheading(plural(limit.threads, "thread"))
         yield Statements(tuple(map(Sentence, sentences(limit))))
     yield from (Sentence(one, "note") for one in results.findings())
 
@@ -138,7 +137,7 @@ def sentences(limit: Limit) -> list[str]:
 def _lacking(results: LimitResults) -> Iterator[Block]:
     for limit in results.limits:
         if limit.end == "unfinished":
-            yield Sentence(f"{team_in_words(limit.threads)}: The search was stopped before its end.")
+            yield Sentence(f"{plural(limit.threads, 'thread')}: The search was stopped before its end.")
 
 
 def _trials(results: LimitResults) -> Iterator[Block]:
@@ -196,7 +195,7 @@ def trials(limit: Limit) -> TypedTable:
             f"{speed.nodes / speed.step_ns * 1e3:,.0f} million masses a second."
         )
     rows = tuple(_trial(limit, one) for one in limit.trials)
-    return TypedTable(f"Trials, {team_in_words(limit.threads)}", heads, rows, tuple(notes))
+    return TypedTable(f"Trials, {plural(limit.threads, 'thread')}", heads, rows, tuple(notes))
 
 
 def _trial(limit: Limit, trial: LimitTrial) -> tuple[TypedCell, ...]:

@@ -9,7 +9,7 @@ from tautochrone.answer.charts.scales import Scale, logarithmic, time, time_tick
 from tautochrone.answer.charts.signs import MISS_SHAPE, Sign
 from tautochrone.answer.charts.theme import series_tone
 from tautochrone.answer.typeset import duration, number
-from tautochrone.tire.grid_question import team_in_words
+from tautochrone.base.words import plural
 from tautochrone.tire.limit_judge import LimitTrial
 from tautochrone.tire.limit_results import LimitResults
 
@@ -59,7 +59,9 @@ def figures(results: LimitResults, prefix: str) -> list[Figure]:
         Figure(
             "Release to the end of the step, over masses",
             tuple(
-                Panel(Place(f"{prefix}-limit", threads), team_in_words(threads), _chart(own, period_ns, x, y))
+                Panel(
+                    Place(f"{prefix}-limit", threads), plural(threads, "thread"), _chart(own, period_ns, x, y)
+                )
                 for threads, own in panels.items()
             ),
             (_CAPTION,),

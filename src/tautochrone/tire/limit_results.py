@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tautochrone.base.units import format_duration, format_rate
+from tautochrone.base.words import plural
 from tautochrone.judge.tire_run import miss_bound
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
-from tautochrone.tire.grid_question import team_in_words
 from tautochrone.tire.limit_judge import CROWDED, LateStep, Limit, Limiter, LimitTrial
 from tautochrone.tire.limit_search import LimitFindings, LimitSearch
 
@@ -28,7 +28,7 @@ _RARE_PARTS = {
 
 def answer(limit: Limit) -> str:
     """The answer as one sentence."""
-    largest, team = limit.largest, team_in_words(limit.threads)
+    largest, team = limit.largest, plural(limit.threads, "thread")
     if largest is not None:
         unless = f" but {largest.missed:,}" if largest.missed else ""
         sentence = (
@@ -249,7 +249,7 @@ class LimitResults:
             return f"No tire met every deadline at {rate}" + ("" if self.finished else " so far")
         known = [
             (f"{limit.largest.nodes:,} masses" if limit.largest else "none")
-            + f" with {team_in_words(limit.threads)}"
+            + f" with {plural(limit.threads, 'thread')}"
             for limit in self.limits
             if limit.largest or limit.end != "unfinished"
         ]

@@ -13,6 +13,7 @@ from secrets import token_hex
 from typing import Any
 
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
+from tautochrone.base.words import plural
 from tautochrone.experiments import EXPERIMENTS, Given, Value
 from tautochrone.machine.facts import Facts
 from tautochrone.machine.tree import Tree
@@ -26,7 +27,7 @@ from tautochrone.run.folder import Run
 from tautochrone.run.named import latest_named, one_named
 from tautochrone.run.store import Store
 from tautochrone.target.target import Target
-from tautochrone.tire.grid_question import EXPERIMENT, team_in_words
+from tautochrone.tire.grid_question import EXPERIMENT
 from tautochrone.tire.limit_course import LimitBound, LimitCourse, LimitTry, least_nodes
 from tautochrone.tire.limit_judge import CONDITION, SPEED, Limit, LimitTrial, Speed, speed_of, trial_of
 from tautochrone.tire.limit_question import LimitQuestion, Wish
@@ -209,7 +210,7 @@ def _cell_of(
     return Cell(
         experiment=EXPERIMENT,
         options=prepared.options,
-        title=f"{wanted.nodes:,} masses, {team_in_words(own.threads)}, {_WORDS[wanted.purpose]}",
+        title=f"{wanted.nodes:,} masses, {plural(own.threads, 'thread')}, {_WORDS[wanted.purpose]}",
         load=wish.load,
         expected_s=prepared.expected_s,
         command=command,

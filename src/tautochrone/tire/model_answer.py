@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from tautochrone.answer.blocks import Grid
@@ -11,7 +11,6 @@ from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_us
 from tautochrone.base.words import plural, upper_first
 from tautochrone.statistics.regression import Estimate
-from tautochrone.tire.grid_question import team_in_words
 from tautochrone.tire.grid_results import tire_kind
 from tautochrone.tire.model_fit import TOLERANCE, ModelFit
 from tautochrone.tire.model_judge import Attempt, ModelResults, ModelStudy, Variant
@@ -30,10 +29,6 @@ from tautochrone.tire.model_words import (
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure
     from tautochrone.tire.grid_results import TireResults
-
-
-# The tables of the model of the step: where it holds, its constants, what explains more, every
-# point.
 
 
 _UNKNOWN = "N/A"
@@ -63,36 +58,19 @@ _ABOUT_POINTS = (
 )
 
 
-def tables_of(model: ModelResults) -> list[Grid]:
-    """All of them, in the order of the page."""
-    return [
-        _verdicts(model),
-        _constants(model),
-        *_variants(model),
-        *_all_points(model),
-    ]
-
-
 def _verdicts(model: ModelResults) -> Grid:
     lines = []
     for study in model.studies:
         for attempt in study.attempts:
-            lines.append(_verdict(study, team_in_words(attempt.threads), attempt.whole))
+            lines.append(_verdict(study, plural(attempt.threads, "thread"), attempt.whole))
             if attempt.within is not None and attempt.within is not attempt.whole:
-                lines.append(_verdict(study, team_in_words(attempt.threads), attempt.within))
+                lines.append(_verdict(study, plural(attempt.threads, "thread"), attempt.within))
         if study.together is not None:
             lines.append(_verdict(study, f"{teams_of(study.together.threads)} as one", study.together))
     heads = (
-        "",
-        "masses",
-        "equation",
-        "off where tested",
-        "most off",
-        "at masses",
-        "runs p",
-        "trend p",
+        "", "masses", "equation", "off where tested", "most off", "at masses", "runs p", "trend p",
         "lack of fit p",
-    )
+    )  # fmt: skip
     return Grid(
         "Where equation (2) holds", heads, tuple(lines), (_ABOUT_VERDICTS,), words=("masses", "equation")
     )
@@ -153,7 +131,7 @@ def _fitted(study: ModelStudy, fit: ModelFit) -> Iterator[tuple[str, ...]]:
     yield f"T_mass, {at}", *_valued(constants.mass), f"integration / e, {runs}"
     for count, access in constants.access.items():
         own = f"{plural(access.count, 'run')} with {masses}"
-        yield f"N_ipc T_ipc, {study.policy}, {team_in_words(count)}", *_valued(access), f"red / 4e, {own}"
+        yield f"N_ipc T_ipc, {study.policy}, {plural(count, 'thread')}", *_valued(access), f"red / 4e, {own}"
 
 
 def _latency(study: ModelStudy, latency: MechanismLatency, of: str) -> tuple[str, ...]:
@@ -174,7 +152,7 @@ def _switches(study: ModelStudy) -> tuple[str, ...]:
 
 
 def _locks(study: ModelStudy, attempt: Attempt) -> Iterator[tuple[str, ...]]:
-    of = f", {team_in_words(attempt.threads)}"
+    of = f", {plural(attempt.threads, 'thread')}"
     yield _latency(study, attempt.ipc, of)
     name = f"{study.policy}{of}"
     fitted = fitted_share(study, attempt)
@@ -188,7 +166,7 @@ def _variants(model: ModelResults) -> Iterator[Grid]:
     lines = []
     for study in model.studies:
         for attempt in study.attempts:
-            name = f"{study.policy}, {team_in_words(attempt.threads)}"
+            name = f"{study.policy}, {plural(attempt.threads, 'thread')}"
             lines.append((name, "as printed", _percent(attempt.whole.held_out), ""))
             if attempt.split is not None:
                 lines.append((name, attempt.split.formula, *_variant(attempt.split)))
@@ -224,7 +202,7 @@ def _points(study: ModelStudy, attempt: Attempt, notes: list[str]) -> Grid:
     )  # fmt: skip
     if not fit.holds:
         notes = ["The prediction is that of a fit that is refused.", *notes]
-    title = f"{study.policy}, {team_in_words(attempt.threads)}: T_s in us"
+    title = f"{study.policy}, {plural(attempt.threads, 'thread')}: T_s in us"
     return Grid(title, heads, lines, tuple(notes), words=("point",))
 
 
@@ -288,12 +266,15 @@ def sentences(results: TireResults) -> list[str]:
 
 def tables(results: TireResults) -> list[Grid]:
     """Where it holds, its constants, what would explain more, and every point."""
-    return tables_of(results.model) if results.model is not None else []
+    model = results.model
+    if model is None:
+        return []
+    return [_verdicts(model), _constants(model), *_variants(model), *_all_points(model)]
 
 
 def figures(results: TireResults, prefix: str) -> list[Figure]:
     """Predicted against measured, and the difference, for each policy."""
-    from tautochrone.answer.blocks import Figure, Panel, Place
+    from tautochrone.answer.blocks import Panel, Place
     from tautochrone.tire import model_charts as charts
 
     found = []
@@ -310,7 +291,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
                 tuple(
                     Panel(
                         Place(f"{prefix}-{study.policy}-times", count),
-                        f"{team_in_words(count)}{', refused' if count in refused else ''}",
+                        f"{plural(count, 'thread')}{', refused' if count in refused else ''}",
                         charts.model_times(own, within=together, threads=counts),
                     )
                     for count, own in drawn.items()
@@ -357,44 +338,37 @@ def concluded(results: TireResults) -> dict[str, Any]:
     }
 
 
-def _study(study: ModelStudy) -> dict[str, Any]:
+def _study(study: ModelStudy) -> dict[str, object]:
     return {
         "policy": study.policy,
         "switch": asdict(study.switch),
         "sentences": sentences_of(study),
         "threads": [_attempt(study, one) for one in study.attempts],
-        "together": _fit(study.together) if study.together is not None else None,
+        "together": study.together and _fit(study.together),
     }
 
 
-def _attempt(study: ModelStudy, attempt: Attempt) -> dict[str, Any]:
-    within, fitted = attempt.within, fitted_share(study, attempt)
+def _attempt(study: ModelStudy, attempt: Attempt) -> dict[str, object]:
+    fitted = fitted_share(study, attempt)
     return {
         "threads": attempt.threads,
         "whole": _fit(attempt.whole),
-        "within": _fit(within) if within is not None else None,
+        "within": attempt.within and _fit(attempt.within),
         "ipc": asdict(attempt.ipc),
-        "n_ipc_fitted": asdict(fitted) if fitted is not None else None,
+        "n_ipc_fitted": fitted and asdict(fitted),
         "n_ipc_counted": attempt.counted,
-        "split": asdict(attempt.split) if attempt.split is not None else None,
-        "line": asdict(attempt.line) if attempt.line is not None else None,
+        "split": attempt.split and asdict(attempt.split),
+        "line": attempt.line and asdict(attempt.line),
         "points": [{**asdict(row), "predicted_ns": row.predicted.step_ns} for row in rows(study, attempt)],
         "runs": [one.run for one in attempt.points],
     }
 
 
-def _fit(fit: ModelFit) -> dict[str, Any]:
+def _fit(fit: ModelFit) -> dict[str, object]:
     """Without constants where it is refused: they are none."""
-    constants = fit.constants if fit.holds else None
-    return {
-        "threads": list(fit.threads),
-        "nodes": list(fit.nodes),
-        "holds": fit.holds,
-        "refused": list(fit.refused),
-        "held_out": fit.held_out,
-        "structure": asdict(fit.structure) if fit.structure is not None else None,
-        "constants": asdict(constants) if constants is not None else None,
-    }
+    table = asdict(replace(fit, predictions=(), constants=fit.constants if fit.holds else None))
+    del table["predictions"]
+    return {**table, "holds": fit.holds}
 
 
 KIND = tire_kind("The model of the step", sentences, tables, figures, concluded)

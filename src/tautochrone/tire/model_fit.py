@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tautochrone.base.words import plural, upper_first
 from tautochrone.statistics.regression import (
     Estimate,
     LackOfFit,
@@ -20,9 +21,6 @@ from tautochrone.statistics.regression import (
     trend_test,
 )
 from tautochrone.tire.model_measured import MechanismLatency, ModelPoint
-
-# When equation (2) of garre2014 does not hold for some points, and why; the limits are stated here.
-
 
 Floats = npt.NDArray[np.float64]
 
@@ -121,7 +119,8 @@ def reasons(
     nodes: dict[int, set[int]] = {}
     for one in points:
         nodes.setdefault(one.threads, set()).add(one.nodes)
-    fewest, rest = (min(map(len, sets)) for sets in _sides(list(nodes.values()), fitted))
+    fewest = min(len(own & fitted) for own in nodes.values())
+    rest = min(len(own - fitted) for own in nodes.values())
     if fewest < FEWEST_FITTED or rest < FEWEST_TESTED:
         found.append(
             f"There are too few points: {fewest} numbers of masses to fit on and {rest} to test on; it takes "
@@ -131,7 +130,7 @@ def reasons(
         if not math.isfinite(value) or value < 0:
             found.append(f"{name} comes out as {value:.3g} ns, which no time can be.")
     if unknown_switch:
-        found.append(f"{unknown_switch[:1].upper()}{unknown_switch[1:]}.")
+        found.append(f"{upper_first(unknown_switch)}.")
     if held_out is not None and held_out > TOLERANCE:
         found.append(
             f"At the points that it was not fitted on it is off by {held_out:.0%} (median); at most "
@@ -140,11 +139,6 @@ def reasons(
     if structure is not None:
         found += _structured(structure)
     return tuple(found)
-
-
-def _sides(nodes: Sequence[set[int]], fitted: frozenset[int]) -> tuple[list[set[int]], list[set[int]]]:
-    """Of each number of threads the masses to fit on, and the rest."""
-    return [own & fitted for own in nodes], [own - fitted for own in nodes]
 
 
 def _structured(structure: Structure) -> list[str]:
@@ -158,7 +152,7 @@ def _structured(structure: Structure) -> list[str]:
             "that is no chance" if structure.over_masses else "more repetitions would tell whether by chance"
         )
         found.append(
-            f"{begin}{worst.nodes:,} masses in {_threads(worst.threads)} take {size:.0%} {more} than "
+            f"{begin}{worst.nodes:,} masses in {plural(worst.threads, 'thread')} take {size:.0%} {more} than "
             f"predicted; {end} ({chance(structure)})."
         )
     if structure.over_threads and structure.between > MATERIAL:
@@ -194,10 +188,6 @@ def _threads_p(groups: Sequence[Floats]) -> float | None:
     from scipy import stats
 
     return float(stats.kruskal(*groups).pvalue)
-
-
-def _threads(count: int) -> str:
-    return "1 thread" if count == 1 else f"{count} threads"
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,6 @@ from tautochrone.tire.model_measured import (
 )
 from tautochrone.tire.model_question import needed_mechanisms, stored_mechanism
 
-# Beside equation (2) of garre2014: what would explain a step better, and what T_s tells by itself.
-
 
 @dataclass(frozen=True)
 class Variant:
@@ -253,9 +251,6 @@ def _counted(points: Sequence[ModelPoint]) -> float | None:
     blocked = [one.blocked * one.steps for one in points if one.blocked is not None]
     accesses = sum(one.accesses * one.steps for one in points)
     return sum(blocked) / accesses if accesses and len(blocked) == len(points) else None
-
-
-# What a grid for the model of the step comes to, from the store alone: points, mechanisms, fits.
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,6 @@ from tautochrone.run.folder import Run
 from tautochrone.statistics.regression import Estimate
 from tautochrone.tire.steps import ThreadSteps, thread_steps
 
-# The model of the step: equation (2) of garre2014, section 4.5, its terms, and what runs say of
-# each.
-
-
 _TO_SLEEP_NS = 1_000
 """A thread that waits shorter than this, without spinning, may find the others there before it is asleep."""
 
@@ -90,35 +86,52 @@ def point_of(run: Run) -> ModelPoint | None:
     spin_ns = int((header.get("parameters") or {}).get("spin_ns") or 0)
     lossless = all(not book.dropped for book in run.manifest.books)
     described = {one["source"]: one.get("nodes") for one in header.get("sources", ())}
-    found: list[ModelPoint] = []
+    steps: list[int] = []
+    means: list[tuple[float, ...]] = []
+    counts: list[tuple[float | None, ...]] = []
     for thread in thread_steps(run):
         told = (result.threads.get(thread.source) if result else None) or ThreadResult()
         masses = told.nodes if told.nodes is not None else described.get(thread.source)
         if not len(thread) or not masses:
             return None
-        steps = len(thread)
-        found.append(
-            ModelPoint(
-                run=run.id,
-                nodes=what.nodes,
-                threads=what.threads,
-                policy=what.policy,
-                repetition=int((run.manifest.conditions.get("plan") or {}).get("repetition") or 1),
-                apart=len(set(what.cpus)) > 1 or (None in what.cpus and what.threads > 1),
-                masses=masses,
-                steps=steps,
-                reading_ns=float(thread.reading_ns.mean()) - clock_ns,
-                forces_ns=float((thread.forces_ns - thread.read_ns).mean()) - clock_ns,
-                integration_ns=float((thread.integrated_ns - thread.forces_ns).mean()) - clock_ns,
-                writing_ns=float(thread.writing_ns.mean()) - clock_ns,
-                meeting_ns=float(thread.waiting_ns.mean()),
-                switches=told.involuntary / steps if told.involuntary is not None and lossless else None,
-                blocked=_blocked(thread, told.voluntary, spin_ns) / steps
-                if told.voluntary is not None and lossless
-                else None,
-            )
+        steps.append(len(thread))
+        timed = (
+            thread.reading_ns,
+            thread.forces_ns - thread.read_ns,
+            thread.integrated_ns - thread.forces_ns,
+            thread.writing_ns,
         )
-    return _mean_of(found) if found else None
+        each_ns = (float(one.mean()) - clock_ns for one in timed)
+        means.append((masses, *each_ns, float(thread.waiting_ns.mean())))
+        taken = told.involuntary if lossless else None
+        slept = _blocked(thread, told.voluntary, spin_ns) if lossless and told.voluntary is not None else None
+        counts.append(tuple(None if one is None else one / len(thread) for one in (taken, slept)))
+    if not steps:
+        return None
+    masses, reading_ns, forces_ns, integration_ns, writing_ns, meeting_ns = map(
+        fmean, zip(*means, strict=True)
+    )
+    switches, blocked = (
+        fmean(known) if len(known := [one for one in own if one is not None]) == len(own) else None
+        for own in zip(*counts, strict=True)
+    )
+    return ModelPoint(
+        run=run.id,
+        nodes=what.nodes,
+        threads=what.threads,
+        policy=what.policy,
+        repetition=int((run.manifest.conditions.get("plan") or {}).get("repetition") or 1),
+        apart=len(set(what.cpus)) > 1 or (None in what.cpus and what.threads > 1),
+        masses=masses,
+        steps=min(steps),
+        reading_ns=reading_ns,
+        forces_ns=forces_ns,
+        integration_ns=integration_ns,
+        writing_ns=writing_ns,
+        meeting_ns=meeting_ns,
+        switches=switches,
+        blocked=blocked,
+    )
 
 
 def points_of(runs: Iterable[Run]) -> tuple[ModelPoint, ...]:
@@ -136,32 +149,6 @@ def _blocked(thread: ThreadSteps, voluntary: int, spin_ns: int) -> float:
     releases = int(np.count_nonzero(thread.ready_ns == thread.scheduled_ns))
     meetings = int(np.count_nonzero(thread.waiting_ns > max(spin_ns, _TO_SLEEP_NS)))
     return max(0.0, float(voluntary - releases - meetings))
-
-
-def _mean_of(threads: Sequence[ModelPoint]) -> ModelPoint:
-    first = threads[0]
-
-    def known(values: Sequence[float | None]) -> float | None:
-        given = [value for value in values if value is not None]
-        return fmean(given) if len(given) == len(values) else None
-
-    return ModelPoint(
-        run=first.run,
-        nodes=first.nodes,
-        threads=first.threads,
-        policy=first.policy,
-        repetition=first.repetition,
-        apart=first.apart,
-        masses=fmean(one.masses for one in threads),
-        steps=min(one.steps for one in threads),
-        reading_ns=fmean(one.reading_ns for one in threads),
-        forces_ns=fmean(one.forces_ns for one in threads),
-        integration_ns=fmean(one.integration_ns for one in threads),
-        writing_ns=fmean(one.writing_ns for one in threads),
-        meeting_ns=fmean(one.meeting_ns for one in threads),
-        switches=known([one.switches for one in threads]),
-        blocked=known([one.blocked for one in threads]),
-    )
 
 
 # T_switch and T_ipc of equation (2) of garre2014: what the mechanism experiments measured of them.

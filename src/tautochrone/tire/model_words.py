@@ -7,7 +7,6 @@ from typing import Literal
 
 from tautochrone.base.words import listed, plural
 from tautochrone.statistics.regression import Estimate
-from tautochrone.tire.grid_question import team_in_words
 from tautochrone.tire.model_fit import (
     MATERIAL,
     SIGNIFICANCE,
@@ -21,10 +20,6 @@ from tautochrone.tire.model_fit import (
     terms_of,
 )
 from tautochrone.tire.model_judge import Attempt, ModelStudy
-
-# What is shown of one number of threads: its constants, and predicted against measured, point by
-# point.
-
 
 Role = Literal["fitted", "tested", "outside"]
 """The point was fitted on, was held back for the test, or lies where the equation was given up."""
@@ -150,7 +145,7 @@ def _of_study(study: ModelStudy) -> str:
     refused = [one.threads for one in study.attempts if one.within is None]
     if not held:
         return f"Under {study.policy} equation (2) does not hold here, with any number of threads."
-    where = [f"with {team_in_words(one.threads)}{_from(one)}" for one in held]
+    where = [f"with {plural(one.threads, 'thread')}{_from(one)}" for one in held]
     words = f"Under {study.policy} equation (2) holds {listed(where)}"
     if refused:
         words += f"; with {teams_of(refused)} it does not"
@@ -165,7 +160,7 @@ def _from(attempt: Attempt) -> str:
 
 def _of_attempt(policy: str, attempt: Attempt) -> str:
     whole, within = attempt.whole, attempt.within
-    begin = f"{policy}, {team_in_words(attempt.threads)}:"
+    begin = f"{policy}, {plural(attempt.threads, 'thread')}:"
     if whole.holds:
         return f"{begin} it holds{_how_well(whole)}"
     words = (
@@ -205,9 +200,9 @@ def _locks(study: ModelStudy) -> Iterator[str]:
             continue
         asleep = f"1 in {_round(1 / counted):,} did" if counted else "none did"
         yield (
-            f"{study.policy}, {team_in_words(attempt.threads)}: for the red parts to be waiting, 1 access in "
-            f"{_round(1 / fitted.value):,} would have to find its lock closed; {asleep}. What is paid is the "
-            "lock itself."
+            f"{study.policy}, {plural(attempt.threads, 'thread')}: for the red parts to be waiting, 1 access "
+            f"in {_round(1 / fitted.value):,} would have to find its lock closed; {asleep}. What is paid is "
+            "the lock itself."
         )
 
 
