@@ -219,7 +219,7 @@ def test_a_page_that_nobody_serves_is_not_told(monkeypatch: pytest.MonkeyPatch) 
     async def refused(*_: object) -> None:
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(Demonstrator, "_serve", refused)
+    monkeypatch.setattr(Demonstrator, "run", refused)
     with (
         pytest.raises(MeasuringError, match="can't be served: Too many open files"),
         demonstrate(FREE, FREE, from_start=True),

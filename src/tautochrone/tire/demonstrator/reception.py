@@ -1,10 +1,10 @@
-"""What arrived and what did not: the books of a receiver of datagrams. Pure but for what it counts."""
+"""The datagrams in which a probe sends its tire (``probe/tire/live.h``, docs/tire-view.md), and their books.
+
+What arrived and what did not: pure but for what it counts.
+"""
 
 import struct
-from dataclasses import asdict, dataclass
-
-# The datagrams in which a probe sends its tire (``probe/tire/live.h``, docs/tire-view.md).
-
+from dataclasses import dataclass
 
 MAGIC = b"TIRE"
 VERSION = 1
@@ -76,7 +76,7 @@ def read_state(data: bytes) -> State | None:
         stride > 0 and (count == 0 or (count - 1) * stride < nodes <= count * stride)
         and solver < len(SOLVERS) and period_ns > 0 and step <= steps
     )  # fmt: skip
-    xy_m = _floats(data[HEADER.size :])
+    xy_m = struct.unpack(f"<{2 * count}f", data[HEADER.size :])
     if not makes_sense or not all(-_LARGEST_M < one < _LARGEST_M for one in xy_m):
         return None
     return State(
@@ -85,10 +85,6 @@ def read_state(data: bytes) -> State | None:
         scheduled_ns=scheduled_ns, period_ns=period_ns, step_ns=step_ns, dispatch_ns=dispatch_ns,
         worst_step_ns=worst_step_ns, worst_dispatch_ns=worst_dispatch_ns, xy_m=xy_m,
     )  # fmt: skip
-
-
-def _floats(data: bytes) -> tuple[float, ...]:
-    return struct.unpack(f"<{len(data) // 4}f", data)
 
 
 SILENCE_S = 3.0
@@ -122,10 +118,6 @@ class DatagramCounts:
     twice: int = 0
     unreadable: int = 0
     others: int = 0
-
-    def as_table(self) -> dict[str, int]:
-        """By name."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import ipaddress
+import json
 import logging
 import socket
 import threading
@@ -10,6 +11,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import asdict
 from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
@@ -25,14 +27,14 @@ from websockets.http11 import Request, Response
 from tautochrone.answer import html
 from tautochrone.base.errors import MeasuringError
 from tautochrone.base.version import own_version
-from tautochrone.tire.demonstrator import address, messages
+from tautochrone.tire.demonstrator import address
 from tautochrone.tire.demonstrator.address import Address
-from tautochrone.tire.demonstrator.messages import History, PageWords
-from tautochrone.tire.demonstrator.reception import DatagramCounts, Reception
+from tautochrone.tire.demonstrator.reception import DatagramCounts, Reception, State
 
-# The page itself: one file that holds everything it needs, in the look of the report.
+UNITS_PER_M = 10_000
+"""Positions are whole tenths of a millimetre: less than a pixel, and short."""
 
-
+_MOST_HISTORY = 3_000  # half a minute, as wide as the strip
 _HERE = "tautochrone.tire.demonstrator"
 
 
@@ -51,8 +53,7 @@ def _asset(name: str) -> str:
     return (files(_HERE) / "page" / name).read_text(encoding="utf-8")
 
 
-# Those who look: what goes to all of them, and what one that is too slow is left without.
-
+Points = deque[list[int]]
 
 MOST_WAITING = 50
 """Messages that wait for one of them: half a second. Then the oldest is left out, and counted."""
@@ -98,6 +99,50 @@ class Viewer:
             await self._something.wait()
 
 
+def _hello(server: str, what: str, receives_at: Address, counts: DatagramCounts, points: Points) -> str:
+    """The first message.
+
+    Args:
+        server: another one after each start, so that a page sees that the counts began anew.
+        what: one line about the run.
+        receives_at: where datagrams are expected, as the probe's --send takes it.
+        points: the strip of the last half minute, oldest first.
+    """
+    return _text(
+        kind="hello", server=server, what=what, receives_at=str(receives_at), reception=asdict(counts),
+        history=list(points),
+    )  # fmt: skip
+
+
+def _state(newest: State, counts: DatagramCounts) -> str:
+    """A state that has just arrived, or, where it is over, how it ended."""
+    return _text(
+        kind="state", run=newest.run, nodes=newest.nodes, stride=newest.stride,
+        radius=_units(newest.radius_um / 1e6), threads=newest.threads, solver=newest.solver,
+        step=newest.step, steps=newest.steps, released=newest.released, missed=newest.missed,
+        period_ns=newest.period_ns, over=newest.over, worst_step_ns=newest.worst_step_ns,
+        worst_dispatch_ns=newest.worst_dispatch_ns, point=_point(newest, counts),
+        xy=[_units(one) for one in newest.xy_m], reception=asdict(counts),
+    )  # fmt: skip
+
+
+def _point(newest: State, counts: DatagramCounts) -> list[int]:
+    """A place on the strip: release (us), T_s, T_i, steps, missed so far, sequence, lost so far."""
+    return [
+        newest.scheduled_ns // 1000, newest.step_ns, newest.dispatch_ns, newest.steps, newest.missed,
+        newest.sequence, counts.lost,
+    ]  # fmt: skip
+
+
+def _units(metres: float) -> int:
+    return round(metres * UNITS_PER_M)
+
+
+def _text(**content: object) -> str:
+    """What the page is told. Counts are since the run began: one message less does no harm."""
+    return json.dumps(content, separators=(",", ":"))
+
+
 STATES = "/states"
 """Where on the server the WebSocket is."""
 
@@ -116,10 +161,10 @@ class Demonstrator:
         """Not begun; see `demonstrate`."""
         self.page_at = page_at
         self.receives_at = receives_at
-        self._words = PageWords("", str(receives_at))
+        self._what = ""
         self._server = uuid.uuid4().hex
         self._reception = Reception(from_start=from_start)
-        self._history = History()
+        self._history: Points = deque(maxlen=_MOST_HISTORY)
         self._viewers: set[Viewer] = set()
         self._page = page()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -142,7 +187,7 @@ class Demonstrator:
 
     def describe(self, what: str) -> None:
         """What the page says about the run, to those who come from now on."""
-        self._words = PageWords(what, str(self.receives_at))
+        self._what = what
 
     def end(self, words: str) -> None:
         """Tell all who look that it ends here, and how; then serve and receive no more. Once is enough."""
@@ -157,56 +202,50 @@ class Demonstrator:
         """Receive and serve until `end`."""
         self._loop = loop = asyncio.get_running_loop()
         try:
-            await self._serve(loop, web, datagrams, begun)
+            transport, _ = await loop.create_datagram_endpoint(lambda: _Receiver(self), sock=datagrams)
+            async with serve(
+                self._attend,
+                sock=web,
+                process_request=self._answer,
+                compression=None,  # it would take time where something is measured
+                max_size=_LARGEST_REQUEST,
+                server_header=None,
+                logger=_quiet(),
+            ):
+                begun.set()
+                while not self._stopped.is_set():
+                    self._tick()
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._stopped.wait(), _TICK_S)
+            transport.close()
         finally:
             self._loop = None
-
-    async def _serve(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        web: socket.socket,
-        datagrams: socket.socket,
-        begun: threading.Event,
-    ) -> None:
-        transport, _ = await loop.create_datagram_endpoint(lambda: _Receiver(self), sock=datagrams)
-        async with serve(
-            self._attend,
-            sock=web,
-            process_request=self._answer,
-            compression=None,  # it would take time where something is measured
-            max_size=_LARGEST_REQUEST,
-            server_header=None,
-            logger=_quiet(),
-        ):
-            begun.set()
-            while not self._stopped.is_set():
-                self._tick()
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._stopped.wait(), _TICK_S)
-        transport.close()
 
     def take(self, data: bytes, sender: tuple[str, int]) -> None:
         """A datagram has arrived."""
         arrival = self._reception.take(data, sender, time.monotonic())
         if arrival is None:
             return
-        self._history.add(arrival.state, self.counts, begins=arrival.begins)
+        if arrival.begins:
+            self._history.clear()
+        self._history.append(_point(arrival.state, self.counts))
         if self._viewers:
-            message = messages.state(arrival.state, self.counts)
+            message = _state(arrival.state, self.counts)
             for viewer in self._viewers:
                 viewer.tell(message) if arrival.state.over else viewer.show(message)
 
     def _tick(self) -> None:
         last_s = self._reception.last_s
-        message = messages.reception(self.counts, time.monotonic() - last_s if last_s is not None else None)
+        silent_s = time.monotonic() - last_s if last_s is not None else None
+        message = _text(kind="reception", reception=asdict(self.counts), silent_s=silent_s)
         for viewer in self._viewers:
             viewer.show(message)
 
     async def _attend(self, connection: ServerConnection) -> None:
         viewer = Viewer()
-        viewer.tell(messages.hello(self._server, self._words, self.counts, self._history.points))
+        viewer.tell(_hello(self._server, self._what, self.receives_at, self.counts, self._history))
         if self._reception.newest is not None:
-            viewer.tell(messages.state(self._reception.newest, self.counts))
+            viewer.tell(_state(self._reception.newest, self.counts))
         connection.transport.get_extra_info("socket").setsockopt(
             socket.SOL_SOCKET, socket.SO_SNDBUF, _UNSENT_BYTES
         )
@@ -244,7 +283,7 @@ class Demonstrator:
 
     async def _end(self, words: str) -> None:
         for viewer in self._viewers:
-            viewer.tell(messages.ended(words))
+            viewer.tell(_text(kind="ended", words=words))
             viewer.end()
         give_up_s = time.monotonic() + _PATIENCE_S / 2
         while self._viewers and time.monotonic() < give_up_s:
@@ -265,7 +304,7 @@ async def _send(connection: ServerConnection, viewer: Viewer) -> None:
     async for message in viewer.messages():
         if viewer.skipped != told:
             told = viewer.skipped
-            await connection.send(messages.skipped(told))
+            await connection.send(_text(kind="skipped", count=told))
         await connection.send(message)
 
 
