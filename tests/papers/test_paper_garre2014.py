@@ -32,7 +32,7 @@ from tautochrone.run.facts import CpuFacts, Facts
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.open import open_target
-from tautochrone.tire.grid_judge import MapCell, MapTrial
+from tautochrone.tire.grid_results import MapCell, MapTrial
 
 WORDS = [1, "per core", "per cpu", "2 per cpu"]
 XEON = Facts(cpu=CpuFacts(allowed="0-11", siblings=("0,6", "1,7", "2,8", "3,9", "4,10", "5,11")))

@@ -18,9 +18,10 @@ from tautochrone.measure.campaign.agenda import Agenda, make_agenda
 from tautochrone.measure.campaign.campaign import condition, open_campaign
 from tautochrone.measure.document.document import Document
 from tautochrone.run.store import Store
-from tautochrone.tire import map_charts
-from tautochrone.tire.grid_judge import FastCell, FastTrial, MapCell, MapTrial, boundaries, class_of, ratios
+from tautochrone.tire import grid_charts
+from tautochrone.tire.grid_charts import class_of
 from tautochrone.tire.grid_question import Common, document_of, fast_grid, map_grid
+from tautochrone.tire.grid_results import FastCell, FastTrial, MapCell, MapTrial, boundaries, ratios
 
 MS = 1_000_000
 NODES = (400, 800, 1600, 3200)
@@ -238,7 +239,7 @@ def test_figures_of_a_campaign_are_files_too(store: Store, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("nodes", [(4000,), (100, 200), tuple(range(4, 2004, 4))])
 def test_tiles_do_not_overlap_and_stand_around_their_size(nodes: tuple[int, ...]) -> None:
-    places, scale = map_charts.tiles_of(nodes)
+    places, scale = grid_charts.tiles_of(nodes)
     before = scale.low
     for one in nodes:
         tile = places[one]
@@ -249,9 +250,9 @@ def test_tiles_do_not_overlap_and_stand_around_their_size(nodes: tuple[int, ...]
 
 
 def test_an_axis_is_logarithmic_where_sizes_grow_by_factors() -> None:
-    assert map_charts.grows_by_factors((1000, 2000, 4000, 8000))
-    assert not map_charts.grows_by_factors((1000, 2000, 3000, 4000))
-    assert not map_charts.grows_by_factors((4000,))
+    assert grid_charts.grows_by_factors((1000, 2000, 4000, 8000))
+    assert not grid_charts.grows_by_factors((1000, 2000, 3000, 4000))
+    assert not grid_charts.grows_by_factors((4000,))
 
 
 @pytest.mark.slow
@@ -261,6 +262,6 @@ def test_thousands_of_cells_have_one_mark_each() -> None:
         for nodes in range(4, 2004, 4)
         for threads in (1, 2, 4, 8)
     ]
-    specification = map_charts.deadline_map(cells, kind=map_charts.SOFT).specification(PAGE)
+    specification = grid_charts.deadline_map(cells, kind=map_charts.SOFT).specification(PAGE)
     marks = [len(values) for values in specification["datasets"].values()]
     assert sum(marks) == 2000  # nothing else is drawn: so many have no numbers on them

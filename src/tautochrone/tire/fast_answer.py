@@ -10,8 +10,7 @@ from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
-from tautochrone.tire.grid_judge import FastCell, Ratio, ratios
-from tautochrone.tire.grid_results import Field, TireResults, tire_kind
+from tautochrone.tire.grid_results import FastCell, Field, Ratio, TireResults, ratios, tire_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -46,7 +45,7 @@ def tables(results: TireResults) -> list[Grid]:
 def figures(results: TireResults, prefix: str) -> list[Figure]:
     """A panel for each policy, and how two policies compare."""
     from tautochrone.answer.blocks import Figure, Panel, Place
-    from tautochrone.tire import fast_charts as charts
+    from tautochrone.tire import grid_charts as charts
 
     extent = charts.extent_of([cell for field in results.fields for cell in field.fast])
     if extent is None:

@@ -73,8 +73,8 @@ def tables(results: TireResults) -> list[Grid]:
 
 def figures(results: TireResults, prefix: str) -> list[Figure]:
     """The hard map, and of a grid that was measured to its end the soft one, a panel for each policy."""
-    from tautochrone.answer.blocks import Figure, Panel, Place
-    from tautochrone.tire import map_charts as charts
+    from tautochrone.answer.blocks import Panel, Place
+    from tautochrone.tire import grid_charts as charts
 
     cells = [cell for field in results.fields for cell in field.map]
     captions = {

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from tautochrone.base.words import capital, plural
-from tautochrone.experiments.tire_threads import WORDS, count_of, said
+from tautochrone.experiments.tire_threads import count_of, said
 from tautochrone.judge.tire_run import configuration, result_event
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.reasons import NOT_YET

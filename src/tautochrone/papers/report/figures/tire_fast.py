@@ -7,7 +7,7 @@ from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities.tire import fast_cells
 from tautochrone.papers.report.figures.study import Study
 from tautochrone.papers.report.figures.tires import counterpart
-from tautochrone.tire import fast_charts as charts
+from tautochrone.tire import grid_charts as charts
 
 
 def draw(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:  # noqa: ARG001 - as all charts

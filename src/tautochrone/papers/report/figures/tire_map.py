@@ -12,9 +12,9 @@ from tautochrone.papers.quantities.tire import ANY, map_cells, team_of
 from tautochrone.papers.report.figures.looks import published_path
 from tautochrone.papers.report.figures.study import Study
 from tautochrone.papers.report.figures.tires import counterpart
-from tautochrone.tire import map_charts as charts
-from tautochrone.tire.grid_judge import MapCell
-from tautochrone.tire.map_charts import PublishedRing
+from tautochrone.tire import grid_charts as charts
+from tautochrone.tire.grid_charts import PublishedRing
+from tautochrone.tire.grid_results import MapCell
 
 _CAPTIONS = {
     charts.HARD: "Where one deadline is missed, the tire is too large for hard real time.",

@@ -1,8 +1,8 @@
-"""Missed deadlines over masses and threads, as garre2014 has them in Figures 8 to 13.
+"""Charts of a grid of tires over their masses: missed deadlines, computing time (garre2014, Figures 5 to 13).
 
-A tile covers no more of the axis than its share of the gap to the next number of masses, so that nothing is
-shown of what lies between; where there are very many, tiles touch. Numbers of threads are categories, not to
-scale, as in the paper.
+A tile of a map covers no more of the axis than its share of the gap to the next number of masses, so that
+nothing is shown of what lies between; where there are very many, tiles touch. Numbers of threads are
+categories, not to scale, as in the paper.
 """
 
 import math
@@ -12,16 +12,39 @@ from itertools import pairwise
 from typing import Any
 
 from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, Told, literal
-from tautochrone.answer.charts.scales import Scale, bands, linear, logarithmic, round_numbers
-from tautochrone.answer.charts.signs import TILE, Sign, as_in_key
-from tautochrone.answer.charts.theme import INK, LINE, PAPER_TONE, Tone, heat_tone, ink_upon
+from tautochrone.answer.charts.scales import (
+    Scale,
+    bands,
+    colors,
+    colors_of,
+    dashes,
+    linear,
+    logarithmic,
+    round_numbers,
+    shapes,
+    shapes_of,
+)
+from tautochrone.answer.charts.signs import OUTLINES, STROKE, TILE, Sign, as_in_key
+from tautochrone.answer.charts.theme import (
+    INK,
+    LINE,
+    MUTED,
+    PAPER_TONE,
+    SHAPES,
+    Tone,
+    heat_tone,
+    ink_upon,
+    series_tone,
+)
 from tautochrone.answer.typeset import duration, number
 from tautochrone.base.words import plural
-from tautochrone.tire.grid_judge import CLASSES as MISSES
-from tautochrone.tire.grid_judge import MapCell, class_of
+from tautochrone.tire.grid_results import FastCell, MapCell, Ratio
 
 HARD, SOFT = "hard", "soft"
 """Kinds of maps: whether a deadline was missed, and how many."""
+
+CLASSES = ((0, 0), (1, 1), (2, 10), (11, 100), (101, 1000), (1001, None))
+"""Numbers of missed deadlines that a soft map tells apart, from and to; None: without end."""
 
 _STRUCK_TILE = "M2 1h18v10h-18zM2 7v2h18v-2z"
 _LINE = "M2 5.500h18v1h-18z"
@@ -36,9 +59,8 @@ _ROW_PX, _LEAST_ROW_PX, _MOST_PX = 34, 15, 420
 
 @dataclass(frozen=True)
 class Tile:
-    """Where a number of masses stands on the axis, and how far its tiles reach."""
+    """How far the tiles of a number of masses reach on the axis."""
 
-    at: float
     low: float
     high: float
 
@@ -88,7 +110,7 @@ def deadline_map(cells: Sequence[MapCell], *, kind: str, rings: Sequence[Publish
         ),
     ]
     if kind == SOFT and len(nodes) <= _MOST_NUMBERS:
-        layers.append(_misses(cells, tiles, x, y))
+        layers.append(_misses(cells, x, y))
     layers += _rings(drawn_rings(rings, cells), x, y)
     return Chart(layers, row_px * len(threads), _describe_map(cells, kind))
 
@@ -101,7 +123,7 @@ def key_of_map(cells: Sequence[MapCell], kind: str) -> tuple[Sign, ...]:
         there = {class_of(missed) for missed in found}
         key += [
             Sign(f"{_span_words(*span)} missed", path=TILE, tone=heat_tone(at))
-            for at, span in enumerate(MISSES)
+            for at, span in enumerate(CLASSES)
             if at in there
         ]
     else:
@@ -150,7 +172,7 @@ def tiles_of(nodes: Sequence[int]) -> tuple[dict[int, Tile], Scale]:
         for a, b in zip(left, right, strict=False)
     ]
     tiles = {
-        one: Tile(one, back(at - before), back(at + after))
+        one: Tile(back(at - before), back(at + after))
         for one, at, (before, after) in zip(nodes, places, reach, strict=False)
     }
     room = span * 0.02
@@ -190,6 +212,11 @@ def _masses(scale: Scale, nodes: Sequence[int]) -> Mapping[str, Any]:
     return {**(scale.axis or {}), **({"values": list(ticks)} if ticks else {"tickCount": 6})}
 
 
+def class_of(missed: int) -> int:
+    """Which of `CLASSES` a number of misses is in."""
+    return next(at for at, (_, last) in enumerate(CLASSES) if last is None or missed <= last)
+
+
 def _fill(missed: int, kind: str) -> Tone:
     if kind == SOFT:
         return heat_tone(class_of(missed))
@@ -220,11 +247,11 @@ def _said(cell: MapCell) -> str:
     return f"{'; '.join(said)}{slow}"
 
 
-def _misses(cells: Sequence[MapCell], tiles: Mapping[int, Tile], x: Channel, y: Channel) -> Layer:
+def _misses(cells: Sequence[MapCell], x: Channel, y: Channel) -> Layer:
     """The number of misses on each tile."""
     rows = [
         {
-            "low": tiles[cell.nodes].at,
+            "low": cell.nodes,
             "threads": str(cell.threads),
             "text": number(cell.missed),
             "ink": ink_upon(class_of(cell.missed)),
@@ -266,3 +293,157 @@ def _span_words(first: int, last: int | None) -> str:
     if last is None:
         return f"over {number(first - 1)}"
     return number(first) if first == last else f"{number(first)} to {number(last)}"
+
+
+# The time of a simulation as fast as possible.
+
+_POINT, _MANY_POINTS = 50, 12
+_MOST_POINTS = 60  # masses up to which every point has a large mark
+_FAST_ROOM = 1.05
+
+
+@dataclass(frozen=True)
+class FastExtent:
+    """What the panels of a figure share, so that they compare.
+
+    Attributes:
+        nodes: all numbers of masses, ascending.
+        threads: all of them, fewest first: the place decides the colour, the dash and the shape.
+        most_s: the longest time in seconds.
+        simulated_s: what was simulated in every cell, in seconds.
+    """
+
+    nodes: tuple[int, ...]
+    threads: tuple[int, ...]
+    most_s: float
+    simulated_s: float
+
+
+def extent_of(cells: Sequence[FastCell]) -> FastExtent | None:
+    """Return what the cells of all panels share; None: none is measured."""
+    trials = [trial for cell in cells for trial in cell.trials]
+    if not trials:
+        return None
+    return FastExtent(
+        tuple(sorted({cell.nodes for cell in cells})),
+        tuple(sorted({cell.threads for cell in cells})),
+        max(trial.elapsed_ns for trial in trials) / 1e9,
+        max(trial.simulated_ns for trial in trials) / 1e9,
+    )
+
+
+def computing_time(cells: Sequence[FastCell], extent: FastExtent) -> Chart:
+    """Draw medians of the repetitions over masses, a line for each number of threads, and what they span.
+
+    Args:
+        cells: of one panel.
+        extent: of all panels.
+    """
+    rows = [_fast(cell) for cell in cells if cell.trials]
+    x = _masses_of_extent(extent)
+    y = linear(0, extent.most_s * _FAST_ROOM, "computing time in s", grid=True, tickCount=5)
+    spans = [row for row in rows if row["least"] != row["largest"]]
+    layers = []
+    if extent.simulated_s <= extent.most_s * _FAST_ROOM:
+        at = Rows([{"s": extent.simulated_s}], y=y.of("s"))
+        layers.append(at.rule(stroke=MUTED, strokeDash=[4, 3]))
+    reach = Rows(spans, x=x, y=y.of("least"), color=_by_threads(extent))
+    layers += [
+        reach.rule(y2="largest", strokeWidth=1.5, opacity=0.6),
+        *_by_masses(rows, extent, x, y.of("s"), "speed"),
+    ]
+    return Chart(layers, 300, _describe_fast(cells))
+
+
+def policy_ratio(held: Sequence[Ratio], extent: FastExtent, title: str) -> Chart:
+    """Draw how many times as long a simulation takes under one policy as under another.
+
+    Args:
+        held: one entry for each number of threads.
+        extent: of all panels.
+        title: of the axis.
+    """
+    values = [value for one in held for value in one.by_nodes.values()]
+    low, high = min(1.0, *values), max(1.0, *values)
+    room = (high - low or 0.1) * 0.08
+    made = linear(low - room, high + room, title, grid=True, tickCount=5)
+    y = Scale({**made.scale, "zero": False}, made.axis).of("ratio")
+    rows = [
+        {
+            "nodes": nodes,
+            "threads": str(one.threads),
+            "masses": number(nodes),
+            "ratio": value,
+            "said": f"{value:.3g} times as long",
+        }
+        for one in held
+        for nodes, value in one.by_nodes.items()
+    ]
+    alike = Rows([{"ratio": 1}], y=y).rule(stroke=MUTED, strokeDash=[4, 3])
+    said = "; ".join(f"{plural(one.threads, 'thread')}: median {one.middle:.3g}" for one in held)
+    layers = [alike, *_by_masses(rows, extent, _masses_of_extent(extent), y)]
+    return Chart(layers, 220, f"{title} over the masses. {said}.")
+
+
+def key_of_threads(extent: FastExtent) -> tuple[Sign, ...]:
+    """Return the key: a shape on a line and a colour for each number of threads."""
+    return tuple(
+        Sign(
+            plural(threads, "thread"),
+            path=f"{STROKE}{OUTLINES[SHAPES[at % len(SHAPES)]]}",
+            tone=series_tone(at),
+        )
+        for at, threads in enumerate(extent.threads)
+    )
+
+
+def _describe_fast(cells: Sequence[FastCell]) -> str:
+    said = []
+    for threads in sorted({cell.threads for cell in cells}):
+        own = [cell for cell in cells if cell.threads == threads and cell.elapsed]
+        last = max(own, key=lambda one: one.nodes, default=None)
+        if last is not None and last.elapsed is not None:
+            took = duration(last.elapsed.middle)
+            said.append(f"{plural(threads, 'thread')}: {took} for {last.nodes:,} masses")
+    return f"Computing time over the masses. {'; '.join(said)}."
+
+
+def _fast(cell: FastCell) -> Row:
+    elapsed = cell.elapsed
+    assert elapsed is not None
+    speed = cell.nodes * cell.trials[0].steps / elapsed.middle * 1e3 if elapsed.middle else 0.0
+    several = f" ({duration(elapsed.least)} to {duration(elapsed.largest)})" if len(cell.trials) > 1 else ""
+    return {
+        "nodes": cell.nodes,
+        "threads": str(cell.threads),
+        "masses": number(cell.nodes),
+        "s": elapsed.middle / 1e9,
+        "least": elapsed.least / 1e9,
+        "largest": elapsed.largest / 1e9,
+        "said": f"{duration(elapsed.middle)}{several}",
+        "speed": f"{speed:,.3g} million masses a second",
+    }
+
+
+def _masses_of_extent(extent: FastExtent) -> Channel:
+    by_factors = grows_by_factors(extent.nodes)
+    first, last = extent.nodes[0], extent.nodes[-1]
+    room = (last - first or first) * 0.02
+    ends = (first / 1.05, last * 1.05) if by_factors else (max(0, first - room), last + room)
+    return masses_scale(*ends, by_factors=by_factors, tickCount=6).of("nodes")
+
+
+def _by_threads(extent: FastExtent) -> Channel:
+    return colors("threads", colors_of(str(one) for one in extent.threads))
+
+
+def _by_masses(rows: Sequence[Row], extent: FastExtent, x: Channel, y: Channel, *more: Told) -> list[Layer]:
+    """A line with points for each number of threads."""
+    names = [str(one) for one in extent.threads]
+    base = Rows(rows, x=x, y=y, color=_by_threads(extent))
+    size = _POINT if len(extent.nodes) <= _MOST_POINTS else _MANY_POINTS
+    told = ["masses", "threads", ("said", "time"), *more]
+    return [
+        base.line(strokeWidth=1.75, strokeDash=dashes("threads", names)),
+        base.point(size=size, shape=shapes("threads", shapes_of(names)), tooltip=told),
+    ]
