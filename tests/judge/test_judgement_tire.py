@@ -11,7 +11,6 @@ from tautochrone.judge import tire_run as tire
 from tautochrone.judge.loops import judge_runs
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
-from tautochrone.tire import account as tire_account
 from tautochrone.tire import blocks as tire_blocks
 from tautochrone.tire import steps as tire_steps
 from tire_runs import LATE, MS, PERIOD_NS, STALL, STEPS, US
@@ -43,8 +42,8 @@ def windows(run: Run) -> tire_blocks.Windows:
     return found
 
 
-def judged(run: Run) -> tire_account.Account:
-    seen = tire_account.account(run)
+def judged(run: Run) -> tire_steps.Account:
+    seen = tire_steps.account(run)
     assert seen is not None
     return seen
 

@@ -14,8 +14,7 @@ from tautochrone.measure.cell import Load
 from tautochrone.measure.placing import measured_cpus
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
-from tautochrone.tire.account import account
-from tautochrone.tire.steps import thread_steps
+from tautochrone.tire.steps import account, thread_steps
 
 FEW = ["--nodes", "400", "--step", "2ms", "--count", "320"]
 

@@ -262,6 +262,6 @@ def test_thousands_of_cells_have_one_mark_each() -> None:
         for nodes in range(4, 2004, 4)
         for threads in (1, 2, 4, 8)
     ]
-    specification = grid_charts.deadline_map(cells, kind=map_charts.SOFT).specification(PAGE)
+    specification = grid_charts.deadline_map(cells, kind=grid_charts.SOFT).specification(PAGE)
     marks = [len(values) for values in specification["datasets"].values()]
     assert sum(marks) == 2000  # nothing else is drawn: so many have no numbers on them

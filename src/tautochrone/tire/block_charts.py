@@ -11,8 +11,8 @@ from tautochrone.answer.charts.signs import MISS, MISS_SHAPE, Sign
 from tautochrone.answer.charts.theme import INK, LINE, MUTED, PAPER_TONE, Tone
 from tautochrone.answer.typeset import duration
 from tautochrone.base.words import plural
-from tautochrone.tire.account import Shares, ThreadAccount
 from tautochrone.tire.blocks import Block, Kind, Window
+from tautochrone.tire.steps import Shares, ThreadAccount
 
 # Blocks: one lane for each thread, from measured instants.
 

@@ -18,7 +18,7 @@ from tautochrone.judge.tire_run import (
     real_fast,
     result_event,
 )
-from tautochrone.tire.account import PARTS, Account, ThreadAccount, account
+from tautochrone.tire.steps import PARTS, Account, ThreadAccount, account
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure

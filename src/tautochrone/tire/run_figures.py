@@ -21,9 +21,8 @@ from tautochrone.answer.typeset import duration
 from tautochrone.base.words import plural
 from tautochrone.statistics import shape
 from tautochrone.tire import block_charts
-from tautochrone.tire.account import account
 from tautochrone.tire.blocks import Window, Windows, windows_of
-from tautochrone.tire.steps import Integers, TeamSteps, start_of, team_of, thread_steps
+from tautochrone.tire.steps import Integers, TeamSteps, account, start_of, team_of, thread_steps
 
 if TYPE_CHECKING:
     from tautochrone.run.folder import Run
