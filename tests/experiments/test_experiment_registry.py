@@ -88,7 +88,7 @@ def test_a_made_up_experiment_has_a_verb_with_help_and_completion() -> None:
     assert "--period TIME Time between two hums. [2ms]" in said
     assert "--overrun skip|replay What becomes of missed hums. [skip]" in said
     assert "--deployment NAME|FILE" in said
-    probe = get_command(app).commands["probe"]  # type: ignore[attr-defined]
+    probe = get_command(app).get_command(None, "probe")  # type: ignore[attr-defined]
     verb = probe.get_command(None, "hum")
     overrun = next(one for one in verb.params if one.name == "overrun")
     completed = overrun.shell_complete(verb.make_context("hum", [], resilient_parsing=True), "re")

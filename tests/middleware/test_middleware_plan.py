@@ -1,11 +1,12 @@
 """The lab's plan of middleware: grids, estimates, where both ends run, what is refused beforehand."""
 
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cells import worded
+from middleware_grids import grid_of, options_typed
 from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.experiments import EXPERIMENTS, Options
 from tautochrone.measure.campaign.refusals import refusals, see_meant
@@ -17,28 +18,26 @@ from tautochrone.measure.document.stored import from_stored, to_stored
 from tautochrone.measure.loads.spec import option, parse_load
 from tautochrone.measure.placing import measured_cpus, measured_on, placed_loads
 from tautochrone.middleware.question import (
-    CLIENTS,
-    Ends,
-    MiddlewareGrid,
     Transport,
     chosen_transports,
-    document_of,
-    footprint_grid,
-    latency_grid,
     left_out,
     places_of,
     see_pinned,
-    throughput_grid,
     transports_of,
 )
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.target import Answer
 
-ENDS = Ends(("tcp", "omniorb"), ("same", "different"), ("fifo",), "0,1", {"patience": "2s"})
+ENDS = {
+    "transport": ("tcp", "omniorb"),
+    "place": ("same", "different"),
+    "cpus": ("0,1",),
+    "patience": ("2s",),
+}
 
 
-def points_of(grid: MiddlewareGrid, ends: Ends = ENDS) -> tuple[Point, ...]:
-    return expand(document_of(grid, ends, {"loads": "cpu"}))
+def points_of(verb: str, **typed: Any) -> tuple[Point, ...]:
+    return expand(grid_of(verb, typed, ENDS, {"loads": "cpu"}))
 
 
 class Asked(LocalTarget):
@@ -55,9 +54,9 @@ class Asked(LocalTarget):
 
 
 def test_latency_is_a_grid_over_transports_places_and_clients() -> None:
-    points = points_of(latency_grid())
+    points = points_of("latency")
     cells = {(one.options["transport"], one.options["place"], one.options["clients"]) for one in points}
-    assert len(points) == len(cells) == 2 * 2 * len(CLIENTS.split(","))
+    assert len(points) == len(cells) == 2 * 2 * 7
     assert {one.load.name for one in points} == {"cpu"}
     first = points[0].prepared
     assert first.options.words[:4] == ("--transport", "tcp", "--clients", "0")
@@ -67,16 +66,17 @@ def test_latency_is_a_grid_over_transports_places_and_clients() -> None:
 
 
 def test_a_grid_that_a_run_kept_is_the_same_plan() -> None:
-    document = document_of(latency_grid("0..3", 100), ENDS, {})
+    document = grid_of("latency", {"clients": "0..3", "calls": 100}, ENDS)
     again = from_stored(to_stored(document))
     assert again.grid == "middleware-latency"
     assert [point.key for point in expand(again)] == [point.key for point in expand(document)]
 
 
 def test_a_whole_latency_cell_takes_400_seconds_whatever_the_clients() -> None:
-    for point in points_of(latency_grid()):
+    for point in points_of("latency"):
         assert point.prepared.expected_s == pytest.approx(400, rel=0.01)
-    (quick,) = points_of(latency_grid("9", 100), replace(ENDS, transports=("tcp",), places=("same",)))
+    one = {**ENDS, "transport": ("tcp",), "place": ("same",)}
+    (quick,) = expand(grid_of("latency", {"clients": "9", "calls": 100}, one))
     assert 10 <= quick.prepared.expected_s < 13
 
 
@@ -94,16 +94,16 @@ def test_throughput_takes_longer_with_more_rows_and_never_longer_than_their_limi
 @pytest.mark.parametrize(
     ("made", "message", "advice"),
     [
-        (lambda: latency_grid("5..1"), "--clients 5..1", "1..5"),
-        (lambda: latency_grid("many"), "--clients 'many'", "0..10"),
-        (lambda: latency_grid("0,999"), "too many clients", "255"),
-        (lambda: latency_grid("0", 0), "--calls 0", "1 or more"),
-        (lambda: throughput_grid("lnog"), "--types 'lnog'", "longs"),
-        (lambda: throughput_grid(lengths="0,4"), "0 elements", "1 or more"),
-        (lambda: throughput_grid("octet,void", "4"), "is a sequence", "octets"),
-        (lambda: throughput_grid(directions="up"), "--directions 'up'", "one-way"),
-        (lambda: throughput_grid(count=0), "--count 0", "1 or more"),
-        (lambda: footprint_grid("0,1"), "--servants 0,1", "1 or more"),
+        (lambda: options_typed("latency", clients="5..1"), "--clients 5..1", "1..5"),
+        (lambda: options_typed("latency", clients="many"), "--clients 'many'", "0..10"),
+        (lambda: options_typed("latency", clients="0,999"), "too many clients", "255"),
+        (lambda: options_typed("latency", calls=0), "--calls 0", "1 or more"),
+        (lambda: options_typed("throughput", types="lnog"), "--types 'lnog'", "long"),
+        (lambda: options_typed("throughput", lengths="0,4"), "0 elements", "1 or more"),
+        (lambda: options_typed("throughput", types="octet,void", lengths="4"), "is a sequence", "octets"),
+        (lambda: options_typed("throughput", directions="up"), "--directions 'up'", "one-way"),
+        (lambda: options_typed("throughput", count=0), "--count 0", "1 or more"),
+        (lambda: options_typed("footprint", servants="0,1"), "--servants 0,1", "1 or more"),
         (lambda: places_of("sam", (0, 1), ""), "--place 'sam'", "same"),
         (lambda: places_of("different", (1,), " of MI"), "one of MI", "--place same"),
         (lambda: see_pinned(("same",), (0, 1, 2)), "--cpus 0,1,2", "0,1"),
@@ -199,14 +199,14 @@ def test_a_title_tells_the_server_that_is_apart_and_no_cpus_that_it_shared(
 
 
 def test_a_phase_is_an_option_like_others_and_the_usual_one_is_not_named() -> None:
-    assert "phase" not in latency_grid("2").options
-    assert points_of(latency_grid("2", phase="together")) == points_of(latency_grid("2"))
-    both = points_of(latency_grid("2", phase="together,spread"))
+    assert "phase" not in options_typed("latency", clients="2")
+    assert points_of("latency", clients="2", phase="together") == points_of("latency", clients="2")
+    both = points_of("latency", clients="2", phase="together,spread")
     assert {one.options["phase"] for one in both} == {"together", "spread"}
     spread = EXPERIMENTS["middleware-latency"].prepare({"transport": "tcp", "phase": "spread"}, Path())
     assert spread.title == "middleware latency, tcp, phase spread"
     with pytest.raises(UsageError, match="--phase"):
-        latency_grid("2", phase="sprad")
+        options_typed("latency", clients="2", phase="sprad")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import middleware_runs as made
+from middleware_grids import grid_of
 from middleware_runs import US
 from tautochrone.answer import figure
 from tautochrone.answer.console import make_console
@@ -18,10 +19,9 @@ from tautochrone.campaign.figures import figures
 from tautochrone.campaign.results import CampaignResults, gather_results
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda
 from tautochrone.measure.campaign.campaign import condition, open_campaign
-from tautochrone.middleware.question import Ends, document_of, footprint_grid, latency_grid, throughput_grid
 from tautochrone.run.store import Store
 
-ENDS = Ends(("tcp", "omniorb"), ("same", "different"), ("fifo",))
+ENDS = {"transport": ("tcp", "omniorb"), "place": ("same", "different")}
 CALL_NS = {"tcp": 20 * US, "omniorb": 30 * US}
 LIBRARY = {"text": 4_000_000, "rodata": 500_000, "data": 100_000, "bss": 50_000}
 
@@ -31,9 +31,9 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path)
 
 
-def measure(store: Store, grid: Any, share: float = 1.0, repetitions: int = 1) -> Agenda:
+def measure(store: Store, verb: str, share: float = 1.0, repetitions: int = 1, **typed: Any) -> Agenda:
     """Sealed runs of this share of a grid's slots, in their order."""
-    document = replace(document_of(grid, ENDS, {}), seed=5, repetitions=repetitions)
+    document = replace(grid_of(verb, typed, ENDS), seed=5, repetitions=repetitions)
     agenda = make_agenda(document, store)
     points = tuple(agenda.points.values())
     for at, slot in enumerate(agenda.slots[: round(len(agenda.slots) * share)]):
@@ -42,9 +42,9 @@ def measure(store: Store, grid: Any, share: float = 1.0, repetitions: int = 1) -
         transport, place = str(options["transport"]), str(options["place"])
         told = {"plan": condition(agenda.campaign, agenda.document, points, point, slot)}
         call_ns = CALL_NS[transport] * (3 if place == "different" else 1)
-        if grid.kind == "middleware-throughput":
+        if verb == "throughput":
             made.throughput(store, transport=transport, place=place, call_ns=call_ns, seed=at, **told)
-        elif grid.kind == "middleware-latency":
+        elif verb == "latency":
             clients = int(options["clients"])
             made.latency(
                 store, transport=transport, place=place, clients=clients, trip_ns=call_ns, seed=at, **told
@@ -77,7 +77,7 @@ def printed(found: CampaignResults, capsys: pytest.CaptureFixture[str]) -> str:
 def test_a_campaign_of_throughput_has_figure_2_and_says_which_is_faster(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    measure(store, throughput_grid(), repetitions=3)
+    measure(store, "throughput", repetitions=3)
     found = results(store)
     text = page.page(found)
     assert {"grid-two-way", "grid-one-way", "grid-calls-0"} <= set(charts(text))
@@ -93,7 +93,7 @@ def test_a_campaign_of_throughput_has_figure_2_and_says_which_is_faster(
 def test_a_campaign_of_latency_has_figures_4_to_6_and_a_verdict(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    measure(store, latency_grid("0,1,2,5,9"))
+    measure(store, "latency", clients="0,1,2,5,9")
     found = results(store)
     text = page.page(found)
     assert {"grid-c0-average", "grid-c0-jitter", "grid-c0-worst", "grid-low-average"} <= set(charts(text))
@@ -106,7 +106,7 @@ def test_a_campaign_of_latency_has_figures_4_to_6_and_a_verdict(
 
 
 def test_a_campaign_of_memory_has_figure_7(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    measure(store, footprint_grid("1,10"))
+    measure(store, "footprint", servants="1,10")
     found = results(store)
     assert {panel.id for one in figures(found, "f") for panel in one.panels} == {
         "f-library",
@@ -122,7 +122,7 @@ def test_a_campaign_of_memory_has_figure_7(store: Store, capsys: pytest.CaptureF
 def test_an_unfinished_campaign_shows_what_there_is_and_what_is_missing(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    measure(store, latency_grid("0,5"), share=0.5)
+    measure(store, "latency", share=0.5, clients="0,5")
     found = results(store)
     assert len(found.manifests) == 4
     assert sum(len(lane.runs) for lane in found.grid.lanes) == 4  # type: ignore[union-attr]
@@ -132,7 +132,7 @@ def test_an_unfinished_campaign_shows_what_there_is_and_what_is_missing(
 
 
 def test_what_a_campaign_concludes_is_there_as_json(store: Store) -> None:
-    measure(store, latency_grid("0,1,5"))
+    measure(store, "latency", clients="0,1,5")
     told = json.loads(json.dumps(terminal.as_table(results(store))))["grid"]
     assert told["kind"] == "middleware-latency"
     lane = next(one for one in told["lanes"] if one["name"] == "TCP, one CPU")
@@ -153,7 +153,7 @@ def test_a_campaign_in_a_terminal_loads_nothing_that_draws() -> None:
 
 @pytest.mark.slow
 def test_a_figure_of_a_campaign_is_drawn_alone(store: Store, tmp_path: Path) -> None:
-    measure(store, throughput_grid())
+    measure(store, "throughput")
     found = results(store)
     kinds = figure.kinds_of(lambda prefix: figures(found, prefix))
     assert "two-way" in kinds

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 import middleware_runs as made
+from middleware_grids import options_typed
 from middleware_servers import needs
 from real import tauto
 from tautochrone.answer import evidence, figure
@@ -33,7 +34,6 @@ from tautochrone.middleware.footprint_judge import footprint_of
 from tautochrone.middleware.lanes import lanes_of, warnings
 from tautochrone.middleware.latency_judge import latency_of
 from tautochrone.middleware.offered import MiddlewareResults
-from tautochrone.middleware.question import latency_grid, throughput_grid
 from tautochrone.middleware.throughput_judge import throughput_of
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.folder import Run
@@ -245,9 +245,9 @@ def test_a_rate_that_is_no_whole_number_is_refused() -> None:
 
 
 def refused() -> Iterator[tuple[Any, str]]:
-    yield lambda: throughput_grid(lengths="100000000"), "too long"
-    yield lambda: throughput_grid(lengths="1..25"), "25 lengths"
-    yield lambda: throughput_grid(directions="oneway"), "not known"
+    yield lambda: options_typed("throughput", lengths="100000000"), "too long"
+    yield lambda: options_typed("throughput", lengths="1..25"), "25 lengths"
+    yield lambda: options_typed("throughput", directions="oneway"), "not known"
     yield (
         lambda: EXPERIMENTS["middleware-latency"].prepare(
             {"transport": "tcp", "policy": "fifo", "clients": 100}, Path()
@@ -263,7 +263,7 @@ def test_what_can_not_be_is_refused_before_a_machine_is_asked(ask: Any, why: str
 
 
 def test_as_many_clients_as_there_are_priorities() -> None:
-    assert latency_grid("98").options["clients"] == (98,)
+    assert options_typed("latency", clients="98")["clients"] == (98,)
     EXPERIMENTS["middleware-latency"].prepare({"transport": "tcp", "policy": "rr", "clients": 98}, Path())
     EXPERIMENTS["middleware-latency"].prepare({"transport": "tcp", "policy": "other", "clients": 99}, Path())
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from tautochrone.answer.ci.outcome import Outcome as Told
     from tautochrone.command.live import Watch
+    from tautochrone.command.verbs import Typed
     from tautochrone.measure.campaign.agenda import Agenda
     from tautochrone.measure.campaign.carry_out import Outcome
     from tautochrone.measure.campaign.order import Slot
@@ -103,6 +104,12 @@ def carry_through(
     _end(agenda, outcome, outlook)
     if code:
         raise typer.Exit(code)
+
+
+def carry_grid(document: Document, typed: Typed) -> None:
+    """Measure what is left of a plan that a verb made, and report on all of it, as `carry_through` does."""
+    wanted = Wanted(typed.again, typed.dry_run, typed.as_json, typed.out, typed.open_it)
+    carry_through(document, typed.store, wanted)
 
 
 def hands(jobs: int | None) -> int | None:

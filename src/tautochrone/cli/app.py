@@ -1,39 +1,24 @@
 """The command `tauto`: its verbs.
 
-The verbs' modules import nothing heavy before they are called, so that `tauto --help` answers at once.
+Verbs are imported when one of them is asked for (`group.py`), so that `tauto --help` answers at once.
 """
 
-import os
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from tautochrone.analyse.verb import analyse
 from tautochrone.base.errors import UsageError
-from tautochrone.check.verb import check
-from tautochrone.cli import lab, middleware, probe, tire
-from tautochrone.cli.export import export
-from tautochrone.cli.figure import figure
-from tautochrone.cli.list import list_runs
-from tautochrone.cli.load import load
-from tautochrone.cli.plan_samples import plan_samples
-from tautochrone.cli.recover import recover
-from tautochrone.cli.report import report
-from tautochrone.cli.tail import tail
-from tautochrone.command.answer import answer
+from tautochrone.cli.group import Group, group, use_store
 from tautochrone.command.ending import run_to_exit_code
 from tautochrone.command.forgotten import forgotten_deployment
 from tautochrone.command.options import StoreOption
-from tautochrone.command.show import show
-from tautochrone.comparison.verb import compare
-from tautochrone.deploy.verb import deploy
-from tautochrone.doctor.verb import doctor
-from tautochrone.first.verb import run
-from tautochrone.papers.verb import reproduce
-from tautochrone.selection.verb import select
-from tautochrone.trend.verb import trend
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tautochrone.cli.group import Rows
 
 _EXIT_CODES = (
     "Exit codes: 0 done, 1 failed while measuring, 2 usage, or a machine that can't be reached, "
@@ -49,8 +34,82 @@ _OUTPUTS = ("--out", "-o", "--junit", "--markdown", "--bins", "--figure")
 _NUMBERS = {"int": "a whole number", "float": "a number"}
 
 
-class _Root(TyperGroup):
+def _below(said: str, rows: "Mapping[str, tuple[str, str]]", *, with_store: bool = True) -> tuple[Any, str]:
+    return group(said, lambda: rows, with_store=with_store), said
+
+
+# In the order of help, which puts groups of verbs last; the words fit lines of 80 columns.
+_VERBS: "Rows" = {
+    "answer": ("command.answer:answer", "Measure this machine for a minute and tell a verdict."),
+    "check": ("check.verb:check", "Tell whether a control loop holds its rate and deadline."),
+    "run": ("first.verb:run", "Carry out a plan: every cell, then one report."),
+    "reproduce": ("papers.verb:reproduce", "Measure a paper anew: its numbers beside ours."),
+    "list": ("cli.list:list_runs", "List the runs, newest first."),
+    "show": ("command.show:show", "Show one run: latencies, conditions, books, warnings."),
+    "tail": ("cli.tail:tail", "Estimate how often rare or unseen latencies occur."),
+    "plan-samples": ("cli.plan_samples:plan_samples", "Say how long to measure to show how rare a value is."),
+    "report": ("cli.report:report", "Write one HTML page about runs, a campaign or a search."),
+    "compare": ("comparison.verb:compare", "Compare runs, cells or campaigns with the first one named."),
+    "select": ("selection.verb:select", "Select among deployments, kernels or systems."),
+    "trend": ("trend.verb:trend", "Show one number of the runs over time, and its changes."),
+    "figure": ("cli.figure:figure", "Draw one chart at publication size."),
+    "export": ("cli.export:export", "Write one run as CSV, Parquet or JSON."),
+    "recover": ("cli.recover:recover", "Seal runs that were cut off."),
+    "doctor": ("doctor.verb:doctor", "Check a machine for settings that cost deadlines."),
+    "analyse": ("analyse.verb:analyse", "Say whether a set of periodic tasks meets its deadlines."),
+    "probe": ("cli.probe:app", "Run one experiment on this machine and store it."),
+    "tire": _below(
+        "Measure a tire of n masses in i threads: how large may it be?",
+        {
+            "fast": ("tire.verbs:fast", "Time as fast as possible, over n and threads."),
+            "map": ("tire.verbs:misses", "Missed deadlines over n and threads, hard and soft."),
+            "limit": ("tire.limit_verb:verb", "The largest tire that meets every deadline."),
+            "model": ("tire.model_verb:verb", "The model of the step's time, fitted and tried."),
+            "view": ("tire.view_verb:verb", "See the tire fall, live, in the browser."),
+        },
+    ),
+    "middleware": _below(
+        "Measure calls to a servant over CORBA, DDS, ZeroMQ, sockets.",
+        {
+            "throughput": ("middleware.verbs:throughput", "Operations per second, by type and length."),
+            "latency": ("middleware.verbs:latency", "An urgent client beside n less urgent ones."),
+            "footprint": ("middleware.verbs:footprint", "What library, program and server need."),
+        },
+    ),
+    "lab": _below(
+        "Boot real kernels in QEMU, repeatable to the bit.",
+        {
+            "kernels": ("virtual_lab.kernels:verb", "The kernels that guests can be booted with."),
+            "fetch": ("virtual_lab.fetch:verb", "Bring kernels: Debian's, or one of your own."),
+            "matrix": ("virtual_lab.matrix:verb", "Kernels, preemption models and loads, side by side."),
+            "diff": ("lab_diff.verb:verb", "Where two machines first differ under a load, and why."),
+        },
+    ),
+    "load": _below(
+        "Show the background loads, and try one.",
+        {
+            "list": ("cli.load:list_loads", "List the loads, what they do and their options."),
+            "try": ("cli.load:try_load", "Run a load for some seconds and show what it did."),
+        },
+        with_store=False,
+    ),
+    "deploy": _below(
+        "Show, apply and put back deployments of a machine's CPUs.",
+        {
+            "list": ("deploy.verb:list_deployments", "List them, and which ones this machine can have."),
+            "show": ("deploy.verb:show", "Show every setting, and what a deployment asks for."),
+            "apply": ("deploy.verb:apply", "Apply one and leave it in force. Needs root."),
+            "restore": ("deploy.verb:restore", "Put back what was applied, or left by a kill."),
+        },
+        with_store=False,
+    ),
+}
+
+
+class _Root(Group):
     """The root of all verbs, which says what is wrong with a value in the words of this program."""
+
+    rows = staticmethod(lambda: _VERBS)
 
     def invoke(self, ctx: Any) -> Any:
         """Invoke the verb; one that needs a number and gets none is told so."""
@@ -94,40 +153,9 @@ def root(
 
     Without a verb, tauto measures this machine for about a minute and shows a verdict and a report.
     """
-    _use_store(store)
+    use_store(store)
     if context.invoked_subcommand not in _SEES_FOR_ITSELF and (line := forgotten_deployment()):
         typer.echo(line, err=True)
-
-
-def _use_store(store: StoreOption = None) -> None:
-    if store is not None:
-        os.environ["TAUTO_STORE"] = str(store)
-
-
-# In the order of help, which puts groups of verbs last.
-app.command("answer")(answer)
-app.command("check")(check)
-app.command("run")(run)
-app.command("reproduce")(reproduce)
-app.command("list")(list_runs)
-app.command("show")(show)
-app.command("tail")(tail)
-app.command("plan-samples")(plan_samples)
-app.command("report")(report)
-app.command("compare")(compare)
-app.command("select")(select)
-app.command("trend")(trend)
-app.command("figure")(figure)
-app.command("export")(export)
-app.command("recover")(recover)
-app.command("doctor")(doctor)
-app.command("analyse")(analyse)
-app.add_typer(probe.app, name="probe", callback=_use_store)
-app.add_typer(tire.app, name="tire", callback=_use_store)
-app.add_typer(middleware.app, name="middleware", callback=_use_store)
-app.add_typer(lab.app, name="lab", callback=_use_store)
-app.add_typer(load, name="load")
-app.add_typer(deploy, name="deploy")
 
 
 def with_verb(arguments: list[str]) -> list[str]:
@@ -166,13 +194,15 @@ def _run(arguments: list[str]) -> None:
 def _meant(arguments: list[str]) -> list[str]:
     """The verbs of groups that are called like the first word; none where it is a verb, or an option."""
     word = next((one for one in arguments if not one.startswith("-")), "")
-    verbs = {one.name for one in app.registered_commands} | {one.name for one in app.registered_groups}
-    if word in verbs:
+    root = typer.main.get_group(app)
+    context = typer.Context(root)
+    if word in root.list_commands(context):
         return []
+    groups = {name: root.get_command(context, name) for name, (where, _) in _VERBS.items() if where}
     return [
         f"tauto {name} {word}"
-        for name, group in typer.main.get_group(app).commands.items()
-        if isinstance(group, TyperGroup) and word in group.list_commands(typer.Context(group))
+        for name, one in groups.items()
+        if isinstance(one, TyperGroup) and word in one.list_commands(context)
     ]
 
 

@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 
 _LOOK_INTERVAL_S = 0.05
 
-load = typer.Typer(
-    help="Show the background loads, and try one.", no_args_is_help=True, rich_markup_mode=None
-)
 
-
-@load.command("list")
 def list_loads(as_json: JsonOption = False) -> None:
     """List the loads, what they do and their options, as --load takes them."""
     from tautochrone.answer.blocks import Grid
@@ -66,7 +61,6 @@ def _rest(known: Any) -> list[tuple[str, str]]:
     return [(f"{name}:...", words) for name, words in known.items()]
 
 
-@load.command("try")
 def try_load(
     spec: Annotated[
         list[str], typer.Argument(metavar="SPEC...", help="As --load takes it: cpu+memory, comms, ...")

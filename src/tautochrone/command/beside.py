@@ -54,6 +54,14 @@ class Beside:
 
         return parse_load(self.load or [])
 
+    def axes(self) -> dict[str, str | None]:
+        """What a plan of one verb is carried out on, under and beside; None: the usual one.
+
+        Raises:
+            UsageError: there is no such load.
+        """
+        return {"systems": self.on, "deployments": self.deployment, "loads": self.chosen_load().name}
+
     def target(self) -> AbstractContextManager[Target]:
         """The machine under test, for as long as the block lasts; see `open_target`."""
         from tautochrone.target.open import open_target

@@ -14,12 +14,6 @@ if TYPE_CHECKING:
     from tautochrone.run.facts import Facts
     from tautochrone.target.target import Target
 
-Repetitions = Annotated[int, typer.Option("--repetitions", help="How often each cell is measured.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="Of the order, to have an order again.")]
-Again = Annotated[bool, typer.Option("--again", help="Measure all of it anew, also what is finished.")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Show the cells and how long they take; measure nothing.")
-]
 NoMemoryLock = Annotated[
     bool, typer.Option("--no-memory-lock", help="Run with pageable memory, where locking is not permitted.")
 ]

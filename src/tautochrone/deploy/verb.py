@@ -29,15 +29,7 @@ NameArgument = Annotated[
 ]
 _SCHEMA = 1
 
-deploy = typer.Typer(
-    help="Show, apply and put back deployments: how a machine's CPUs are used.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
-
-@deploy.command("list")
 def list_deployments(on: On = None, as_json: JsonOption = False) -> None:
     """List the deployments, and which of them this machine can have."""
     from tautochrone.deploy.view import deployment_list
@@ -58,7 +50,6 @@ def list_deployments(on: On = None, as_json: JsonOption = False) -> None:
     _show(deployment_list(prospects), force, unseen)
 
 
-@deploy.command("show")
 def show(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME|FILE", help="As in `tauto deploy list`.")
@@ -89,7 +80,6 @@ def show(
     _show(settings_table(deployment, rows, on), force, unseen)
 
 
-@deploy.command("apply")
 def apply(name: NameArgument, on: On = None, as_json: JsonOption = False) -> None:
     """Apply a deployment and leave it in force, until `tauto deploy restore`. Needs root.
 
@@ -110,7 +100,6 @@ def apply(name: NameArgument, on: On = None, as_json: JsonOption = False) -> Non
     _show(outcome_table(deployment, done.obtained, on), None, "")
 
 
-@deploy.command("restore")
 def restore(on: On = None, as_json: JsonOption = False) -> None:
     """Put back what `tauto deploy apply`, or a tauto that was killed, has left in force."""
     from tautochrone.machine.settings import SettingError

@@ -37,7 +37,7 @@ OF_SERVER = (SERVER_ON, SERVER_ADDRESS, SERVER_CPUS)
 """Options of the lab's own: it starts a server on another machine."""
 
 CLIENTS = 9
-CALLS, CALLS_QUICK = 4_000, 100
+CALLS = 4_000
 RATE_HIGH_HZ, RATE_LOW_HZ = 20, 10
 """Of schmidt2002, 3.3."""
 
@@ -48,7 +48,7 @@ _URGENT, _LEVELS = ("fifo", "rr"), 99
 HIGH = "C0"
 """The source that is the most urgent client."""
 
-COUNT, COUNT_QUICK = 10_000, 4_000
+COUNT = 10_000
 SERVANTS, CALLS_FOOTPRINT = 50, 10
 _LENGTHS = 8  # 1, 4, 16, …, 16384
 _START_S, _MEET_S = 0.5, 0.005  # the server, and a connection to each servant

@@ -27,7 +27,8 @@ class Option:
         help: what it does, as a whole phrase that ends with a full stop; empty where the choices say it.
         default: what holds where it is not given: the probe's own value, or words for it. Empty: nothing.
         choices: all that it can be.
-        metavar: what stands for its value in help; empty: what its kind says.
+        metavar: what stands for its value in help; empty: what its kind says. Of a flag: what its opposite
+            is called.
         taker: who takes it.
         positional: the verb takes it without its name.
         in_verb: whether the verb of the experiment has it; otherwise plans alone, or another verb.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.experiments import EXPERIMENTS, Value
-from tautochrone.measure.document.document import USUAL, Document, Entry, Exclusion
+from tautochrone.measure.document.document import USUAL, Document, Entry, Exclusion, suggestion
 
 POLICIES = ("fifo", "rr", "other")
 
@@ -53,5 +53,5 @@ def chosen_of(text: str, known: Sequence[str], option: str) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
     for name in found:
         if name not in known:
-            raise UsageError(f"{option} '{name}' is not known", f"There are: {', '.join(known)}.")
+            raise UsageError(f"{option} '{name}' is not known", suggestion(name, known))
     return found

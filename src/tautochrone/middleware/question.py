@@ -1,179 +1,138 @@
-"""Which transports a machine has: its probe is asked, so that it may be one far away."""
+"""What a verb of middleware asks: options with their values, both ends, and which transports there are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
-from tautochrone.experiments import Value
-from tautochrone.experiments.middleware import CALLS, FREE, PHASE, PLACES
+from tautochrone.experiments import EXPERIMENTS, Given, Option, Value
+from tautochrone.experiments.middleware import BOTH, PLACES
 from tautochrone.measure.document.document import Document, suggestion
 from tautochrone.measure.grid import chosen_of, grid_document
 from tautochrone.measure.ranges import parse_counts
-from tautochrone.target.middleware import (
-    DIRECTIONS,
-    FOOTPRINT,
-    LATENCY,
-    PHASES,
-    SEQUENCES,
-    THROUGHPUT,
-    TOGETHER,
-    TRANSPORTS,
-    TYPES,
-)
+from tautochrone.target.middleware import DIRECTIONS, SEQUENCES, TRANSPORTS, TYPES
 from tautochrone.target.target import Target
 
-# A grid of middleware: a plan over transports and places, and over clients, made of a verb's
-# options.
-
-
-CLIENTS, CLIENTS_QUICK = "0,1,2,5,9,20,50", "0,1,2,5,9"
-"""Lower-priority clients: as far as Figures 4 to 6 of schmidt2002 go."""
-
-SERVANTS = "1,10,50"
 ALL = "all"
+BOTH_PLACES = ",".join(PLACES[:2])
+_TITLES = {
+    THROUGHPUT: "Middleware: throughput",
+    LATENCY: "Middleware: latency under lower-priority clients",
+    FOOTPRINT: "Middleware: memory footprint",
+}
 _MOST_CLIENTS = 255
 _LONGEST, _MOST_LENGTHS = 4_194_304, 24
 
 
-@dataclass(frozen=True)
-class MiddlewareGrid:
-    """What a verb measures of each transport at each place.
-
-    Attributes:
-        kind: the experiment, and what the report is about.
-        options: of the experiment, each with its values.
-    """
-
-    kind: str
-    title: str
-    options: Mapping[str, Sequence[Value]]
-
-
-@dataclass(frozen=True)
-class Ends:
-    """Where both ends are and how urgent, the same for all three verbs.
-
-    Attributes:
-        transports, places, policies: that are varied.
-        cpus: the client's and the server's; None: as the deployment and the probe have it.
-        fixed: other options of the experiment.
-    """
-
-    transports: tuple[str, ...]
-    places: tuple[str, ...]
-    policies: tuple[str, ...]
-    cpus: str | None = None
-    fixed: Mapping[str, Value] = field(default_factory=dict)
-
-    @property
-    def options(self) -> dict[str, Sequence[Value]]:
-        """The experiment's."""
-        return {
-            "transport": self.transports,
-            "place": self.places,
-            "policy": self.policies,
-            **({"cpus": (self.cpus,)} if self.cpus is not None else {}),
-            **{name: (value,) for name, value in self.fixed.items()},
-        }
-
-
-def document_of(grid: MiddlewareGrid, ends: Ends, axes: Mapping[str, str | None]) -> Document:
+def document_of(
+    experiment: str, options: Mapping[str, Sequence[Value]], axes: Mapping[str, str | None]
+) -> Document:
     """The plan that measures the grid in randomised blocks.
 
     Args:
         axes: systems, deployments and loads, one of each; None: the usual one.
     """
-    return grid_document(grid.kind, grid.title, grid.kind, {**ends.options, **grid.options}, axes)
+    return grid_document(experiment, _TITLES[experiment], experiment, options, axes)
 
 
-def throughput_grid(
-    types: str | None = None,
-    lengths: str | None = None,
-    directions: str | None = None,
-    count: int | None = None,
-) -> MiddlewareGrid:
-    """Operations per second: schmidt2002, 3.2. None: as the probe has it.
+def options_of(experiment: str, given: Given) -> dict[str, Sequence[Value]]:
+    """The options of the grid, each with its values, without those of the two ends.
+
+    A value that the probe has by itself is left out, but for what varies from cell to cell.
 
     Raises:
-        UsageError: types, lengths, directions or the count can't be.
+        UsageError: a value can't be.
     """
-    chosen: dict[str, Sequence[Value]] = {}
-    if types not in (None, ALL):
-        chosen["types"] = (",".join(chosen_of(str(types), TYPES, "--types")),)
-    if lengths is not None:
-        chosen["lengths"] = (",".join(map(str, _lengths(lengths, types))),)
-    if directions not in (None, "both"):
-        see_known(directions, DIRECTIONS, "--directions", ("both",))
-        named = chosen_of(str(directions), DIRECTIONS, "--directions")
-        chosen["directions"] = (named[0] if len(named) == 1 else "both",)
-    if count is not None:
-        chosen["count"] = (_at_least_one(count, "--count"),)
-    return MiddlewareGrid(THROUGHPUT, "Middleware: throughput", chosen)
-
-
-def latency_grid(
-    clients: str = CLIENTS,
-    calls: int = CALLS,
-    *,
-    one_way: bool = False,
-    overrun: str | None = None,
-    phase: str = TOGETHER,
-    rates: Mapping[str, str | None] | None = None,
-) -> MiddlewareGrid:
-    """Latency and jitter of the most urgent client: schmidt2002, 3.3.
-
-    Args:
-        rates: of C0 and of the lower clients, by option; None: as the probe has it.
-
-    Raises:
-        UsageError: clients, calls or phases can't be.
-    """
-    phases = chosen_of(phase, PHASES, "--phase")
-    return MiddlewareGrid(
-        LATENCY,
-        "Middleware: latency under lower-priority clients",
-        {
-            "clients": parse_clients(clients),
-            "calls": (_at_least_one(calls, "--calls"),),
-            **({"one-way": (True,)} if one_way else {}),
-            **({"overrun": (overrun,)} if overrun is not None else {}),
-            **({PHASE: phases} if phases != (TOGETHER,) else {}),
-            **{name: (rate,) for name, rate in (rates or {}).items() if rate is not None},
-        },
-    )
-
-
-def footprint_grid(
-    servants: str = SERVANTS, calls: int | None = None, *, memory_lock: bool = False
-) -> MiddlewareGrid:
-    """What a server needs of memory: schmidt2002, 3.4. None: as the probe has it.
-
-    Raises:
-        UsageError: servants or calls can't be.
-    """
-    found = parse_counts(servants, "--servants", "1,10,50 or 1..10")
-    if found[0] == 0:
-        raise UsageError(f"--servants {servants}: a server of none serves nobody", "Give 1 or more.")
-    chosen: dict[str, Sequence[Value]] = {"servants": found}
-    if calls is not None:
-        chosen["calls"] = (_at_least_one(calls, "--calls"),)
-    if memory_lock:
-        chosen["memory-lock"] = (True,)
-    return MiddlewareGrid(FOOTPRINT, "Middleware: memory footprint", chosen)
-
-
-def parse_clients(text: str) -> tuple[int, ...]:
-    """Numbers of lower-priority clients, ascending, each once.
-
-    Raises:
-        UsageError: they can't be read, or are too many.
-    """
-    found = parse_counts(text, "--clients", "0,1,2,5 or 0..10")
-    if found[-1] > _MOST_CLIENTS:
-        raise UsageError(f"--clients {found[-1]}: too many clients", f"Take at most {_MOST_CLIENTS}.")
+    found: dict[str, Sequence[Value]] = {}
+    for name, option in EXPERIMENTS[experiment].table.items():
+        own = given.table.get(name)
+        if own is None or name in _OF_ENDS:
+            continue
+        if name in given or own.default != option.default or name in _VARIED:
+            values = _values(own, given)
+            if name in _VARIED or tuple(map(str, values)) != (option.default,):
+                found[name] = values
+    if "lengths" in found:
+        _see_sequence(given)
     return found
+
+
+def _values(option: Option, given: Given) -> Sequence[Value]:
+    read = _READ.get(option.name)
+    if read is not None:
+        return read(f"--{option.name}", given.text(option.name))
+    if option.kind == "text" and option.choices:
+        return chosen_of(given.text(option.name), option.choices, f"--{option.name}")
+    return (given[option.name],)
+
+
+def _types(option: str, text: str) -> Sequence[Value]:
+    return (text if text == ALL else ",".join(chosen_of(text, TYPES, option)),)
+
+
+def _lengths(option: str, text: str) -> Sequence[Value]:
+    found = parse_counts(text, option, "1,64,16384 or 1..16384:8")
+    if found[0] == 0:
+        raise UsageError(f"{option} {text}: a sequence of 0 elements holds nothing", "Give 1 or more.")
+    if found[-1] > _LONGEST:
+        raise UsageError(
+            f"{option} {found[-1]}: too long a sequence", f"It has at most {_LONGEST:,} elements."
+        )
+    if len(found) > _MOST_LENGTHS:
+        raise UsageError(
+            f"{option} {text}: that is {len(found)} lengths", f"Take at most {_MOST_LENGTHS} in one run."
+        )
+    return (",".join(map(str, found)),)
+
+
+def _directions(option: str, text: str) -> Sequence[Value]:
+    named = chosen_of(text, (*DIRECTIONS, BOTH), option)
+    return named if len(named) == 1 else (BOTH,)
+
+
+def _clients(option: str, text: str) -> Sequence[Value]:
+    found = parse_counts(text, option, "0,1,2,5 or 0..10")
+    if found[-1] > _MOST_CLIENTS:
+        raise UsageError(f"{option} {found[-1]}: too many clients", f"Take at most {_MOST_CLIENTS}.")
+    return found
+
+
+def _servants(option: str, text: str) -> Sequence[Value]:
+    found = parse_counts(text, option, "1,10,50 or 1..10")
+    if found[0] == 0:
+        raise UsageError(f"{option} {text}: a server of none serves nobody", "Give 1 or more.")
+    return found
+
+
+def _one_or_more(option: str, text: str) -> Sequence[Value]:
+    if int(text) < 1:
+        raise UsageError(f"{option} {text}: nothing would be measured", "Give 1 or more.")
+    return (int(text),)
+
+
+def _duration(option: str, text: str) -> Sequence[Value]:
+    try:
+        parse_duration_ns(text)
+    except UsageError as error:
+        raise UsageError(f"{option}: {error}", error.advice) from error
+    return (text,)
+
+
+_OF_ENDS = ("transport", "place", "cpus")
+_VARIED = ("clients", "servants", "policy")
+_READ: Mapping[str, Callable[[str, str], Sequence[Value]]] = {
+    "types": _types,
+    "lengths": _lengths,
+    "directions": _directions,
+    "clients": _clients,
+    "servants": _servants,
+    "count": _one_or_more,
+    "calls": _one_or_more,
+    "patience": _duration,
+    "service-time": _duration,
+}
+"""What reads the value of an option that a person typed, and refuses what can't be."""
 
 
 def places_of(text: str | None, cpus: Sequence[int], because: str) -> tuple[tuple[str, ...], str]:
@@ -220,55 +179,13 @@ def see_pinned(places: Sequence[str], cpus: Sequence[int]) -> None:
         )
 
 
-def see_duration(text: str | None, option: str) -> str | None:
-    """A time, as it was given.
-
-    Raises:
-        UsageError: it is none.
-    """
-    if text is not None:
-        try:
-            parse_duration_ns(text)
-        except UsageError as error:
-            raise UsageError(f"{option}: {error}", error.advice) from error
-    return text
-
-
-def see_known(text: object, known: Sequence[str], option: str, more: Sequence[str] = ()) -> None:
-    """Refuse a name that is not known, with the one that may have been meant.
-
-    Raises:
-        UsageError: it is one.
-    """
-    for name in map(str.strip, str(text).split(",")):
-        if name not in known:
-            raise UsageError(f"{option} '{name}' is not known", suggestion(name, [*known, *more]))
-
-
-def _lengths(text: str, types: str | None) -> tuple[int, ...]:
-    if types not in (None, ALL) and not set(SEQUENCES) & {part.strip() for part in str(types).split(",")}:
+def _see_sequence(given: Given) -> None:
+    types = given.text("types")
+    if types != ALL and not set(SEQUENCES) & {part.strip() for part in types.split(",")}:
         raise UsageError(
-            f"--lengths {text}: none of the types {types} is a sequence",
+            f"--lengths {given.text('lengths')}: none of the types {types} is a sequence",
             f"Leave it out, or add {' or '.join(SEQUENCES)} to --types.",
         )
-    found = parse_counts(text, "--lengths", "1,64,16384 or 1..16384:8")
-    if found[0] == 0:
-        raise UsageError(f"--lengths {text}: a sequence of 0 elements holds nothing", "Give 1 or more.")
-    if found[-1] > _LONGEST:
-        raise UsageError(
-            f"--lengths {found[-1]}: too long a sequence", f"It has at most {_LONGEST:,} elements."
-        )
-    if len(found) > _MOST_LENGTHS:
-        raise UsageError(
-            f"--lengths {text}: that is {len(found)} lengths", f"Take at most {_MOST_LENGTHS} in one run."
-        )
-    return found
-
-
-def _at_least_one(value: int, option: str) -> int:
-    if value < 1:
-        raise UsageError(f"{option} {value}: nothing would be measured", "Give 1 or more.")
-    return value
 
 
 _YES, _NO = "yes", "no"

@@ -1,123 +1,51 @@
-"""`tauto middleware throughput`, `latency` and `footprint` (schmidt2002, 3.2 to 3.4)."""
+"""`tauto middleware throughput`, `latency`, `footprint`: grids of an experiment (schmidt2002, 3.2 to 3.4)."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 import typer
 
-from tautochrone.command.beside import Beside, DeploymentName, Loads, On
-from tautochrone.command.grids import Again, DryRun, NoMemoryLock, Repetitions, Seed
-from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption
-from tautochrone.middleware.measure import (
-    Cpus,
-    Patience,
-    Places,
-    Policies,
-    Priority,
-    ServerAddress,
-    ServerCpus,
-    ServerOn,
-    ServiceTime,
-    Transports,
-    Ways,
-    measure,
+from tautochrone.base.errors import UsageError
+from tautochrone.command.grids import chosen_cpus, usable_on
+from tautochrone.command.verbs import OF_GRID, SEED, Typed, planned, quick, repetitions, several, verb_of
+from tautochrone.experiments import EXPERIMENTS, Option
+from tautochrone.experiments.middleware import FREE, OF_SERVER, see_server
+from tautochrone.middleware.question import (
+    ALL,
+    BOTH_PLACES,
+    chosen_transports,
+    document_of,
+    left_out,
+    options_of,
+    places_of,
+    see_pinned,
+    transports_of,
 )
+from tautochrone.target.middleware import FOOTPRINT, LATENCY, THROUGHPUT, TYPES
 
-# `tauto middleware footprint`: what a server needs of memory (schmidt2002, 3.4, Figure 7).
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tautochrone.base.options import Options, Value
+    from tautochrone.command.beside import Beside
+    from tautochrone.command.grids import Usable
+    from tautochrone.experiments import Given
+    from tautochrone.target.target import Target
 
 
-def footprint(
-    transport: Transports = None,
-    place: Places = "same",
-    cpus: Cpus = None,
-    servants: Annotated[str, typer.Option(metavar="LIST", help="Of a server: 1,10,50 or 1..10.")] = "1,10,50",
-    calls: Annotated[int | None, typer.Option(help="Calls to each of them. [10]")] = None,
-    memory_lock: Annotated[
-        bool, typer.Option("--memory-lock", help="Both ends locked in memory: all of it is then resident.")
-    ] = False,
-    policy: Policies = "fifo",
-    priority: Priority = None,
-    load: Loads = None,
-    on: On = None,
-    deployment: DeploymentName = None,
-    server_on: ServerOn = None,
-    server_address: ServerAddress = None,
-    server_cpus: ServerCpus = None,
-    repetitions: Repetitions = 1,
-    seed: Seed = None,
-    again: Again = False,
-    dry_run: DryRun = False,
-    as_json: JsonOption = False,
-    out: ReportOption = None,
-    open_it: OpenReportOption = False,
-    store: StoreOption = None,
-) -> None:
-    """What library, linked program and running server need of memory (schmidt2002, 3.4, Figure 7).
+def _throughput(typed: Typed) -> None:
+    """Operations per second and the time of a call, by type, length and direction (schmidt2002, 3.2).
 
-    What is finished is not measured again: after Ctrl-C or a crash, type the same once more.
+    A client calls a servant as fast as it can; the servant cubes what it gets, and the client checks every
+    answer. Of one-way calls, what was sent and what the server confirms are two numbers. What is finished is
+    not measured again: after Ctrl-C or a crash, type the same once more.
     """
-    from tautochrone.campaign.verb import Wanted
-    from tautochrone.middleware.question import footprint_grid
-
-    beside = Beside(load, on, deployment)
-    ways = Ways(
-        transport, place, cpus, policy, priority,
-        server_on=server_on, server_address=server_address, server_cpus=server_cpus,
-    )  # fmt: skip
-    grid = footprint_grid(servants, calls, memory_lock=memory_lock)
-    measure(grid, ways, beside, repetitions, seed, store, Wanted(again, dry_run, as_json, out, open_it))
+    _measure(THROUGHPUT, typed)
 
 
-# `tauto middleware latency`: an urgent client beside n less urgent ones (schmidt2002, 3.3).
-
-
-def latency(
-    transport: Transports = None,
-    place: Places = None,
-    cpus: Cpus = None,
-    clients: Annotated[
-        str | None,
-        typer.Option(metavar="LIST", help="Lower-priority ones: 0,9,50 or 0..10. [0,1,2,5,9,20,50]"),
-    ] = None,
-    calls: Annotated[
-        int | None, typer.Option(help="Of each lower client, ten a second; C0 calls twice as often. [4000]")
-    ] = None,
-    one_way: Annotated[
-        bool, typer.Option("--one-way", help="With the server's instant: request and reply apart.")
-    ] = False,
-    overrun: Annotated[
-        str | None,
-        typer.Option(metavar="replay|skip|stop", help="A call that is due while another is out. [replay]"),
-    ] = None,
-    phase: Annotated[
-        str, typer.Option("--phase", metavar="together|spread", help="Clients released at once, or apart.")
-    ] = "together",
-    rate_high: Annotated[
-        str | None, typer.Option("--rate-high", metavar="RATE", help="Of C0: 20, 100Hz or 1kHz. [20Hz]")
-    ] = None,
-    rate_low: Annotated[
-        str | None, typer.Option("--rate-low", metavar="RATE", help="Of each lower client. [10Hz]")
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="100 calls, and 0,1,2,5,9 clients.")] = False,
-    policy: Policies = "fifo",
-    priority: Priority = None,
-    patience: Patience = None,
-    service_time: ServiceTime = None,
-    load: Loads = None,
-    on: On = None,
-    deployment: DeploymentName = None,
-    server_on: ServerOn = None,
-    server_address: ServerAddress = None,
-    server_cpus: ServerCpus = None,
-    repetitions: Repetitions = 1,
-    seed: Seed = None,
-    no_memory_lock: NoMemoryLock = False,
-    again: Again = False,
-    dry_run: DryRun = False,
-    as_json: JsonOption = False,
-    out: ReportOption = None,
-    open_it: OpenReportOption = False,
-    store: StoreOption = None,
-) -> None:
+def _latency(typed: Typed) -> None:
     """Latency and jitter of an urgent client while less urgent ones call too (schmidt2002, 3.3).
 
     C0 calls 20 times a second at the highest priority, n others 10 times a second at lower ones, each served
@@ -125,86 +53,199 @@ def latency(
     as fewer calls. A cell of 4000 calls takes 400 s. What is finished is not measured again: after Ctrl-C or
     a crash, type the same once more.
     """
-    from tautochrone.campaign.verb import Wanted
-    from tautochrone.experiments.middleware import CALLS, CALLS_QUICK
-    from tautochrone.middleware.question import CLIENTS, CLIENTS_QUICK, latency_grid
-
-    beside = Beside(load, on, deployment)
-    ways = Ways(
-        transport, place, cpus, policy, priority, patience, service_time, not no_memory_lock,
-        server_on, server_address, server_cpus,
-    )  # fmt: skip
-    usual, usual_calls = (CLIENTS_QUICK, CALLS_QUICK) if quick else (CLIENTS, CALLS)
-    grid = latency_grid(
-        clients or usual,
-        usual_calls if calls is None else calls,
-        one_way=one_way,
-        overrun=overrun,
-        phase=phase,
-        rates={"rate-high": rate_high, "rate-low": rate_low},
-    )
-    measure(grid, ways, beside, repetitions, seed, store, Wanted(again, dry_run, as_json, out, open_it))
+    _measure(LATENCY, typed)
 
 
-# `tauto middleware throughput`: calls at full speed (schmidt2002, 3.2, Figure 2).
+def _footprint(typed: Typed) -> None:
+    """What library, linked program and running server need of memory (schmidt2002, 3.4, Figure 7).
 
-
-def throughput(
-    transport: Transports = None,
-    place: Places = None,
-    cpus: Cpus = None,
-    types: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST|all",
-            help="Of void, octet, short, long, double, struct, and the sequences longs, octets. [all]",
-        ),
-    ] = None,
-    lengths: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST", help="Elements of a sequence: 1,64,5000 or 1..16384:8. [1,4,16, to 16384]"
-        ),
-    ] = None,
-    directions: Annotated[
-        str | None, typer.Option(metavar="two-way|one-way|both", help="With an answer, without. [both]")
-    ] = None,
-    count: Annotated[int | None, typer.Option(help="Recorded calls of each row. [10000]")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="4000 calls of each row, about a minute.")] = False,
-    policy: Policies = "fifo",
-    priority: Priority = None,
-    patience: Patience = None,
-    service_time: ServiceTime = None,
-    load: Loads = None,
-    on: On = None,
-    deployment: DeploymentName = None,
-    server_on: ServerOn = None,
-    server_address: ServerAddress = None,
-    server_cpus: ServerCpus = None,
-    repetitions: Repetitions = 1,
-    seed: Seed = None,
-    no_memory_lock: NoMemoryLock = False,
-    again: Again = False,
-    dry_run: DryRun = False,
-    as_json: JsonOption = False,
-    out: ReportOption = None,
-    open_it: OpenReportOption = False,
-    store: StoreOption = None,
-) -> None:
-    """Operations per second and the time of a call, by type, length and direction (schmidt2002, 3.2).
-
-    A client calls a servant as fast as it can; the servant cubes what it gets, and the client checks every
-    answer. Of one-way calls, what was sent and what the server confirms are two numbers. What is finished is
-    not measured again: after Ctrl-C or a crash, type the same once more.
+    What is finished is not measured again: after Ctrl-C or a crash, type the same once more.
     """
-    from tautochrone.campaign.verb import Wanted
-    from tautochrone.experiments.middleware import COUNT_QUICK
-    from tautochrone.middleware.question import throughput_grid
+    _measure(FOOTPRINT, typed)
 
-    beside = Beside(load, on, deployment)
-    ways = Ways(
-        transport, place, cpus, policy, priority, patience, service_time, not no_memory_lock,
-        server_on, server_address, server_cpus,
-    )  # fmt: skip
-    grid = throughput_grid(types, lengths, directions, COUNT_QUICK if quick and count is None else count)
-    measure(grid, ways, beside, repetitions, seed, store, Wanted(again, dry_run, as_json, out, open_it))
+
+def _options(experiment: str, *own: str | Option, with_times: bool = True) -> tuple[Option, ...]:
+    """Return the options of a verb, in the order of help.
+
+    Args:
+        own: what the other two don't have: as the experiment's entry has it, or otherwise.
+        with_times: it has the options about the times of calls.
+    """
+    table = EXPERIMENTS[experiment].table
+    place = "" if experiment == FOOTPRINT else BOTH_PLACES
+    times = ("patience", "service-time", "no-memory-lock") if with_times else ()
+    return (
+        several(table["transport"], usual="all that are built there", metavar=f"LIST|{ALL}"),
+        several(table["place"], usual=place),
+        table["cpus"],
+        *(table[one] if isinstance(one, str) else one for one in own),
+        several(table["policy"]),
+        table["priority"],
+        *(table[one] for one in (*times, *OF_SERVER)),
+        repetitions(1),
+        SEED,
+    )
+
+
+_THROUGHPUT, _LATENCY = EXPERIMENTS[THROUGHPUT].table, EXPERIMENTS[LATENCY].table
+_QUICK_THROUGHPUT: Options = {"count": 4_000}
+_QUICK_LATENCY: Options = {"calls": 100, "clients": "0,1,2,5,9"}
+
+OPTIONS = {
+    THROUGHPUT: _options(
+        THROUGHPUT,
+        several(_THROUGHPUT["types"], f"Of {', '.join(TYPES)}."),
+        several(_THROUGHPUT["lengths"], "Such as 1,64,5000 or 1..16384:8."),
+        "directions",
+        "count",
+        quick(_QUICK_THROUGHPUT, "It takes about a minute."),
+    ),
+    LATENCY: _options(
+        LATENCY,
+        # As far as Figures 4 to 6 of schmidt2002 go.
+        several(_LATENCY["clients"], "Such as 0,9,50 or 0..10.", "0,1,2,5,9,20,50"),
+        "calls",
+        "one-way",
+        "overrun",
+        several(_LATENCY["phase"]),
+        "rate-high",
+        "rate-low",
+        quick(_QUICK_LATENCY),
+    ),
+    FOOTPRINT: _options(
+        FOOTPRINT,
+        several(EXPERIMENTS[FOOTPRINT].table["servants"], "Such as 1,10,50 or 1..10.", "1,10,50"),
+        "calls",
+        "memory-lock",
+        with_times=False,
+    ),
+}
+throughput = verb_of(OPTIONS[THROUGHPUT], OF_GRID, _throughput, _QUICK_THROUGHPUT)
+latency = verb_of(OPTIONS[LATENCY], OF_GRID, _latency, _QUICK_LATENCY)
+footprint = verb_of(OPTIONS[FOOTPRINT], OF_GRID, _footprint)
+
+
+def _measure(experiment: str, typed: Typed) -> None:
+    """Measure what is left of the grid, and report on all of it.
+
+    Raises:
+        typer.Exit: stopped, or a cell went wrong.
+        TautoError: an option is wrong, nothing could be measured, or a setting could not be put back.
+    """
+    from tautochrone.campaign.verb import carry_grid
+
+    options = options_of(experiment, typed.options)  # a slip of the pen is told before a machine is asked
+    axes = typed.beside.axes()
+    options |= _ends_of(typed.options, typed.beside)
+    carry_grid(planned(document_of(experiment, options, axes), typed.options), typed)
+
+
+def _ends_of(given: Given, beside: Beside) -> dict[str, Sequence[Value]]:
+    """Transports, places and CPUs on the machine under test; what is left out is told.
+
+    Raises:
+        UsageError: one is not known, or not to be had there.
+        TautoError: the machine can't be reached.
+    """
+    places_of(_place(given), (0, 1), "")
+    if (server_on := given.given("server-on")) is not None:
+        see_server(server_on, given.given("server-cpus"))
+    with beside.target() as target:
+        transports, lacking = chosen_transports(given.given("transport"), transports_of(target))
+        places, cpus = _placed(given, beside, target)
+    if lacking:
+        typer.echo(left_out(lacking), err=True)
+    return {
+        "transport": transports,
+        "place": places,
+        **({"cpus": (_written(cpus),)} if cpus is not None else {}),
+    }
+
+
+def _place(given: Given) -> str | None:
+    """Where both ends are; None: on one CPU and on two, where there are two."""
+    place = given.text("place")
+    return place if given.given("place") or place != BOTH_PLACES else None
+
+
+def _placed(given: Given, beside: Beside, target: Target) -> tuple[tuple[str, ...], tuple[int, ...] | None]:
+    """The places, and the CPUs of both ends; None: they are left to deployment and probe."""
+    from tautochrone.experiments.tire_threads import cpu_order
+
+    usable = usable_on(target, beside)
+    named = given.given("cpus")
+    if named is not None:
+        cpus, because = chosen_cpus(named, "0,1"), f" in --cpus {named}"
+        _see_each_once(named, cpus)
+        _see_on_line(cpus, usable)
+    else:
+        cpus = cpu_order(usable.facts, usable.cpus)[:2]
+        deployment = PurePath(beside.deployment).stem if beside.deployment else ""
+        because = f" that deployment {deployment} measures on" if deployment else ""
+    if "server-on" in given:
+        if "place" not in given:
+            return ("same",), cpus[:1]  # the other end has CPUs of its own
+        _see_place_of_server(given, beside)
+    places, told = places_of(_place(given), cpus, because)
+    if told:
+        typer.echo(told, err=True)
+    if named is not None:
+        see_pinned(places, cpus)
+        return places, cpus
+    return places, None if FREE in places or usable.left_open else cpus
+
+
+def _see_place_of_server(given: Given, beside: Beside) -> None:
+    """Both ends share CPUs on one machine alone, and only one option says which.
+
+    Raises:
+        UsageError: a place is named that can't be, or that --server-cpus names, too.
+    """
+    from tautochrone.judge.circumstances import LOCAL
+
+    place, server_on, server_cpus = map(given.given, ("place", "server-on", "server-cpus"))
+    named = [one for one in map(str.strip, str(place).split(",")) if one != FREE]
+    if named and server_on != (beside.on or LOCAL):
+        raise UsageError(
+            f"--place {named[0]} is about CPUs of one machine, and --server-on {server_on} is another",
+            f"Leave --place out, or take --place {FREE}.",
+        )
+    if named and server_cpus is not None:
+        raise UsageError(
+            f"--place {place} and --server-cpus {server_cpus} both say where the server is",
+            "Leave one of them out.",
+        )
+
+
+def _see_each_once(text: str, cpus: tuple[int, ...]) -> None:
+    """Refuse a CPU that is named twice: which end it is of, nobody could tell.
+
+    Raises:
+        UsageError: it is.
+    """
+    if "-" not in text and len(cpus) != len(text.split(",")):
+        raise UsageError(
+            f"--cpus {text} names a CPU twice",
+            "Name the client's CPU and the server's, as in --cpus 0,1; --place same has both on the first.",
+        )
+
+
+def _see_on_line(cpus: tuple[int, ...], usable: Usable) -> None:
+    """Refuse CPUs that there are not; a deployment may bring some on line.
+
+    Raises:
+        UsageError: they are.
+    """
+    from tautochrone.machine.cpulist import parse_cpu_list
+
+    there = parse_cpu_list(usable.facts.cpu.online)
+    off = [cpu for cpu in cpus if there and cpu not in there]
+    if off and not usable.left_open:
+        raise UsageError(
+            f"--cpus {_written(cpus)}: CPU {off[0]} is not on line there",
+            f"On line: {usable.facts.cpu.online}.",
+        )
+
+
+def _written(cpus: tuple[int, ...]) -> str:
+    return ",".join(map(str, cpus))

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from tautochrone.base.errors import TautoError
+from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.base.words import upper_first
-from tautochrone.command.beside import Beside, DeploymentName, Loads, On
 from tautochrone.command.ending import INTERRUPTED
-from tautochrone.command.grids import Again, NoMemoryLock
-from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption
 from tautochrone.command.told import tell_json
-from tautochrone.tire.verbs import Cpus, Threads
+from tautochrone.command.verbs import OF_GRID, Typed, quick, verb_of
+from tautochrone.experiments import Given, Option
+from tautochrone.measure.grid import chosen_of
+from tautochrone.tire.grid_question import chosen_threads
+from tautochrone.tire.limit_question import question_of
+from tautochrone.tire.limit_search import Wish
+from tautochrone.tire.verbs import CPUS, SOLVER, TABLE, THREADS, team_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,48 +35,10 @@ if TYPE_CHECKING:
     from tautochrone.tire.limit_question import Wish
     from tautochrone.tire.limit_search import LimitFindings, LimitSearch
 
-_DURATION, _QUICK_DURATION = "60s", "10s"
-_RESOLUTION, _QUICK_RESOLUTION = "1%", "5%"
+_QUICK = {"duration": "10s", "resolution": "5%"}
 
 
-def verb(
-    rate: Annotated[
-        str | None, typer.Option(metavar="RATE", help="Of the steps: 100Hz, 2kHz. [100Hz]")
-    ] = None,
-    step: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Simulated, and from release to release, for a rate.")
-    ] = None,
-    threads: Threads = None,
-    solver: Annotated[
-        str, typer.Option(metavar="halo|single|semaphore|mutex-pi", help="How threads share it.")
-    ] = "halo",
-    policy: Annotated[str, typer.Option(metavar="fifo|rr|other", help="Of the threads.")] = "fifo",
-    duration: Annotated[
-        str | None, typer.Option(metavar="TIME", help=f"Of the trial that decides. [{_DURATION}]")
-    ] = None,
-    resolution: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PERCENT", help=f"Between what met and what missed, at the end. [{_RESOLUTION}]"
-        ),
-    ] = None,
-    misses: Annotated[int, typer.Option(help="So many in the trial that decides are allowed.")] = 0,
-    confidence: Annotated[str, typer.Option(metavar="PERCENT", help="Of what is claimed.")] = "95%",
-    cpus: Cpus = None,
-    quick: Annotated[
-        bool,
-        typer.Option("--quick", help=f"{_QUICK_DURATION} for {_DURATION}, {_QUICK_RESOLUTION} for 1%."),
-    ] = False,
-    no_memory_lock: NoMemoryLock = False,
-    load: Loads = None,
-    on: On = None,
-    deployment: DeploymentName = None,
-    again: Again = False,
-    as_json: JsonOption = False,
-    out: ReportOption = None,
-    open_it: OpenReportOption = False,
-    store: StoreOption = None,
-) -> None:
+def _limit(typed: Typed) -> None:
     """The largest tire that meets every deadline at a rate, for each number of threads.
 
     Short trials come first, then one of full length decides, whose length gives the confidence. What was
@@ -82,60 +48,87 @@ def verb(
     from tautochrone.answer.console import make_console
     from tautochrone.command.introduction import see_that_it_can_be_written
     from tautochrone.command.options import open_store
-    from tautochrone.measure.grid import POLICIES, chosen_of
-    from tautochrone.tire.grid_question import SOLVERS, chosen_threads
-    from tautochrone.tire.limit_question import Wish, question_of
-    from tautochrone.tire.verbs import team_of
 
+    given, beside = typed.options, typed.beside
     question = question_of(
-        rate,
-        step,
-        duration or (_QUICK_DURATION if quick else _DURATION),
-        resolution or (_QUICK_RESOLUTION if quick else _RESOLUTION),
-        misses,
-        confidence,
+        given.given("rate"),
+        given.given("step"),
+        given.text("duration"),
+        given.text("resolution"),
+        given.count("misses"),
+        given.text("confidence"),
     )
-    solver = _only(chosen_of(solver, SOLVERS, "--solver"), "--solver")
-    policy = _only(chosen_of(policy, POLICIES, "--policy"), "--policy")
-    beside = Beside(load, on, deployment)
+    solver, policy = _only(given, "solver"), _only(given, "policy")
     beside.chosen_load()  # what is wrong with it is told before anything is done
-    if out is not None:
-        see_that_it_can_be_written(out)
-    place = open_store(store)
+    if typed.out is not None:
+        see_that_it_can_be_written(typed.out)
+    place = open_store(typed.store)
     console = make_console()
-    shown_on = make_console(stderr=True) if as_json else console
-    team = team_of(beside, cpus)
+    shown_on = make_console(stderr=True) if typed.as_json else console
+    team = team_of(beside, given.given("cpus"))
     with beside.target() as target:
         wish = Wish(
             question=question,
             solver=solver,
             policy=policy,
-            threads=chosen_threads(threads, (1,) if solver == "single" else team.usual),
+            threads=chosen_threads(given.given("threads"), (1,) if solver == "single" else team.usual),
             options={
                 **({"cpus": team.cpus} if team.cpus is not None else {}),
-                **({"no-memory-lock": True} if no_memory_lock else {}),
+                **({"no-memory-lock": True} if given.is_set("no-memory-lock") else {}),
             },
             load=beside.chosen_load(),
             deployment=beside.chosen_deployment(target),
             system=target.name,
         )
-        search, found, goes_on = _search(wish, place, target, shown_on, again=again)
-    results = _report(search, found, place, console, as_json=as_json, out=out)
+        search, found, goes_on = _search(wish, place, target, shown_on, again=typed.again)
+    results = _report(search, found, place, console, as_json=typed.as_json, out=typed.out)
     if not goes_on:
         typer.echo(f"Stopped. {_how_to_go_on()}", err=True)
         raise typer.Exit(INTERRUPTED)
-    if open_it and results is not None:
+    if typed.open_it and results is not None:
         import webbrowser
 
         webbrowser.open(results.resolve().as_uri())
 
 
-def _only(names: tuple[str, ...], option: str) -> str:
-    from tautochrone.base.errors import UsageError
+def _only(given: Given, name: str) -> str:
+    """Return the one value of an option.
 
+    Raises:
+        UsageError: it is not known, or there are several.
+    """
+    names = chosen_of(given.text(name), given.table[name].choices, f"--{name}")
     if len(names) > 1:
-        raise UsageError(f"{option}: a search is about one", "Make one search for each.")
+        raise UsageError(f"--{name}: a search is about one", "Make one search for each.")
     return names[0]
+
+
+verb = verb_of(
+    (
+        Option("rate", "rate", "Rate of the steps.", "100Hz", taker="verb"),
+        replace(TABLE["step"], default=""),
+        THREADS,
+        replace(SOLVER, default="halo"),
+        TABLE["policy"],
+        replace(TABLE["duration"], help="Time simulated by the trial that decides.", default="60s"),
+        Option(
+            "resolution",
+            "text",
+            "Gap between what met and what missed, at the end.",
+            "1%",
+            metavar="PERCENT",
+            taker="verb",
+        ),
+        Option("misses", "count", "Misses that are allowed in the trial that decides.", "0", taker="verb"),
+        Option("confidence", "text", "Confidence of the claim.", "95%", metavar="PERCENT", taker="verb"),
+        CPUS,
+        quick(_QUICK),
+        TABLE["no-memory-lock"],
+    ),
+    OF_GRID - {"dry_run"},
+    _limit,
+    _QUICK,
+)
 
 
 def _search(
@@ -231,7 +224,6 @@ def _report(
     out: Path | None,
 ) -> Path | None:
     """The answers, and the page; None: there is nothing to report on."""
-    from tautochrone.answer.console import make_console
     from tautochrone.answer.render import page, terminal
     from tautochrone.tire.limit_answer import as_table, document
     from tautochrone.tire.limit_results import results_of

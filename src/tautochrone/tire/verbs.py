@@ -3,49 +3,83 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from tautochrone.command.beside import Beside, DeploymentName, Loads, On
-from tautochrone.command.grids import Again, DryRun, NoMemoryLock, Repetitions, Seed, chosen_cpus, usable_cpus
-from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption
+from tautochrone.command.grids import chosen_cpus, usable_cpus
+from tautochrone.command.verbs import (
+    OF_GRID,
+    QUICK,
+    SEED,
+    Typed,
+    planned,
+    quick,
+    repetitions,
+    several,
+    verb_of,
+)
+from tautochrone.experiments import EXPERIMENTS, Given, Option
+from tautochrone.measure.grid import chosen_of
+from tautochrone.tire.grid_question import (
+    EXPERIMENT,
+    PRETEST,
+    SOLVERS,
+    Common,
+    document_of,
+    fast_grid,
+    map_grid,
+    parse_nodes,
+    pretest_threads,
+    usual_map,
+)
 
 if TYPE_CHECKING:
-    from tautochrone.campaign.verb import Wanted
+    from tautochrone.command.beside import Beside
     from tautochrone.experiments.tire_threads import ThreadCount
     from tautochrone.measure.document.document import Document
     from tautochrone.tire.grid_question import TireGrid
 
-
 # What the verbs of `tauto tire` share: options, the CPUs that threads run on, and measuring a grid.
 
 
-Threads = Annotated[
-    str | None,
-    typer.Option(
-        "--threads",
-        metavar="auto|LIST",
-        help="auto: 1, one per core, one per logical CPU, two per logical CPU. Or 1,2,4 or 1..12. [auto]",
-    ),
-]
-Cpus = Annotated[
-    str | None,
-    typer.Option(
-        "--cpus",
-        metavar="LIST|any",
-        help="Thread 0 runs on the first, and so on; any: unpinned. [one of each core, then siblings]",
-    ),
-]
-Policies = Annotated[
-    str | None,
-    typer.Option(
-        "--policy",
-        metavar="LIST",
-        help="Of fifo, rr, other; several with commas. [map: fifo; fast, model: fifo,other]",
-    ),
-]
+TABLE = EXPERIMENTS[EXPERIMENT].table
+THREADS = several(
+    TABLE["threads"],
+    "auto: 1, one per core, one per logical CPU, two per logical CPU. Or 1,2,4 or 1..12.",
+    "auto",
+    "auto|LIST",
+)
+CPUS = replace(TABLE["cpus"], metavar="LIST|any", default="one of each core, then siblings")
+SOLVER = replace(TABLE["solver"], choices=SOLVERS, default="semaphore")
+
+
+def nodes_option(steps: str, points: str, usual: str, more: str = "") -> Option:
+    """Return the option for numbers of masses.
+
+    Args:
+        steps, points: examples of a range in steps, and of one of so many numbers.
+    """
+    forms = f"400,800 or {steps} (in steps) or {points} (as many, each as many times the one before)."
+    return several(TABLE["nodes"], f"Such as {forms}{more}", usual)
+
+
+def common_of(given: Given, step: str, duration: str) -> Common:
+    """Return what all cells of a grid have in common.
+
+    Raises:
+        UsageError: there is no such solver; step or duration can't be.
+    """
+    return Common(given.text("solver"), step, duration, memory_lock=not given.is_set("no-memory-lock"))
+
+
+def policies_of(given: Given) -> tuple[str, ...]:
+    """Return the scheduling policies that are measured.
+
+    Raises:
+        UsageError: one is not known.
+    """
+    return chosen_of(given.text("policy"), TABLE["policy"].choices, "--policy")
 
 
 @dataclass(frozen=True)
@@ -88,165 +122,113 @@ def team_of(beside: Beside, cpus: str | None = None) -> Team:
     return Team(cpus, tuple(thread_counts(usable.facts, named)))
 
 
-def measure_grid(
-    grid: TireGrid, beside: Beside, repetitions: int, seed: int | None, store: Path | None, wanted: Wanted
-) -> None:
+def measure_grid(grid: TireGrid, typed: Typed) -> None:
     """Measure what is left of a grid, and report on all of it.
 
     Raises:
         typer.Exit: stopped, or a cell went wrong.
         TautoError: nothing could be measured, or a setting could not be put back.
     """
-    from tautochrone.campaign.verb import carry_through
+    from tautochrone.campaign.verb import carry_grid
 
-    carry_through(plan_of(grid, beside, repetitions, seed), store, wanted)
+    carry_grid(plan_of(grid, typed), typed)
 
 
-def plan_of(grid: TireGrid, beside: Beside, repetitions: int, seed: int | None) -> Document:
+def plan_of(grid: TireGrid, typed: Typed) -> Document:
     """The grid as a plan; what is left out of it is told.
 
     Raises:
         UsageError: no cell is left, or a number, a load can't be.
     """
-    from tautochrone.measure.campaign.agenda import with_options
-    from tautochrone.measure.loads.spec import parse_load
-    from tautochrone.tire.grid_question import document_of
-
-    load = parse_load(beside.load or []).name
-    axes = {"systems": beside.on, "deployments": beside.deployment, "loads": load}
-    document = with_options(document_of(grid, axes), repetitions, seed)
+    document = planned(document_of(grid, typed.beside.axes()), typed.options)
     for count, nodes in grid.without.items():
         of = f"{nodes[0]:,}" if len(nodes) == 1 else f"{nodes[0]:,} to {nodes[-1]:,}"
         typer.echo(f"Left out: {count} threads for {of} masses. A thread computes one at least.", err=True)
     return document
 
 
-# `tauto tire fast`: as fast as possible (garre2014, 4.3, Figures 5 to 7).
-
-
-_FAST_NODES, _QUICK_FAST_NODES = "100..5900/580", "100..5900/2900"
-_SIMULATED, _QUICKLY_SIMULATED = "60s", "6s"
-
-
-def fast(
-    nodes: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST",
-            help="Masses: 400,800 or 100..5900/580 (in steps) or 1000..64000:7 (as many, each as many times "
-            f"the one before). [{_FAST_NODES}]",
-        ),
-    ] = None,
-    threads: Threads = None,
-    policy: Policies = None,
-    solver: Annotated[
-        str, typer.Option(metavar="semaphore|mutex-pi|halo|single", help="The paper's is semaphore.")
-    ] = "semaphore",
-    duration: Annotated[str | None, typer.Option(help=f"Simulated time of each cell. [{_SIMULATED}]")] = None,
-    step: Annotated[str, typer.Option(help="Simulated time of one step.")] = "10ms",
-    cpus: Cpus = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Few masses, 6 simulated seconds.")] = False,
-    repetitions: Repetitions = 1,
-    seed: Seed = None,
-    no_memory_lock: NoMemoryLock = False,
-    load: Loads = None,
-    on: On = None,
-    deployment: DeploymentName = None,
-    again: Again = False,
-    dry_run: DryRun = False,
-    as_json: JsonOption = False,
-    out: ReportOption = None,
-    open_it: OpenReportOption = False,
-    store: StoreOption = None,
-) -> None:
+def _fast(typed: Typed) -> None:
     """How long a simulation takes as fast as possible, over masses, threads and policies (garre2014, 4.3).
 
     Cells are measured in randomised order. What is finished is not measured again: after Ctrl-C or a crash,
     type the same once more.
     """
-    from tautochrone.campaign.verb import Wanted
-    from tautochrone.measure.grid import POLICIES, chosen_of
-    from tautochrone.tire.grid_question import Common, fast_grid, parse_nodes
-
-    policies = chosen_of(policy or "fifo,other", POLICIES, "--policy")
-    chosen = parse_nodes(nodes or (_QUICK_FAST_NODES if quick else _FAST_NODES))
-    usual_duration = _QUICKLY_SIMULATED if quick else _SIMULATED
-    common = Common(solver, step, duration or usual_duration, memory_lock=not no_memory_lock)
-    beside = Beside(load, on, deployment)
-    team = team_of(beside, cpus)
-    grid = fast_grid(chosen, threads, team.usual, policies, replace(common, cpus=team.cpus))
-    measure_grid(grid, beside, repetitions, seed, store, Wanted(again, dry_run, as_json, out, open_it))
+    given = typed.options
+    policies, chosen = policies_of(given), parse_nodes(given.text("nodes"))
+    common = common_of(given, given.text("step"), given.text("duration"))
+    team = team_of(typed.beside, given.given("cpus"))
+    grid = fast_grid(chosen, given.given("threads"), team.usual, policies, replace(common, cpus=team.cpus))
+    measure_grid(grid, typed)
 
 
-# `tauto tire map`: missed deadlines over masses and threads (garre2014, 4.4, Figures 8 to 13).
-
-
-def misses(
-    nodes: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST",
-            help="Masses: 400,800 or 4000..64000/4000 (in steps) or 1000..256000:17 (as many, each as many "
-            "times the one before). [by the solver]",
-        ),
-    ] = None,
-    threads: Threads = None,
-    policy: Policies = None,
-    solver: Annotated[
-        str, typer.Option(metavar="semaphore|mutex-pi|halo|single", help="The paper's is semaphore.")
-    ] = "semaphore",
-    step: Annotated[str | None, typer.Option(help="Simulated, and from release to release. [10ms]")] = None,
-    duration: Annotated[str | None, typer.Option(help="Of each cell. [60s]")] = None,
-    soft: Annotated[
-        bool,
-        typer.Option(
-            "--soft/--hard",
-            help="soft: every cell whole, its misses counted. hard: a cell ends at its first miss.",
-        ),
-    ] = False,
-    pretest: Annotated[
-        bool,
-        typer.Option("--pretest", help="Few masses, many threads, steps of 0.5 ms: how many threads help."),
-    ] = False,
-    cpus: Cpus = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Few masses, 5 s of each cell.")] = False,
-    repetitions: Repetitions = 1,
-    seed: Seed = None,
-    no_memory_lock: NoMemoryLock = False,
-    load: Loads = None,
-    on: On = None,
-    deployment: DeploymentName = None,
-    again: Again = False,
-    dry_run: DryRun = False,
-    as_json: JsonOption = False,
-    out: ReportOption = None,
-    open_it: OpenReportOption = False,
-    store: StoreOption = None,
-) -> None:
+def _misses(typed: Typed) -> None:
     """How many deadlines are missed, over masses and threads: hard and soft maps (garre2014, 4.4).
 
     Each step is released at its rate. Cells are measured in randomised order. What is finished is not
     measured again: after Ctrl-C or a crash, type the same once more.
     """
-    from tautochrone.campaign.verb import Wanted
-    from tautochrone.measure.grid import POLICIES, chosen_of
-    from tautochrone.tire.grid_question import (
-        PRETEST,
-        Common,
-        map_grid,
-        parse_nodes,
-        pretest_threads,
-        usual_map,
+    given = typed.options
+    pretest, soon = given.is_set("pretest"), given.is_set(QUICK)
+    usual = PRETEST if pretest else usual_map(given.text("solver"))
+    policies = policies_of(given)
+    chosen = parse_nodes(given.given("nodes") or (usual.quick_nodes if soon else usual.nodes))
+    common = common_of(
+        given,
+        given.given("step") or usual.step,
+        given.given("duration") or (usual.quick_duration if soon else usual.duration),
     )
-
-    usual = PRETEST if pretest else usual_map(solver)
-    policies = chosen_of(policy or "fifo", POLICIES, "--policy")
-    chosen = parse_nodes(nodes or (usual.quick_nodes if quick else usual.nodes))
-    usual_duration = usual.quick_duration if quick else usual.duration
-    common = Common(solver, step or usual.step, duration or usual_duration, memory_lock=not no_memory_lock)
-    beside = Beside(load, on, deployment)
-    team = team_of(beside, cpus)
+    team = team_of(typed.beside, given.given("cpus"))
     usual_threads = pretest_threads(team.usual) if pretest else team.usual
     common = replace(common, cpus=team.cpus)
-    grid = map_grid(chosen, threads, usual_threads, policies, common, soft=soft)
-    measure_grid(grid, beside, repetitions, seed, store, Wanted(again, dry_run, as_json, out, open_it))
+    soft = given.is_set("soft")
+    grid = map_grid(chosen, given.given("threads"), usual_threads, policies, common, soft=soft)
+    measure_grid(grid, typed)
+
+
+def options_of(nodes: Option, policy: str, *own: Option, repeated: int = 1) -> tuple[Option, ...]:
+    """Return the options of a verb that measures a grid, in the order of help.
+
+    Args:
+        policy: the usual one, or several.
+        own: what only this verb has, or has otherwise.
+        repeated: how often each cell is measured.
+    """
+    usual = {one.name: one for one in (SOLVER, TABLE["step"], TABLE["duration"])}
+    given = {**usual, **{one.name: one for one in own}}
+    policies = several(TABLE["policy"], usual=policy)
+    ending = (CPUS, TABLE["no-memory-lock"], repetitions(repeated), SEED)
+    return (nodes, THREADS, policies, *given.values(), *ending)
+
+
+_QUICK_FAST = {"nodes": "100..5900/2900", "duration": "6s"}
+
+fast = verb_of(
+    options_of(
+        nodes_option("100..5900/580", "1000..64000:7", "100..5900/580"), "fifo,other", quick(_QUICK_FAST)
+    ),
+    OF_GRID,
+    _fast,
+    _QUICK_FAST,
+)
+misses = verb_of(
+    options_of(
+        nodes_option("4000..64000/4000", "1000..256000:17", "by the solver"),
+        "fifo",
+        Option(
+            "soft",
+            "flag",
+            "soft: every cell whole, its misses counted. hard: a cell ends at its first miss.",
+            metavar="hard",
+            taker="verb",
+        ),
+        Option(
+            "pretest",
+            "flag",
+            "Few masses, many threads, steps of 0.5 ms: how many threads help.",
+            taker="verb",
+        ),
+        Option(QUICK, "flag", "Few masses, 5 s of each cell.", taker="verb"),
+    ),
+    OF_GRID,
+    _misses,
+)

@@ -1,0 +1,202 @@
+"""Verbs whose options derive from the entry of an experiment, and what a person typed after one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from inspect import Parameter, Signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tautochrone.command.beside import Beside, DeploymentName, Loads, On
+from tautochrone.command.options import (
+    AgainOption,
+    JsonOption,
+    OpenReportOption,
+    ReportOption,
+    StoreOption,
+    TitleOption,
+)
+from tautochrone.experiments.option import Given, Option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from tautochrone.base.options import Options
+    from tautochrone.measure.document.document import Document
+
+_TYPES: dict[str, Any] = {"flag": bool, "count": int | None, "file": Path | None}
+"""What a value is read as; all others are texts, which the probe or the lab reads."""
+
+_COMMON: dict[str, tuple[Any, object]] = {
+    "load": (Loads, None),
+    "on": (On, None),
+    "deployment": (DeploymentName, None),
+    "title": (TitleOption, None),
+    "again": (AgainOption, False),
+    "dry_run": (
+        Annotated[
+            bool,
+            typer.Option("--dry-run", help="Show the cells and how long they take; measure nothing."),
+        ],
+        False,
+    ),
+    "as_json": (JsonOption, False),
+    "out": (ReportOption, None),
+    "open_it": (OpenReportOption, False),
+    "store": (StoreOption, None),
+}
+"""What verbs take beside the options of an experiment, in the order of help."""
+
+OF_PROBE = frozenset(_COMMON) - {"again", "dry_run", "out", "open_it"}
+OF_GRID = frozenset(_COMMON) - {"title"}
+
+SEED = Option("seed", "count", "Seed of the order, to have an order again.", taker="verb")
+QUICK = "quick"
+
+
+def repetitions(usual: int) -> Option:
+    """Return the option that says how often each cell is measured."""
+    return Option("repetitions", "count", "How often each cell is measured.", str(usual), taker="verb")
+
+
+def several(option: Option, forms: str = "", usual: str = "", metavar: str = "LIST") -> Option:
+    """Return the option of a verb that measures several values of it.
+
+    Args:
+        forms: how they may be written, as a whole phrase; empty: the choices are listed.
+        usual: what is measured where none is given; empty: as the entry has it.
+    """
+    told = forms or f"Of {', '.join(option.choices)}."
+    return replace(
+        option,
+        kind="text",
+        help=f"{option.help} {told}",
+        metavar=metavar,
+        default=usual or option.default,
+    )
+
+
+def quick(values: Options, more: str = "") -> Option:
+    """Return the option `--quick`, which stands for other values.
+
+    Args:
+        more: what is to be known beside the values, as a whole phrase.
+    """
+    told = " ".join(f"--{name} {value}" for name, value in values.items())
+    return Option(QUICK, "flag", f"Short for {told}.{more and ' '}{more}", taker="verb")
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What a person typed after a verb.
+
+    Attributes:
+        options: of the experiment and of the verb; what is not given is read as the verb's default.
+        beside: what stands around the measurement.
+    """
+
+    options: Given
+    beside: Beside
+    title: str | None = None
+    again: bool = False
+    dry_run: bool = False
+    as_json: bool = False
+    out: Path | None = None
+    open_it: bool = False
+    store: Path | None = None
+
+
+def planned(document: Document, given: Given) -> Document:
+    """Return the plan with the repetitions and the seed that were typed.
+
+    Raises:
+        UsageError: a number can't be.
+    """
+    from tautochrone.measure.campaign.agenda import with_options
+
+    seed = given.count(SEED.name) if SEED.name in given else None
+    return with_options(document, given.count("repetitions"), seed)
+
+
+def verb_of(
+    options: Sequence[Option],
+    common: AbstractSet[str],
+    do: Callable[[Typed], None],
+    quickly: Options | None = None,
+) -> Callable[..., None]:
+    """Return the function of a verb, with the signature that its options make.
+
+    Args:
+        options: in the order of help.
+        common: what it takes beside them, of `OF_PROBE` and `OF_GRID`.
+        do: does what was asked for, and its docstring is the verb's help.
+        quickly: the defaults that `--quick` puts in the place of the usual ones.
+    """
+
+    def verb(**typed: Any) -> None:
+        own = {
+            one.name: str(value) if one.kind == "file" else value
+            for one in options
+            if (value := typed.pop(_identifier(one))) is not None and value is not False
+        }
+        usual = (quickly or {}) if QUICK in own else {}
+        table = {
+            one.name: replace(one, default=str(usual[one.name])) if one.name in usual else one
+            for one in options
+        }
+        beside = Beside(typed.pop("load"), typed.pop("on"), typed.pop("deployment"))
+        do(Typed(Given(own, table), beside, **typed))
+
+    parameters = [*_parameters(options), *_common(common)]
+    verb.__doc__ = do.__doc__
+    verb.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    verb.__annotations__ = {one.name: one.annotation for one in parameters}
+    return verb
+
+
+def _parameters(options: Sequence[Option]) -> Iterator[Parameter]:
+    """What a person is asked for first stands first."""
+    for one in sorted(options, key=lambda option: not option.positional):
+        read_as = _TYPES.get(one.kind, str | None)
+        default: object = False if one.kind == "flag" else None
+        if one.positional:
+            described: Any = typer.Argument(metavar=one.stands_for, help=one.told, show_default=False)
+            read_as, default = (Path if one.kind == "file" else str), Parameter.empty
+        else:
+            is_pair = one.kind == "flag" and one.metavar
+            described = typer.Option(
+                f"--{one.name}/--{one.metavar}" if is_pair else f"--{one.name}",
+                metavar=None if is_pair else one.stands_for or None,
+                help=one.told,
+                autocompletion=_completion(one),
+            )
+        yield Parameter(
+            _identifier(one),
+            Parameter.KEYWORD_ONLY,
+            default=default,
+            annotation=Annotated[read_as, described],
+        )
+
+
+def _common(names: AbstractSet[str]) -> Iterator[Parameter]:
+    for name, (annotation, default) in _COMMON.items():
+        if name in names:
+            yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _identifier(option: Option) -> str:
+    return option.name.replace("-", "_")
+
+
+def _completion(option: Option) -> Callable[[str], list[str]] | None:
+    """What completes a value that is one of several."""
+    if not option.choices:
+        return None
+
+    def completed(incomplete: str) -> list[str]:
+        return [one for one in option.choices if one.startswith(incomplete)]
+
+    return completed
