@@ -13,7 +13,7 @@ import typer
 
 from tautochrone.base.errors import UsageError
 from tautochrone.command.ending import INTERRUPTED
-from tautochrone.command.told import tell_json
+from tautochrone.command.told import see_that_it_can_be_written, see_told, tell, tell_json, tell_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,13 +75,10 @@ def carry_through(
     """
     from tautochrone.answer.console import make_console
     from tautochrone.campaign.agenda import introduce_agenda
-    from tautochrone.command.introduction import see_that_it_can_be_written
     from tautochrone.command.options import open_store
-    from tautochrone.command.told import see_told
     from tautochrone.measure.campaign.agenda import make_agenda
 
-    if wanted.out is not None:
-        see_that_it_can_be_written(wanted.out)
+    see_that_it_can_be_written(wanted.out)
     see_told(wanted.junit, wanted.markdown)
     place = open_store(store, mend=not wanted.dry_run)
     agenda = make_agenda(document, place, again=wanted.again)
@@ -194,10 +191,8 @@ def _title(agenda: Agenda, slot: Slot) -> str:
 
 def _report(agenda: Agenda, outcome: Outcome, store: Store, console: Console, wanted: Wanted) -> int:
     """Tables, the page, and what programs that run tests read; returns the exit code of the requirements."""
-    from tautochrone.answer.console import make_console
     from tautochrone.campaign import page, terminal
     from tautochrone.campaign.results import gather_results
-    from tautochrone.command.told import tell
     from tautochrone.measure.campaign.campaign import open_campaign
     from tautochrone.measure.campaign.reasons import just_tried, went_wrong
     from tautochrone.measure.document.require import stored
@@ -216,13 +211,7 @@ def _report(agenda: Agenda, outcome: Outcome, store: Store, console: Console, wa
         terminal.show_results(console, results)
     page.render(results, out=path)
     tell(results.outcome, wanted.junit, wanted.markdown)
-    (make_console(stderr=True) if wanted.as_json else console).print(
-        f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False
-    )
-    if wanted.open_it and not outcome.stopped:
-        import webbrowser
-
-        webbrowser.open(path.resolve().as_uri())
+    tell_report(path, as_json=wanted.as_json, open_it=wanted.open_it and not outcome.stopped)
     return results.exit_code
 
 

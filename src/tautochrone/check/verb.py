@@ -15,7 +15,16 @@ from tautochrone.base.faults import Fault, attempt
 from tautochrone.command.beside import Beside, DeploymentName, On
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption, open_store
-from tautochrone.command.told import JunitOption, MarkdownOption, see_told, tell, tell_json
+from tautochrone.command.told import (
+    JunitOption,
+    MarkdownOption,
+    open_in_browser,
+    see_that_it_can_be_written,
+    see_told,
+    tell,
+    tell_json,
+    tell_report,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -117,10 +126,7 @@ def check(
     loads = _loads(load)
     _see_that_they_fit(question, loads, kind, seconds)
     see_told(junit, markdown)
-    if out is not None:
-        from tautochrone.command.introduction import see_that_it_can_be_written
-
-        see_that_it_can_be_written(out)
+    see_that_it_can_be_written(out)
     place = open_store(store)
     console = make_console()
     check = _Check(
@@ -143,9 +149,7 @@ def check(
     if not_put_back is not None:
         raise not_put_back
     if open_it and not results.stopped:
-        import webbrowser
-
-        webbrowser.open(path.resolve().as_uri())
+        open_in_browser(path.resolve().as_uri())
     raise typer.Exit(INTERRUPTED if results.stopped else results.outcome().exit_code)
 
 
@@ -372,5 +376,5 @@ def _tell(
         show(console, answer.document(results))
     instant = results.runs[0].manifest.id.partition("-")[0]
     path = answer.write_page(results, findings, out=out or check.store.path / f"report-{instant}.html")
-    check.console.print(f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False)
+    tell_report(path, as_json=as_json)
     return path

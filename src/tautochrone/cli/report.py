@@ -17,7 +17,7 @@ from tautochrone.command.options import (
     open_runs,
     open_store,
 )
-from tautochrone.command.told import JunitOption, MarkdownOption, tell
+from tautochrone.command.told import JunitOption, MarkdownOption, open_in_browser, tell
 
 if TYPE_CHECKING:
     from tautochrone.campaign.results import CampaignResults
@@ -51,9 +51,7 @@ def report(
         path = (_of_search if names_search(run) else _of_runs)(run, out, store)
     typer.echo(path.resolve())
     if open_it:
-        import webbrowser
-
-        webbrowser.open(path.resolve().as_uri())
+        open_in_browser(path.resolve().as_uri())
 
 
 def _of_runs(names: list[str], out: Path | None, store: Path | None) -> Path:

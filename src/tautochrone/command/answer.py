@@ -13,8 +13,9 @@ from tautochrone.base.errors import NotPermittedError, UsageError
 from tautochrone.base.faults import Later
 from tautochrone.command.beside import Beside, DeploymentName, Loads, On
 from tautochrone.command.ending import INTERRUPTED
-from tautochrone.command.introduction import introduce, see_that_it_can_be_written
+from tautochrone.command.introduction import introduce
 from tautochrone.command.options import OpenReportOption, ReportOption, StoreOption, open_store
+from tautochrone.command.told import see_that_it_can_be_written, tell_report
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,15 +80,11 @@ def answer(
     # Last, so that a page that can't be made costs nothing else.
     path = out if out is not None else place.path / f"report-{runs[0].manifest.id.partition('-')[0]}.html"
     page.render(runs, verdict, findings, costs, steps=steps, out=path)
-    console.print(f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False)
+    tell_report(path, open_it=open_it and not batch.stopped)
     if batch.not_put_back is not None:
         raise batch.not_put_back
     if batch.stopped:
         raise typer.Exit(INTERRUPTED)
-    if open_it:
-        import webbrowser
-
-        webbrowser.open(path.resolve().as_uri())
 
 
 def show_again(console: Console, runs: Sequence[Run]) -> None:
@@ -129,8 +126,7 @@ def _check_before_measuring(seconds: float, out: Path | None) -> None:
             f"--seconds {seconds:g}: the measuring must last from {_FEWEST_S:g} to {_MOST_S:g} seconds",
             "Leave it out for 50 seconds.",
         )
-    if out is not None:
-        see_that_it_can_be_written(out)
+    see_that_it_can_be_written(out)
 
 
 def _longest_loop(runs: Sequence[Run]) -> str | None:

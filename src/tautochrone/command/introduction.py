@@ -1,12 +1,8 @@
-"""Before measuring: on what, and whether the report can be written."""
+"""Before measuring: on what."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-from tautochrone.base.errors import StoreError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,30 +23,3 @@ def introduce(console: Console, facts: Facts) -> None:
     if place:
         parts.append(f"inside {place}")
     console.print("\n".join(parts), highlight=False, style="dim")
-
-
-def see_that_it_can_be_written(report: Path, what: str = "the report", option: str = "--out") -> None:
-    """Before measuring for minutes.
-
-    Args:
-        report: where it is to go.
-        what: it is, for people.
-        option: that names another place.
-
-    Raises:
-        StoreError: it can't.
-    """
-    elsewhere = f"Choose another place with {option}."
-    place = Path(os.path.realpath(report))
-    try:
-        if not place.parent.is_dir():
-            raise StoreError(
-                f"Can't write {what} to {report}: there is no folder {place.parent}", "Make it first."
-            )
-        if place.is_dir():
-            raise StoreError(f"Can't write {what} to {report}: it is a folder", "Name a file in it.")
-        writable = os.access(report if report.exists() else place.parent, os.W_OK)
-    except OSError as error:
-        raise StoreError(f"Can't write {what} to {report}: {error.strerror}", elsewhere) from error
-    if not writable:
-        raise StoreError(f"Can't write {what} to {report}: not permitted", elsewhere)

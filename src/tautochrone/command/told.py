@@ -1,14 +1,16 @@
-"""What programs that build and test are told: the options for it, and writing it."""
+"""What is told beside the answer in the terminal: JSON, the report, and files for programs that test."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tautochrone.base.errors import StoreError
 from tautochrone.base.faults import attempt
 
 if TYPE_CHECKING:
@@ -29,12 +31,37 @@ def see_told(junit: Path | None, markdown: Path | None) -> None:
     Raises:
         StoreError: one can't.
     """
-    from tautochrone.command.introduction import see_that_it_can_be_written
+    see_that_it_can_be_written(junit, "the JUnit file", "--junit")
+    see_that_it_can_be_written(markdown, "the summary", "--markdown")
 
-    if junit is not None:
-        see_that_it_can_be_written(junit, "the JUnit file", "--junit")
-    if markdown is not None:
-        see_that_it_can_be_written(markdown, "the summary", "--markdown")
+
+def see_that_it_can_be_written(report: Path | None, what: str = "the report", option: str = "--out") -> None:
+    """Before measuring for minutes.
+
+    Args:
+        report: where it is to go; None: where it is sure to be possible, or nowhere.
+        what: it is, for people.
+        option: that names another place.
+
+    Raises:
+        StoreError: it can't.
+    """
+    if report is None:
+        return
+    elsewhere = f"Choose another place with {option}."
+    place = Path(os.path.realpath(report))
+    try:
+        if not place.parent.is_dir():
+            raise StoreError(
+                f"Can't write {what} to {report}: there is no folder {place.parent}", "Make it first."
+            )
+        if place.is_dir():
+            raise StoreError(f"Can't write {what} to {report}: it is a folder", "Name a file in it.")
+        writable = os.access(report if report.exists() else place.parent, os.W_OK)
+    except OSError as error:
+        raise StoreError(f"Can't write {what} to {report}: {error.strerror}", elsewhere) from error
+    if not writable:
+        raise StoreError(f"Can't write {what} to {report}: not permitted", elsewhere)
 
 
 def tell_json(make: Callable[[], object]) -> None:
@@ -44,6 +71,22 @@ def tell_json(make: Callable[[], object]) -> None:
     )
     if text:
         typer.echo(text)
+
+
+def tell_report(path: Path, *, as_json: bool = False, open_it: bool = False) -> None:
+    """Say where the report lies, on the other stream where JSON is printed, and open it in the browser."""
+    from tautochrone.answer.console import make_console
+
+    make_console(stderr=as_json).print(f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False)
+    if open_it:
+        open_in_browser(path.resolve().as_uri())
+
+
+def open_in_browser(address: str) -> None:
+    """Open a page in the browser that the person prefers."""
+    import webbrowser
+
+    webbrowser.open(address)
 
 
 def tell(outcome: Outcome, junit: Path | None, markdown: Path | None) -> None:

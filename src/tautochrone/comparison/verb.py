@@ -10,7 +10,15 @@ import typer
 
 from tautochrone.base.errors import UsageError
 from tautochrone.command.options import JsonOption, OpenPageOption, PageOption, StoreOption, open_store
-from tautochrone.command.told import JunitOption, MarkdownOption, tell_json
+from tautochrone.command.told import (
+    JunitOption,
+    MarkdownOption,
+    see_that_it_can_be_written,
+    see_told,
+    tell,
+    tell_json,
+    tell_report,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +80,6 @@ def compare(
     the sides can't be compared, or (--strict) a gate can't be shown either way.
     """
     from tautochrone.base.units import parse_confidence
-    from tautochrone.command.told import see_told
     from tautochrone.comparison.sides import resolve
     from tautochrone.judge.comparison.gate import parse
 
@@ -82,10 +89,7 @@ def compare(
         raise UsageError(
             "--junit and --markdown tell what came of gates, and there is none", "Add --fail-on 'p99.9 +10%'."
         )
-    if out is not None:
-        from tautochrone.command.introduction import see_that_it_can_be_written
-
-        see_that_it_can_be_written(out)
+    see_that_it_can_be_written(out)
     see_told(junit, markdown)
     place = open_store(store)
     asked = _Asked(gates, sure, measure, tuple(source or ()), history=not no_history)
@@ -94,7 +98,6 @@ def compare(
     if out is not None or open_it:
         _write(comparison, lacking, out, as_json=as_json, open_it=open_it)
     if gates:
-        from tautochrone.command.told import tell
         from tautochrone.comparison.answer import exit_code, outcome
 
         tell(outcome(comparison, strict=strict), junit, markdown)
@@ -185,15 +188,10 @@ def _show(comparison: Comparison, lacking: Sequence[str], *, as_json: bool) -> N
 def _write(
     comparison: Comparison, lacking: Sequence[str], out: Path | None, *, as_json: bool, open_it: bool
 ) -> None:
-    from tautochrone.answer.console import make_console
     from tautochrone.answer.render import page
     from tautochrone.comparison.answer import document
 
     ids = [side.runs[0].id for side in comparison.sides[:2]]
     path = out if out is not None else Path(f"compare-{'-'.join(ids)}.html")
     page.write(document(comparison, lacking, ("tauto", *sys.argv[1:])), path)
-    make_console(stderr=as_json).print(f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False)
-    if open_it:
-        import webbrowser
-
-        webbrowser.open(path.resolve().as_uri())
+    tell_report(path, as_json=as_json, open_it=open_it)

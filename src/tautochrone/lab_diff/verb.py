@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption
-from tautochrone.command.told import tell_json
+from tautochrone.command.told import see_that_it_can_be_written, tell_json, tell_report
 from tautochrone.measure.outlook import Countdown
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ def verb(
     function that held it up, and who called it. A kernel that is not there yet: `tauto lab fetch`.
     """
     from tautochrone.answer.console import make_console
-    from tautochrone.command.introduction import see_that_it_can_be_written
     from tautochrone.command.options import open_store
     from tautochrone.lab_diff.question import question_of
     from tautochrone.measure.loads.spec import parse_load
@@ -74,14 +73,10 @@ def verb(
         traced=not no_trace,
         command=("tauto", *sys.argv[1:]),
     )
-    if out is not None:
-        see_that_it_can_be_written(out)
+    see_that_it_can_be_written(out)
     place = open_store(store)
     path = _report(_measure(question, place, jobs), place, make_console(), as_json=as_json, out=out)
-    if open_it:
-        import webbrowser
-
-        webbrowser.open(path.resolve().as_uri())
+    tell_report(path, as_json=as_json, open_it=open_it)
 
 
 def _measure(question: Question, store: Store, jobs: int | None) -> Findings:
@@ -126,7 +121,6 @@ class _Outlook(Countdown):
 
 
 def _report(found: Findings, store: Store, console: Console, *, as_json: bool, out: Path | None) -> Path:
-    from tautochrone.answer.console import make_console
     from tautochrone.answer.render import page
     from tautochrone.answer.render.terminal import show
     from tautochrone.lab_diff import answer
@@ -140,8 +134,4 @@ def _report(found: Findings, store: Store, console: Console, *, as_json: bool, o
         console.print()
         show(console, shown)
     ids = [run.id.rpartition("-")[2] for run in found.runs]
-    path = page.write(shown, out if out is not None else store.path / f"report-lab-diff-{'-'.join(ids)}.html")
-    (make_console(stderr=True) if as_json else console).print(
-        f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False
-    )
-    return path
+    return page.write(shown, out if out is not None else store.path / f"report-lab-diff-{'-'.join(ids)}.html")

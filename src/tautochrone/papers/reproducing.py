@@ -10,6 +10,7 @@ import typer
 
 from tautochrone.base.errors import StoreError, TautoError, UsageError
 from tautochrone.command.ending import INTERRUPTED
+from tautochrone.command.told import open_in_browser, tell_report
 from tautochrone.papers.options import as_text
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def show(console: Console, made: Made, page: Path, *, stopped: bool, as_json: bo
         there.print(f"\n{made.paper.name}: {len(made.runs):,} of {made.slots:,} runs are measured.")
     elif not as_json:
         terminal.show(console, made)
-    there.print(f"\nReport: {page.resolve()}", soft_wrap=True, highlight=False)
+    tell_report(page, as_json=as_json)
 
 
 def show_trouble(trouble: StoreError, page: Path) -> None:
@@ -248,7 +249,7 @@ def _carry_through(paper: Paper, document: Document, order: Order, told: Told, *
         told.made.append((made, page))
         show(console, made, page, stopped=outcome.stopped, as_json=wanted.as_json)
         if alone and wanted.open_it and not outcome.stopped:
-            _open(page)
+            open_in_browser(page.resolve().as_uri())
         if trouble is not None:
             show_trouble(trouble, page)
             return trouble.exit_code
@@ -297,10 +298,4 @@ def _tell_all(told: Told, order: Order) -> None:
     store = open_store(order.store, mend=False).path
     page = tell_all(told.made, told.troubles, store, order.out, as_json=order.wanted.as_json)
     if order.wanted.open_it and told.code != INTERRUPTED:
-        _open(page)
-
-
-def _open(page: Path) -> None:
-    import webbrowser
-
-    webbrowser.open(page.resolve().as_uri())
+        open_in_browser(page.resolve().as_uri())

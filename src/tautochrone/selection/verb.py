@@ -19,7 +19,7 @@ from tautochrone.command.options import (
     open_runs,
     open_store,
 )
-from tautochrone.command.told import tell_json
+from tautochrone.command.told import see_that_it_can_be_written, tell_json, tell_report
 
 if TYPE_CHECKING:
     from tautochrone.run.folder import Run
@@ -67,7 +67,6 @@ def select(
     from tautochrone.answer.console import make_console
     from tautochrone.answer.render.terminal import show
     from tautochrone.base.units import parse_confidence
-    from tautochrone.command.introduction import see_that_it_can_be_written
     from tautochrone.selection import answer
     from tautochrone.selection import judge as selection
     from tautochrone.selection.metric import parse_metric
@@ -76,8 +75,7 @@ def select(
     sure = parse_confidence(confidence)
     if per is not None and per < 1:
         raise UsageError(f"--per {per}: there is no such number of samples", "Give 1 or more.")
-    if out is not None:
-        see_that_it_can_be_written(out)
+    see_that_it_can_be_written(out)
     runs = runs_named(run, store)
     found = selection.select(
         runs, by=by, reference=reference, metric=wanted, measure=measure, per=per, confidence=sure
@@ -92,11 +90,7 @@ def select(
 
         path = out if out is not None else Path(f"selection-{runs[0].id}.html")
         page.write(shown, path)
-        make_console(stderr=as_json).print(f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False)
-        if open_it:
-            import webbrowser
-
-            webbrowser.open(path.resolve().as_uri())
+        tell_report(path, as_json=as_json, open_it=open_it)
 
 
 def runs_named(names: list[str], store: Path | None) -> list[Run]:

@@ -13,7 +13,7 @@ import typer
 from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.base.words import upper_first
 from tautochrone.command.ending import INTERRUPTED
-from tautochrone.command.told import tell_json
+from tautochrone.command.told import see_that_it_can_be_written, tell_json, tell_report
 from tautochrone.command.verbs import OF_GRID, Typed, quick, verb_of
 from tautochrone.experiments import Given, Option
 from tautochrone.measure.grid import chosen_of
@@ -46,7 +46,6 @@ def _limit(typed: Typed) -> None:
     to its end, also where it found that no tire holds the rate.
     """
     from tautochrone.answer.console import make_console
-    from tautochrone.command.introduction import see_that_it_can_be_written
     from tautochrone.command.options import open_store
 
     given, beside = typed.options, typed.beside
@@ -60,8 +59,7 @@ def _limit(typed: Typed) -> None:
     )
     solver, policy = _only(given, "solver"), _only(given, "policy")
     beside.chosen_load()  # what is wrong with it is told before anything is done
-    if typed.out is not None:
-        see_that_it_can_be_written(typed.out)
+    see_that_it_can_be_written(typed.out)
     place = open_store(typed.store)
     console = make_console()
     shown_on = make_console(stderr=True) if typed.as_json else console
@@ -81,14 +79,11 @@ def _limit(typed: Typed) -> None:
             system=target.name,
         )
         search, found, goes_on = _search(wish, place, target, shown_on, again=typed.again)
-    results = _report(search, found, place, console, as_json=typed.as_json, out=typed.out)
+    if (results := _report(search, found, place, console, as_json=typed.as_json, out=typed.out)) is not None:
+        tell_report(results, as_json=typed.as_json, open_it=typed.open_it and goes_on)
     if not goes_on:
         typer.echo(f"Stopped. {_how_to_go_on()}", err=True)
         raise typer.Exit(INTERRUPTED)
-    if typed.open_it and results is not None:
-        import webbrowser
-
-        webbrowser.open(results.resolve().as_uri())
 
 
 def _only(given: Given, name: str) -> str:
@@ -236,8 +231,4 @@ def _report(
         tell_json(lambda: as_table(results))
     else:
         terminal.show(console, shown)
-    path = page.write(shown, out if out is not None else store.path / f"report-{search.id}.html")
-    (make_console(stderr=True) if as_json else console).print(
-        f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False
-    )
-    return path
+    return page.write(shown, out if out is not None else store.path / f"report-{search.id}.html")

@@ -12,6 +12,7 @@ from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.command.beside import Beside, DeploymentName, Loads, On
 from tautochrone.command.grids import NoMemoryLock
 from tautochrone.command.options import JsonOption, StoreOption, TitleOption
+from tautochrone.command.told import open_in_browser
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -208,9 +209,7 @@ def _introduce(shown: Demonstrator, open_it: bool) -> None:
     if not shown.page_at.only_here:
         typer.echo("Whoever reaches this machine can see it, too.", err=True)
     if open_it:
-        import webbrowser
-
-        webbrowser.open(shown.url)
+        open_in_browser(shown.url)
 
 
 def _account(shown: Demonstrator) -> None:

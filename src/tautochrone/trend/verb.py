@@ -11,7 +11,7 @@ import typer
 
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.command.options import JsonOption, StoreOption, open_store
-from tautochrone.command.told import tell_json
+from tautochrone.command.told import see_that_it_can_be_written, tell_json, tell_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,10 +63,7 @@ def trend(
     if last is not None and last < 1:
         raise UsageError(f"--last {last}: there is nothing to show", "Give 1 or more.")
     when = _since(since) if since is not None else ""
-    if out is not None:
-        from tautochrone.command.introduction import see_that_it_can_be_written
-
-        see_that_it_can_be_written(out)
+    see_that_it_can_be_written(out)
     place = open_store(store)
     everything = records(place)
     if not everything:
@@ -88,7 +85,7 @@ def trend(
         from tautochrone.answer.render import page
 
         page.write(shown, out)
-        make_console(stderr=as_json).print(f"\nReport: {out.resolve()}", soft_wrap=True, highlight=False)
+        tell_report(out, as_json=as_json)
 
 
 _WHEN = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2})?)?")

@@ -11,6 +11,7 @@ from tautochrone.base.faults import Later
 from tautochrone.command.beside import Beside, DeploymentName, Loads, On
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import OpenReportOption, ReportOption, StoreOption, open_store
+from tautochrone.command.told import see_that_it_can_be_written, tell_report
 
 if TYPE_CHECKING:
     from tautochrone.command.batch import Batch, Lacking
@@ -36,7 +37,7 @@ def verb(
     from tautochrone.answer import page
     from tautochrone.answer.console import make_console
     from tautochrone.command.batch import run_batch
-    from tautochrone.command.introduction import introduce, see_that_it_can_be_written
+    from tautochrone.command.introduction import introduce
     from tautochrone.first.suite import with_interrupts
     from tautochrone.first.suite_view import show_suite
     from tautochrone.machine.audit import audit_facts
@@ -45,8 +46,7 @@ def verb(
 
     beside = Beside(load, on, deployment)
     beside.chosen_load()  # what is wrong with it is told before anything is done
-    if out is not None:
-        see_that_it_can_be_written(out)
+    see_that_it_can_be_written(out)
     place = open_store(store)
     console = make_console()
     with beside.target() as target:
@@ -69,11 +69,7 @@ def verb(
         page.render(
             batch.runs, verdict, Later(lambda: audit_facts(Facts.from_table(facts))), (), lacking, out=path
         )
-        console.print(f"\nReport: {path.resolve()}", soft_wrap=True, highlight=False)
-        if open_it and not batch.stopped:
-            import webbrowser
-
-            webbrowser.open(path.resolve().as_uri())
+        tell_report(path, open_it=open_it and not batch.stopped)
     _end(batch)
 
 

@@ -12,6 +12,7 @@ import typer
 from tautochrone.base.errors import UsageError
 from tautochrone.command.options import open_store
 from tautochrone.command.probe import Asked, measure
+from tautochrone.command.told import see_that_it_can_be_written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,7 +38,6 @@ def _interrupt(asked: Asked) -> None:
 
 
 def _see_bins(bins: Path | None, loads: int, asked: Asked) -> None:
-    from tautochrone.command.introduction import see_that_it_can_be_written
 
     if loads > 1 and asked.as_json:
         raise UsageError(
@@ -46,8 +46,7 @@ def _see_bins(bins: Path | None, loads: int, asked: Asked) -> None:
         )
     if bins is not None and asked.options.get("record") == "histogram":
         raise UsageError("--bins counts samples, and --record histogram keeps none", "Leave one of them out.")
-    if bins is not None:
-        see_that_it_can_be_written(bins, "the counts", "--bins")
+    see_that_it_can_be_written(bins, "the counts", "--bins")
 
 
 def _several_loads(given: list[str] | None) -> list[list[str]]:
