@@ -1,19 +1,26 @@
-"""On which line of a TOML text something stands, for messages about it.
+"""TOML that people write: read from a file, its values checked, each mistake told with its file and line.
 
-No maintained library tells: tomllib keeps no positions (CPython issue 115516) and neither does tomlkit (its
-issue 55). So the text, which tomllib has read without complaint, is scanned once more for nothing but where
-keys, tables and elements begin.
+On which line something stands, no maintained library tells: tomllib keeps no positions (CPython issue
+115516), nor does tomlkit (its issue 55). So the text, which tomllib has read without complaint, is scanned
+once more for nothing but where keys, tables and elements begin.
 """
 
+import pathlib
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+from tautochrone.base.errors import UsageError
+from tautochrone.base.reading import read_text
+from tautochrone.base.words import suggestion
 
 Path = tuple[str | int, ...]
 """Keys from the outermost inwards; an integer is the n-th element of an array, or of [[tables]], from 0."""
 
+_Name = TypeVar("_Name", bound=str)
+_LINE = re.compile(r" \(at line ([0-9]+)[^)]*\)")  # in tomllib's own messages
 _TOKEN = re.compile(
     r'''(?P<string>"""(?:\\.|[^\\])*?"""(?:"{0,2})|\'\'\'.*?\'\'\'(?:'{0,2})|"(?:\\.|[^"\\\n])*"|'[^'\n]*')'''
     r"|(?P<comment>\#[^\n]*)|(?P<newline>\n)|(?P<space>[ \t\r]+)|(?P<mark>[\[\]{}=.,])"
@@ -68,6 +75,110 @@ def toml_of(text: str) -> dict[str, Any]:
         raise ValueError("it is nested too deeply") from error
     except ValueError as error:
         raise ValueError("a number in it has thousands of digits") from error
+
+
+def read_toml(path: pathlib.Path, what: str, advice: str) -> tuple[str, dict[str, Any]]:
+    """Return the text of a file that people wrote, and its tables.
+
+    Args:
+        what: it is, for people: "a plan".
+        advice: how that is written.
+
+    Raises:
+        UsageError: it can't be read, is no text, or no TOML.
+    """
+    try:
+        text = read_text(path)
+    except OSError as error:
+        raise UsageError(f"Can't read '{path}': {error.strerror}", f"Name {what} in TOML.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"'{path}' is not text in UTF-8", f"Name {what} in TOML.") from error
+    return text, parse_toml(text, str(path), advice)
+
+
+def parse_toml(text: str, origin: str, advice: str) -> dict[str, Any]:
+    """Return the tables of a text that people wrote; where it is from is for messages.
+
+    Raises:
+        UsageError: it is no TOML.
+    """
+    try:
+        return toml_of(text)
+    except ValueError as error:
+        line = _LINE.search(str(error))
+        where = f"{origin}:{line[1]}" if line else origin
+        raise UsageError(f"{where}: this is no valid TOML: {_LINE.sub('', str(error))}", advice) from error
+
+
+def mistake(origin: object, text: str, place: Path, message: str, advice: str = "") -> UsageError:
+    """Return what is wrong, after the file and the line of the place, or of what it lies in."""
+    lines = lines_of(text)
+    while place and place not in lines:
+        place = place[:-1]
+    where = f"{origin}:{lines[place]}" if place else str(origin)
+    return UsageError(f"{where}: {message}", advice)
+
+
+def shown(value: object) -> str:
+    """Return a value as it is written in TOML, for messages."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (dict, list)):
+        return "a table" if isinstance(value, dict) else "a list"
+    return f"'{value}'" if isinstance(value, str) else str(value)
+
+
+class TomlReader:
+    """Reads the tables of one text; every refusal begins with the file and the line."""
+
+    def __init__(self, text: str, origin: object) -> None:
+        """Keep the text, and where it is from."""
+        self._text = text
+        self._origin = origin
+
+    def _mistake(self, place: Path, message: str, advice: str) -> UsageError:
+        return mistake(self._origin, self._text, place, message, advice)
+
+    def _only(self, table: Mapping[str, Any], known: Collection[str], place: Path, what: str) -> None:
+        """See that every key of a table means something there."""
+        for key in table:
+            if key not in known:
+                raise self._mistake((*place, key), f"'{key}' means nothing in {what}", suggestion(key, known))
+
+    def _tables(self, table: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+        found = table.get(key, [])
+        if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
+            raise self._mistake(
+                (key,), f"'{key}' is not a list of tables", f"Write each as [[{key}]], in two brackets."
+            )
+        return found
+
+    def _line(self, table: Mapping[str, Any], key: str, place: Path) -> str:
+        """Return a text of one line."""
+        value = table[key]
+        if not isinstance(value, str) or not value.strip() or not value.isprintable():
+            raise self._mistake(
+                (*place, key), f"'{key}' is not a text of one line", f'Write {key} = "…", in quotes.'
+            )
+        return value.strip()
+
+    def _whole(self, table: Mapping[str, Any], key: str, place: Path, within: range) -> int:
+        value = table[key]
+        if not isinstance(value, int) or isinstance(value, bool) or value not in within:
+            raise self._mistake(
+                (*place, key),
+                f"'{key}' is {shown(value)}",
+                f"Write a whole number from {within[0]} to {within[-1]}, without quotes.",
+            )
+        return value
+
+    def _choice(self, table: Mapping[str, Any], key: str, names: Sequence[_Name], usual: _Name) -> _Name:
+        value = table.get(key, usual)
+        for name in names:
+            if value == name:
+                return name
+        words = " or ".join(f'"{name}"' for name in names)
+        raise self._mistake((key,), f"'{key}' is {shown(value)}", f"Write {key} = {words}.")
 
 
 class _Scanner:

@@ -9,6 +9,7 @@ from typing import Any
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options
+from tautochrone.base.toml import shown
 from tautochrone.experiments.companion import Beside, alone
 from tautochrone.experiments.option import Given, Option
 
@@ -237,12 +238,3 @@ def without_dashes(message: str, only: Container[str] | None = None) -> str:
         only: these options; None: whatever looks like one.
     """
     return _OPTION.sub(lambda match: match[1] if only is None or match[1] in only else match[0], message)
-
-
-def shown(value: object) -> str:
-    """Return a value as it is written in TOML, for messages."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (dict, list)):
-        return "a table" if isinstance(value, dict) else "a list"
-    return f"'{value}'" if isinstance(value, str) else str(value)

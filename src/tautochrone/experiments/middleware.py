@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options, Value, number
+from tautochrone.base.toml import shown
 from tautochrone.base.units import parse_rate_hz
-from tautochrone.experiments.experiment import RunsOn, shown
+from tautochrone.experiments.experiment import RunsOn
 from tautochrone.experiments.option import Given, Option, but
 from tautochrone.experiments.usual import CONDITIONS, CPUS, POLICY, PRIORITY
 from tautochrone.machine.cpulist import parse_cpu_list

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.words import suggestion
 from tautochrone.experiments import EXPERIMENTS, Value
-from tautochrone.measure.document.document import USUAL, Document, Entry, Exclusion, suggestion
+from tautochrone.measure.document.document import USUAL, Document, Entry, Exclusion
 
 POLICIES = ("fifo", "rr", "other")
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
+from tautochrone.base.words import suggestion
 from tautochrone.experiments import EXPERIMENTS, Given, Option, Value
 from tautochrone.experiments.middleware import BOTH, PLACES
-from tautochrone.measure.document.document import Document, suggestion
+from tautochrone.measure.document.document import Document
 from tautochrone.measure.grid import chosen_of, grid_document
 from tautochrone.measure.ranges import parse_counts
 from tautochrone.target.middleware import DIRECTIONS, SEQUENCES, TRANSPORTS, TYPES

@@ -36,13 +36,13 @@ a column's ``of = "period error, {}"`` the row's stands for the braces: "period 
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from tautochrone.base.toml import toml_of
 from tautochrone.papers.document import (
     Claim,
     Conditions,
@@ -112,7 +112,7 @@ def parse(text: str, name: str) -> Paper:
     Raises:
         ValueError: it says something that can't be.
     """
-    told = tomllib.loads(text)
+    told = toml_of(text)
     known = {"title", "short", "year", "cited", "asks", "conditions", "cannot", "table", "figure", "claim"}
     _see_known(told, known, name)
     return Paper(

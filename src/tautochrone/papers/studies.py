@@ -5,9 +5,10 @@ from importlib.resources import files
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.words import suggestion
 from tautochrone.measure.campaign.estimate import point_s
 from tautochrone.measure.document.deployed import meaning_of
-from tautochrone.measure.document.document import Document, read, suggestion
+from tautochrone.measure.document.document import Document, read
 from tautochrone.measure.document.expand import expand
 from tautochrone.papers.document import Paper
 

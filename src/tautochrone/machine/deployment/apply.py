@@ -8,8 +8,9 @@ from typing import Literal
 
 from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.base.reading import read_text
+from tautochrone.base.toml import mistake
 from tautochrone.machine.cpulist import format_cpu_list, named_cpus, online_cpus
-from tautochrone.machine.deployment import Deployment, Obtained, built_in, located, own_files, read_deployment
+from tautochrone.machine.deployment import Deployment, Obtained, built_in, own_files, read_deployment
 from tautochrone.machine.knob import KNOBS
 from tautochrone.machine.knob.isolated import groups
 from tautochrone.machine.knob.knob import Knob
@@ -257,7 +258,7 @@ def _where(deployment: Deployment, knob: str, error: UsageError) -> UsageError:
     except (OSError, UnicodeDecodeError):
         text = ""
     if text:
-        return located(text, deployment.origin, ("settings", knob), named)
+        return mistake(deployment.origin, text, ("settings", knob), str(named), named.advice)
     return UsageError(f"the deployment {deployment.name}: {named}", error.advice)
 
 

@@ -25,18 +25,15 @@
 Every mistake is a `UsageError` that begins with the file and the line.
 """
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
 from tautochrone.base import toml
 from tautochrone.base.errors import UsageError
-from tautochrone.base.reading import read_text
+from tautochrone.base.words import near, suggestion
 from tautochrone.experiments import EXPERIMENTS, Value
-from tautochrone.experiments.experiment import shown
 
 Order = Literal["random", "listed"]
 ORDERS: tuple[Order, ...] = ("random", "listed")
@@ -46,7 +43,7 @@ _OPTIONS = {"systems": "--on", "deployments": "--deployment", "loads": "--load"}
 
 USUAL = {"systems": "local", "deployments": "as-is", "loads": "idle"}
 MOST_REPETITIONS = 10_000
-_IN_TOML = re.compile(r" \(at line ([0-9]+)[^)]*\)")
+_ADVICE = "Texts stand in quotes; an experiment is [[experiment]]."
 _MOST_SEED = 2**63 - 1
 _OF_PLAN = ("title", "seed", "repetitions", "order", *AXES, "require", "defaults", "experiment", "exclude")
 _OF_EXPERIMENT = ("name", "title", *AXES, "require")
@@ -127,7 +124,7 @@ class Document:
         if place and place[0] in self.overridden:
             option = _OPTIONS[str(place[0])]
             return UsageError(message if message.startswith(option) else f"{option}: {message}", advice)
-        return mistake(self.path, self.text, place, message, advice)
+        return toml.mistake(self.path, self.text, place, message, advice)
 
 
 def read(path: Path) -> Document:
@@ -136,13 +133,8 @@ def read(path: Path) -> Document:
     Raises:
         UsageError: it can't be read, is not TOML, or says something that can't be.
     """
-    try:
-        text = read_text(path)
-    except OSError as error:
-        raise UsageError(f"Can't read '{path}': {error.strerror}", "Name a plan in TOML.") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"'{path}' is not text in UTF-8", "Name a plan in TOML.") from error
-    return parse(text, path)
+    text, table = toml.read_toml(path, "a plan", _ADVICE)
+    return _document(text, table, path)
 
 
 def parse(text: str, path: Path) -> Document:
@@ -151,14 +143,10 @@ def parse(text: str, path: Path) -> Document:
     Raises:
         UsageError: it is not TOML, or says something that can't be.
     """
-    try:
-        table = toml.toml_of(text)
-    except ValueError as error:
-        where = _IN_TOML.search(str(error))
-        raise UsageError(
-            f"{path}{f':{where[1]}' if where else ''}: this is no valid TOML: {_IN_TOML.sub('', str(error))}",
-            "Texts stand in quotes; an experiment is [[experiment]].",
-        ) from error
+    return _document(text, toml.parse_toml(text, str(path), _ADVICE), path)
+
+
+def _document(text: str, table: Mapping[str, Any], path: Path) -> Document:
     if "task" in table and "experiment" not in table:
         raise UsageError(
             f"'{path}' is a task set, and this verb takes a plan",
@@ -167,26 +155,11 @@ def parse(text: str, path: Path) -> Document:
     return _Reader(text, path).document(table)
 
 
-def mistake(path: Path, text: str, place: toml.Path, message: str, advice: str = "") -> UsageError:
-    """What is wrong, after the file and the line of the place, or of what it lies in."""
-    lines = toml.lines_of(text)
-    while place and place not in lines:
-        place = place[:-1]
-    where = f"{path}:{lines[place]}" if place else str(path)
-    return UsageError(f"{where}: {message}", advice)
-
-
-def suggestion(word: str, known: Collection[str]) -> str:
-    """The name that was meant, or all there are."""
-    near = get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(known)}."
-
-
-class _Reader:
-    """Reads the tables; every refusal begins with the file and the line."""
+class _Reader(toml.TomlReader):
+    """Reads the tables of a plan."""
 
     def __init__(self, text: str, path: Path) -> None:
-        self._text = text
+        super().__init__(text, path)
         self._path = path
 
     def document(self, table: Mapping[str, Any]) -> Document:
@@ -200,22 +173,17 @@ class _Reader:
                 (), "there is no experiment in it", 'Write one: [[experiment]], and below it name = "cyclic".'
             )
         self._see_used(defaults, entries)
-        seed = self._whole(table, "seed", 0, _MOST_SEED) if "seed" in table else None
-        order = table.get("order", ORDERS[0])
-        if order not in ORDERS:
-            raise self._mistake(
-                ("order",), f"order is {shown(order)}", 'Write order = "random", or "listed" as they stand.'
-            )
+        seed = self._whole(table, "seed", (), range(_MOST_SEED + 1)) if "seed" in table else None
         title = self._line(table, "title", ()) if "title" in table else self._path.name.partition(".")[0]
         return Document(
             path=self._path,
             text=self._text,
             title=title,
             seed=seed,
-            repetitions=self._whole(table, "repetitions", 1, MOST_REPETITIONS)
+            repetitions=self._whole(table, "repetitions", (), range(1, MOST_REPETITIONS + 1))
             if "repetitions" in table
             else 1,
-            order=order,
+            order=self._choice(table, "order", ORDERS, ORDERS[0]),
             entries=entries,
             exclusions=tuple(
                 self._exclusion(number, one, entries)
@@ -296,7 +264,7 @@ class _Reader:
             for at, value in enumerate(values):
                 if not isinstance(value, (str, int, float)):
                     raise self._mistake(
-                        (*place, key, at), f"'{key}' is {shown(value)}", "It takes a text or a number."
+                        (*place, key, at), f"'{key}' is {toml.shown(value)}", "It takes a text or a number."
                     )
             found[name] = tuple(values)
         return found
@@ -330,21 +298,13 @@ class _Reader:
             )
         return Exclusion(number, matches)
 
-    def _tables(self, table: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-        found = table.get(key, [])
-        if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
-            raise self._mistake(
-                (key,), f"'{key}' is not a list of tables", f"Write each as [[{key}]], in two brackets."
-            )
-        return found
-
-    def _only(self, table: Mapping[str, Any], known: Sequence[str], place: toml.Path, what: str) -> None:
+    def _only(self, table: Mapping[str, Any], known: Collection[str], place: toml.Path, what: str) -> None:
         for key in table:
-            if key not in known:
-                advice = suggestion(key, known)
-                if key.replace("_", "-") in _every_option() and "Did you mean" not in advice:
-                    advice = "Options of experiments stand below [defaults], or below their [[experiment]]."
+            option = key.replace("_", "-")
+            if key not in known and option in _every_option() and not near(key, known):
+                advice = "Options of experiments stand below [defaults], or below their [[experiment]]."
                 raise self._mistake((*place, key), f"'{key}' means nothing in {what}", advice)
+        super()._only(table, known, place, what)
 
     def _axes(self, table: Mapping[str, Any], place: toml.Path) -> dict[str, tuple[str, ...]]:
         return {axis: self._texts(table, axis, place) for axis in AXES if axis in table}
@@ -356,7 +316,7 @@ class _Reader:
             if not isinstance(one, str) or not one.strip() or not one.isprintable():
                 raise self._mistake(
                     (*place, key, at),
-                    f"'{key}' has {shown(one)} in it",
+                    f"'{key}' has {toml.shown(one)} in it",
                     f'Write {key} = ["…", "…"], in quotes.',
                 )
         if not values:
@@ -366,25 +326,6 @@ class _Reader:
             if one in found[:at]:
                 raise self._mistake((*place, key, at), f"'{one}' is named twice", "Take one of them away.")
         return found
-
-    def _line(self, table: Mapping[str, Any], key: str, place: toml.Path) -> str:
-        value = table[key]
-        if not isinstance(value, str) or not value.strip() or not value.isprintable():
-            raise self._mistake(
-                (*place, key), f"'{key}' is not a text of one line", f'Write {key} = "…", in quotes.'
-            )
-        return value.strip()
-
-    def _whole(self, table: Mapping[str, Any], key: str, least: int, most: int) -> int:
-        value = table[key]
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise self._mistake(
-                (key,), f"'{key}' is {shown(value)}", f"Write a whole number from {least} to {most}."
-            )
-        return value
-
-    def _mistake(self, place: toml.Path, message: str, advice: str) -> UsageError:
-        return mistake(self._path, self._text, place, message, advice)
 
 
 def _every_option() -> Iterable[str]:

@@ -13,11 +13,12 @@ from tautochrone.base.options import Options
 from tautochrone.base.quantity import BARE
 from tautochrone.base.toml import Path as Place
 from tautochrone.base.units import parse_period_ns
+from tautochrone.base.words import suggestion
 from tautochrone.experiments import EXPERIMENTS, Value
 from tautochrone.experiments.experiment import Experiment, Prepared, without_dashes
 from tautochrone.experiments.tire_threads import condition as team_condition
 from tautochrone.measure.cell import Load
-from tautochrone.measure.document.document import AXES, Document, Entry, Exclusion, suggestion
+from tautochrone.measure.document.document import AXES, Document, Entry, Exclusion
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.target.address import read_address
 
