@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tautochrone.base.faults import attempt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tautochrone.answer.charts.grammar import Chart
     from tautochrone.answer.charts.signs import Sign
+    from tautochrone.answer.document import Mark
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,124 @@ class Grid:
         """The same table without one of its columns."""
         rows = tuple((*row[:at], *row[at + 1 :]) for row in self.rows)
         return replace(self, columns=(*self.columns[:at], *self.columns[at + 1 :]), rows=rows)
+
+
+@dataclass(frozen=True)
+class SheetCell:
+    """One cell of a sheet; it may reach over several columns or rows.
+
+    Attributes:
+        kind: what is in it: a head, the name of a row, what others found, or what was found here.
+        notes: letters of footnotes.
+        small: what stands below it in small letters.
+        tip: what it rests on, for who asks.
+        first: whether it begins the columns of a side, or is a name in the first column.
+        words: whether it is no number.
+        mark: how it stands.
+        grounds: sentences on what it rests, folded away on a page; no other medium has them.
+        label: what it is, for a page that is too narrow for heads.
+    """
+
+    text: str
+    kind: Literal["head", "name", "theirs", "ours"]
+    notes: tuple[str, ...] = ()
+    columns: int = 1
+    rows: int = 1
+    small: str = ""
+    tip: str = ""
+    first: bool = False
+    words: bool = False
+    mark: Mark = ""
+    grounds: tuple[str, ...] = ()
+    label: str = ""
+
+
+SheetRow = tuple[SheetCell, ...]
+
+
+@dataclass(frozen=True)
+class SheetBand:
+    """Rows that belong together.
+
+    Attributes:
+        title: above them, over all columns; empty where the heads say it.
+        ours: whether they are of what was found here.
+    """
+
+    title: str
+    rows: tuple[SheetRow, ...]
+    ours: bool = False
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table with heads that reach over several columns, and names that reach over several rows.
+
+    Attributes:
+        name: by which it is called: "Table 4"; a page can be linked to there. Empty: it has none.
+        title: what it shows, with the unit where there is one for all.
+        names: columns of names, before all others.
+        width: columns in all.
+        heads: the rows above.
+        footnotes: a letter and a sentence each.
+        notes: sentences below it.
+        telling: whether its cells are sentences, which may be broken.
+    """
+
+    name: str
+    title: str
+    names: int
+    width: int
+    heads: tuple[SheetRow, ...]
+    bands: tuple[SheetBand, ...]
+    footnotes: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    telling: bool = False
+
+    @property
+    def id(self) -> str:
+        """The id of its element on a page: ``table-4``."""
+        return self.name.lower().replace(" ", "-")
+
+    @property
+    def called(self) -> str:
+        """Its name and what it shows."""
+        return f"{self.name}: {self.title}" if self.name else self.title
+
+    def flat_heads(self) -> list[str]:
+        """The head of each column, for media without merged cells: what stands above it, level by level."""
+        above = [[cell for cell in row for _ in range(cell.columns)] for row in self.heads]
+        return [
+            ", ".join(dict.fromkeys(text for level in above if (text := _noted(level[at]))))
+            for at in range(self.width)
+        ]
+
+    def flat_rows(self) -> Iterator[tuple[str, SheetRow]]:
+        """Every row, for media without merged cells, and above the first one of a band the band's title.
+
+        A name that reaches over several rows stands in each of them.
+        """
+        for band in self.bands:
+            held: dict[int, tuple[SheetCell, int]] = {}
+            for index, row in enumerate(band.rows):
+                given = iter(_apart(row))
+                for at in range(self.width):
+                    cell, left = held.get(at, (None, 0))
+                    held[at] = (cell, left - 1) if cell and left else ((new := next(given)), new.rows - 1)
+                yield band.title if index == 0 else "", tuple(held[at][0] for at in range(self.width))
+
+
+def _apart(row: Sequence[SheetCell]) -> list[SheetCell]:
+    """A cell over several columns as one in the first of them."""
+    return [
+        replace(cell, columns=1) if at == 0 else SheetCell("", cell.kind, words=True)
+        for cell in row
+        for at in range(cell.columns)
+    ]
+
+
+def _noted(cell: SheetCell) -> str:
+    return f"{cell.text} [{','.join(cell.notes)}]" if cell.notes else cell.text
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from tautochrone.answer.blocks import Figure
+from tautochrone.answer.blocks import Figure, Sheet, SheetCell
 from tautochrone.base.faults import Later, attempt, now
 from tautochrone.base.units import format_duration, format_percent, format_rate, format_us
 
@@ -152,20 +152,39 @@ class TypedTable:
         return bool(telling) and all(cell.right for cell in telling)
 
 
+def flattened(sheet: Sheet) -> TypedTable:
+    """A sheet as a table without merged cells."""
+    rows: list[tuple[TypedCell, ...]] = []
+    for title, row in sheet.flat_rows():
+        if title:
+            rows.append((words(title), *[words("")] * (sheet.width - 1)))
+        rows.append(tuple(map(_flat, row)))
+    notes = [f"[{letter}] {why}" for letter, why in sheet.footnotes]
+    return TypedTable(sheet.called, columns(*sheet.flat_heads()), tuple(rows), (*notes, *sheet.notes))
+
+
+def _flat(cell: SheetCell) -> TypedCell:
+    text = f"{cell.text} [{','.join(cell.notes)}]" if cell.notes else cell.text
+    unit: Unit = "text" if cell.words or cell.kind == "name" else "number"
+    return TypedCell(None if cell.text == UNKNOWN else text, unit, text, mark=cell.mark)
+
+
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, or a few that belong together."""
+    """A sentence, or a few that belong together; ``link``: to another page, from that of the document."""
 
     text: str
     style: Style = ""
     mark: Mark = ""
+    link: str = ""
 
 
 @dataclass(frozen=True)
 class Subheading:
-    """A heading inside a part."""
+    """A heading inside a part; ``id``: what a link calls it."""
 
     text: str
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -256,7 +275,16 @@ class Lost:
 
 
 Block = (
-    Sentence | Subheading | Statements | TypedTable | Drawing | Notices | Recommendations | Disclosure | Lost
+    Sentence
+    | Subheading
+    | Statements
+    | TypedTable
+    | Sheet
+    | Drawing
+    | Notices
+    | Recommendations
+    | Disclosure
+    | Lost
 )
 
 
@@ -303,7 +331,8 @@ class Grounds:
         one_of_each: whether of runs on one machine and kernel, one stands for its facts and its audit.
         where: on which machine and under what, in a sentence; empty: that goes without saying.
         masthead: what a page has at its top; None: machine, kernel and day.
-        deployments: what their deployments are; None: each with the runs that it is of.
+        notices: what to know before trusting their numbers; None: what each run says of itself.
+        deployments, loads: what these are; None: each with the runs that it is of.
         commands: that give this answer, and a closer look; without any, a page does not list the runs.
         again: what the first of them does.
     """
@@ -315,7 +344,9 @@ class Grounds:
     one_of_each: bool = False
     where: str | Later[str] = ""
     masthead: Later[str] | None = None
+    notices: Later[Sequence[Notice]] | None = None
     deployments: Later[TypedTable | None] | None = None
+    loads: Later[TypedTable | None] | None = None
     commands: tuple[str, ...] = ()
     again: str = ""
 

@@ -65,9 +65,9 @@ def foot_of(grounds: Grounds) -> Mapping[str, Any]:
     machines = audits.one_of_each(manifests) if grounds.one_of_each else None
     return {
         **head,
-        **foot(manifests, Later(warnings.warnings, manifests, labels), machines),
+        **foot(manifests, grounds.notices or Later(warnings.warnings, manifests, labels), machines),
         "deployments": grounds.deployments or first(conditions.deployments, manifests, labels),
-        "loads": first(conditions.loads, manifests, labels),
+        "loads": grounds.loads or first(conditions.loads, manifests, labels),
         "runs": Later(lambda: [run_lines.run_line(one, *place) for one, place in placed]),
         "run_heads": grounds.heads,
         "commands": grounds.commands,

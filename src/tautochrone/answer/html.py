@@ -18,10 +18,10 @@ from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictU
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.runtime import Context
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from tautochrone.answer.charts.theme import PAGE, style_sheet
-from tautochrone.answer.typeset import typeset
+from tautochrone.answer.typeset import POWER, typeset
 from tautochrone.answer.views import conditions
 from tautochrone.base.faults import Fault, attempt, now
 from tautochrone.base.version import own_version
@@ -187,8 +187,13 @@ def templates(*more: BaseLoader) -> Environment:
         "now": now,
         "kind_of": lambda block: type(block).__name__,
     }
-    made.filters["typeset"] = typeset
+    made.filters["typeset"] = _typeset
     return made
+
+
+def _typeset(text: str) -> Markup:
+    """Words as a page has them, with powers of ten set as such."""
+    return Markup(POWER.sub(r"10<sup>\1</sup>", str(escape(typeset(text)))))
 
 
 def _asset(name: str) -> str:

@@ -1,112 +1,127 @@
-"""Carries papers out, one campaign after the other."""
+"""Carries papers out, one campaign after the other, and tells of them: before, and when they are measured."""
 
-from __future__ import annotations
-
+import json
+import os
 import shlex
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING
 
 import typer
+from rich.console import Console
 
+from tautochrone.answer.console import make_console
+from tautochrone.answer.typeset import micro
 from tautochrone.base.errors import StoreError, TautoError, UsageError
+from tautochrone.base.words import plural
+from tautochrone.campaign.agenda import as_table, show_agenda
+from tautochrone.campaign.verb import Wanted, carry_through
 from tautochrone.command.ending import INTERRUPTED
+from tautochrone.command.options import open_store
 from tautochrone.command.told import open_in_browser, tell_report
-from tautochrone.papers.options import as_text
+from tautochrone.measure.campaign.agenda import Agenda, make_agenda, plan_key, with_options
+from tautochrone.measure.campaign.campaign import open_campaign
+from tautochrone.measure.campaign.carry_out import Outcome
+from tautochrone.measure.campaign.estimate import long_duration
+from tautochrone.measure.campaign.outlook import CampaignOutlook
+from tautochrone.measure.campaign.reasons import joined, just_tried
+from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.expand import override
+from tautochrone.papers.document import Paper
+from tautochrone.papers.read import read
+from tautochrone.papers.studies import NAMES, expected_s, own_plan, plan_of
+from tautochrone.run.place import REPORTS
+from tautochrone.run.store import Store
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+if TYPE_CHECKING:  # drawing and reckoning take their time to load, and not every call needs them
+    from tautochrone.papers.report.answer import Length, Made
 
-    from rich.console import Console
-
-    from tautochrone.campaign.verb import Wanted
-    from tautochrone.measure.campaign.agenda import Agenda
-    from tautochrone.measure.campaign.carry_out import Outcome
-    from tautochrone.measure.document.document import Document
-    from tautochrone.papers.document import Paper
-    from tautochrone.papers.report.made import Made
-    from tautochrone.run.store import Store
+# Before anything is measured: which papers there are, and what is ahead.
 
 
-# What is told of papers that were measured anew: page and folder first, then the terminal.
+def list_papers(*, as_json: bool) -> None:
+    """Which there are, what each asks, and how long it takes."""
+    told = []
+    for name in NAMES:
+        paper = read(name)
+        full_s, quick_s = (expected_s(plan_of(name, quick=quick)) for quick in (False, True))
+        claims, questions = len(paper.claims) - paper.questions, paper.questions
+        told.append({"name": name, "title": paper.title, "cited": paper.cited, "asks": paper.asks,
+                     "tables": len(paper.tables), "figures": len(paper.figures), "claims": claims,
+                     "questions": questions, "full_s": round(full_s), "quick_s": round(quick_s)})  # fmt: skip
+        if as_json:
+            continue
+        counts = f"{plural(len(paper.tables), 'table')}, {plural(len(paper.figures), 'figure')}, "
+        counts += plural(claims, "claim")
+        counts += f" and {plural(questions, 'question')} of ours" if questions else ""
+        full, quick_ = (long_duration(float(round(one))) for one in (full_s, quick_s))
+        typer.echo(f"{name:<11}  {paper.title}: {counts}; about {full}, with --quick {quick_}")
+        typer.echo(f"    {micro(paper.asks)}")
+    if as_json:
+        typer.echo(_as_text(told))
+        return
+    typer.echo(
+        "\nThe lengths are for one system; in the lab it takes longer (docs/papers.md)."
+        "\nOne of them: tauto reproduce NAME [--quick]. All, one after the other: tauto reproduce all."
+    )
 
 
-def write(made: Made, store: Store, folder: Path | None) -> tuple[Path, StoreError | None]:
-    """The page and its folder.
+def _show_agendas(documents: Sequence[Document], order: "Order") -> None:
+    """What would be measured, of each paper."""
+    place = open_store(order.store, mend=False)
+    at_once = order.wanted.at_once or 1
+    agendas = [make_agenda(document, place, again=order.wanted.again) for document in documents]
+    if order.wanted.as_json:
+        tables = [{"paper": one.document.paper, **as_table(one, at_once)} for one in agendas]
+        typer.echo(_as_text(tables if len(tables) > 1 else tables[0]))
+        return
+    console = make_console()
+    for at, agenda in enumerate(agendas):
+        if at:
+            console.print()
+        show_agenda(console, agenda, at_once)
 
-    Args:
-        folder: where it is to go; None: into the store.
 
-    Returns:
-        The page's path, and why it is in the store although a folder was named.
+def _tell_rest(documents: Sequence[Document], store: Path | None) -> None:
+    """After Ctrl-C: the papers whose turn did not come."""
+    place = open_store(store, mend=False)
+    left = [one for one in (make_agenda(document, place) for document in documents) if one.ahead]
+    if left:
+        names = ", ".join(one.document.paper for one in left)
+        seconds = sum(CampaignOutlook(one, one.ahead).left_s for one in left)
+        typer.echo(f"After that: {names}, about {long_duration(seconds)}.", err=True)
+
+
+def see_that_it_can_be_a_folder(path: Path) -> None:
+    """Before measuring for hours: it is made, written into, and taken away again if it was not there.
 
     Raises:
-        StoreError: the store can't be written either.
+        StoreError: it is a file, or can't be made, or written into.
     """
-    from tautochrone.papers.report import folder as of_folder
-    from tautochrone.run.place import REPORTS
-
-    own = store.path / f"{REPORTS}{made.paper.name}-{made.campaign}"
-    if folder is None:
-        return of_folder.write(made, own), None
+    if path.exists() and not path.is_dir():
+        raise StoreError(f"Can't write the report into {path}: it is a file", "Name a folder with --out.")
+    whole = path.absolute()
+    new = [one for one in (whole, *whole.parents) if not one.exists()]
     try:
-        try:
-            folder.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(
-                f"Can't write to {folder}: {error.strerror}", "Choose another place with --out."
-            ) from error
-        return of_folder.write(made, folder), None
-    except StoreError as trouble:
-        return of_folder.write(made, own), trouble
+        path.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=path) as file:
+            file.write(os.linesep.encode())
+    except OSError as error:
+        raise StoreError(
+            f"Can't write the report into {path}: {error.strerror}", "Choose another place with --out."
+        ) from error
+    finally:
+        for one in new:
+            with suppress(OSError):
+                one.rmdir()
 
 
-def show(console: Console, made: Made, page: Path, *, stopped: bool, as_json: bool) -> None:
-    """In the terminal; of one that was stopped only how far it is. JSON comes at the end, of all."""
-    from tautochrone.answer.console import make_console
-    from tautochrone.papers.report import terminal
-
-    there = make_console(stderr=True) if as_json else console
-    if stopped:
-        there.print(f"\n{made.paper.name}: {len(made.runs):,} of {made.slots:,} runs are measured.")
-    elif not as_json:
-        terminal.show(console, made)
-    tell_report(page, as_json=as_json)
-
-
-def show_trouble(trouble: StoreError, page: Path) -> None:
-    """The folder that was named could not be written."""
-    typer.echo(f"{trouble}\nIt is in the store instead: {page.resolve()}", err=True)
-
-
-def as_table(made: Made, page: Path) -> dict[str, Any]:
-    """One paper as JSON has it."""
-    from tautochrone.papers.report import terminal
-
-    return {**terminal.as_table(made), "report": str(page.resolve())}
-
-
-def tell_all(
-    made: Sequence[tuple[Made, Path]],
-    troubles: Mapping[str, TautoError],
-    store: Path,
-    out: Path | None,
-    *,
-    as_json: bool,
-) -> Path:
-    """The claims of all papers in one table, and the page that leads to each, whose path is returned."""
-    from tautochrone.answer.console import make_console
-    from tautochrone.papers.report import together
-
-    said = {name: f"{error} {error.advice}".rstrip() for name, error in troubles.items()}
-    page = together.write(made, said, out, store)
-    console = make_console(stderr=as_json)
-    if as_json:
-        typer.echo(as_text({"papers": [as_table(*one) for one in made], "not_measured": said}))
-    else:
-        together.show(console, [one for one, _ in made], said)
-    console.print(f"\nAll of them: {page.resolve()}", soft_wrap=True, highlight=False)
-    return page
+def _as_text(told: object) -> str:
+    """As JSON that a person can read."""
+    return json.dumps(told, indent=2, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -130,10 +145,6 @@ class Way:
         Raises:
             UsageError: the plan says something that can't be, or measures nothing of this paper.
         """
-        from tautochrone.measure.campaign.agenda import with_options
-        from tautochrone.measure.document.expand import override
-        from tautochrone.papers.studies import own_plan, plan_of
-
         file = self.file(paper.name)
         whole = plan_of(paper.name, quick=self.quick) if file is None else own_plan(paper, file)
         return override(with_options(whole, self.repetitions, None), self.on)
@@ -144,12 +155,8 @@ class Way:
             return None
         return self.plan / f"{name}.plan.toml" if self.plan.is_dir() else self.plan
 
-    def length(self, agenda: Agenda) -> Literal["full", "quick", "other"]:
+    def length(self, agenda: Agenda) -> "Length":
         """Whether it is measured as the paper's own plans do: "full", "quick"; otherwise "other"."""
-        from tautochrone.measure.campaign.agenda import plan_key
-        from tautochrone.measure.document.expand import override
-        from tautochrone.papers.studies import plan_of
-
         for quick in (False, True):
             own = override(plan_of(agenda.document.paper, quick=quick), self.on)
             enough = agenda.document.repetitions >= own.repetitions
@@ -192,7 +199,7 @@ class Told:
         code: the first exit code that was not 0.
     """
 
-    made: list[tuple[Made, Path]] = field(default_factory=list)
+    made: "list[tuple[Made, Path]]" = field(default_factory=list)
     troubles: dict[str, TautoError] = field(default_factory=dict)
     code: int = 0
 
@@ -210,48 +217,43 @@ def reproduce_papers(names: Sequence[str], order: Order) -> None:
         typer.Exit: stopped, a cell went wrong, or the folder could not be written.
         TautoError: of one paper: nothing could be measured, or a setting could not be put back.
     """
-    from tautochrone.papers.options import as_text, see_that_it_can_be_a_folder, show_agendas, tell_rest
-    from tautochrone.papers.read import read
-
     if order.out is not None:
         see_that_it_can_be_a_folder(order.out)
     papers = [read(name) for name in names]
     documents = [order.way.document(paper) for paper in papers]
     if order.wanted.dry_run:
-        show_agendas(documents, order.store, order.wanted)
+        _show_agendas(documents, order)
         return
     told = Told()
     several = len(papers) > 1
     for at, (paper, document) in enumerate(zip(papers, documents, strict=True)):
         _carry_through(paper, document, order, told, alone=not several)
         if told.code == INTERRUPTED:
-            tell_rest(documents[at + 1 :], order.store)
+            _tell_rest(documents[at + 1 :], order.store)
             break
     if several and told.made:
         _tell_all(told, order)
     elif order.wanted.as_json and told.made:
-        typer.echo(as_text(as_table(*told.made[0])))
+        typer.echo(_as_text(_table(*told.made[0])))
     if told.code:
         raise typer.Exit(told.code)
 
 
 def _carry_through(paper: Paper, document: Document, order: Order, told: Told, *, alone: bool) -> None:
     """One paper. Of several, its troubles are told and kept."""
-    from tautochrone.campaign.verb import carry_through
-
     folder = order.out if alone or order.out is None else order.out / paper.name
 
     def report(agenda: Agenda, outcome: Outcome, place: Store, console: Console, wanted: Wanted) -> int:
         made = _made(paper, order.way, agenda, outcome, place)
         if made is None:
             return 0
-        page, trouble = write(made, place, folder)  # first: whoever reads the terminal may go away
+        page, trouble = _written(made, place, folder)  # first: whoever reads the terminal may go away
         told.made.append((made, page))
-        show(console, made, page, stopped=outcome.stopped, as_json=wanted.as_json)
+        _show(console, made, page, stopped=outcome.stopped, as_json=wanted.as_json)
         if alone and wanted.open_it and not outcome.stopped:
             open_in_browser(page.resolve().as_uri())
         if trouble is not None:
-            show_trouble(trouble, page)
+            typer.echo(f"{trouble}\nIt is in the store instead: {page.resolve()}", err=True)
             return trouble.exit_code
         return 0
 
@@ -269,13 +271,11 @@ def _carry_through(paper: Paper, document: Document, order: Order, told: Told, *
         typer.echo(f"{paper.name}: {error}\n{error.advice}".rstrip(), err=True)
 
 
-def _made(paper: Paper, way: Way, agenda: Agenda, outcome: Outcome, store: Store) -> Made | None:
+def _made(paper: Paper, way: Way, agenda: Agenda, outcome: Outcome, store: Store) -> "Made | None":
     """What was measured of a paper, and what its claims come to; None: nothing was ever measured."""
-    from tautochrone.measure.campaign.campaign import open_campaign
-    from tautochrone.measure.campaign.reasons import joined, just_tried
     from tautochrone.papers.claims.ask import ask_all
     from tautochrone.papers.measured import gather
-    from tautochrone.papers.report.made import Made
+    from tautochrone.papers.report.answer import Made
 
     if not agenda.continues and not outcome.runs:
         return None
@@ -292,10 +292,65 @@ def _made(paper: Paper, way: Way, agenda: Agenda, outcome: Outcome, store: Store
     )
 
 
-def _tell_all(told: Told, order: Order) -> None:
-    from tautochrone.command.options import open_store
+# When a paper was measured: page and folder first, then the terminal.
 
+
+def _written(made: "Made", store: Store, folder: Path | None) -> tuple[Path, StoreError | None]:
+    """The page and its folder.
+
+    Args:
+        folder: where it is to go; None: into the store.
+
+    Returns:
+        The page's path, and why it is in the store although a folder was named.
+
+    Raises:
+        StoreError: the store can't be written either.
+    """
+    from tautochrone.papers.report.folder import write
+
+    trouble = None
+    if folder is not None:
+        try:
+            return write(made, folder), None
+        except StoreError as error:
+            trouble = error
+    return write(made, store.path / f"{REPORTS}{made.paper.name}-{made.campaign}"), trouble
+
+
+def _show(console: Console, made: "Made", page: Path, *, stopped: bool, as_json: bool) -> None:
+    """In the terminal; of one that was stopped only how far it is. JSON comes at the end, of all."""
+    from tautochrone.answer.render import terminal
+    from tautochrone.papers.report.answer import document
+
+    there = make_console(stderr=True) if as_json else console
+    if stopped:
+        there.print(f"\n{made.paper.name}: {len(made.runs):,} of {made.slots:,} runs are measured.")
+    elif not as_json:
+        terminal.show(console, document(made))
+    tell_report(page, as_json=as_json)
+
+
+def _table(made: "Made", page: Path) -> dict[str, object]:
+    """One paper as JSON has it."""
+    from tautochrone.papers.report.answer import as_table
+
+    return {**as_table(made), "report": str(page.resolve())}
+
+
+def _tell_all(told: Told, order: Order) -> None:
+    """The claims of all papers in one table, and the page that leads to each."""
+    from tautochrone.answer.render import terminal
+    from tautochrone.papers.report.answer import write_together
+
+    said = {name: f"{error} {error.advice}".rstrip() for name, error in told.troubles.items()}
     store = open_store(order.store, mend=False).path
-    page = tell_all(told.made, told.troubles, store, order.out, as_json=order.wanted.as_json)
+    document, page = write_together(told.made, said, order.out, store)
+    console = make_console(stderr=order.wanted.as_json)
+    if order.wanted.as_json:
+        typer.echo(_as_text({"papers": [_table(*one) for one in told.made], "not_measured": said}))
+    else:
+        terminal.show(console, document)
+    console.print(f"\nAll of them: {page.resolve()}", soft_wrap=True, highlight=False)
     if order.wanted.open_it and told.code != INTERRUPTED:
         open_in_browser(page.resolve().as_uri())

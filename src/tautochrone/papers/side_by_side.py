@@ -107,7 +107,7 @@ class _Footnotes:
 
     def letter(self, words: str) -> str:
         sentence = capital(words if words.endswith((".", "!", "?")) else f"{words}.")
-        return self.said.setdefault(sentence, _letter(len(self.said)))
+        return self.said.setdefault(sentence, letter(len(self.said)))
 
     def listed(self) -> tuple[tuple[str, str], ...]:
         return tuple((letter, sentence) for sentence, letter in self.said.items())
@@ -257,7 +257,7 @@ def describe(entry: Entry) -> str:
     return ", ".join(said)
 
 
-def _letter(index: int) -> str:
+def letter(index: int) -> str:
     """a to z, then aa, ab …"""
     before, at = divmod(index, 26)
-    return (_letter(before - 1) if before else "") + chr(ord("a") + at)
+    return (letter(before - 1) if before else "") + chr(ord("a") + at)

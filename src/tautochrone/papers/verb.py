@@ -71,8 +71,7 @@ def reproduce(
     store or the folder can't be written; 130: stopped by Ctrl-C, with a report of what is there.
     """
     from tautochrone.campaign.verb import Wanted, hands
-    from tautochrone.papers.options import list_papers
-    from tautochrone.papers.reproducing import Order, Way, reproduce_papers
+    from tautochrone.papers.reproducing import Order, Way, list_papers, reproduce_papers
     from tautochrone.papers.studies import chosen
 
     names = chosen(name or [])

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from tautochrone.answer.blocks import Sheet, SheetCell
 from tautochrone.answer.document import (
     Block,
     Disclosure,
@@ -19,6 +20,7 @@ from tautochrone.answer.document import (
     TypedTable,
     attempted,
 )
+from tautochrone.answer.typeset import POWER, head_micro, micro
 
 _LONGEST = 600
 _ACTIVE = re.compile(r"([\\`*_{}\[\]#|~$!])")
@@ -58,6 +60,8 @@ def _block(block: Block) -> Iterator[str]:
             if block.rows:
                 yield "\n".join(_table(block))
             yield from map(plain, block.notes)
+        case Sheet():
+            yield sheet(block)
         case Notices():
             yield _list([plain(f"{one.text} {one.advice}") for one in block.entries])
         case Recommendations():
@@ -89,6 +93,34 @@ def _table(table: TypedTable) -> Iterator[str]:
     yield _row([plain(column.head) for column in table.columns])
     yield f"|{'|'.join('---:' if right else '---' for right in table.right)}|"
     yield from (_row([_cell(cell) for cell in row]) for row in table.rows)
+
+
+def sheet(block: Sheet) -> str:
+    """A sheet, without merged cells: its title, a line for each row, its footnotes."""
+    lines = [f"**{_set(block.name)}** {_set(block.title)}" if block.name else _set(block.title), ""]
+    lines += [_row([_set(head) for head in block.flat_heads()])]
+    numbers = 0 if block.telling else block.width - block.names
+    lines += [_row([*["---"] * (block.width - numbers), *["---:"] * numbers])]
+    for title, row in block.flat_rows():
+        if title:
+            lines.append(_row([f"*{_set(title)}*", *[""] * (block.width - 1)]))
+        lines.append(_row(list(map(_sheet_cell, row))))
+    lines.append("")
+    lines += [f"<sup>{letter}</sup> {_set(why)}  " for letter, why in block.footnotes]
+    lines += ["", *map(_set, block.notes)] if block.notes else []
+    return "\n".join(lines).strip()
+
+
+def _sheet_cell(cell: SheetCell) -> str:
+    notes = f"<sup>{','.join(cell.notes)}</sup>" if cell.notes else ""
+    text = _set(f"{cell.text} ({cell.small})" if cell.small else cell.text)
+    strong = cell.mark or (cell.kind == "ours" and not cell.words)
+    return f"**{text}**{notes}" if strong else f"{text}{notes}"
+
+
+def _set(words: str) -> str:
+    """Words that mean nothing to Markdown, with powers of ten and µs set as people write them."""
+    return POWER.sub(r"10<sup>\1</sup>", plain(micro(head_micro(words))))
 
 
 def _row(cells: Sequence[str]) -> str:

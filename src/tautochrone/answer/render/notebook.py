@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from tautochrone.answer.blocks import Sheet
 from tautochrone.answer.document import (
     Block,
     Disclosure,
@@ -19,6 +20,7 @@ from tautochrone.answer.document import (
     TypedCell,
     TypedTable,
     attempted,
+    flattened,
 )
 from tautochrone.answer.typeset import typeset
 
@@ -82,6 +84,8 @@ def _block(block: Block) -> str:
             return "".join(map(_sentence, block.entries))
         case TypedTable():
             return table(block)
+        case Sheet():
+            return table(flattened(block))
         case Notices():
             return paragraphs([_notice(one) for one in block.entries])
         case Recommendations():

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from tautochrone.answer.blocks import Sheet
 from tautochrone.answer.console import show_part
 from tautochrone.answer.document import (
     Block,
@@ -30,6 +31,7 @@ from tautochrone.answer.document import (
     TypedCell,
     TypedTable,
     attempted,
+    flattened,
 )
 from tautochrone.answer.typeset import plain
 from tautochrone.answer.views import virtual
@@ -178,7 +180,9 @@ def _spaced(console: Console, blocks: Sequence[Block]) -> Iterator[RenderableTyp
 
 
 def _begins_apart(block: Block) -> bool:
-    return isinstance(block, Subheading | Lost) or (isinstance(block, TypedTable) and bool(block.title))
+    return isinstance(block, Subheading | Lost) or (
+        isinstance(block, TypedTable | Sheet) and bool(block.title)
+    )
 
 
 def _lines(console: Console, block: Block) -> Iterator[RenderableType]:
@@ -191,6 +195,8 @@ def _lines(console: Console, block: Block) -> Iterator[RenderableType]:
             yield from map(_sentence, block.entries)
         case TypedTable():
             yield from show_table(console, block)
+        case Sheet():
+            yield from show_table(console, flattened(block))
         case Notices():
             for notice in block.entries:
                 yield from _notice(notice)

@@ -128,9 +128,8 @@ def _spanned(ends: list[tuple[int, int]], samples: int, note: str) -> Value:
 
 
 def _several(query: Query) -> str:
-    share, width = _share(query), query.given["width"]
-    held = f"{100 * share:g} % of the samples"
-    return f"The fewest neighbouring bins of {width} that hold {held}: one has fewer."
+    held = f"{100 * _share(query):g} % of the samples"
+    return f"The fewest neighbouring bins of {_width(query) / 1e3:g} us that hold {held}: one has fewer."
 
 
 def _ranges(query: Query, measurements: Measurements, system: str) -> tuple[list[Range], int] | Absent:

@@ -1,26 +1,29 @@
-"""The claims of a paper with what became of each here."""
+"""The claims of a paper with what became of each here, for every medium."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
-from tautochrone.base.words import capital, listed
+from tautochrone.answer.blocks import Sheet, SheetBand, SheetCell, SheetRow
+from tautochrone.answer.document import Block, Mark, Sentence, Statements, Subheading, TypedCell, TypedTable
+from tautochrone.answer.document import columns as heads
+from tautochrone.base.words import capital, listed, plural
 from tautochrone.papers.claims.evidence import Answer, Asked
+from tautochrone.papers.document import Claim
 from tautochrone.papers.numbers import set_apart
+from tautochrone.papers.side_by_side import letter
 from tautochrone.papers.systems import label_of
 
-Mark = Literal["holds", "missed", "not-shown"]
-MARKS: dict[Answer, Mark] = {"holds": "holds", "does not hold": "missed", "can't be told": "not-shown"}
-SIGNS: dict[Mark, str] = {"holds": "+", "missed": "x", "not-shown": "?"}
-_HERE = {"can't be told": "can't be told here"}
+_MARKS: dict[Answer, Mark] = {"holds": "holds", "does not hold": "missed", "can't be told": "not-shown"}
+_SIGNS: dict[Answer, str] = {"holds": "+", "does not hold": "x", "can't be told": "?"}
 _COUNTED: dict[Answer, tuple[str, str]] = {
     "holds": ("holds", "hold"),
     "does not hold": ("does not hold", "do not hold"),
     "can't be told": ("can't be told here", "can't be told here"),
 }
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
+_NOT_TOLD, _BESIDES = "Can't be told here", "Asked besides: not answered by the paper"
 _OFTEN = 3  # answers from which on what they all say is said once, below them
 _LONG = 40  # letters: a shorter sentence is no longer than a reference to it
 
@@ -32,8 +35,6 @@ class Verdict:
     Attributes:
         systems: by name; of none where nobody could be asked.
         is_pair: whether it is about two beside each other.
-        standing: in words.
-        mark: the sign of it.
         evidence: on what it rests, with the numbers: of whom, and what; without what the notes say.
         in_short: the numbers alone.
         notes: letters of what is said of many, below the table.
@@ -42,11 +43,19 @@ class Verdict:
     systems: tuple[str, ...]
     is_pair: bool
     answer: Answer
-    standing: str
-    mark: Mark
     evidence: tuple[tuple[str, str], ...]
     in_short: str
     notes: tuple[str, ...] = ()
+
+    @property
+    def standing(self) -> str:
+        """In words."""
+        return _COUNTED[self.answer][0]
+
+    @property
+    def mark(self) -> Mark:
+        """The sign of it on a page."""
+        return _MARKS[self.answer]
 
     @property
     def on(self) -> str:
@@ -56,22 +65,21 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Line:
-    """A claim with all its verdicts.
+    """A claim with all its verdicts."""
 
-    Attributes:
-        short: its name as words: ``general purpose misses``.
-        reading: which of its numbers are our reading of the paper's words; empty: none.
-        besides: whether it is a question of ours, which the paper does not answer.
-    """
-
-    name: str
-    short: str
-    says: str
-    where: str
-    found: str
-    reading: str
-    besides: bool
+    claim: Claim
     verdicts: tuple[Verdict, ...]
+
+    @property
+    def short(self) -> str:
+        """Its name as words: ``general purpose misses``."""
+        return self.claim.name.replace("-", " ")
+
+    @property
+    def where(self) -> str:
+        """Where it stands in the paper: of a bare number, that it is a section."""
+        where = self.claim.where
+        return f"section {where}" if where[:1].isdigit() else where
 
     @property
     def is_told(self) -> bool:
@@ -79,42 +87,92 @@ class Line:
         return any(one.answer != "can't be told" for one in self.verdicts)
 
 
-@dataclass(frozen=True)
-class Group:
-    """Claims below a heading of their own; an empty one for the first."""
-
-    title: str
-    lines: tuple[Line, ...]
-
-
 def lines(asked: Sequence[Asked]) -> list[Line]:
     """One for each claim, in the paper's order."""
     found: dict[str, list[Asked]] = {}
     for one in asked:
         found.setdefault(one.claim.name, []).append(one)
-    return [
-        Line(
-            name,
-            name.replace("-", " "),
-            own[0].claim.says,
-            section(own[0].claim.where),
-            set_apart(own[0].claim.found),
-            own[0].claim.reading,
-            own[0].claim.besides,
-            tuple(_merged(own)),
-        )
-        for name, own in found.items()
-    ]
+    return [Line(own[0].claim, tuple(_merged(own))) for own in found.values()]
 
 
-def in_groups(found: Sequence[Line]) -> list[Group]:
-    """What can be told first, then what can't be told on any system, then what is asked besides."""
-    groups = (
-        Group("", tuple(one for one in found if one.is_told and not one.besides)),
-        Group("Can't be told here", tuple(one for one in found if not one.is_told and not one.besides)),
-        Group("Asked besides: not answered by the paper", tuple(one for one in found if one.besides)),
+def in_groups(found: Sequence[Line]) -> dict[str, list[Line]]:
+    """What can be told first, then what can't be told on any system, then what is asked besides; by title."""
+    groups: dict[str, list[Line]] = {"": [], _NOT_TOLD: [], _BESIDES: []}
+    for line in found:
+        groups[_BESIDES if line.claim.besides else "" if line.is_told else _NOT_TOLD].append(line)
+    return {title: own for title, own in groups.items() if own}
+
+
+def sheet(found: Sequence[Line], paper: str) -> Sheet:
+    """Each claim, what the paper found, and a row for each verdict."""
+    noted, footnotes = with_notes(found)
+    bands = tuple(
+        SheetBand(title, tuple(row for line in own for row in _rows(line, paper)))
+        for title, own in in_groups(noted).items()
     )
-    return [one for one in groups if one.lines]
+    above = tuple(SheetCell(one, "head") for one in ("The claim", f"{paper} found", "Here", "Because"))
+    title = f"Claims of {paper}, asked of what was measured here"
+    return Sheet("", title, 1, len(above), (above,), bands, footnotes, telling=True)
+
+
+def _rows(line: Line, paper: str) -> Iterator[SheetRow]:
+    many = len(line.verdicts)
+    where = ". ".join(filter(None, (line.where, line.claim.reading)))
+    claim: SheetRow = (
+        SheetCell(line.claim.says, "name", rows=many, small=where),
+        SheetCell(set_apart(line.claim.found), "theirs", rows=many, words=True, label=f"{paper} found"),
+    )
+    for one in line.verdicts:
+        several = len(one.evidence) > 1
+        grounds = tuple(f"{on}: {text}" if several and on else text for on, text in one.evidence)
+        yield (
+            *claim,
+            SheetCell(one.standing, "ours", words=True, small=one.on, mark=one.mark),
+            SheetCell(one.in_short, "ours", one.notes, words=True, grounds=grounds),
+        )
+        claim = ()
+
+
+def at_a_glance(found: Sequence[Line], systems: Sequence[str]) -> Iterator[TypedTable]:
+    """How all claims stand, a column for each system and for each two of them; of one system nothing."""
+    pairs = dict.fromkeys(one.on for line in found for one in line.verdicts if one.is_pair)
+    if len(systems) + len(pairs) < 2:
+        return
+    rows = []
+    for line in found:
+        of = {
+            name: one
+            for one in line.verdicts
+            for name in ([one.on] if one.is_pair else one.systems or (*systems, *pairs))
+        }
+        cells = [of.get(name) for name in (*systems, *pairs)]
+        rows.append((TypedCell(line.short), *(_sign(one) for one in cells)))
+    yield TypedTable("", heads("Claim", *map(label_of, systems), *pairs), tuple(rows))
+
+
+def _sign(verdict: Verdict | None) -> TypedCell:
+    return TypedCell("") if verdict is None else TypedCell(verdict.standing, mark=verdict.mark)
+
+
+def in_lines(asked: Sequence[Asked], paper: str) -> Iterator[Block]:
+    """A line for each answer, for media with less room."""
+    found = lines(asked)
+    if not found:
+        return
+    yield Subheading(f"Do the claims of {paper} hold here?")
+    for title, own in in_groups(found).items():
+        if title:
+            yield Subheading(title)
+        yield Statements(tuple(_answer(line, one) for line in own for one in line.verdicts))
+    yield Sentence(counted(asked))
+
+
+def _answer(line: Line, one: Verdict) -> Sentence:
+    """A sign, the answer, the claim's name and its numbers; whose it is where that differs."""
+    of_all = len(line.verdicts) == 1 and not one.is_pair
+    on = f", {one.on}" if one.on and not of_all else ""
+    words = f"{_SIGNS[one.answer]} {one.standing}: {line.short}{on} ({one.in_short})"
+    return Sentence(words, mark=one.mark)
 
 
 def with_notes(found: Sequence[Line]) -> tuple[list[Line], tuple[tuple[str, str], ...]]:
@@ -127,14 +185,9 @@ def with_notes(found: Sequence[Line]) -> tuple[list[Line], tuple[tuple[str, str]
         for sentence in set(_sentences(text))
     )
     often = [one for one, count in sentences.items() if count >= _OFTEN and len(one) >= _LONG]
-    letters = {sentence: _letter(at) for at, sentence in enumerate(often)}
+    letters = {sentence: letter(at) for at, sentence in enumerate(often)}
     noted = [replace(line, verdicts=tuple(_noted(one, letters) for one in line.verdicts)) for line in found]
     return noted, tuple((letter, sentence) for sentence, letter in letters.items())
-
-
-def section(where: str) -> str:
-    """Where it stands in the paper: of a bare number, that it is a section."""
-    return f"section {where}" if where[:1].isdigit() else where
 
 
 def counted(asked: Sequence[Asked]) -> str:
@@ -148,9 +201,9 @@ def counted(asked: Sequence[Asked]) -> str:
     parts = [
         f"{found[answer]} {words[found[answer] != 1]}" for answer, words in _COUNTED.items() if found[answer]
     ]
-    subject = f"{claims} claim{'' if claims == 1 else 's'}"
+    subject = plural(claims, "claim")
     said = f"{subject}: of {len(own)} answers, " if len(own) != claims else f"{subject}: "
-    more = f" Besides, {besides} question{'' if besides == 1 else 's'} of ours." if besides else ""
+    more = f" Besides, {plural(besides, 'question')} of ours." if besides else ""
     return f"{said}{listed(parts)}.{more}" if own else more.strip()
 
 
@@ -174,8 +227,6 @@ def _verdict(asked: Sequence[Asked]) -> Verdict:
         tuple(name for one in asked for name in one.systems),
         is_pair,
         answer,
-        _HERE.get(answer, answer),
-        MARKS[answer],
         tuple((_on(systems, is_pair=is_pair), text) for text, systems in texts.items()),
         first.finding.in_short,
     )
@@ -207,8 +258,3 @@ def _noted(verdict: Verdict, letters: dict[str, str]) -> Verdict:
         rest += [(on, own)] if own else []
     ordered = tuple(sorted(notes, key=lambda one: (len(one), one)))
     return replace(verdict, evidence=tuple(rest), notes=ordered)
-
-
-def _letter(index: int) -> str:
-    before, at = divmod(index, 26)
-    return (_letter(before - 1) if before else "") + chr(ord("a") + at)

@@ -7,19 +7,33 @@ claims.csv .md .tex
 captions.md: of each figure, with its conditions
 """
 
+import csv
+import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from tautochrone.answer.render import latex, markdown, page
 from tautochrone.base.errors import StoreError
-from tautochrone.papers.report import claims, comma, latex, markdown, page
+from tautochrone.papers.claims.evidence import Asked
+from tautochrone.papers.document import Printed
+from tautochrone.papers.numbers import factor
+from tautochrone.papers.report import claims
+from tautochrone.papers.report.answer import Made, document
 from tautochrone.papers.report.figures import Drawn, captions, draw_all
 from tautochrone.papers.report.figures.files import written
-from tautochrone.papers.report.made import Made
 from tautochrone.papers.report.sheet import arrange
-from tautochrone.papers.side_by_side import lay, said_of
+from tautochrone.papers.side_by_side import Entry, Laid, lay, said_of
+from tautochrone.papers.value import Absent, Value
 from tautochrone.run.output import output
 
+_HEADS = (
+    "system", "published", "origin", "row", "column", "unit", "shown", "value", "low", "high", "spread",
+    "bound", "samples", "repetitions", "least", "largest", "interval_low", "interval_high", "why_not",
+)  # fmt: skip
+_CLAIM_HEADS = ("claim", "where", "says", "found", "systems", "answer", "in_short", "evidence", "reading",
+                "besides")  # fmt: skip
+_DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
 PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
 
 
@@ -27,7 +41,7 @@ def write(made: Made, folder: Path) -> Path:
     """Write all of it; files of the same names are written anew, others stay.
 
     Args:
-        folder: made where it is not there; its parent must exist.
+        folder: made where it is not there.
 
     Returns:
         The page.
@@ -39,7 +53,7 @@ def write(made: Made, folder: Path) -> Path:
     drawn = draw_all(made.paper, made.measurements)
     try:
         for own in (folder, folder / FIGURES, folder / TABLES):
-            own.mkdir(exist_ok=True)
+            own.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(
             f"Can't write to {folder}: {error.strerror}", "Choose another place with --out."
@@ -47,7 +61,7 @@ def write(made: Made, folder: Path) -> Path:
     for name, content in _files(made, drawn):
         with output(folder / name) as file:
             file.write(content)
-    return page.render(made, out=folder / PAGE, drawn=drawn)
+    return page.write(document(made, drawn), folder / PAGE)
 
 
 def _files(made: Made, drawn: tuple[Drawn, ...]) -> Iterator[tuple[str, bytes]]:
@@ -57,21 +71,113 @@ def _files(made: Made, drawn: tuple[Drawn, ...]) -> Iterator[tuple[str, bytes]]:
     for name, text in _tables(made):
         yield f"{TABLES}/{name}", text.encode()
     yield "captions.md", captions(made.paper, drawn).encode()
-    lines = claims.lines(made.asked)
-    yield "claims.csv", comma.claims(made.asked).encode()
-    yield "claims.md", markdown.claims(lines, paper).encode()
-    yield "claims.tex", latex.claims(lines, paper, f"{made.paper.name}-claims").encode()
+    told = claims.sheet(claims.lines(made.asked), paper)
+    yield "claims.csv", claims_csv(made.asked).encode()
+    yield "claims.md", f"{markdown.sheet(told)}\n".encode()
+    yield "claims.tex", latex.table(told, f"{made.paper.name}-claims").encode()
 
 
 def _tables(made: Made) -> Iterator[tuple[str, str]]:
     for table in (*made.paper.tables, *said_of(made.paper)):
         laid = lay(table, made.measurements, made.paper)
         stem, sheet = stem_of(table.name), arrange(laid)
-        yield f"{stem}.csv", comma.table(laid)
-        yield f"{stem}.md", markdown.table(sheet)
+        yield f"{stem}.csv", table_csv(laid)
+        yield f"{stem}.md", f"{markdown.sheet(sheet)}\n"
         yield f"{stem}.tex", latex.table(sheet, f"{made.paper.name}-{stem}")
 
 
 def stem_of(name: str) -> str:
     """What the files of a table are called: ``table-4`` of "Table 4"."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def table_csv(laid: Laid) -> str:
+    """All entries of all systems as CSV, unrounded; what is not known is empty, and `why_not` says why."""
+    lines: list[Sequence[object]] = []
+    for side in laid.sides:
+        for row, heading in enumerate(laid.table.rows):
+            for column, head in enumerate(laid.table.columns):
+                entry, unit = side.entries[row][column], laid.units[row][column]
+                lines.append(
+                    (
+                        side.system,
+                        "yes" if side.published else "no",
+                        side.origin,
+                        heading.label,
+                        head.label,
+                        unit,
+                        entry.text,
+                        *_numbers(entry, unit),
+                    )
+                )
+    return _written(_HEADS, lines)
+
+
+def claims_csv(asked: Sequence[Asked]) -> str:
+    """What became of each claim as CSV, a line for each system that it was asked of."""
+    return _written(
+        _CLAIM_HEADS,
+        (
+            (
+                one.claim.name,
+                one.claim.where,
+                one.claim.says,
+                one.claim.found,
+                " and ".join(one.systems),
+                one.finding.answer,
+                one.finding.in_short,
+                one.finding.evidence,
+                one.claim.reading,
+                "yes" if one.claim.besides else "no",
+            )
+            for one in asked
+        ),
+    )
+
+
+def _numbers(entry: Entry, unit: str) -> tuple[object, ...]:
+    found = entry.found
+    if isinstance(found, Absent):
+        return (*[""] * 11, found.why)
+    if isinstance(found, Printed):
+        known = (found.value, found.low, found.high, found.spread)
+        return (*(_number(one, 1.0) for one in known), _bound(beyond=found.beyond), *[""] * 6, "")
+    return (*_of_value(found, 1.0 if found.text else factor(found.unit, unit)), "")
+
+
+def _of_value(value: Value, scale: float) -> tuple[object, ...]:
+    known = (value.value, value.low, value.high, value.spread)
+    ends = (value.least, value.largest, *(value.interval or (None, None)))
+    return (
+        *(_number(one, scale) for one in known),
+        _bound(beyond=value.beyond),
+        value.samples or "",
+        value.repetitions,
+        *(_number(one, scale) for one in ends),
+    )
+
+
+def _bound(*, beyond: bool) -> str:
+    return "at least" if beyond else ""
+
+
+def _number(number: float | None, scale: float) -> str:
+    return "" if number is None else f"{number * scale:.12g}"
+
+
+def _written(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(heads)
+    writer.writerows([_safe(one) for one in line] for line in lines)
+    return out.getvalue()
+
+
+def _safe(one: object) -> str:
+    """Words that a spreadsheet would take for a formula begin with a space; numbers stay as they are."""
+    text = " ".join(str(one).split())
+    try:
+        float(text)
+    except ValueError:
+        return f" {text}" if text.startswith(_DANGEROUS) else text
+    return text

@@ -3,80 +3,25 @@
 As the paper has it, systems stand below each other or side by side, the latter only as long as there is room.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Literal
 
+from tautochrone.answer.blocks import Sheet, SheetBand, SheetCell, SheetRow
 from tautochrone.papers.document import Heading
 from tautochrone.papers.side_by_side import NOT_AVAILABLE, Entry, Laid, Side, describe, levels
 from tautochrone.papers.systems import label_of
 from tautochrone.papers.value import Absent
 
-Kind = Literal["head", "name", "published", "ours"]
 NOT_MEASURED = "not measured"
 MOST_COLUMNS = 8
 """Of numbers, that a page has room for; of more, the systems stand below each other."""
 
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell; it may reach over several columns or rows.
-
-    Attributes:
-        kind: what is in it: a head, the name of a row, a number that was published, or one of ours.
-        notes: letters of footnotes.
-        small: what stands below it in small letters.
-        tip: what it rests on, for who asks.
-        first: whether it begins the columns of a system, or is a name in the first column.
-        words: whether it is no number.
-    """
-
-    text: str
-    kind: Kind
-    notes: tuple[str, ...] = ()
-    columns: int = 1
-    rows: int = 1
-    small: str = ""
-    tip: str = ""
-    first: bool = False
-    words: bool = False
-
-
-@dataclass(frozen=True)
-class Block:
-    """Rows that belong together: those that were published, or those that are ours.
-
-    Attributes:
-        title: above them, over all columns; empty where the heads say it.
-    """
-
-    title: str
-    published: bool
-    rows: tuple[tuple[Cell, ...], ...]
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """A table, arranged.
-
-    Attributes:
-        title: what it shows, with the unit where there is one for all.
-        names: columns of names, before those of numbers.
-        width: columns in all.
-        heads: the rows above.
-        elsewhere: letters of footnotes that are said once for several tables, with the place in that list.
-    """
-
-    name: str
-    title: str
-    names: int
-    width: int
-    heads: tuple[tuple[Cell, ...], ...]
-    blocks: tuple[Block, ...]
-    footnotes: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...]
-    elsewhere: tuple[tuple[str, int], ...] = ()
+_FEW = 2  # numbers of a row that are not there, and are said one by one
+_SEVERAL = 3  # tables that lack numbers for one reason
+_Arranged = tuple[int, tuple[SheetRow, ...], tuple[SheetBand, ...]]
 
 
 def arrange(laid: Laid, *, most_columns: int = MOST_COLUMNS) -> Sheet:
@@ -88,7 +33,7 @@ def arrange(laid: Laid, *, most_columns: int = MOST_COLUMNS) -> Sheet:
     across = laid.table.systems == "columns" or len(laid.sides) == 1
     fits = len(laid.sides) * len(laid.table.columns) <= most_columns
     names, heads, blocks = _across(laid) if across and fits else _down(laid)
-    if not names and not _any_text(heads):
+    if not names and not any(cell.text for row in heads for cell in row):
         heads = ()
     return Sheet(
         laid.name,
@@ -102,14 +47,21 @@ def arrange(laid: Laid, *, most_columns: int = MOST_COLUMNS) -> Sheet:
     )
 
 
+def said_once(sheets: Sequence[Sheet]) -> tuple[list[Sheet], tuple[str, ...]]:
+    """The tables, which refer by number to a reason that several have; and these reasons."""
+    tables = Counter(why for one in sheets for _, why in one.footnotes)
+    reasons = tuple(why for why in tables if tables[why] >= _SEVERAL)
+    shared = {why: f"Reason {at}, above all tables." for at, why in enumerate(reasons, start=1)}
+    return [
+        replace(one, footnotes=tuple((letter, shared.get(why, why)) for letter, why in one.footnotes))
+        for one in sheets
+    ], reasons
+
+
 def title_of(laid: Laid) -> str:
     """What it shows, and the unit of all its numbers if they have one."""
     title = laid.table.title or "In numbers"
     return f"{title}, in {laid.unit}" if laid.unit else title
-
-
-_FEW = 2  # numbers of a row that are not there, and are said one by one
-_Arranged = tuple[int, tuple[tuple[Cell, ...], ...], tuple[Block, ...]]
 
 
 def _down(laid: Laid) -> _Arranged:
@@ -120,23 +72,27 @@ def _down(laid: Laid) -> _Arranged:
     names = depth + named
     heads = _column_heads(_labels(laid.table.columns, laid), names)
     blocks = [
-        Block(_origin(own), published, tuple(line for side in own for line in _side(side, rows, named=named)))
+        SheetBand(
+            _origin(own),
+            tuple(line for side in own for line in _side(side, rows, named=named)),
+            ours=not published,
+        )
         for published, own in _grouped(laid.sides)
     ]
     return names, heads, tuple(blocks)
 
 
-def _side(side: Side, rows: Sequence[tuple[str, ...]], *, named: bool) -> Iterable[tuple[Cell, ...]]:
+def _side(side: Side, rows: Sequence[tuple[str, ...]], *, named: bool) -> Iterable[SheetRow]:
     """Its rows, without those of which a paper prints nothing; one of a system without a number."""
     depth = _depth(rows)
     if named and not side.published and all(_is_absent(entries) for entries in side.entries):
-        yield _name(side, 1), *_silent(side, side.entries, depth)
+        yield _named(side, "name"), *_silent(side, side.entries, depth)
         return
     kept = [at for at, entries in enumerate(side.entries) if any(one.text for one in entries)]
     names = _spans([rows[at] for at in kept]) if kept else []
     for index, at in enumerate(kept):
-        name = [_name(side, len(kept))] if named and index == 0 else []
-        stubs = [Cell(text, "name", rows=size) for text, size in names[index]] if depth else []
+        name = [_named(side, "name", rows=len(kept))] if named and index == 0 else []
+        stubs = [SheetCell(text, "name", rows=size) for text, size in names[index]] if depth else []
         entries = side.entries[at]
         if len(entries) > _FEW and not side.published and _is_absent(entries):
             yield (*name, *stubs, *_silent(side, (entries,), 0))
@@ -144,11 +100,11 @@ def _side(side: Side, rows: Sequence[tuple[str, ...]], *, named: bool) -> Iterab
             yield (*name, *stubs, *(_entry(one, side) for one in entries))
 
 
-def _silent(side: Side, rows: Sequence[Sequence[Entry]], names: int) -> tuple[Cell, ...]:
+def _silent(side: Side, rows: Sequence[Sequence[Entry]], names: int) -> SheetRow:
     """One cell in place of the names and of all numbers that are not there."""
     letters = dict.fromkeys(letter for entries in rows for one in entries for letter in one.notes)
     words = NOT_AVAILABLE if side.published or side.measured else NOT_MEASURED
-    return (Cell(words, "ours", tuple(letters), columns=names + len(rows[0]), words=True),)
+    return (SheetCell(words, "ours", tuple(letters), columns=names + len(rows[0]), words=True),)
 
 
 def _is_absent(entries: Sequence[Entry]) -> bool:
@@ -160,17 +116,17 @@ def _across(laid: Laid) -> _Arranged:
     rows = _labels(laid.table.rows, laid, rows=True)
     columns = _labels(laid.table.columns, laid)
     names, count = _depth(rows), len(columns)
-    above: list[tuple[Cell, ...]] = []
-    corner = (Cell("", "head", columns=names),) if names else ()
+    above: list[SheetRow] = []
+    corner = (SheetCell("", "head", columns=names),) if names else ()
     several = len(laid.sides) > 1
     if several:
         origins = [
-            Cell(_origin(own), "head", columns=len(own) * count, first=True)
+            SheetCell(_origin(own), "head", columns=len(own) * count, first=True)
             for _, own in _grouped(laid.sides)
         ]
         above += [(*corner, *origins)]
     if any(side.system for side in laid.sides):
-        above += [(*corner, *(_head(side, count) for side in laid.sides))]
+        above += [(*corner, *(_named(side, "head", columns=count) for side in laid.sides))]
     if _depth(columns):
         above += [
             (*corner, *(cell for _ in laid.sides for cell in (replace(line[0], first=several), *line[1:])))
@@ -180,7 +136,7 @@ def _across(laid: Laid) -> _Arranged:
     body = tuple(
         (
             *(
-                Cell(text, "name", rows=size, first=names > 0 and len(spans[at]) == names and index == 0)
+                SheetCell(text, "name", rows=size, first=names > 0 and len(spans[at]) == names and index == 0)
                 for index, (text, size) in enumerate(spans[at])
             ),
             *(
@@ -191,7 +147,7 @@ def _across(laid: Laid) -> _Arranged:
         )
         for at in range(len(rows))
     )
-    return names, tuple(above), (Block("", published=True, rows=body),)
+    return names, tuple(above), (SheetBand("", body),)
 
 
 def _grouped(sides: Sequence[Side]) -> list[tuple[bool, list[Side]]]:
@@ -208,20 +164,21 @@ def _origin(sides: Sequence[Side]) -> str:
     return f"Measured here, {days[0]}" + (f" to {days[-1]}" if days[-1] != days[0] else "")
 
 
-def _name(side: Side, rows: int) -> Cell:
+def _named(side: Side, kind: Literal["name", "head"], *, rows: int = 1, columns: int = 1) -> SheetCell:
     text = side.system if side.published else label_of(side.system)
-    return Cell(text, "name", side.notes, rows=rows, small=side.detail, first=True)
+    return SheetCell(text, kind, side.notes, columns, rows, side.detail, first=True)
 
 
-def _head(side: Side, columns: int) -> Cell:
-    text = side.system if side.published else label_of(side.system)
-    return Cell(text, "head", side.notes, columns=columns, small=side.detail, first=True)
-
-
-def _entry(entry: Entry, side: Side, *, first: bool = False) -> Cell:
+def _entry(entry: Entry, side: Side, *, first: bool = False) -> SheetCell:
     words = not any(letter.isdigit() for letter in entry.text)
-    kind: Kind = "published" if side.published else "ours"
-    return Cell(entry.text, kind, entry.notes, tip=describe(entry), first=first, words=words)
+    return SheetCell(
+        entry.text,
+        "theirs" if side.published else "ours",
+        entry.notes,
+        tip=describe(entry),
+        first=first,
+        words=words,
+    )
 
 
 def _labels(headings: Sequence[Heading], laid: Laid, *, rows: bool = False) -> list[tuple[str, ...]]:
@@ -242,12 +199,12 @@ def _depth(labels: Sequence[Sequence[str]]) -> int:
     return len(labels[0]) if any(any(one) for one in labels) else 0
 
 
-def _column_heads(labels: Sequence[tuple[str, ...]], names: int) -> tuple[tuple[Cell, ...], ...]:
+def _column_heads(labels: Sequence[tuple[str, ...]], names: int) -> tuple[SheetRow, ...]:
     """A row for each level; what is the same side by side reaches over all of it."""
-    corner = (Cell("", "head", columns=names),) if names else ()
+    corner = (SheetCell("", "head", columns=names),) if names else ()
     rows = []
     for level in range(len(labels[0])):
-        cells = [Cell(text, "head", columns=size) for text, size in _runs(labels, level)]
+        cells = [SheetCell(text, "head", columns=size) for text, size in _runs(labels, level)]
         rows.append((*corner, *cells))
     return tuple(rows)
 
@@ -269,64 +226,3 @@ def _spans(labels: Sequence[tuple[str, ...]]) -> list[list[tuple[str, int]]]:
             found[at].append((text, size))
             at += size
     return found
-
-
-def _any_text(heads: Sequence[Sequence[Cell]]) -> bool:
-    return any(cell.text for row in heads for cell in row)
-
-
-# The same without merged cells, for writers that have none: one head for each column, a name in each row.
-
-
-@dataclass(frozen=True)
-class FlatRow:
-    """A row with a cell for each column; ``title``: a line above it that says whose numbers follow."""
-
-    title: str
-    cells: tuple[Cell, ...]
-
-
-def flat_heads(sheet: Sheet, between: str = ", ") -> list[str]:
-    """The head of each column: what stands above it, level by level."""
-    above = [_spread(row) for row in sheet.heads]
-    return [
-        between.join(dict.fromkeys(text for level in above if (text := _words(level[at]))))
-        for at in range(sheet.width)
-    ]
-
-
-def flat_rows(sheet: Sheet) -> list[FlatRow]:
-    """Every row; a name that reaches over several rows stands in each of them."""
-    found = []
-    for block in sheet.blocks:
-        held: dict[int, tuple[Cell, int]] = {}
-        for index, row in enumerate(block.rows):
-            cells, given = [], iter(_apart(row))
-            for at in range(sheet.width):
-                if at in held and held[at][1] > 0:
-                    cell, left = held[at]
-                    held[at] = cell, left - 1
-                else:
-                    cell = next(given)
-                    held[at] = cell, cell.rows - 1
-                cells.append(cell)
-            found.append(FlatRow(block.title if index == 0 else "", tuple(cells)))
-    return found
-
-
-def _apart(row: Sequence[Cell]) -> list[Cell]:
-    """A cell over several columns as one in the first of them."""
-    return [
-        replace(cell, columns=1) if at == 0 else Cell("", cell.kind, words=True)
-        for cell in row
-        for at in range(cell.columns)
-    ]
-
-
-def _spread(row: Sequence[Cell]) -> list[Cell]:
-    return [cell for cell in row for _ in range(cell.columns)]
-
-
-def _words(cell: Cell) -> str:
-    notes = f" [{','.join(cell.notes)}]" if cell.notes else ""
-    return f"{cell.text}{notes}"

@@ -1,10 +1,10 @@
-"""A table and the claims in LaTeX: for an article that has ``\\usepackage{booktabs}``."""
+"""A sheet in LaTeX: for an article that has ``\\usepackage{booktabs}``."""
 
+import math
 from collections.abc import Sequence
 
+from tautochrone.answer.blocks import Sheet, SheetCell
 from tautochrone.answer.typeset import POWER, head_micro, micro
-from tautochrone.papers.report.claims import Line, in_groups
-from tautochrone.papers.report.sheet import Cell, Sheet
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
@@ -19,6 +19,7 @@ _SPECIAL = {
 }  # fmt: skip
 _PACKAGES = "% Needs \\usepackage{booktabs} and, for letters such as \u00e9, a file in UTF-8.\n"
 _WIDE = 7  # columns from which on it is set smaller
+_SENTENCES = 0.92  # of the width of a line, for columns of sentences
 
 
 def escaped(words: str) -> str:
@@ -38,24 +39,23 @@ def table(sheet: Sheet, label: str) -> str:
     Args:
         label: by which the article refers to it.
     """
-    size = "\\footnotesize" if sheet.width >= _WIDE else "\\small"
-    columns = "l" * sheet.names + "r" * (sheet.width - sheet.names)
+    size = "\\footnotesize" if sheet.width >= _WIDE or sheet.telling else "\\small"
     body = [
         _PACKAGES.rstrip(),
         "\\begin{table}[tbp]",
         "\\centering",
         size,
-        f"\\caption{{{escaped(f'{sheet.name}: {sheet.title}' if sheet.name else sheet.title)}}}",
+        f"\\caption{{{escaped(sheet.called)}}}",
         f"\\label{{tab:{label}}}",
-        f"\\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
+        f"\\begin{{tabular}}{{@{{}}{_columns(sheet)}@{{}}}}",
         "\\toprule",
         *_heads(sheet),
     ]
-    for index, block in enumerate(sheet.blocks):
+    for index, band in enumerate(sheet.bands):
         body += ["\\midrule"] if index or sheet.heads else []
-        if block.title:
-            body.append(f"\\multicolumn{{{sheet.width}}}{{@{{}}l}}{{\\emph{{{escaped(block.title)}}}}} \\\\")
-        body += [_row(row, sheet.width) for row in block.rows]
+        if band.title:
+            body.append(f"\\multicolumn{{{sheet.width}}}{{@{{}}l}}{{\\emph{{{escaped(band.title)}}}}} \\\\")
+        body += [_row(row, sheet.width) for row in band.rows]
     body += ["\\bottomrule", "\\end{tabular}"]
     said = [f"$^{{\\mathrm{{{letter}}}}}$ {escaped(why)}" for letter, why in sheet.footnotes]
     said += [escaped(note) for note in sheet.notes]
@@ -65,39 +65,13 @@ def table(sheet: Sheet, label: str) -> str:
     return "\n".join([*body, "\\end{table}", ""])
 
 
-def claims(lines: Sequence[Line], paper: str, label: str) -> str:
-    """The text of the claims as a ``table``."""
-    body = [
-        _PACKAGES.rstrip(),
-        "\\begin{table}[tbp]",
-        "\\centering",
-        "\\footnotesize",
-        f"\\caption{{Claims of {escaped(paper)}, asked of what was measured here}}",
-        f"\\label{{tab:{label}}}",
-        "\\begin{tabular}{@{}p{0.30\\linewidth}p{0.20\\linewidth}p{0.42\\linewidth}@{}}",
-        "\\toprule",
-        f"Claim & {escaped(paper)} & Here \\\\",
-        "\\midrule",
-    ]
-    for at, group in enumerate(in_groups(lines)):
-        body += ["\\addlinespace"] if at else []
-        if group.title:
-            body.append(f"\\multicolumn{{3}}{{@{{}}l}}{{\\emph{{{escaped(group.title)}}}}} \\\\")
-        body += [f"{_claim(line)} & {escaped(line.found)} & {_here(line)} \\\\" for line in group.lines]
-    return "\n".join([*body, "\\bottomrule", "\\end{tabular}", "\\end{table}", ""])
-
-
-def _claim(line: Line) -> str:
-    reading = f" \\emph{{{escaped(line.reading)}}}" if line.reading else ""
-    return f"{escaped(line.says)} ({escaped(line.where)}){reading}"
-
-
-def _here(line: Line) -> str:
-    said = []
-    for one in line.verdicts:
-        on = f", {escaped(one.on)}" if one.on else ""
-        said.append(f"\\textbf{{{escaped(one.standing)}}}{on}: {escaped(one.in_short)}")
-    return " \\newline ".join(said)
+def _columns(sheet: Sheet) -> str:
+    """Names to the left, numbers to the right; of sentences each column as wide as its longest asks for."""
+    if not sheet.telling:
+        return "l" * sheet.names + "r" * (sheet.width - sheet.names)
+    rows = [row for _, row in sheet.flat_rows()]
+    sizes = [math.cbrt(max(len(_text(row[at])) for row in rows)) for at in range(sheet.width)]
+    return "".join(f"p{{{_SENTENCES * size / sum(sizes):.2f}\\linewidth}}" for size in sizes)
 
 
 def _heads(sheet: Sheet) -> list[str]:
@@ -116,20 +90,24 @@ def _heads(sheet: Sheet) -> list[str]:
     return said
 
 
-def _row(row: Sequence[Cell], width: int) -> str:
+def _row(row: Sequence[SheetCell], width: int) -> str:
     """A row; a name that reaches over several stands in the first one."""
     missing = width - sum(cell.columns for cell in row)
     cells = [*([""] * missing), *(_over(cell) for cell in row)]
     return f"{' & '.join(cells)} \\\\"
 
 
-def _over(cell: Cell) -> str:
+def _over(cell: SheetCell) -> str:
     """A cell, over as many columns as it reaches."""
     return _cell(cell) if cell.columns == 1 else f"\\multicolumn{{{cell.columns}}}{{c}}{{{_cell(cell)}}}"
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: SheetCell) -> str:
     notes = f"$^{{\\mathrm{{{','.join(cell.notes)}}}}}$" if cell.notes else ""
-    text = escaped(f"{cell.text} ({cell.small})" if cell.small else cell.text)
-    bold = cell.kind == "ours" and not cell.words
+    bold = cell.mark or (cell.kind == "ours" and not cell.words)
+    text = escaped(_text(cell))
     return f"\\textbf{{{text}}}{notes}" if bold else f"{text}{notes}"
+
+
+def _text(cell: SheetCell) -> str:
+    return f"{cell.text} ({cell.small})" if cell.small else cell.text

@@ -1,0 +1,464 @@
+"""A reproduction as a document, and several together as one; and as JSON has it."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from tautochrone.answer import html
+from tautochrone.answer.blocks import Grid, Sheet, SheetBand, SheetCell
+from tautochrone.answer.document import (
+    Block,
+    Document,
+    DocumentPart,
+    Drawing,
+    Grounds,
+    Sentence,
+    Statements,
+    Subheading,
+    TypedCell,
+    TypedTable,
+    columns,
+    part,
+    words,
+)
+from tautochrone.answer.render import markdown, page
+from tautochrone.answer.render.data import Data
+from tautochrone.answer.views import grids
+from tautochrone.base.faults import Later
+from tautochrone.base.words import plural
+from tautochrone.campaign import conditions
+from tautochrone.campaign.results import CampaignResults
+from tautochrone.measure.campaign.campaign import CONDITION, Campaign
+from tautochrone.measure.campaign.reasons import NOT_YET
+from tautochrone.papers.claims.evidence import Asked
+from tautochrone.papers.conditions import compare
+from tautochrone.papers.document import Paper, Printed, Table
+from tautochrone.papers.measured import Measurements
+from tautochrone.papers.report import claims
+from tautochrone.papers.report.figures import Drawn, draw_all
+from tautochrone.papers.report.sheet import arrange, said_once
+from tautochrone.papers.side_by_side import Entry, Laid, lay, said_of
+from tautochrone.papers.systems import label_of
+from tautochrone.papers.value import Absent
+from tautochrone.run.folder import Run
+from tautochrone.run.manifest import Manifest
+from tautochrone.run.place import REPORTS
+
+Length = Literal["full", "quick", "other"]
+INDEX, CLAIMS = "index.html", "claims.md"
+_MOST_LACKING, _MOST_NAMED = 12, 3
+_FEWER = {
+    "full": "",
+    "quick": "Its numbers rest on fewer samples than the paper's; the rarest are not reached.",
+    "other": (
+        "Its lengths differ from the paper's: where there are fewer samples, the rarest are not reached."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A paper and its counterpart here.
+
+    Attributes:
+        asked: what became of each claim, in the paper's order.
+        campaign: the id of the campaign that measured it.
+        command: what repeats it.
+        length: of the plan: the paper's, the short version, or that of another plan.
+        plan: the file of another plan, as it was named; empty: it is not known.
+    """
+
+    paper: Paper
+    measurements: Measurements
+    asked: tuple[Asked, ...]
+    campaign: str
+    command: str
+    length: Length
+    plan: str = ""
+
+    @property
+    def runs(self) -> list[Run]:
+        """All finished runs, in the order in which they were measured."""
+        found = [run for runs in self.measurements.runs.values() for run in runs]
+        return sorted(found, key=lambda run: run.manifest.created)
+
+    @property
+    def manifests(self) -> list[Manifest]:
+        """Theirs."""
+        return [run.manifest for run in self.runs]
+
+    @property
+    def slots(self) -> int:
+        """How many runs there would be if nothing lacked."""
+        return len(self.measurements.points) * self.measurements.repetitions
+
+    def lacking(self) -> Iterator[tuple[str, str]]:
+        """Each point that has not all of its repetitions: its name, and why."""
+        wanted = self.measurements.repetitions
+        for key, point in self.measurements.points.items():
+            there = len(self.measurements.runs.get(key, ()))
+            if there < wanted:
+                why = self.measurements.reasons.get(key, NOT_YET)
+                yield point.name, f"{there} of {wanted} repetitions are finished. {why}" if there else why
+
+
+def document(made: Made, drawn: Sequence[Drawn] | None = None) -> Document:
+    """A paper beside what was measured of it: a page has figures and evidence, a text the claims last.
+
+    Args:
+        drawn: the figures, by who has drawn them already; None: they are drawn.
+    """
+    paper, measured = made.paper, made.measurements
+
+    def laid(table: Table, **how: int) -> Sheet:
+        return arrange(lay(table, measured, paper), **how)
+
+    def arranged() -> tuple[list[Sheet], tuple[str, ...]]:
+        return said_once([laid(one) for one in (*paper.tables, *said_of(paper))])
+
+    sheets = Later(arranged)
+    pictures = Later(lambda: draw_all(paper, measured) if drawn is None else drawn)
+
+    def table(at: int) -> DocumentPart:
+        return part(paper.tables[at].name, lambda: [sheets.get()[0][at]], only="page")
+
+    def text(one: Table) -> DocumentPart:
+        return part(one.name, lambda: [laid(one, most_columns=0)], only="text")
+
+    parts = (
+        part("What it asks", lambda: [Sentence(f"{paper.short}. {paper.asks}")], only="text"),
+        part("In short", lambda: _in_short(made), only="page"),
+        part("Do its claims hold here?", lambda: _claims(made), id="claims", only="page"),
+        part("Conditions of both", lambda: _compared(made), id="compared", only="page"),
+        part("Tables", lambda: _missing(sheets.get()[1]), id="tables", only="page"),
+        *map(table, range(len(paper.tables))),
+        *map(text, (*paper.tables, *said_of(paper))),
+        part("Figures", lambda: _figures(paper, pictures.get(), sheets.get()[0]), id="figures", only="page"),
+        part("What this kind of machine can't show", lambda: _cannot(paper), id="cannot", only="page"),
+        part("What was not measured", lambda: _lacking(made, ""), id="lacking", only="page"),
+        part("What was not measured", lambda: _lacking_in_short(made), only="text"),
+        part("Claims", lambda: claims.in_lines(made.asked, paper.short), only="text", decides=True),
+    )
+    return Document(paper.title, parts, grounds=_grounds(made))
+
+
+def _in_short(made: Made) -> Iterator[Block]:
+    """What was asked and measured, and how much of it is there."""
+    paper, there, slots = made.paper, len(made.runs), made.slots
+    yield Sentence(paper.asks)
+    yield Sentence(f"{paper.cited}. Here: what it published, and the same measured anew.", "note")
+    another = f"By another plan ({made.plan})" if made.plan else "By another plan"
+    length = {
+        "full": "At the paper's own length",
+        "quick": "The short version of the paper",
+        "other": another,
+    }
+    share = "all measured" if there == slots else f"{there:,} of {slots:,} measured"
+    yield Sentence(f"{length[made.length]}: {plural(slots, 'run')}, {share}.")
+    if made.runs:
+        first, last = (made.manifests[at].created[:16].replace("T", " ") for at in (0, -1))
+        yield Sentence(f"Measured from {first} to {last} UTC as {made.campaign}.")
+    if few := _FEWER[made.length]:
+        yield Sentence(few)
+
+
+def _claims(made: Made) -> Iterator[Block]:
+    found = claims.lines(made.asked)
+    if found:
+        yield Sentence(claims.counted(made.asked))
+        yield from claims.at_a_glance(found, [one.name for one in made.measurements.systems])
+        yield claims.sheet(found, made.paper.short)
+
+
+def _compared(made: Made) -> Iterator[Block]:
+    paper, systems = made.paper, made.measurements.systems
+    labels = [label_of(one.name) for one in systems]
+    rows = tuple(
+        (
+            SheetCell(line.topic, "name"),
+            SheetCell(line.published, "theirs", words=True, label=paper.short),
+            *(
+                SheetCell(line.ours[one.name], "ours", words=True, label=label)
+                for one, label in zip(systems, labels, strict=True)
+            ),
+        )
+        for line in compare(paper, made.measurements)
+    )
+    above = tuple(SheetCell(one, "head") for one in ("", paper.short, *labels))
+    notes = paper.conditions.notes
+    yield Sheet("", "", 1, len(above), (above,), (SheetBand("", rows),), notes=notes, telling=True)
+
+
+def _missing(reasons: Sequence[str]) -> Iterator[Block]:
+    if reasons:
+        yield Subheading("Why numbers are missing in several tables")
+        numbered = enumerate(reasons, start=1)
+        yield Statements(tuple(Sentence(f"Reason {at}: {why}", "note") for at, why in numbered))
+
+
+def _figures(paper: Paper, drawn: Sequence[Drawn], sheets: Sequence[Sheet]) -> Iterator[Block]:
+    """Each figure, and below it what the paper's text says of it in numbers."""
+    said = {one.name: one for one in sheets[len(paper.tables) :]}
+    for one in drawn:
+        figure = one.figure
+        name = f"{figure.name}: {figure.title}"
+        yield Subheading(name, figure.name.lower().replace(" ", "-"))
+        yield Sentence(f"Published: {figure.shows}", "note")
+        for index, each in enumerate(one.parts):
+            yield Drawing(replace(each, title="") if index == 0 and each.title == figure.title else each)
+        if figure.name in said:
+            yield replace(said[figure.name], name="")
+
+
+def _cannot(paper: Paper) -> Iterator[Block]:
+    if paper.cannot:
+        rows = tuple((words(topic), words(why)) for topic, why in paper.cannot.items())
+        yield TypedTable("", columns("What", "Why"), rows)
+
+
+def _lacking(made: Made, title: str) -> Iterator[TypedTable]:
+    """What was not measured, one line for each reason, since there may be a hundred points."""
+    found: dict[str, list[str]] = {}
+    for name, why in made.lacking():
+        found.setdefault(why, []).append(name)
+    rows = tuple((words(_named(names)), words(why)) for why, names in found.items())
+    if rows:
+        yield TypedTable(title, columns("what", "why"), rows)
+
+
+def _lacking_in_short(made: Made) -> Iterator[TypedTable]:
+    for one in _lacking(made, "Not measured, or not in every repetition"):
+        more = len(one.rows) - _MOST_LACKING
+        notes = (f"and {more:,} more: see the report.",) if more > 0 else ()
+        yield replace(one, rows=one.rows[:_MOST_LACKING], notes=notes)
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return "; ".join([*names[:_MOST_NAMED], *([f"and {more:,} more"] if more > 0 else [])])
+
+
+def _grounds(made: Made) -> Grounds:
+    manifests, measured = made.manifests, made.measurements
+    results = CampaignResults(
+        Campaign(made.campaign, "", made.paper.title, 0),
+        "listed",
+        measured.repetitions,
+        {key: point.name for key, point in measured.points.items()},
+        (),
+        tuple(manifests),
+    )
+
+    def first(of: Callable[[CampaignResults], Grid | None]) -> Later[TypedTable | None]:
+        return Later(lambda: None if (grid := of(results)) is None else grids.view(grid))
+
+    return Grounds(
+        manifests=tuple(manifests),
+        places=tuple(map(_place, manifests)),
+        heads=(("Position", True), ("Block", True), ("Cell", False)),
+        one_of_each=True,
+        masthead=None if manifests else Later(str),
+        notices=Later(conditions.deviations, results),
+        deployments=first(conditions.deployments),
+        loads=first(conditions.loads),
+        commands=(
+            made.command,
+            f"tauto report {made.campaign}",
+            *(f"tauto report {one.id}" for one in made.runs[:1]),
+        ),
+        again="Measure the paper again",
+    )
+
+
+def _place(manifest: Manifest) -> tuple[str, str]:
+    told = manifest.conditions.get(CONDITION)
+    return (str(told.get("position")), str(told.get("block"))) if isinstance(told, Mapping) else ("", "")
+
+
+# Several papers together: their claims in one table, and a page that leads to the page of each.
+
+
+def together(made: Sequence[tuple[Made, Path]], troubles: Mapping[str, str], folder: Path) -> Document:
+    """All of them as a document.
+
+    Args:
+        made: of each paper that has a run what was made of it, and its page; at least one.
+        troubles: by paper, why nothing of it could be measured.
+        folder: where the page is going to lie.
+    """
+    studies = [one for one, _ in made]
+    lacking = [f"{name} was not measured: {why}" for name, why in troubles.items()]
+    commands = tuple((words(one.paper.name), TypedCell(one.command, "code")) for one in studies)
+    parts = (
+        part("Claims", lambda: _verdicts(studies), only="text"),
+        part("In short", lambda: [Sentence(_counted(studies)), *map(Sentence, lacking)]),
+        *(_study(*one, folder) for one in made),
+        part(
+            "How to repeat it",
+            lambda: [TypedTable("", columns("Paper", "Command"), commands)],
+            id="reproduce",
+            only="page",
+        ),
+    )
+    manifests = tuple(manifest for one in studies for manifest in one.manifests)
+    title = "What was published, and what comes of it here"
+    return Document(title, parts, grounds=Grounds(manifests, masthead=None if manifests else Later(str)))
+
+
+def _verdicts(studies: Sequence[Made]) -> Iterator[Block]:
+    rows = tuple(
+        (
+            words(study.paper.name),
+            words(line.claim.says),
+            words(verdict.on),
+            TypedCell(verdict.standing, mark=verdict.mark),
+            words(verdict.in_short),
+        )
+        for study in studies
+        for line in claims.lines(study.asked)
+        for verdict in line.verdicts
+    )
+    heads = columns("paper", "claim", "on", "here", "because")
+    yield TypedTable("Do the papers' claims hold here?", heads, rows)
+
+
+def _counted(studies: Sequence[Made]) -> str:
+    """How many claims of how many papers hold here: a sentence."""
+    asked = [one for study in studies for one in study.asked]
+    return f"{plural(len(studies), 'paper')}. {claims.counted(asked)}".rstrip()
+
+
+def _study(made: Made, at: Path, folder: Path) -> DocumentPart:
+    def blocks() -> Iterator[Block]:
+        there, slots = len(made.runs), made.slots
+        yield Sentence(f"{made.paper.cited}.", "note", link=os.path.relpath(at, folder))
+        yield Sentence(claims.counted(made.asked))
+        if there != slots:
+            yield Sentence(f"{there:,} of {slots:,} runs are there.", "note")
+        if found := claims.lines(made.asked):
+            yield claims.sheet(found, made.paper.short)
+
+    return part(made.paper.title, blocks, id=made.paper.name, only="page")
+
+
+def write_together(
+    made: Sequence[tuple[Made, Path]], troubles: Mapping[str, str], folder: Path | None, store: Path
+) -> tuple[Document, Path]:
+    """Write the page of all.
+
+    Args:
+        folder: where it is written, with the claims of all as Markdown; None: the page alone, into the store,
+            under the name of the first campaign.
+
+    Returns:
+        What it says, and its path.
+
+    Raises:
+        StoreError: it can't be written.
+    """
+    path = folder / INDEX if folder else store / f"{REPORTS}papers-{made[0][0].campaign}.html"
+    whole = together(made, troubles, path.parent)
+    if folder is not None:
+        studies = [one for one, _ in made]
+        told = (claims.sheet(claims.lines(one.asked), one.paper.short) for one in studies)
+        pairs = zip(studies, told, strict=True)
+        text = "\n".join(f"## {one.paper.short}\n\n{markdown.sheet(own)}\n" for one, own in pairs)
+        html.write(text, folder / CLAIMS)
+    return whole, page.write(whole, path)
+
+
+# As JSON has it.
+
+
+def as_table(made: Made) -> dict[str, Data]:
+    """The same as JSON has it: times in nanoseconds, numbers of others in the unit that is named."""
+    paper, measurements = made.paper, made.measurements
+    return {
+        "paper": paper.name,
+        "title": paper.title,
+        "cited": paper.cited,
+        "campaign": made.campaign,
+        "command": made.command,
+        "length": made.length,
+        "runs": len(made.runs),
+        "planned": made.slots,
+        "systems": [
+            {"name": one.name, "role": one.role, "why_not": one.why_not} for one in measurements.systems
+        ],
+        "conditions": [
+            {"topic": line.topic, "published": line.published, "ours": dict(line.ours)}
+            for line in compare(paper, measurements)
+        ],
+        "claims": [
+            {
+                "name": one.claim.name,
+                "where": one.claim.where,
+                "says": one.claim.says,
+                "found": one.claim.found,
+                "reading": one.claim.reading,
+                "besides": one.claim.besides,
+                "systems": list(one.systems),
+                "answer": one.finding.answer,
+                "evidence": one.finding.evidence,
+                "in_short": one.finding.in_short,
+            }
+            for one in made.asked
+        ],
+        "tables": [_table(table.name, lay(table, measurements, paper)) for table in paper.tables],
+        "figures": [
+            {
+                "name": figure.name,
+                "title": figure.title,
+                "shows": figure.shows,
+                "said": None
+                if figure.said is None
+                else _table(figure.name, lay(figure.said, measurements, paper)),
+            }
+            for figure in paper.figures
+        ],
+        "cannot": dict(paper.cannot),
+        "lacking": [{"cell": what, "why": why} for what, why in made.lacking()],
+    }
+
+
+def _table(name: str, laid: Laid) -> dict[str, Data]:
+    return {
+        "name": name,
+        "title": laid.table.title,
+        "rows": [one.label for one in laid.table.rows],
+        "columns": [one.label for one in laid.table.columns],
+        "units": [list(row) for row in laid.units],
+        "systems": [
+            {
+                "name": side.system,
+                "published": side.published,
+                "origin": side.origin,
+                "entries": [[_entry(one) for one in row] for row in side.entries],
+            }
+            for side in laid.sides
+        ],
+        "notes": list(laid.table.notes),
+    }
+
+
+def _entry(entry: Entry) -> dict[str, Data]:
+    found = entry.found
+    if isinstance(found, Absent):
+        return {"shown": entry.text, "why_not": found.why}
+    if isinstance(found, Printed):
+        return {"shown": entry.text, "value": found.value}
+    return {
+        "shown": entry.text,
+        "value": found.value,
+        "unit": found.unit,
+        "low": found.low,
+        "high": found.high,
+        "spread": found.spread,
+        "beyond": found.beyond,
+        "samples": found.samples,
+        "repetitions": found.repetitions,
+        "interval": None if found.interval is None else list(found.interval),
+        **({"note": found.note} if found.note else {}),
+    }
