@@ -52,19 +52,20 @@ def test_the_runs_of_these_tests_are_as_the_probe_writes_them(
         "footprint": lambda: made.footprint(store, transport="tcp", servants=2),
     }[experiment]().manifest
     real = recorded(tmp_path / "real", experiment, "tcp", *options).manifest
-    assert shape(ours.header["sources"]) == shape(real.header["sources"])
-    assert [len(one["partners"]) for one in ours.header["sources"]] == [
-        len(one["partners"]) for one in real.header["sources"]
+    assert shape(ours.header.stored["sources"]) == shape(real.header.stored["sources"])
+    assert [len(one["partners"]) for one in ours.header.stored["sources"]] == [
+        len(one["partners"]) for one in real.header.stored["sources"]
     ]
-    for name in set(real.header) - {"tables", "measures", "absent"}:
-        assert shape(ours.header[name]) == shape(real.header[name]), name
-    assert ours.header["parameters"]["transport_title"] == real.header["parameters"]["transport_title"]
-    assert [one["event"] for one in real.events if one["event"] != "started"] == [
-        one["event"] for one in ours.events
-    ]
+    for name in set(real.header.stored) - {"tables", "measures", "absent"}:
+        assert shape(ours.header.stored[name]) == shape(real.header.stored[name]), name
+    assert (
+        ours.header.stored["parameters"]["transport_title"]
+        == real.header.stored["parameters"]["transport_title"]
+    )
+    assert [one.event for one in real.events if one.event != "started"] == [one.event for one in ours.events]
     for kind in ("result", "memory"):
-        assert [shape(one) for one in ours.events if one["event"] == kind] == [
-            shape(one) for one in real.events if one["event"] == kind
+        assert [shape(one.stored) for one in ours.events if one.event == kind] == [
+            shape(one.stored) for one in real.events if one.event == kind
         ]
 
 

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 import streams
 from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError
+from tautochrone.run.layout import table_layouts
+from tautochrone.run.records import Header
 
 FRAMES = list(streams.frames([[5_000, 7_000, 2_300_000, 1], [2**62, -3]], overrun="replay", rows_per_frame=2))
 WHOLE = b"".join(FRAMES)
@@ -199,7 +201,7 @@ def test_a_file_is_read_as_the_bytes_are(tmp_path: Path) -> None:
     (tmp_path / "s").write_bytes(streams.make_stream([latencies], rows_per_frame=1000))
     reader = stream.FrameReader()
     frames = list(stream.read_file(tmp_path / "s", reader))
-    dtype = stream.rows_dtype(stream.json_payload(frames[0]), 0)
+    dtype = Header.of(stream.json_payload(frames[0])).tables[0].dtype
     table = np.concatenate([stream.rows(one, dtype) for one in frames if one.type == stream.ROWS])
     assert (table["wake_ns"] - table["scheduled_ns"] == latencies).all()
     assert reader.missing() is None
@@ -207,7 +209,7 @@ def test_a_file_is_read_as_the_bytes_are(tmp_path: Path) -> None:
 
 def test_rows_are_views_of_the_payload() -> None:
     frames, _ = read(WHOLE)
-    dtype = stream.rows_dtype(stream.json_payload(frames[0]), 0)
+    dtype = Header.of(stream.json_payload(frames[0])).tables[0].dtype
     rows = stream.rows(frames[3], dtype)
     assert rows.base is not None
     assert (rows["wake_ns"] - rows["scheduled_ns"]).tolist() == [2**62, -3]
@@ -247,4 +249,4 @@ def test_a_text_that_is_not_utf_8_is_damage_and_called_so(payload: bytes) -> Non
 )
 def test_a_table_that_is_not_described_is_damage(header: dict[str, object]) -> None:
     with pytest.raises(DamagedError):
-        stream.rows_dtype(header, 0)
+        table_layouts(Header.of(header))

@@ -57,7 +57,7 @@ def test_measuring_threads_and_loads_go_where_it_says(machine: FakeMachine, stor
 
     assert any(f"--cpus {a_cpu()}" in line for line in machine.log if line.startswith("probe"))
     assert any(f"--cpus {a_cpu()}" in line for line in machine.log if line.startswith("load"))
-    assert [source["obtained"]["cpu"] for source in run.manifest.header["sources"]] == [int(a_cpu())]
+    assert [source["obtained"]["cpu"] for source in run.manifest.header.stored["sources"]] == [int(a_cpu())]
 
 
 def test_the_facts_are_those_under_it(machine: FakeMachine, store: Store) -> None:

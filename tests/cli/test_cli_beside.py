@@ -72,7 +72,7 @@ def test_a_deployment_from_a_file_places_and_is_kept(tmp_path: Path, placing: Pa
     assert measured.returncode == 0, measured.stderr
     run = only_run(store)
     assert run.manifest.conditions["deployment"]["name"] == "placed"
-    assert [source["name"] for source in run.manifest.header["sources"]] == [f"cpu{a_cpu()}"]
+    assert [source["name"] for source in run.manifest.header.stored["sources"]] == [f"cpu{a_cpu()}"]
     assert run.manifest.conditions["load_reports"][0]["cpus"] == a_cpu()
     assert run.manifest.title.endswith("cpu, placed")
     assert "deployment placed" in measured.stdout

@@ -27,6 +27,7 @@ from tautochrone.experiments.taskset_run import (
 )
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import SCHEMA, Books, Manifest
+from tautochrone.run.records import Header
 from tautochrone.schedulability.analysis import analyse
 from tautochrone.schedulability.read import parse
 from tautochrone.schedulability.taskset import Task
@@ -192,7 +193,7 @@ def test_a_budget_that_was_used_up_is_counted() -> None:
 
 def run_with(conditions: dict[str, object], sources: list[dict[str, object]]) -> Run:
     manifest = Manifest(
-        SCHEMA, "r", "sealed", "", "t", "taskset", conditions, {}, {}, {"sources": sources}
+        SCHEMA, "r", "sealed", "", "t", "taskset", conditions, {}, {}, Header.of({"sources": sources})
     )  # fmt: skip
     return Run(Path("nowhere"), manifest)
 
@@ -266,7 +267,7 @@ def test_a_run_without_a_footer_does_not_say_that_nothing_was_missed(
         is_histogram=False,
         manifest=SimpleNamespace(
             conditions={},
-            header={"sources": [source]},
+            header=Header.of({"sources": [source]}),
             books=(Books(0, "loop", 1, 1, released=1, missed=0, dropped=0, overruns=0),),
             footer=footer,
             ended="complete" if footer is not None else None,

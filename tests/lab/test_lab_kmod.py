@@ -103,7 +103,7 @@ def test_a_real_time_kernel_keeps_its_threads_from_what_stock_makes_them_wait_fo
         )
         assert np.all(scheduled <= handler)
         assert np.all(handler <= wake)
-        (book,) = (run.manifest.footer or {})["books"]
+        (book,) = run.manifest.footer.stored["books"] if run.manifest.footer else ()
         assert book["released"] == COUNT == book["completed"] + book["missed"]
         assert book["completed"] == len(wake)
         worst[name] = int((wake - scheduled).max())
@@ -113,7 +113,7 @@ def test_a_real_time_kernel_keeps_its_threads_from_what_stock_makes_them_wait_fo
 def test_each_mechanism_is_measured_for_each_period(tmp_path: Path) -> None:
     words = ("--measure", "response", "--periods", "1ms,3ms", "--count", "20", "--repetitions", "2")
     run = measure(RT, tmp_path, "idle", *words)
-    rows = run.manifest.header["parameters"]["rows"]
+    rows = run.manifest.header.stored["parameters"]["rows"]
     assert [row["mechanism"] for row in rows[::2]] == ["semaphore", "completion", "fifo", "message", "user"]
     assert [row["period_ns"] for row in rows[:2]] == [1_000_000, 3_000_000]
     for source, row in enumerate(rows):
@@ -132,5 +132,5 @@ def test_an_error_of_the_period_is_the_difference_of_two_starts_and_the_period(t
         )
         assert np.all(np.diff(scheduled) == period_ns)
         assert np.all(np.diff(wake) - period_ns == (wake - expected)[1:])
-        obtained = run.manifest.header["sources"][source]["obtained"]
+        obtained = run.manifest.header.stored["sources"][source]["obtained"]
         assert (obtained["policy"], obtained["priority"], obtained["cpu"]) == ("fifo", 90, 0)

@@ -55,8 +55,8 @@ def test_calls_over_sockets_take_as_long_each_time(tmp_path: Path, transport: st
         run = measured(THROUGHPUT, tmp_path / str(next(numbers)), *words)
         (book,) = run.manifest.books
         assert book.recorded == CALLS
-        assert run.manifest.header["parameters"]["clocks"] == "one"
-        (servant,) = run.manifest.header["sources"][0]["partners"]
+        assert run.manifest.header.stored["parameters"]["clocks"] == "one"
+        (servant,) = run.manifest.header.stored["sources"][0]["partners"]
         assert servant["obtained"]["policy"] == "fifo"
         return what_repeats(run)
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rich.console import Console
@@ -23,6 +22,7 @@ from tautochrone.measure.virtual import (
     cautions_of_virtual,
 )
 from tautochrone.run.folder import Run
+from tautochrone.run.records import Header
 from tautochrone.run.store import Store
 from tautochrone.target.target import Virtual
 
@@ -34,9 +34,9 @@ FOUR = replace(ONE, machine="f" * 16, kernel="debian:rt/arm64", cpus=4, repeatab
 UNCOUNTED = replace(ONE, cpus=4, shift=None, repeatable=False)
 
 
-def measured_on(*cpus: int) -> dict[str, Any]:
+def measured_on(*cpus: int) -> Header:
     """The header of a stream with a thread on each of these CPUs."""
-    return {"sources": [{"obtained": {"cpu": cpu}} for cpu in cpus]}
+    return Header.of({"sources": [{"source": at, "obtained": {"cpu": cpu}} for at, cpu in enumerate(cpus)]})
 
 
 def a_run(
@@ -140,8 +140,12 @@ def test_several_cpus_that_are_measured_or_busy_make_a_functional_run(
 
 
 def test_the_partners_of_a_thread_are_measured_too() -> None:
-    thread = {"obtained": {"cpu": 0}, "partners": [{"obtained": {"cpu": 2}}, {"obtained": {"cpu": None}}]}
-    (caution,) = cautions_of_busy_cpus([0.0] * 4, {"sources": [thread]})
+    thread = {
+        "source": 0,
+        "obtained": {"cpu": 0},
+        "partners": [{"obtained": {"cpu": 2}}, {"obtained": {"cpu": None}}],
+    }
+    (caution,) = cautions_of_busy_cpus([0.0] * 4, Header.of({"sources": [thread]}))
     assert "(CPU 0 measured, CPU 2 measured)" in caution.text
 
 

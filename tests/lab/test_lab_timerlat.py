@@ -100,7 +100,7 @@ def test_timerlat_and_the_kernel_half_agree_where_both_run(tmp_path: Path) -> No
         recorded_twice, user = run_of(again, tmp_path), run_of(task, tmp_path)
         assert more.wait(5) == 0, more.messages()
 
-    resolution_ns = int(timerlat.manifest.header["clock"]["step_ns"])
+    resolution_ns = int(timerlat.manifest.header.stored["clock"]["step_ns"])
     assert resolution_ns < 500
     # t1: the same path to the same place, the first reading in the handler of an hrtimer.
     assert abs(median(timerlat, INTERRUPT) - median(kernel_half, INTERRUPT)) <= resolution_ns

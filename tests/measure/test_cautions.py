@@ -6,6 +6,7 @@ from tautochrone.measure.cautions import cautions_of_facts, cautions_of_probe, c
 from tautochrone.measure.loads.cautions import DID_NOT_LOAD, HAD_NO_ROOM, cautions_of_loads
 from tautochrone.run.facts import Facts
 from tautochrone.run.manifest import PROBE_DROPPED
+from tautochrone.run.records import Footer, Header
 
 
 def header(
@@ -14,7 +15,7 @@ def header(
     settings = {"policy": policy, "priority": 90, "cpu": 1}
     return {
         "schedule": {"period_ns": 1_000_000},
-        "clock": {"cost_ns": 20},
+        "clock": {"name": "monotonic", "cost_ns": 20},
         "sources": [
             {
                 "source": 0,
@@ -34,7 +35,7 @@ def footer(
     cpu_time_ns: int = 10_000_000, dropped: int = 0, cost_ns: int = 21, ended: str = "complete"
 ) -> dict[str, Any]:
     book = {"source": 0, "released": 1000, "cpu_time_ns": cpu_time_ns, "dropped": dropped}
-    return {"ended": ended, "books": [book], "clock": {"cost_ns": cost_ns}}
+    return {"ended": ended, "books": [book], "clock": {"name": "monotonic", "cost_ns": cost_ns}}
 
 
 def test_a_kernel_that_does_not_preempt_as_it_was_booted_to() -> None:
@@ -46,7 +47,7 @@ def test_a_kernel_that_does_not_preempt_as_it_was_booted_to() -> None:
 
 
 def codes(head: dict[str, Any], foot: dict[str, Any] | None) -> list[str]:
-    return [warning.code for warning in cautions_of_stream(head, foot)]
+    return [warning.code for warning in cautions_of_stream(Header.of(head), Footer.of(foot or {}))]
 
 
 def test_a_run_as_it_should_be_has_no_warning() -> None:
@@ -156,9 +157,10 @@ def test_huge_pages_that_were_not_had() -> None:
     assert codes_of_load(load="thp", has_huge_pages=False, huge_pages=0) == [DID_NOT_LOAD]
 
 
-def measuring(cpu: int, cpu_time_ns: int) -> tuple[dict[str, Any], dict[str, Any]]:
+def measuring(cpu: int, cpu_time_ns: int) -> tuple[Header, Footer]:
     sources = [{"source": 0, "obtained": {"cpu": cpu}}]
-    return {"sources": sources}, {"books": [{"source": 0, "cpu_time_ns": cpu_time_ns}]}
+    books = [{"source": 0, "cpu_time_ns": cpu_time_ns}]
+    return Header.of({"sources": sources}), Footer.of({"books": books})
 
 
 def test_what_the_measuring_threads_took_is_not_held_against_a_load() -> None:

@@ -56,7 +56,7 @@ def test_every_load_runs_before_the_warm_up_and_is_reported(tmp_path: Path) -> N
     target = NotesWhenLoadsRun()
     run = run_cell(short("cpu:cpus=0+comms:bytes=2kB"), Store(tmp_path), target, gather())
 
-    header = run.manifest.header
+    header = run.manifest.header.stored
     first_ns = header["sources"][0]["start_ns"] - header["parameters"]["warmup"] * 1_000_000
     assert len(target.running_ns) == 2
     assert max(target.running_ns) < first_ns

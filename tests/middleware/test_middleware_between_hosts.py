@@ -51,7 +51,7 @@ def lab(hosts: Hosts, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hosts]:
 
 
 def parameters(run: Run) -> dict[str, Any]:
-    found = run.manifest.header["parameters"]
+    found = run.manifest.header.stored["parameters"]
     assert isinstance(found, dict)
     return found
 
@@ -79,7 +79,7 @@ def test_a_client_here_calls_a_server_over_there(lab: Hosts, tmp_path: Path, tra
     assert parameters(run)["server"].startswith(lab.networks.there)
     assert parameters(run)["clocks"] == "one"
     assert run.manifest.warnings == () or all(one.code != "server-failed" for one in run.manifest.warnings)
-    (servant,) = run.manifest.header["sources"][0]["partners"]
+    (servant,) = run.manifest.header.stored["sources"][0]["partners"]
     assert servant["obtained"]["policy"] == servant["requested"]["policy"]
 
 

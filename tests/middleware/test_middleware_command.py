@@ -94,8 +94,8 @@ def test_throughput_measures_each_transport_on_one_cpu_and_on_two(store: Path) -
     assert not json.loads(done.stdout)["lacking"]
     found = {}
     for run in sealed_runs(store):
-        parameters = run.manifest.header["parameters"]
-        (source,) = run.manifest.header["sources"]
+        parameters = run.manifest.header.stored["parameters"]
+        (source,) = run.manifest.header.stored["sources"]
         ends = source["obtained"]["cpu"], source["partners"][0]["obtained"]["cpu"]
         found[parameters["transport"], parameters["place"]] = ends
         assert run.count("call_ns") == 100
@@ -150,7 +150,7 @@ def test_every_client_is_as_urgent_as_its_servant_and_each_less_than_the_one_bef
     assert {"request_ns", "reply_ns"} < set(run.measures)
     ends = {
         one["name"]: (one["obtained"]["priority"], one["partners"][0]["obtained"]["priority"])
-        for one in run.manifest.header["sources"]
+        for one in run.manifest.header.stored["sources"]
     }
     assert ends == {f"C{number}": (70 - number, 70 - number) for number in range(4)}
 
@@ -163,7 +163,7 @@ def test_without_priorities_they_are_not_known_and_it_is_measured_all_the_same(s
         "--no-memory-lock", store=store,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    header = only_run(store).manifest.header
+    header = only_run(store).manifest.header.stored
     assert header["parameters"]["priority"] is None
     for one in header["sources"]:
         assert {end["obtained"]["policy"] for end in (one, one["partners"][0])} == {"other"}
@@ -180,7 +180,7 @@ def test_a_deployment_says_on_which_cpu_both_ends_run(store: Path, tmp_path: Pat
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "one CPU that deployment last measures on" in done.stderr
-    (source,) = only_run(store).manifest.header["sources"]
+    (source,) = only_run(store).manifest.header.stored["sources"]
     assert [one["obtained"]["cpu"] for one in (source, source["partners"][0])] == [int(a_cpu())] * 2
 
 

@@ -123,12 +123,12 @@ def test_a_server_of_its_own_is_met_and_ends_with_its_client(transport: str, tmp
         words = ("--server", address, "--clients", "3", "--calls", "10", "--place", "free", *QUICK)
         run = measured(tmp_path, transport, *words)
         wait_until(lambda: is_gone(process.pid), "the server has ended with its client")
-    parameters = run.manifest.header["parameters"]
+    parameters = run.manifest.header.stored["parameters"]
     assert (parameters["server"], parameters["clocks"]) == (HOST, "one")
     assert parameters["service_time_ns"] is None
     see_balance(run)
     assert [book.released for book in run.manifest.books[1:]] == [10] * 3
-    for source, after in zip(run.manifest.header["sources"], result_of(run), strict=True):
+    for source, after in zip(run.manifest.header.stored["sources"], result_of(run), strict=True):
         assert source["partners"][0]["obtained"]["policy"] == after["policy"]
         assert source["partners"][0]["requested"]["cpu"] is None
 
@@ -191,7 +191,7 @@ def test_time_stamps_of_another_clock_are_refused(tmp_path: Path) -> None:
     assert "they read another clock" in refused.stderr.decode()
     with unmet_server("tcp", "--servants", "2", around=aside) as (_, address):
         run = measured(tmp_path, "tcp", "--server", address, *quick)
-    assert run.manifest.header["parameters"]["clocks"] == "unknown"
+    assert run.manifest.header.stored["parameters"]["clocks"] == "unknown"
     assert all(run.values("round_trip_ns", source).max() < 1000 * 1000 * MS for source in run.sources)
 
 

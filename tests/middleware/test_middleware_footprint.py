@@ -51,7 +51,7 @@ def test_a_server_grows_with_its_servants(transport: str, tmp_path: Path) -> Non
         [book] = run.manifest.books
         if transport != "udp":
             assert book.completed == book.recorded == count * CALLS
-        partners = run.manifest.header["sources"][0]["partners"]
+        partners = run.manifest.header.stored["sources"][0]["partners"]
         assert len({one["thread"] for one in partners}) == count
         assert [memory[at]["calls"] for at in MOMENTS] == [0, 0, book.completed]
         for one in memory.values():

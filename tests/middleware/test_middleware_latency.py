@@ -43,7 +43,7 @@ def five(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def see_who_took_part(run: Run, low: int) -> None:
     """Every client and its servant got what they asked for, and it was still in force afterwards."""
-    sources = run.manifest.header["sources"]
+    sources = run.manifest.header.stored["sources"]
     assert [source["name"] for source in sources] == [f"C{i}" for i in range(low + 1)]
     assert [source["role"] for source in sources] == ["high", *["low"] * low]
     highest = sources[0]["requested"]["priority"]
@@ -67,8 +67,8 @@ def see_who_took_part(run: Run, low: int) -> None:
 def test_every_release_of_every_client_is_in_the_books(transport: str, tmp_path: Path) -> None:
     run = measured(tmp_path, transport, "--clients", "3", "--calls", "15", "--warmup", str(WARMUP), *QUICK)
     assert run.manifest.ended == "complete"
-    assert run.manifest.header["experiment"] == "middleware-latency"
-    parameters = run.manifest.header["parameters"]
+    assert run.manifest.header.stored["experiment"] == "middleware-latency"
+    parameters = run.manifest.header.stored["parameters"]
     assert parameters["transport"] == transport
     assert (parameters["clients"], parameters["calls"], parameters["one_way"]) == (3, 15, False)
     assert (parameters["rate_high_hz"], parameters["rate_low_hz"]) == (200, 100)
@@ -83,15 +83,18 @@ def test_every_release_of_every_client_is_in_the_books(transport: str, tmp_path:
 
 
 def test_all_are_released_at_one_instant(five: Run) -> None:
-    assert len({source["start_ns"] for source in five.manifest.header["sources"]}) == 1
+    assert len({source["start_ns"] for source in five.manifest.header.stored["sources"]}) == 1
     firsts = {int(five.column("scheduled_ns", source)[0]) for source in five.sources}
-    assert firsts == {five.manifest.header["sources"][0]["start_ns"]}
-    assert [source["period_ns"] for source in five.manifest.header["sources"]] == [HIGH_NS, *[LOW_NS] * 5]
+    assert firsts == {five.manifest.header.stored["sources"][0]["start_ns"]}
+    assert [source["period_ns"] for source in five.manifest.header.stored["sources"]] == [
+        HIGH_NS,
+        *[LOW_NS] * 5,
+    ]
 
 
 def test_the_urgent_client_goes_on_until_the_last_low_one_has_its_last_answer(five: Run) -> None:
     see_balance(five)
-    start_ns = five.manifest.header["sources"][0]["start_ns"]
+    start_ns = five.manifest.header.stored["sources"][0]["start_ns"]
     end_ns = max(int(five.column("answered_ns", source).max()) for source in range(1, 6))
     (high,) = [book for book in five.manifest.books if book.name == "C0"]
     until_then = (end_ns - start_ns) // HIGH_NS + 1
@@ -228,8 +231,8 @@ def test_low_clients_that_never_come_to_run_end_the_run(tmp_path: Path) -> None:
 def test_request_and_reply_add_up_to_the_round_trip(transport: str, tmp_path: Path) -> None:
     words = ("--clients", "2", "--calls", "10", "--one-way", "--service-time", "2ms", *QUICK)
     run = measured(tmp_path, transport, *words)
-    assert run.manifest.header["parameters"]["one_way"] is True
-    assert run.manifest.header["parameters"]["clocks"] == "one"
+    assert run.manifest.header.stored["parameters"]["one_way"] is True
+    assert run.manifest.header.stored["parameters"]["clocks"] == "one"
     for source in run.sources:
         request, reply = run.values("request_ns", source), run.values("reply_ns", source)
         assert (request + reply == run.values("round_trip_ns", source)).all()

@@ -72,7 +72,7 @@ def test_it_is_measured_there_as_it_is_here(
         (book,) = one.manifest.books
         assert book.completed == book.recorded == CALLS
         assert np.min(one.values(source=0)) > 0
-        assert one.manifest.header["parameters"]["transport"] == transport
+        assert one.manifest.header.stored["parameters"]["transport"] == transport
     wait_until(lambda: server.left() == [], "what was pushed is removed")
 
 

@@ -37,6 +37,7 @@ from tautochrone.middleware.offered import MiddlewareResults
 from tautochrone.middleware.throughput_judge import throughput_of
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.folder import Run
+from tautochrone.run.records import Header
 from tautochrone.run.store import Store
 from tautochrone.target.middleware import THROUGHPUT
 from tautochrone.trend.metric import parse_metric
@@ -50,7 +51,7 @@ def store(tmp_path: Path) -> Store:
 
 def with_header(run: Run, **ends: Any) -> Run:
     """The same run, whose threads obtained what is given: ``client`` and ``server``, ``policy``."""
-    header = run.manifest.header
+    header = run.manifest.header.stored
     sources = []
     for source in header["sources"]:
         own = {**source, "obtained": {**source["obtained"]}, "requested": {**source["requested"]}}
@@ -64,8 +65,8 @@ def with_header(run: Run, **ends: Any) -> Run:
             own["requested"] |= {"policy": ends["policy"], "priority": None}
         sources.append(own)
     parameters = {**header["parameters"], **ends.get("parameters", {})}
-    manifest = replace(run.manifest, header={**header, "sources": sources, "parameters": parameters})
-    return Run(run.path, manifest)
+    changed = Header.of({**header, "sources": sources, "parameters": parameters})
+    return Run(run.path, replace(run.manifest, header=changed))
 
 
 def beside(store: Store, server: int, seed: int = 1, **around: Any) -> Run:

@@ -42,9 +42,9 @@ def measured(store: Path, transport: str, *arguments: str) -> tuple[Run, list[di
 def test_every_type_goes_there_and_back_and_each_call_is_in_the_books(transport: str, tmp_path: Path) -> None:
     lengths = (1, 1000, 16_000)
     run, rows = measured(tmp_path, transport, "--lengths", ",".join(map(str, lengths)))
-    parameters = run.manifest.header["parameters"]
+    parameters = run.manifest.header.stored["parameters"]
     assert parameters["transport"] == transport
-    absent = {one["name"] for one in run.manifest.header.get("absent", [])}
+    absent = {one["name"] for one in run.manifest.header.stored.get("absent", [])}
     named = [f"{way} {kind}" for way in ("two-way", "one-way") for kind in TYPES] + [
         f"{way} {kind} {length}"
         for way in ("two-way", "one-way")
@@ -86,8 +86,8 @@ def test_where_both_ends_ran_is_kept_as_requested_and_as_obtained(place: str, tm
     if place == "different" and len(ALLOWED) < 2:
         skip_or_fail("needs two CPUs")
     run, _ = measured(tmp_path, "unix", "--types", "void", "--place", place)
-    assert run.manifest.header["parameters"]["place"] == place
-    for source in run.manifest.header["sources"]:
+    assert run.manifest.header.stored["parameters"]["place"] == place
+    for source in run.manifest.header.stored["sources"]:
         [servant] = source["partners"]
         assert servant["role"] == "servant"
         assert servant["thread"] > 0

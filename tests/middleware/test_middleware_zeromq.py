@@ -153,7 +153,7 @@ def test_one_way_calls_at_full_speed_wait_for_a_slow_servant_and_none_is_lost(tm
     run = sealed(ended.stdout, tmp_path)
     [book] = run.manifest.books
     assert book.completed == count
-    [result] = [event for event in run.manifest.events if event["event"] == "result"]
+    [result] = [event.stored for event in run.manifest.events if event.event == "result"]
     assert result["rows"][0]["confirmed"] == count
     assert run.values("call_ns", book.source).max() > 1_000_000  # it has waited for room
 

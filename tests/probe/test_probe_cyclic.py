@@ -57,7 +57,7 @@ def test_every_release_is_completed_or_missed(tmp_path: Path) -> None:
 
 def test_instants_lie_on_the_absolute_schedule(tmp_path: Path) -> None:
     run = measure(tmp_path, "--count", "500", "--period", "700us")
-    start_ns = run.manifest.header["sources"][0]["start_ns"]
+    start_ns = run.manifest.header.stored["sources"][0]["start_ns"]
     assert ((run.instants(0) - start_ns) % 700_000 == 0).all()
     assert run.instants(0)[0] >= start_ns
 
@@ -75,7 +75,7 @@ def test_skip_counts_the_releases_that_a_stall_covers_and_keeps_one_long_sample(
     assert len(values) == books.completed
     # and it is known when: the release that waited, on the run's own clock
     extreme = run.manifest.extremes[0]
-    start_ns = run.manifest.header["sources"][0]["start_ns"]
+    start_ns = run.manifest.header.stored["sources"][0]["start_ns"]
     assert 0 < extreme.maximum_at_ns - start_ns < 2e9
 
 
@@ -108,7 +108,7 @@ def test_a_signal_ends_the_run_early_and_keeps_what_was_measured(tmp_path: Path,
     (books,) = run.manifest.books
     assert run.manifest.ended == "interrupted"
     assert 0 < books.completed < 20_000
-    assert {"event": "stop", "reason": "interrupted"}.items() <= run.manifest.events[-1].items()
+    assert {"event": "stop", "reason": "interrupted"}.items() <= run.manifest.events[-1].stored.items()
 
 
 @pytest.mark.slow
@@ -124,7 +124,7 @@ def test_a_full_ring_drops_and_counts(tmp_path: Path) -> None:
     (books,) = run.manifest.books
     assert (books.dropped or 0) > 0
     assert books.completed == books.recorded + (books.dropped or 0)
-    told = sum(event["rows"] for event in run.manifest.events if event["event"] == "dropped")
+    told = sum(event.stored["rows"] for event in run.manifest.events if event.event == "dropped")
     assert told == books.dropped
 
 
@@ -153,7 +153,7 @@ def test_a_spinning_thread_rests_counts_its_rests_and_serves_the_others(tmp_path
     (books,) = run.manifest.books
     assert books.released == 25_000
     assert books.released == books.completed + (books.missed or 0)
-    rested = run.manifest.footer["books"][0]["rested"] if run.manifest.footer else 0
+    rested = run.manifest.footer.stored["books"][0]["rested"] if run.manifest.footer else 0
     assert rested <= (books.missed or 0)
     if "fifo" in policy_options():
         assert rested > 0
@@ -162,15 +162,15 @@ def test_a_spinning_thread_rests_counts_its_rests_and_serves_the_others(tmp_path
 
 def test_what_was_obtained_is_read_back(tmp_path: Path) -> None:
     run = measure(tmp_path, "--count", "50")
-    (source,) = run.manifest.header["sources"]
+    (source,) = run.manifest.header.stored["sources"]
     for name, wanted in source["requested"].items():
         assert source["obtained"][name] == wanted
     assert source["obtained"]["timer_slack_ns"] is not None
-    process = run.manifest.header["process"]
+    process = run.manifest.header.stored["process"]
     assert "rt_runtime_ns" in process["obtained"]
-    assert run.manifest.header["clock"]["cost_ns"] > 0
+    assert run.manifest.header.stored["clock"]["cost_ns"] > 0
     assert run.manifest.footer is not None
-    assert run.manifest.footer["clock"]["cost_ns"] > 0
+    assert run.manifest.footer.stored["clock"]["cost_ns"] > 0
 
 
 @pytest.mark.slow
@@ -217,7 +217,7 @@ def test_a_deadline_thread_is_measured_or_refused_with_its_own_reason(tmp_path: 
         [str(find_probe()), *options], capture_output=True, timeout=PATIENCE_S, check=False
     )
     if ended.returncode == 0:
-        (source,) = sealed(ended.stdout, tmp_path).manifest.header["sources"]
+        (source,) = sealed(ended.stdout, tmp_path).manifest.header.stored["sources"]
         assert source["obtained"]["policy"] == "deadline"
         assert source["obtained"]["runtime_ns"] == 200_000
         assert source["obtained"]["period_ns"] == 1_000_000
@@ -348,7 +348,7 @@ def test_a_reader_that_comes_late_costs_no_release(tmp_path: Path) -> None:
     with pipe.open("rb") as stream:
         run = sealed(stream.read(), tmp_path / "store")
     assert process.wait(PATIENCE_S) == 0
-    (source,) = run.manifest.header["sources"]
+    (source,) = run.manifest.header.stored["sources"]
     assert source["start_ns"] >= opened_ns + 100_000_000  # its schedule begins with a warm-up of 100 ms
 
 
@@ -373,7 +373,7 @@ def test_a_backlog_that_is_never_served_is_missed(tmp_path: Path) -> None:
     lasted_ns = (books.released or 0) * 2_000
     assert lasted_ns > int(run.values().max())  # the last one served was late by less than all of it
     last_served_ns = int(run.instants(0)[-1] + run.values()[-1])
-    start_ns = run.manifest.header["sources"][0]["start_ns"]
+    start_ns = run.manifest.header.stored["sources"][0]["start_ns"]
     assert lasted_ns >= 0.9 * (last_served_ns - start_ns)
 
 
@@ -395,7 +395,7 @@ def test_writing_at_the_end_writes_nothing_before(tmp_path: Path) -> None:
 def test_spinning_towards_a_far_release_does_not_hold_the_cpu(tmp_path: Path) -> None:
     run = measure(tmp_path, "--wait", "spin", "--period", "700ms", "--count", "3", "--warmup", "0s")
     assert run.manifest.ended == "complete"
-    (book,) = run.manifest.footer["books"] if run.manifest.footer else ()
+    (book,) = run.manifest.footer.stored["books"] if run.manifest.footer else ()
     assert book["cpu_time_ns"] < 0.5 * 2 * 700_000_000
 
 

@@ -161,7 +161,7 @@ def test_a_full_ring_drops_and_counts(tmp_path: Path) -> None:
     check_books(run)
     (books,) = run.manifest.books
     assert (books.dropped or 0) > 0
-    told = sum(event["rows"] for event in run.manifest.events if event["event"] == "dropped")
+    told = sum(event.stored["rows"] for event in run.manifest.events if event.event == "dropped")
     assert told == books.dropped
 
 

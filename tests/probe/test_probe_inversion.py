@@ -58,14 +58,14 @@ def of(run: Run, lock: str) -> Repetitions:
     """The repetitions of one lock; a C library without it is told."""
     source = next((number for number, name in run.sources.items() if name.startswith(f"{lock}, cpu")), None)
     if source is None:
-        absent = {one["name"]: one["why"] for one in run.manifest.header.get("absent", ())}
+        absent = {one["name"]: one["why"] for one in run.manifest.header.stored.get("absent", ())}
         skip_or_fail(f"{lock}: {absent[lock]}")
     return repetitions(run, source)
 
 
 def test_every_lock_has_its_row_its_books_or_a_reason(run: Run) -> None:
     assert run.manifest.ended == "complete"
-    absent = {one["name"] for one in run.manifest.header.get("absent", ())}
+    absent = {one["name"] for one in run.manifest.header.stored.get("absent", ())}
     named = [name.rpartition(", cpu")[0] for name in run.sources.values()]
     assert sorted([*named, *absent]) == sorted(LOCKS)
     for book in run.manifest.books:
@@ -74,7 +74,7 @@ def test_every_lock_has_its_row_its_books_or_a_reason(run: Run) -> None:
 
 
 def test_three_threads_share_one_cpu_each_one_priority_below_the_other(run: Run) -> None:
-    for source in run.manifest.header["sources"]:
+    for source in run.manifest.header.stored["sources"]:
         threads = [source, *source["partners"]]
         assert [one["role"] for one in threads] == ["high", "middle", "low"]
         priorities = [one["obtained"]["priority"] for one in threads]
@@ -309,7 +309,7 @@ def test_a_call_that_fails_ends_the_run_as_failed_with_the_reason(tmp_path: Path
     assert b"rwlock (reader)" in ended.stderr
     assert run.manifest.ended == "failed"
     assert run.manifest.footer is not None
-    assert run.manifest.footer["reason"] == "memory or another resource is used up"
+    assert run.manifest.footer.stored["reason"] == "memory or another resource is used up"
     recorded = {run.sources[book.source].rpartition(", cpu")[0]: book.recorded for book in run.manifest.books}
     assert recorded["rwlock (writer)"] == 5
     assert recorded["rwlock (reader)"] == 2  # not the repetition in which the call failed

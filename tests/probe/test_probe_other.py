@@ -28,12 +28,12 @@ def test_clock_measures_every_clock_and_keeps_every_pair(tmp_path: Path) -> None
         check=True,
     ).stdout
     run = sealed(stream, tmp_path)
-    names = [source["name"] for source in run.manifest.header["sources"]]
+    names = [source["name"] for source in run.manifest.header.stored["sources"]]
     assert {"monotonic", "realtime", "process-cpu"} <= set(names)
     for book in run.manifest.books:
         assert book.recorded == book.completed == 2000
         assert book.released is None
-    for source in run.manifest.header["sources"]:
+    for source in run.manifest.header.stored["sources"]:
         calibration = source["calibration"]
         assert calibration["name"] == source["name"]
         assert calibration["cost_ns"] > 0

@@ -28,7 +28,7 @@ def measured(store: Path, *arguments: str) -> Run:
 def test_every_period_has_its_row_and_its_books(tmp_path: Path) -> None:
     run = measured(tmp_path, "--periods", "2ms,5ms", "--count", "60")
     assert list(run.sources.values()) == [f"2 ms, cpu{a_cpu()}", f"5 ms, cpu{a_cpu()}"]
-    assert [one["period_ns"] for one in run.manifest.header["sources"]] == [2_000_000, 5_000_000]
+    assert [one["period_ns"] for one in run.manifest.header.stored["sources"]] == [2_000_000, 5_000_000]
     for book in run.manifest.books:
         assert book.released == 60
         assert book.completed + (book.missed or 0) == 60

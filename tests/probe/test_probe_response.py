@@ -52,7 +52,7 @@ def measured(store: Path, *arguments: str) -> Run:
 
 def present(run: Run) -> list[str]:
     """The mechanisms that this system has; the others must be told with their reason."""
-    absent = {one["name"]: one["why"] for one in run.manifest.header.get("absent", [])}
+    absent = {one["name"]: one["why"] for one in run.manifest.header.stored.get("absent", [])}
     assert all(absent.values())
     return [name for name in MECHANISMS if name not in absent]
 
@@ -90,7 +90,7 @@ def back_to_back(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_every_mechanism_has_its_rows_and_its_books(periodic: Run) -> None:
-    rows = periodic.manifest.header["parameters"]["rows"]
+    rows = periodic.manifest.header.stored["parameters"]["rows"]
     assert [row["mechanism"] for row in rows] == [name for name in present(periodic) for _ in range(PLACES)]
     assert len(periodic.sources) == len(rows)
     for book in periodic.manifest.books:
@@ -103,8 +103,8 @@ def test_every_mechanism_has_its_rows_and_its_books(periodic: Run) -> None:
 def test_same_and_different_cpus_are_rows_of_their_own_and_their_threads_are_there(periodic: Run) -> None:
     needs_two_cpus()
     near, far = ALLOWED[:2]
-    rows = periodic.manifest.header["parameters"]["rows"]
-    for row, source in zip(rows, periodic.manifest.header["sources"], strict=True):
+    rows = periodic.manifest.header.stored["parameters"]["rows"]
+    for row, source in zip(rows, periodic.manifest.header.stored["sources"], strict=True):
         (task_2,) = source["partners"]
         across = row["place"] == "different"
         assert source["name"].endswith(f"cpu{near} to cpu{far}" if across else f"cpu{near}")
@@ -178,7 +178,7 @@ def test_a_more_urgent_waiter_on_the_same_cpu_runs_before_the_send_returns(tmp_p
         assert (above.values("koh_semaphore_ns", source) < 0).mean() > 0.9
         assert (below.values("koh_semaphore_ns", source) > 0).mean() > 0.9
     for run, difference in ((above, 1), (below, -1)):
-        for source in run.manifest.header["sources"]:
+        for source in run.manifest.header.stored["sources"]:
             own, partner = source["obtained"]["priority"], source["partners"][0]["obtained"]["priority"]
             assert partner - own == difference
 
@@ -190,7 +190,7 @@ def test_a_waiting_task_sleeps(tmp_path: Path) -> None:
         "--repetitions", "1", "--count", "20", "--warmup", "0",
     )  # fmt: skip
     assert run.manifest.footer is not None
-    for book in run.manifest.footer["books"]:
+    for book in run.manifest.footer.stored["books"]:
         assert book["cpu_time_ns"] < 0.5 * 20 * 10_000_000
 
 

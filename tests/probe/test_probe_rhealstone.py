@@ -64,7 +64,7 @@ def test_every_row_has_its_samples_and_none_runs_beside_another(tmp_path: Path) 
     run = measured(tmp_path, "--count", "500", "--cpus", two_cpus())
     assert sorted(by_name(run)) == sorted([*ON_ONE_CPU, *ACROSS])
     assert all((book.completed, book.recorded, book.dropped) == (500, 500, 0) for book in run.manifest.books)
-    assert [one["name"] for one in run.manifest.header["absent"]] == ["interrupt latency"]
+    assert [one["name"] for one in run.manifest.header.stored["absent"]] == ["interrupt latency"]
     assert run.values().min() >= 0
     spans = [(run.instants(source).min(), run.column("after_ns", source).max()) for source in run.sources]
     assert all(before[1] < after[0] for before, after in pairwise(spans))
@@ -88,7 +88,7 @@ def test_what_contains_more_takes_longer(tmp_path: Path) -> None:
 
 def test_the_middle_task_stands_between_the_two_of_the_deadlock(tmp_path: Path) -> None:
     run = measured(tmp_path, "--count", "30", "--place", "same", "--cpus", a_cpu(), "--priority", "50")
-    source = run.manifest.header["sources"][by_name(run)["deadlock breaking"]]
+    source = run.manifest.header.stored["sources"][by_name(run)["deadlock breaking"]]
     priorities = {partner["role"]: partner["obtained"]["priority"] for partner in source["partners"]}
     assert (source["role"], source["obtained"]["priority"]) == ("high", 50)
     assert priorities == {"middle": 49, "low": 48}
@@ -135,7 +135,7 @@ def test_a_queue_that_the_system_does_not_grant_is_refused_with_its_size() -> No
 def test_one_cpu_leaves_out_what_needs_two_and_says_so(tmp_path: Path) -> None:
     run = measured(tmp_path, "--count", "50", "--cpus", a_cpu())
     assert list(by_name(run)) == ON_ONE_CPU
-    assert "rows across two CPUs" in {one["name"] for one in run.manifest.header["absent"]}
+    assert "rows across two CPUs" in {one["name"] for one in run.manifest.header.stored["absent"]}
 
 
 ONE_SEND_FAILS = """

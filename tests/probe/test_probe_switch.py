@@ -52,7 +52,7 @@ def test_every_row_has_its_samples_and_none_runs_beside_another(tmp_path: Path) 
         "hand-over inherit, across CPUs",
     ]
     assert all((book.completed, book.recorded, book.dropped) == (600, 600, 0) for book in run.manifest.books)
-    assert {one["name"]: one["why"] for one in run.manifest.header["absent"]} == SUSPEND_ABSENT
+    assert {one["name"]: one["why"] for one in run.manifest.header.stored["absent"]} == SUSPEND_ABSENT
     spans = [(run.instants(source).min(), run.column("after_ns", source).max()) for source in run.sources]
     assert all(before[1] < after[0] for before, after in pairwise(spans))
 
@@ -86,7 +86,7 @@ def test_the_two_of_a_pair_take_turns(tmp_path: Path) -> None:
 def test_every_thread_is_where_it_was_asked_to_be(tmp_path: Path) -> None:
     run = measured(tmp_path, "--count", "50", "--cpus", two_cpus(), "--priority", "42")
     near, far = map(int, two_cpus().split(","))
-    for source in run.manifest.header["sources"]:
+    for source in run.manifest.header.stored["sources"]:
         across = " to cpu" in source["name"]
         assert source["obtained"]["cpu"] == (far if across else near)
         assert source["obtained"]["priority"] == 42
@@ -99,13 +99,13 @@ def test_every_thread_is_where_it_was_asked_to_be(tmp_path: Path) -> None:
 def test_round_robin_takes_turns_as_well(tmp_path: Path) -> None:
     run = measured(tmp_path, "--policy", "rr", "--place", "same", "--cpus", a_cpu(), "--count", "500")
     assert all(book.recorded == 500 for book in run.manifest.books)
-    assert run.manifest.header["sources"][0]["obtained"]["policy"] == "rr"
+    assert run.manifest.header.stored["sources"][0]["obtained"]["policy"] == "rr"
 
 
 def test_one_cpu_leaves_out_what_needs_two_and_says_so(tmp_path: Path) -> None:
     run = measured(tmp_path, "--count", "50", "--cpus", a_cpu(), "--mutex", "none")
     assert list(by_name(run)) == ["yield", "hand-over none", "mutex alone none", "clock alone"]
-    absent = {one["name"]: one["why"] for one in run.manifest.header["absent"]}
+    absent = {one["name"]: one["why"] for one in run.manifest.header.stored["absent"]}
     assert "second CPU" in absent["hand-over across CPUs"]
 
 
@@ -160,7 +160,7 @@ def test_a_yield_that_does_not_yield_is_given_up_and_the_stream_says_so(tmp_path
     assert ended.returncode == 0, ended.stderr
     assert b"given up" in ended.stderr
     run = sealed(ended.stdout, tmp_path / "store")
-    (event,) = [event for event in run.manifest.events if event["event"] == "given-up"]
+    (event,) = [event.stored for event in run.manifest.events if event.event == "given-up"]
     assert event["source"] == by_name(run)["yield"]
     assert (event["samples"], event["attempts"]) == (0, 1000)
     recorded = [book.recorded for book in run.manifest.books]

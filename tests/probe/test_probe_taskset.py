@@ -82,7 +82,7 @@ def test_a_job_is_released_then_starts_then_ends(paper: Run) -> None:
 
 
 def test_all_are_released_together_and_keep_their_own_grids(paper: Run) -> None:
-    sources = paper.manifest.header["sources"]
+    sources = paper.manifest.header.stored["sources"]
     assert len({source["start_ns"] for source in sources}) == 1
     for source, period_ns in zip(sources, (4 * MS, 8 * MS, 16 * MS), strict=True):
         assert source["period_ns"] == source["deadline_ns"] == period_ns
@@ -92,13 +92,13 @@ def test_all_are_released_together_and_keep_their_own_grids(paper: Run) -> None:
 
 
 def test_the_header_says_what_each_task_asked_for_and_got(paper: Run) -> None:
-    for source in paper.manifest.header["sources"]:
+    for source in paper.manifest.header.stored["sources"]:
         for name, wanted in source["requested"].items():
             assert source["obtained"][name] == wanted
         assert source["execution_ns"] > 0
         assert source["cpu"] == int(CPU)
         assert "us of work" in source["what"]
-    steps = [source["work_steps"] for source in paper.manifest.header["sources"]]
+    steps = [source["work_steps"] for source in paper.manifest.header.stored["sources"]]
     assert steps[1] / steps[0] == pytest.approx(2 / 1.2, rel=1e-3)
     assert steps[2] / steps[1] == pytest.approx(2, rel=1e-3)
 
@@ -158,8 +158,8 @@ def test_the_clocks_work_is_cut_short_by_preemption_and_the_calibrated_is_not(tm
 
 
 def test_the_same_work_is_calibrated_before_and_after(paper: Run) -> None:
-    (before,) = paper.manifest.header["work_costs"]
-    (event,) = [one for one in paper.manifest.events if one["event"] == "work-calibrated"]
+    (before,) = paper.manifest.header.stored["work_costs"]
+    (event,) = [one.stored for one in paper.manifest.events if one.event == "work-calibrated"]
     (after,) = event["costs"]
     assert before["cpu"] == after["cpu"] == int(CPU)
     for cost in (before, after):
@@ -203,7 +203,7 @@ def test_an_offset_moves_the_first_release(tmp_path: Path) -> None:
     run = measure(
         tmp_path, f"a:10ms:-:1ms:{URGENT}:{CPU},b:20ms:-:1ms:{LOW}:{CPU}:5ms", "--duration", "300ms"
     )
-    first, second = run.manifest.header["sources"]
+    first, second = run.manifest.header.stored["sources"]
     assert second["start_ns"] - first["start_ns"] == 5 * MS
     assert run.manifest.books[1].released == 15
     assert min(job.release_ns for job in measured_jobs(run, 0, 100 * MS) if job.task == "b") >= 5 * MS
@@ -264,9 +264,9 @@ def deadline_run(store: Path, tasks: str, *arguments: str) -> Run:
 def test_deadline_tasks_have_their_budgets_and_keep_their_books(tmp_path: Path) -> None:
     tasks = "a:5ms:-:500us:-:any,b:10ms:8ms:1ms:-:any,c:20ms:-:2ms:-:any:0s:4ms"
     run = deadline_run(tmp_path, tasks, "--duration", "600ms", "--runtime-margin", "300us")
-    budgets = [source["obtained"]["runtime_ns"] for source in run.manifest.header["sources"]]
+    budgets = [source["obtained"]["runtime_ns"] for source in run.manifest.header.stored["sources"]]
     assert budgets == [800_000, 1_300_000, 4_000_000]
-    for source in run.manifest.header["sources"]:
+    for source in run.manifest.header.stored["sources"]:
         assert source["obtained"]["policy"] == "deadline"
         assert source["obtained"]["deadline_ns"] == source["deadline_ns"]
         assert source["obtained"]["period_ns"] == source["period_ns"]
@@ -415,7 +415,7 @@ def test_a_set_under_edf_runs_under_sched_deadline(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     assert "By the processor demand test of EDF every deadline is met." in ended.stdout
     run = only_run(tmp_path / "store")
-    assert {source["obtained"]["policy"] for source in run.manifest.header["sources"]} == {"deadline"}
+    assert {source["obtained"]["policy"] for source in run.manifest.header.stored["sources"]} == {"deadline"}
     assert not is_pinned(run) or "free to run" not in ended.stdout
 
 

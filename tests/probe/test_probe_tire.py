@@ -57,7 +57,7 @@ def measure(
 
 
 def result(run: Run) -> dict[str, Any]:
-    (event,) = [event for event in run.manifest.events if event["event"] == "result"]
+    (event,) = [event.stored for event in run.manifest.events if event.event == "result"]
     return event
 
 
@@ -107,7 +107,7 @@ def test_every_release_is_completed_or_missed_and_is_the_same_for_all_threads(to
     released, *_ = balanced(together)
     assert released == 60
     first, *others = [together.column("scheduled_ns", source) for source in together.sources]
-    start_ns = together.manifest.header["sources"][0]["start_ns"]
+    start_ns = together.manifest.header.stored["sources"][0]["start_ns"]
     assert ((first - start_ns) % (2 * MS) == 0).all()
     assert (first >= start_ns).all()
     for other in others:
@@ -127,7 +127,7 @@ def test_the_instants_of_a_step_follow_one_another_and_all_threads_finish_it_tog
 
 
 def test_the_header_says_who_computes_what(together: Run) -> None:
-    header = together.manifest.header
+    header = together.manifest.header.stored
     parameters, model = header["parameters"], header["model"]
     assert (parameters["nodes"], parameters["springs"], parameters["threads"]) == (400, 600, 3)
     assert (parameters["solver"], parameters["pace"], parameters["vector"]) == (
@@ -334,9 +334,9 @@ def test_real_time_threads_rest_between_rows_as_long_as_they_compute(threads: st
 @pytest.mark.slow
 def test_real_fast_rows_hold_all_steps_and_are_the_same_for_all_threads(tmp_path: Path) -> None:
     run = measure(tmp_path, "--pace", "real-fast", "--duration", "20s", "--threads", "2")
-    per_row = run.manifest.header["parameters"]["steps_per_row"]
+    per_row = run.manifest.header.stored["parameters"]["steps_per_row"]
     assert 1 <= per_row <= 100
-    assert "schedule" not in run.manifest.header
+    assert "schedule" not in run.manifest.header.stored
     steps, begin_ns, end_ns = (run.column(name, 0) for name in ("steps", "begin_ns", "end_ns"))
     assert steps.sum() == 2000 == result(run)["steps"]
     assert (steps[:-1] == per_row).all()
@@ -354,7 +354,7 @@ def test_more_threads_than_cpus_come_to_the_end(pace: str, solver: str, cpus: st
     team = ("--threads", "8", "--nodes", "64", "--solver", solver, "--cpus", cpus)
     run = measure(tmp_path, *team, "--pace", pace, "--count", "30", "--step", "5ms")
     assert run.manifest.ended == "complete"
-    assert run.manifest.header["parameters"]["spin_ns"] == 0
+    assert run.manifest.header.stored["parameters"]["spin_ns"] == 0
     assert len(run.sources) == 8
     names = set(run.sources.values())
     if cpus == "any":
@@ -391,7 +391,7 @@ def test_a_million_masses_and_two_threads_start_within_seconds(tmp_path: Path) -
     run = measure(tmp_path, "--nodes", "1000000", "--threads", "2", "--step", "50ms", "--count", "3")
     assert time.monotonic() - began < 10
     assert balanced(run)[0] == 3
-    assert [source["nodes"] for source in run.manifest.header["sources"]] == [500_000, 500_000]
+    assert [source["nodes"] for source in run.manifest.header.stored["sources"]] == [500_000, 500_000]
 
 
 @pytest.mark.slow

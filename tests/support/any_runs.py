@@ -20,7 +20,7 @@ import streams
 from report_runs import FACTS
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.run.folder import Run
-from tautochrone.run.layout import periods_ns
+from tautochrone.run.records import Header
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 from where import DATA
@@ -215,7 +215,7 @@ def _rows(one: Made, header: Mapping[str, Any]) -> list[Integers]:
     columns = [column["name"] for column in header["tables"][-1]["columns"]]
     units = [column["unit"] for column in header["tables"][-1]["columns"]]
     measure = header["measures"][0]
-    periods = periods_ns(header)
+    periods = Header.of(header).periods_ns
     made_of = {}
     for at, source in enumerate(header["sources"]):
         described = one.sources[0 if one.kind == "tire" else at % len(one.sources)]
@@ -338,7 +338,7 @@ def _frames(
 def _book(source: int, header: Mapping[str, Any], rows: Integers, described: Samples) -> dict[str, int]:
     recorded, dropped = len(rows), described.dropped
     book = {"source": source, "completed": recorded + dropped, "recorded": recorded, "dropped": dropped}
-    period_ns = periods_ns(header).get(source)
+    period_ns = Header.of(header).periods_ns.get(source)
     if period_ns is not None:
         values = _main(header, rows)
         releases = rows[:, [one["name"] for one in header["tables"][-1]["columns"]].index("scheduled_ns")]

@@ -68,7 +68,7 @@ def what_repeats(run: Run) -> tuple[object, ...]:
     """What two runs of one machine have in common, down to the last bit of their samples."""
     told, load = run.manifest, run.manifest.conditions.get("load_reports")
     samples = (run.path / "samples.parquet").read_bytes()
-    return told.header, told.footer, told.conditions.get(VIRTUAL), load, samples
+    return told.header.stored, told.footer, told.conditions.get(VIRTUAL), load, samples
 
 
 def come_out_alike(one: Callable[[], Result], other: Callable[[], Result], tries: int = 4) -> bool:

@@ -66,7 +66,7 @@ def running(command: list[str]) -> Iterator[Running]:
 
 def result_of(run: Run) -> list[dict[str, Any]]:
     """What the server said of its threads after the run."""
-    (result,) = [event for event in run.manifest.events if event["event"] == "result"]
+    (result,) = [event.stored for event in run.manifest.events if event.event == "result"]
     servants: list[dict[str, Any]] = result["servants"]
     return servants
 
@@ -79,7 +79,7 @@ def see_balance(run: Run) -> None:
 
 def see_schedule(run: Run) -> None:
     """Release k of each client lies at start + k * period, and what is read is read in that order."""
-    for source in run.manifest.header["sources"]:
+    for source in run.manifest.header.stored["sources"]:
         scheduled = run.column("scheduled_ns", source["source"])
         sent = run.column("sent_ns", source["source"])
         answered = run.column("answered_ns", source["source"])

@@ -15,8 +15,9 @@ from typing import NoReturn
 import pytest
 
 from forks import Forks
-from tautochrone.base.stream import HEADER, ROWS, Frame, FrameReader, json_payload, rows_dtype
+from tautochrone.base.stream import HEADER, ROWS, Frame, FrameReader, json_payload
 from tautochrone.run.folder import Run
+from tautochrone.run.records import Header
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe
 
@@ -117,8 +118,8 @@ class Measuring:
             for frame in reader.feed(piece):
                 self.frames.append(frame)
                 if frame.type == ROWS:
-                    header = json_payload(self.frames[0])
-                    count = len(frame.payload) // rows_dtype(header, frame.table).itemsize
+                    header = Header.of(json_payload(self.frames[0]))
+                    count = len(frame.payload) // header.tables[frame.table].dtype.itemsize
                     self._rows.update({frame.source: count, None: count})
 
     def wait_for(self, holds: Callable[[], bool], what: str) -> None:

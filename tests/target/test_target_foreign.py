@@ -67,7 +67,7 @@ def test_a_foreign_probe_measures_beside_a_load_and_its_books_balance(
 def test_a_foreign_probe_reads_clocks_of_64_bits(target: LocalTarget, tmp_path: Path) -> None:
     cell = worded("clock", ("--count", "500", "--no-memory-lock"), "a test")
     run = run_cell(cell, Store(tmp_path / "store"), target, {})
-    names = [source["name"] for source in run.manifest.header["sources"]]
+    names = [source["name"] for source in run.manifest.header.stored["sources"]]
     assert {"monotonic", "realtime"} <= set(names)
     assert all(book.recorded == 500 for book in run.manifest.books)
     assert (run.values(source=names.index("realtime")) >= 0).all()

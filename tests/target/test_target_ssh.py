@@ -79,7 +79,7 @@ def test_a_cyclic_measured_over_it_is_like_one_measured_here(target: Target, tmp
         assert book.released == book.completed + (book.missed or 0) == 200
         assert book.completed == book.recorded + (book.dropped or 0)
         assert run.values(source=0).size == book.recorded
-    assert sorted(far.manifest.header) == sorted(near.manifest.header)
+    assert sorted(far.manifest.header.stored) == sorted(near.manifest.header.stored)
     (report,) = far.manifest.conditions["load_reports"]
     assert report["load"] == "cpu"
     assert report["operations"] > 0

@@ -105,10 +105,10 @@ def test_as_fast_as_possible_every_cell_computes_the_same_time(store: Path) -> N
     assert {(trial["steps"], trial["simulated_ns"]) for trial in trials} == {(100, 10**9)}
     assert all(trial["elapsed_ns"] > 0 for trial in trials)
     sums = {
-        (told(run)["options"]["nodes"], event["positions_crc32c"])
+        (told(run)["options"]["nodes"], event.stored["positions_crc32c"])
         for run in Store(store).runs()
         for event in run.manifest.events
-        if event["event"] == "result"
+        if event.event == "result"
     }
     assert len(sums) == 2  # one for each number of masses, whoever computed it
     assert "Report: " in done.stderr

@@ -53,7 +53,7 @@ def test_a_search_ends_with_an_answer_for_each_number_of_threads(
         for trial in limit["trials"]:
             run = next(run for run in runs if run.id == trial["run"])
             assert not [problem for book in run.manifest.books for problem in book.problems()]
-            assert run.manifest.header["parameters"]["nodes"] == trial["nodes"]
+            assert run.manifest.header.stored["parameters"]["nodes"] == trial["nodes"]
             assert trial["nodes"] % 4 == 0
             assert trial["met"] == (trial["missed"] == 0)
             assert trial["met"] or run.manifest.ended in ("overrun", "complete")
@@ -115,7 +115,7 @@ def test_a_search_anew_is_another_one(store: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert len(searches(Store(store))) == count
     skipped = [run for run in whole(store) if told(run)["purpose"] != "speed"]
-    assert {run.manifest.header["parameters"]["overrun"] for run in skipped} == {"skip"}
+    assert {run.manifest.header.stored["parameters"]["overrun"] for run in skipped} == {"skip"}
 
 
 @pytest.mark.slow

@@ -252,7 +252,7 @@ def test_only_solvers_with_a_lock_for_each_mass_have_such_a_model() -> None:
 
 
 def results(store: Store, runs: Sequence[Run]) -> TireResults:
-    nodes = tuple(sorted({int(run.manifest.header["parameters"]["nodes"]) for run in runs}))
+    nodes = tuple(sorted({int(run.manifest.header.stored["parameters"]["nodes"]) for run in runs}))
     model = gather_model(runs, ("fifo",), "semaphore", "0,1")
     return TireResults(MODEL, "semaphore", 10 * MS, MS, True, nodes, (1, 2), {}, (), model)
 

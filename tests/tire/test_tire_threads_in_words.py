@@ -35,5 +35,5 @@ def test_a_real_tire_has_as_many_threads_as_its_word_says(tmp_path: Path) -> Non
         run = run_cell(cell, store, target, facts)
     allowed = Facts.from_table(run.manifest.facts).cpu.allowed_count
     assert allowed is not None
-    assert run.manifest.header["parameters"]["threads"] == 2 * allowed
+    assert run.manifest.header.stored["parameters"]["threads"] == 2 * allowed
     assert run.manifest.conditions["team"]["threads"] == "2 per cpu"

@@ -114,8 +114,8 @@ def test_the_run_is_measured_shown_and_stored(tmp_path: Path) -> None:
     assert f"{states[-1]['reception']['received']:,} received, 0 lost" in errors
     run = only_run(tmp_path)
     assert f"tauto show {run.manifest.id}" in messages[-1]["words"]
-    assert run.manifest.header["parameters"]["nodes"] == 64
-    assert run.manifest.header["parameters"]["send"].startswith("127.0.0.1:")
+    assert run.manifest.header.stored["parameters"]["nodes"] == 64
+    assert run.manifest.header.stored["parameters"]["send"].startswith("127.0.0.1:")
     assert json.loads(said)
 
 

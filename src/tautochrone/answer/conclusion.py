@@ -22,6 +22,7 @@ from tautochrone.judge.verdict import Verdict
 from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
+from tautochrone.run.records import Clock
 
 _STYLES = {"holds": "green", "tight": "yellow", "missed": "bold red", "not shown": "dim"}
 _FINDINGS_SHOWN = 4
@@ -131,12 +132,12 @@ def _time(ns: int | None) -> str:
 
 
 def _show_clock(console: Console, runs: Sequence[Run]) -> None:
-    clock = runs[0].manifest.header.get("clock", {}) if runs else {}
-    if clock:
-        step = f"smallest step {clock['step_ns']} ns" if clock.get("step_ns") else "no step seen"
+    clock = runs[0].manifest.header.clock if runs else Clock()
+    if clock.name is not None:
+        step = f"smallest step {clock.step_ns} ns" if clock.step_ns else "no step seen"
         console.print(
             Text(
-                f"\nClock {clock['name']}: {step}, {clock['cost_ns']} ns for a reading; every latency "
+                f"\nClock {clock.name}: {step}, {clock.cost_ns} ns for a reading; every latency "
                 "contains the cost of one reading."
             )
         )

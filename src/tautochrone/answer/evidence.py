@@ -22,10 +22,10 @@ from tautochrone.answer.series import Bins, Curve, Envelope, Marks, Maxima, Seri
 from tautochrone.base.faults import attempt
 from tautochrone.base.words import upper_first
 from tautochrone.judge.course.course import Courses, course_of, start_of
-from tautochrone.judge.loops import is_about_a_loop
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Extremes, Manifest
+from tautochrone.run.records import Epoch
 from tautochrone.statistics import shape
 from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
@@ -120,15 +120,15 @@ def gather(
     courses: dict[tuple[str, str], list[tuple[str, Courses]]] = {}
     lost: list[str] = []
     for run, label, rank in zip(runs, labels, rank_runs(manifests), strict=True):
-        for measure in run.manifest.header.get("measures", []):
-            name = str(measure["name"])
+        for measure in run.manifest.header.measures:
+            name = measure.name
             key = (run.manifest.experiment, name)
-            meanings.setdefault(key, str(measure.get("meaning") or name))
+            meanings.setdefault(key, measure.words)
             reduced = reduce_run(run, name) if run.count(name) else ()
             if each is not None and reduced:
                 each(run, name, reduced)
             about, course = f"{meanings[key]}, {label or run.id}", None
-            if reduced and is_about_a_loop(run.manifest.header):
+            if reduced and run.manifest.header.is_about_a_loop:
                 course = attempt(
                     f"What stands out over time: {about}",
                     partial(course_of, run, name, reduced),
@@ -142,7 +142,7 @@ def gather(
                 lambda fault: lost.append(fault.notice),
             )
             found.setdefault(key, []).extend(of_run or ())
-    loops = {manifest.experiment for manifest in manifests if is_about_a_loop(manifest.header)}
+    loops = {manifest.experiment for manifest in manifests if manifest.header.is_about_a_loop}
     measured = [
         Measured(*key, meanings[key], tuple(series), key[0] in loops, tuple(courses.get(key, ())))
         for key, series in found.items()
@@ -179,8 +179,8 @@ def _series(
     header = run.manifest.header
     start_ns = start_of(run.manifest)
     parts = {one.source: one for one in reduced}
-    for source in header.get("sources", []):
-        number, name = int(source["source"]), str(source.get("name", source["source"]))
+    for source in header.sources:
+        number, name = source.source, source.label
         if number not in parts:
             continue
         extreme = next(
@@ -205,12 +205,12 @@ def _series(
             envelope=drawn.envelope,
             maxima=drawn.maxima,
             worst_at_s=None if at_ns is None or start_ns is None else (at_ns - start_ns) / 1e9,
-            worst_at_utc=_wall_clock(header.get("epoch"), at_ns),
+            worst_at_utc=_wall_clock(header.epoch, at_ns),
             summary=drawn.summary,
             released=book.released if book else None,
             missed=book.missed if book else None,
             dropped=book.dropped if book else None,
-            what=str(source.get("what") or ""),
+            what=source.what or "",
             marks=None if course is None or start_ns is None else _marks(course, number, start_ns),
         )
 
@@ -277,10 +277,10 @@ def _draw_histogram(run: Run, source: int, extreme: Extremes | None, start_ns: i
     return _Drawn(summary, bins, curve, maxima=maxima)
 
 
-def _wall_clock(epoch: Mapping[str, int] | None, at_ns: int | None) -> str | None:
+def _wall_clock(epoch: Epoch | None, at_ns: int | None) -> str | None:
     """An instant of the stream's clock as UTC, to the millisecond."""
     if not epoch or at_ns is None:
         return None
-    real_ns = epoch["realtime_ns"] + at_ns - epoch["monotonic_ns"]
+    real_ns = epoch.realtime_ns + at_ns - epoch.monotonic_ns
     seconds, rest = divmod(real_ns, 1_000_000_000)
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}.{rest // 1_000_000:03d} UTC"

@@ -117,12 +117,11 @@ def masthead(*manifests: Manifest) -> str:
     machines = {conditions.where(manifest) for manifest in manifests}
     if len(machines) > 1:
         return f"{len(machines)} machines · {first.created[:10]}"
-    kernel = first.header.get("system") or first.facts.get("kernel") or {}
     parts = [
         conditions.where(first),
         first.known.machine.product,
         first.known.cpu.model,
-        " ".join(str(kernel[key]) for key in ("name", "release") if kernel.get(key)),
+        first.header.system.words or " ".join(filter(None, (first.kernel.name, first.kernel.release))),
         first.created[:10],
     ]
     return " · ".join(str(part) for part in parts if part)

@@ -120,7 +120,7 @@ def _say(traits: Mapping[str, str], names: Sequence[str]) -> str:
 def _traits(manifest: Manifest) -> dict[str, str]:
     """What a run may be known by, in words, the most telling first; what is not known is left out."""
     traits = {}
-    period_ns = (manifest.header.get("schedule") or {}).get("period_ns")
+    period_ns = manifest.header.schedule.period_ns
     if period_ns:
         traits["rate"] = format_rate(1e9 / period_ns)
     conditions = {name: value for name, value in manifest.conditions.items() if name not in _NOT_CONDITIONS}

@@ -30,14 +30,12 @@ from tautochrone.answer.views import (
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later, attempt, now
 from tautochrone.base.words import plural, upper_first
-from tautochrone.judge.loops import is_about_a_loop
 from tautochrone.judge.mechanisms import Mechanism
 from tautochrone.judge.reduced import Reduced
 from tautochrone.judge.tail.tails import tails_of
 from tautochrone.judge.verdict import Verdict
 from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.folder import Run
-from tautochrone.run.layout import periods_ns
 from tautochrone.run.manifest import Manifest
 
 # The sections of a page: one for each measure, or for each experiment that has a presentation.
@@ -60,7 +58,7 @@ class Section:
     """
 
     key: list[tuple[int, str]]
-    calibrations: list[environment.Clock]
+    calibrations: list[environment.Ruler]
     grids: list[TypedTable]
     figures: list[blocks.Figure]
     parts: list[Part]
@@ -173,7 +171,7 @@ def render(
     rare, labels = tail.Section(), dict(zip(runs, label_runs([run.manifest for run in runs]), strict=True))
 
     def tell_tails(run: Run, measure: str, reduced: Sequence[Reduced]) -> None:
-        if is_about_a_loop(run.manifest.header) and measure == run.measures[0]:
+        if run.manifest.header.is_about_a_loop and measure == run.measures[0]:
             attempt(
                 f"How rare a late cycle is, {labels[run]}",
                 lambda: rare.take(labels[run], tails_of(run, measure, reduced=reduced)),
@@ -297,7 +295,7 @@ def _run_lines(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[_Ru
 
 
 def _experiment(manifest: Manifest) -> str:
-    periods = sorted(set(periods_ns(manifest.header).values()))
+    periods = sorted(set(manifest.header.periods_ns.values()))
     if not periods:
         return manifest.experiment
     if len(periods) > _MOST_PERIODS:
@@ -329,10 +327,8 @@ def _commands(manifests: Sequence[Manifest]) -> list[str]:
 
 def _schemas(manifests: Sequence[Manifest]) -> str:
     runs = ", ".join(dict.fromkeys(str(manifest.schema) for manifest in manifests))
-    streams = ", ".join(dict.fromkeys(str(manifest.header.get("stream", "N/A")) for manifest in manifests))
+    streams = ", ".join(dict.fromkeys(str(manifest.header.stream or "N/A") for manifest in manifests))
     probes = ", ".join(
-        dict.fromkeys(
-            f"{m.header.get('program', 'N/A')} {m.header.get('version', '')}".strip() for m in manifests
-        )
+        dict.fromkeys(f"{m.header.program or 'N/A'} {m.header.version or ''}".strip() for m in manifests)
     )
     return f"Run schema {runs}; sample stream version {streams}; probe {probes}."

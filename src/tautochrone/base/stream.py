@@ -5,7 +5,7 @@ damage, in order, and says in words where the stream went bad and why.
 """
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,6 @@ MAX_PAYLOAD_BYTES = 1_048_576
 
 _MAGIC = b"TAUF"
 _HEAD = struct.Struct("<4sBBHIIII")
-_COLUMN_TYPES = {"i64": "<i8", "u64": "<u8"}
 _BLOCK_BYTES = 1 << 20
 
 
@@ -210,24 +209,6 @@ def json_payload(frame: Frame) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise DamagedError(f"the {name} frame is not a JSON object")
     return content
-
-
-def rows_dtype(header: Mapping[str, Any], table: int) -> np.dtype[np.void]:
-    """The numpy type of one row of a table, little-endian and without gaps.
-
-    Raises:
-        DamagedError: the header has no such table, or describes it in a way this reader does not know.
-    """
-    try:
-        described = header["tables"][table]
-        columns = [(column["name"], _COLUMN_TYPES[column["type"]]) for column in described["columns"]]
-        if not all(isinstance(name, str) and name for name, _ in columns):
-            raise DamagedError(f"table {table} has a column without a name")
-        if not columns:
-            raise DamagedError(f"table {table} has no columns")
-        return np.dtype(columns)
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise DamagedError(f"the header does not describe table {table} ({error!r})") from error
 
 
 def rows(frame: Frame, dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:

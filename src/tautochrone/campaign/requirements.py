@@ -12,7 +12,6 @@ from tautochrone.base.words import plural
 from tautochrone.experiments.requirement import Requirement, parse
 from tautochrone.judge.requirement.judge import Judgement, judge_all
 from tautochrone.run.folder import Run
-from tautochrone.run.layout import periods_ns
 
 NOT_MEASURED = "not shown"
 TITLE = "What the plan requires"
@@ -123,7 +122,7 @@ def _seconds(runs: Sequence[Run]) -> float | None:
     """How long the releases of the busiest source took, in all runs."""
     total = 0.0
     for run in runs:
-        periods = periods_ns(run.manifest.header)
+        periods = run.manifest.header.periods_ns
         spans = [
             (book.released or book.completed) * periods[book.source] / 1e9
             for book in run.manifest.books

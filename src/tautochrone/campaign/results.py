@@ -11,7 +11,7 @@ from tautochrone.answer.experiments import beginning_of
 from tautochrone.base.words import plural, upper_first
 from tautochrone.campaign.kinds import GridResults, GridRuns, kind_named
 from tautochrone.campaign.requirements import JudgedCell, exit_code, judge_cells, outcome
-from tautochrone.judge.loops import is_a_loop_with_work, is_about_a_loop
+from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.reduced import all_counts, reduce_run
 from tautochrone.measure.campaign.campaign import CONDITION, GRID, PAPER, Campaign, points_of
 from tautochrone.measure.campaign.reasons import NOT_YET, all_reasons, early_ends, joined
@@ -239,10 +239,10 @@ def _tables(runs: Sequence[Run], cells: Iterable[str]) -> Iterator[CampaignTable
     meanings: dict[tuple[str, str], str] = {}
     place = {cell: at for at, cell in enumerate(cells)}
     for run in sorted(runs, key=lambda one: place[str(_told(one)["cell"])]):
-        for measure in run.manifest.header.get("measures", []):
-            name = str(measure["name"])
+        for measure in run.manifest.header.measures:
+            name = measure.name
             table = (run.manifest.experiment, name)
-            meanings.setdefault(table, str(measure.get("meaning") or name))
+            meanings.setdefault(table, measure.words)
             for source, repetition in _repetitions(run, name):
                 rows = found.setdefault(table, {})
                 rows.setdefault((source, str(_told(run)["cell"])), []).append((run, repetition))
@@ -286,7 +286,7 @@ def _repetitions(run: Run, measure: str) -> Iterator[tuple[str, Repetition]]:
     """One of all sources where these are the threads of one loop; otherwise one of each."""
     manifest = run.manifest
     number = int(_told(run).get("repetition") or 1)
-    if is_about_a_loop(manifest.header):
+    if manifest.header.is_about_a_loop:
         summary = _summary(run, measure, None)
         if summary is not None:
             missed = sum_of_known([book.missed for book in manifest.books])

@@ -131,9 +131,8 @@ def _check_before_measuring(seconds: float, out: Path | None) -> None:
 
 def _longest_loop(runs: Sequence[Run]) -> str | None:
     """The run of a loop with the most cycles, idle or not: it says most about rare ones."""
-    from tautochrone.judge.loops import is_about_a_loop
 
-    loops = [run for run in runs if is_about_a_loop(run.manifest.header)]
+    loops = [run for run in runs if run.manifest.header.is_about_a_loop]
     longest = max(loops, key=lambda run: sum(book.recorded for book in run.manifest.books), default=None)
     return None if longest is None else longest.id
 

@@ -52,7 +52,7 @@ def _as_json(seen: Any) -> dict[str, Any]:
         "ended": manifest.ended,
         "created": manifest.created,
         "conditions": manifest.conditions,
-        "parameters": manifest.header.get("parameters") or manifest.parameters,
+        "parameters": manifest.header.parameters,
         "books": [asdict(book) | {"problems": book.problems()} for book in manifest.books],
         "measures": [
             {
@@ -73,9 +73,9 @@ def _as_json(seen: Any) -> dict[str, Any]:
             }
             for measured in seen.measured
         ],
-        "absent": manifest.header.get("absent", []),
+        "absent": [{"name": one.name, "why": one.why} for one in manifest.header.absent],
         "tables": [asdict(grid) for presented in seen.presented.values() for grid in presented.grids()],
-        "events": list(manifest.events),
+        "events": [event.stored for event in manifest.events],
         "warnings": [asdict(warning) for warning in manifest.warnings],
         "damage": manifest.damage,
     }

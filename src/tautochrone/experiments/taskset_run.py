@@ -12,6 +12,7 @@ from typing import Any
 from tautochrone.base.errors import TautoError
 from tautochrone.experiments.taskset_outcome import Jobs, Outcome, assess
 from tautochrone.run.folder import Run
+from tautochrone.run.records import Header, Source
 from tautochrone.schedulability.analysis import Analysis
 from tautochrone.schedulability.measured import MeasuredJob
 from tautochrone.schedulability.response_time import response_times
@@ -65,7 +66,7 @@ def outcomes_of(run: Run) -> list[Outcome]:
     if run.is_histogram:
         return []
     expected = expected_of(run)
-    sources = {one["source"]: one for one in run.manifest.header.get("sources", ())}
+    sources = run.manifest.header.by_number
     found = []
     for book in run.manifest.books:
         task = _ran_as(expected.task_set, book.name, sources[book.source])
@@ -74,7 +75,7 @@ def outcomes_of(run: Run) -> list[Outcome]:
             run.column("start_ns", book.source),
             run.column("end_ns", book.source),
             run.column("executed_ns", book.source),
-            int(sources[book.source].get("start_ns", 0)),
+            sources[book.source].start_ns or 0,
             # Without a footer only misses between jobs are known, and a task may have starved after its last.
             book.missed if run.manifest.footer is not None else book.missed or None,
             book.dropped or 0,
@@ -86,8 +87,8 @@ def outcomes_of(run: Run) -> list[Outcome]:
 
 def start_ns(run: Run) -> int:
     """The common start: offsets and releases count from it."""
-    sources = run.manifest.header.get("sources", ())
-    return min((int(one["start_ns"]) - int(one.get("offset_ns", 0)) for one in sources), default=0)
+    sources = run.manifest.header.sources
+    return min(((one.start_ns or 0) - (one.offset_ns or 0) for one in sources), default=0)
 
 
 def measured_jobs(run: Run, from_ns: int, until_ns: int) -> list[MeasuredJob]:
@@ -104,12 +105,12 @@ def measured_jobs(run: Run, from_ns: int, until_ns: int) -> list[MeasuredJob]:
     return jobs
 
 
-def _ran_as(task_set: TaskSet, name: str, source: Mapping[str, Any]) -> Task:
+def _ran_as(task_set: TaskSet, name: str, source: Source) -> Task:
     """The task with the budget that it really had."""
     task = next((one for one in task_set.tasks if one.name == name), None)
     if task is None:
         task = _task(source)
-    return replace(task, runtime_ns=source.get("requested", {}).get("runtime_ns"))
+    return replace(task, runtime_ns=source.requested.get("runtime_ns"))
 
 
 def _from_condition(kept: Mapping[str, Any]) -> Expected | None:
@@ -127,11 +128,11 @@ def _from_condition(kept: Mapping[str, Any]) -> Expected | None:
         return None
 
 
-def _from_header(header: Mapping[str, Any]) -> Expected:
-    sources = header.get("sources", ())
-    edf = any(one.get("requested", {}).get("policy") == "deadline" for one in sources)
+def _from_header(header: Header) -> Expected:
+    sources = header.sources
+    edf = any(one.requested.policy == "deadline" for one in sources)
     task_set = TaskSet(tuple(_task(one) for one in sources), "edf" if edf else "fixed")
-    if edf or any(one.get("cpu") is None for one in sources):
+    if edf or any(one.cpu is None for one in sources):
         return Expected(
             task_set, {}, None, "the tasks were free to run on any CPU, and the analysis is of one"
         )
@@ -146,36 +147,34 @@ def _from_header(header: Mapping[str, Any]) -> Expected:
     return Expected(task_set, {one.task.name: one.response_ns for one in responses}, schedulable)
 
 
-def _task(source: Mapping[str, Any]) -> Task:
-    period = int(source.get("period_ns", 1))
+def _task(source: Source) -> Task:
+    period = source.period_ns or 1
     return Task(
-        name=str(source.get("name", source.get("source"))),
+        name=source.label,
         period_ns=period,
-        deadline_ns=int(source.get("deadline_ns", period)),
-        execution_ns=int(source.get("execution_ns", 0)),
-        priority=source.get("priority"),
-        cpu=source.get("cpu") or 0,
-        offset_ns=int(source.get("offset_ns", 0)),
+        deadline_ns=period if source.deadline_ns is None else source.deadline_ns,
+        execution_ns=source.execution_ns or 0,
+        priority=source.priority,
+        cpu=source.cpu or 0,
+        offset_ns=source.offset_ns or 0,
     )
 
 
 def is_pinned(run: Run) -> bool:
     """Whether each task was kept to one CPU; on a machine of one CPU all are."""
-    sources = run.manifest.header.get("sources", ())
-    return all(source.get("obtained", {}).get("cpu") is not None for source in sources)
+    return all(source.obtained.cpu is not None for source in run.manifest.header.sources)
 
 
 def tightest_release_ns(run: Run) -> int | None:
     """The release of the job with the least room in its deadline, counted from the common start; None without
     jobs."""
     least: tuple[float, int] | None = None
-    for source in run.manifest.header.get("sources", ()):
-        number = source["source"]
-        values = run.values("response_ns", number)
+    for source in run.manifest.header.sources:
+        values = run.values("response_ns", source.source)
         if not len(values):
             continue
         worst = int(values.argmax())
         room = 1 - int(values[worst]) / _task(source).deadline_ns
         if least is None or room < least[0]:
-            least = room, int(run.instants(number, "response_ns")[worst]) - start_ns(run)
+            least = room, int(run.instants(source.source, "response_ns")[worst]) - start_ns(run)
     return None if least is None else least[1]

@@ -115,7 +115,7 @@ def judge_interrupt(run: Run) -> InterruptRun:
         preemption=preemption,
         switch=_latency(run, SWITCH, _SWITCH_BINS),
         requirement=_requirement(run, int(conditions.get(LIMIT) or USUAL_LIMIT_NS), preemption),
-        absent={str(one["name"]): str(one["why"]) for one in header.get("absent", ())},
+        absent={one.name: one.why for one in header.absent},
     )
 
 
@@ -156,12 +156,11 @@ def _late(run: Run, limit_ns: int) -> int:
 
 def _way(run: Run) -> str:
     header = run.manifest.header
-    system, parameters = header.get("system", {}), header.get("parameters", {})
-    named = " ".join(str(system[key]) for key in ("name", "release") if system.get(key))
+    parameters = header.parameters
     policy, priority = (parameters.get(key) for key in ("policy", "priority"))
     urgency = f"{policy} {priority}" if priority else str(policy)
-    periods = dict.fromkeys(one.get("period_ns") for one in (parameters, *header.get("sources", ())))
+    periods = dict.fromkeys((parameters.get("period_ns"), *(one.period_ns for one in header.sources)))
     rhythm = " and ".join(format_duration(period_ns) for period_ns in periods if period_ns)
     conditions = run.manifest.conditions
     around = filter(None, (remote(conditions), deployment_words(conditions)))
-    return ", ".join((named, urgency, *([f"every {rhythm}"] if rhythm else []), *around))
+    return ", ".join((header.system.words, urgency, *([f"every {rhythm}"] if rhythm else []), *around))

@@ -1,14 +1,13 @@
 """From runs to what the verdict rests on."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from tautochrone.judge import tire_run
 from tautochrone.judge.circumstances import deployment_name, remote
 from tautochrone.judge.verdict import MeasuredLoop, Verdict, Way, judge
 from tautochrone.run.folder import Run
-from tautochrone.run.layout import LATENCY, periods_ns
 from tautochrone.run.manifest import Books, Manifest
+from tautochrone.run.records import Header, Settings
 
 
 def judge_runs(runs: Iterable[Run]) -> Verdict | None:
@@ -17,18 +16,9 @@ def judge_runs(runs: Iterable[Run]) -> Verdict | None:
     return judge(loops) if loops else None
 
 
-def is_about_a_loop(header: Mapping[str, Any]) -> bool:
-    """Whether a run tells how late the cycles of a loop begin: periodic, and that is what it is about first.
-
-    An error of the period, a response time or an interrupt latency says nothing of that kind by itself.
-    """
-    measures = header.get("measures") or [{}]
-    return bool(periods_ns(header)) and measures[0].get("name") == LATENCY
-
-
-def is_a_loop_with_work(header: Mapping[str, Any]) -> bool:
+def is_a_loop_with_work(header: Header) -> bool:
     """Whether a run tells how long the cycles of a loop take with all of its threads' work in them."""
-    return header.get("experiment") == tire_run.EXPERIMENT and bool(periods_ns(header))
+    return header.experiment == tire_run.EXPERIMENT and bool(header.periods_ns)
 
 
 def measured_loops(run: Run) -> list[MeasuredLoop]:
@@ -39,26 +29,27 @@ def measured_loops(run: Run) -> list[MeasuredLoop]:
         # They agree on every release, and so have the same books.
         loops = [_loop(run, book, with_work=True) for book in run.manifest.books]
         return loops[:1] and [max(loops, key=lambda loop: loop.dropped)]
-    if not is_about_a_loop(header):
+    if not header.is_about_a_loop:
         return []
-    periods = periods_ns(header)
+    periods = header.periods_ns
     return [_loop(run, book) for book in run.manifest.books if book.source in periods]
 
 
 def _loop(run: Run, book: Books, *, with_work: bool = False) -> MeasuredLoop:
     manifest = run.manifest
-    sources = {source["source"]: source for source in manifest.header.get("sources", ())}
-    rested = {one["source"]: one.get("rested", 0) for one in (manifest.footer or {}).get("books", ())}
-    obtained = sources.get(book.source, {}).get("obtained", {})
+    source = manifest.header.by_number.get(book.source)
+    obtained = source.obtained if source is not None else Settings()
+    stated = manifest.footer.books or () if manifest.footer is not None else ()
+    rested = {one.source: one.rested or 0 for one in stated}
     worst_ns = (
         one.maximum_ns
         for one in manifest.extremes
         if one.measure == run.measures[0] and (with_work or one.source == book.source)
     )
     return MeasuredLoop(
-        period_ns=periods_ns(manifest.header)[book.source],
+        period_ns=manifest.header.periods_ns[book.source],
         source=tire_run.words(run) if with_work else book.name,
-        cpu=None if with_work else obtained.get("cpu"),
+        cpu=None if with_work else obtained.cpu,
         load=str(manifest.conditions.get("load", "not known")),
         completed=book.completed,
         missed=book.missed,
@@ -72,13 +63,12 @@ def _loop(run: Run, book: Books, *, with_work: bool = False) -> MeasuredLoop:
     )
 
 
-def _way(manifest: Manifest, obtained: Mapping[str, Any]) -> Way:
-    header = manifest.header
-    parameters, process = header.get("parameters", {}), header.get("process", {}).get("obtained", {})
+def _way(manifest: Manifest, obtained: Settings) -> Way:
+    parameters, process = manifest.header.parameters, manifest.header.process.obtained
     overrun, limit_us = parameters.get("overrun"), process.get("wake_latency_limit_us")
     return Way(
-        policy=str(obtained.get("policy", parameters.get("policy"))),
-        priority=str(obtained.get("priority") or ""),
+        policy=str(obtained.policy or parameters.get("policy")),
+        priority=str(obtained.priority or ""),
         polls=parameters.get("wait") == "spin",
         overrun="" if overrun in ("skip", None) else str(overrun),
         unlocked=process.get("memory_locked") is False,

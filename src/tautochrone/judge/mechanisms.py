@@ -120,7 +120,7 @@ def _why_absent(run: Run | None, row: _Row) -> str:
 
 def _locks(run: Run | None, why: str) -> tuple[Mechanism, ...]:
     verdicts = {one.lock: one for one in judge_run(run)} if run is not None else {}
-    parameters = run.manifest.header.get("parameters", {}) if run is not None else {}
+    parameters = run.manifest.header.parameters if run is not None else {}
     held, work = (_known(parameters.get(name)) for name in ("critical_ns", "middle_ns"))
     return tuple(
         Mechanism(kind, verdicts[lock].median_ns, verdicts[lock].worst_ns, verdicts[lock], held, work)

@@ -3,8 +3,10 @@
 So two runs compare whatever the number of their lower clients, and 50 of these are one thing and not fifty.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterable
+from typing import Protocol, TypeVar
+
+from tautochrone.run.records import Header
 
 LOWER = "lower clients"
 _LOW = "low"
@@ -21,13 +23,9 @@ class Named(Protocol):
 _Part = TypeVar("_Part", bound=Named)
 
 
-def by_role(header: Mapping[str, Any], parts: Iterable[_Part]) -> dict[str, tuple[_Part, ...]]:
+def by_role(header: Header, parts: Iterable[_Part]) -> dict[str, tuple[_Part, ...]]:
     """What is one thing, in the order in which it came: the lower clients; otherwise each source."""
-    lower = {
-        str(source.get("name", source["source"]))
-        for source in header.get("sources", ())
-        if source.get("role") == _LOW
-    }
+    lower = {source.label for source in header.sources if source.role == _LOW}
     found: dict[str, list[_Part]] = {}
     for one in parts:
         found.setdefault(LOWER if one.name in lower else one.name, []).append(one)

@@ -1,13 +1,15 @@
 """What was called, through what, from where: what tells one run of middleware from another."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+
+from msgspec import Struct
 
 from tautochrone.judge.circumstances import server_of
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
+from tautochrone.run.records import Table, Thread
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
 from tautochrone.target.middleware import EXPERIMENTS, SERVER_ON, TRANSPORTS
 
@@ -57,7 +59,7 @@ class Setting:
 
 def setting_of(manifest: Manifest) -> Setting:
     """That of a run of any of these experiments."""
-    told = parameters_of(manifest)
+    told = manifest.header.parameters
     transport = str(told.get("transport") or "not known")
     version = told.get("transport_version")
     started_on = manifest.conditions.get(SERVER_ON)
@@ -80,32 +82,22 @@ def _place_obtained(manifest: Manifest) -> str:
 
     A server that was started by itself has CPUs of its own, of which its client's place tells nothing.
     """
-    sources = manifest.header.get("sources") or ()
     ends = [
-        (_cpu_of(source), _cpu_of(partner)) for source in sources for partner in source.get("partners") or ()
+        (source.obtained.cpu, partner.obtained.cpu)
+        for source in manifest.header.sources
+        for partner in source.partners
     ]
     if not ends or any(cpu is None for end in ends for cpu in end):
         return ""
     return "same" if all(client == server for client, server in ends) else "different"
 
 
-def _cpu_of(thread: Mapping[str, Any]) -> object:
-    """To which it was pinned; None: to none, or to several."""
-    return (thread.get("obtained") or {}).get("cpu")
-
-
-def parameters_of(manifest: Manifest) -> Mapping[str, Any]:
-    """As the stream's header has them."""
-    told: Mapping[str, Any] = manifest.header.get("parameters") or manifest.parameters
-    return told
-
-
-def as_obtained(manifest: Manifest) -> Mapping[str, Any]:
-    """The same of a run of any experiment, with the place that both ends of middleware really had.
+def as_obtained(manifest: Manifest) -> Table:
+    """The parameters of a run of any experiment, with the place that both ends of middleware really had.
 
     Where they run on two machines, the place is no more than whether they are pinned.
     """
-    told = parameters_of(manifest)
+    told = manifest.header.parameters
     if manifest.experiment not in EXPERIMENTS or not told.get("place"):
         return told
     setting = setting_of(manifest)
@@ -119,12 +111,6 @@ def place_of(transport: str) -> tuple[int, str]:
     return known, transport
 
 
-def result_of(manifest: Manifest) -> Mapping[str, Any]:
-    """What came of the run as its event says; empty if it was cut off before."""
-    found: Mapping[str, Any] = next((one for one in manifest.events if one.get("event") == RESULT), {})
-    return found
-
-
 def summaries(run: Run, measure: str) -> dict[int, Summary]:
     """Of each source that has samples of a measure, in one pass; of a histogram, its bins."""
     if measure not in run.measures:
@@ -136,6 +122,21 @@ def summaries(run: Run, measure: str) -> dict[int, Summary]:
         for one in run.manifest.extremes
         if one.measure == measure and run.count(measure, one.source)
     }
+
+
+class _Servant(Struct, frozen=True):
+    """A thread that served, as the system says it after the run."""
+
+    source: int = -1
+    policy: str | None = None
+    priority: int | None = None
+    cpu: int | None = None
+
+
+class _LatencyResult(Struct, frozen=True):
+    """The event `RESULT` of a latency."""
+
+    servants: tuple[_Servant, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -160,10 +161,10 @@ class Deviation:
 def serving_deviations(manifest: Manifest) -> Iterator[Deviation]:
     """What threads that served were not as they were asked to be, and which changed."""
     found: dict[tuple[str, str, str], list[str]] = {}
-    for source in manifest.header.get("sources", ()):
-        for partner in source.get("partners") or ():
+    for source in manifest.header.sources:
+        for partner in source.partners:
             for name, asked, had in _differing(partner):
-                found.setdefault((name, asked, had), []).append(str(source.get("name", source["source"])))
+                found.setdefault((name, asked, had), []).append(source.label)
     for key, clients in found.items():
         yield Deviation(*key, tuple(clients))
     yield from _changed(manifest)
@@ -171,26 +172,22 @@ def serving_deviations(manifest: Manifest) -> Iterator[Deviation]:
 
 def _changed(manifest: Manifest) -> Iterator[Deviation]:
     """Threads that were not at the end what they were at the beginning, as the run's result tells it."""
-    before = {
-        int(source["source"]): (str(source.get("name", source["source"])), partner.get("obtained") or {})
-        for source in manifest.header.get("sources", ())
-        for partner in (source.get("partners") or ())[:1]
-    }
+    before = {one.source: (one.label, one.partners[0]) for one in manifest.header.sources if one.partners}
+    result = manifest.event(RESULT)
     found: dict[tuple[str, str, str], list[str]] = {}
-    for after in result_of(manifest).get("servants") or ():
-        name, had = before.get(int(after.get("source", -1)), ("", {}))
+    for after in result.told(_LatencyResult).servants if result is not None else ():
+        name, partner = before.get(after.source, ("", Thread()))
         for what in _SERVED:
-            first, last = had.get(what), after.get(what)
+            first, last = getattr(partner.obtained, what), getattr(after, what)
             if first is not None and last is not None and first != last:
                 found.setdefault((what, str(first), str(last)), []).append(name)
     for key, clients in found.items():
         yield Deviation(*key, tuple(clients), changed=True)
 
 
-def _differing(partner: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _differing(partner: Thread) -> Iterator[tuple[str, str, str]]:
     """Of one thread; what was not asked for, or can't be told, is no difference."""
-    asked, had = partner.get("requested") or {}, partner.get("obtained") or {}
     for name in _SERVED:
-        wanted, got = asked.get(name), had.get(name)
+        wanted, got = getattr(partner.requested, name), getattr(partner.obtained, name)
         if wanted is not None and got is not None and wanted != got:
             yield name, str(wanted), str(got)

@@ -1,7 +1,7 @@
 """How people name the measures of runs, and the numbers of a measure."""
 
-from collections.abc import Collection, Mapping
-from typing import Any, Literal
+from collections.abc import Collection
+from typing import Literal
 
 from tautochrone.base.units import parse_quantile
 
@@ -15,12 +15,6 @@ def measure_named(word: str, there: Collection[str]) -> str | None:
     """The measure that a person means: ``latency`` is ``latency_ns``; None: it is none of these."""
     plain = word.lower().replace("-", "_")
     return next((name for name in there if plain in (name, name.removesuffix("_ns"))), None)
-
-
-def meaning_of(header: Mapping[str, Any], measure: str) -> str:
-    """What a stream's header says a measure means; its name, where it says nothing."""
-    described = (one for one in header.get("measures", ()) if one.get("name") == measure)
-    return next((str(one.get("meaning") or measure) for one in described), measure)
 
 
 def number_named(word: str) -> tuple[Kind, float | None]:

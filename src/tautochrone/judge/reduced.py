@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from tautochrone.base.errors import DamagedError
 from tautochrone.run.folder import Run
-from tautochrone.run.layout import periods_ns
 from tautochrone.run.manifest import Books
 from tautochrone.statistics.counts import Counts, counts_of_bins, merge
 from tautochrone.statistics.difference.sides import Source
@@ -54,7 +53,7 @@ def reduce_run(run: Run, measure: str | None = None) -> tuple[Reduced, ...]:
         DamagedError: the samples can't be read.
     """
     reductions = {} if run.is_histogram else _reductions(run, measure)
-    periods = periods_ns(run.manifest.header)
+    periods = run.manifest.header.periods_ns
     found = []
     for book in run.manifest.books:
         if not run.count(measure, book.source):

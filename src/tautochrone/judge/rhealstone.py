@@ -140,7 +140,7 @@ def judge_rhealstone(run: Run) -> Rhealstone:
     )
     means = {one.name: one.summary.mean if one.summary else None for one in components}
     weights = run.manifest.asked("--weights")
-    parameters = run.manifest.header.get("parameters", {})
+    parameters = run.manifest.header.parameters
     size = parameters.get("message_bytes")
     return Rhealstone(
         components=components,

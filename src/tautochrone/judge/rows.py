@@ -84,7 +84,7 @@ def rows_of(run: Run, measure: str = DURATION) -> Iterator[Row]:
 
 def absent_rows(run: Run) -> dict[str, str]:
     """Name and reason of the rows that this system could not give."""
-    return {str(one["name"]): str(one["why"]) for one in run.manifest.header.get("absent", ())}
+    return {one.name: one.why for one in run.manifest.header.absent}
 
 
 def _summary(run: Run, measure: str, source: int) -> Summary | None:

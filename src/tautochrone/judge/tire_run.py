@@ -7,9 +7,9 @@ way a deadline is missed. All threads have the same books: they decide together 
 What every single step took is in ``tire_steps``.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from msgspec import Struct, field
 
 from tautochrone.base.words import plural
 from tautochrone.machine.cpulist import format_cpu_list
@@ -89,8 +89,7 @@ class Misses:
         return miss_bound(self.missed_steps, self.released) if self.exact and self.released else None
 
 
-@dataclass(frozen=True)
-class ThreadResult:
+class ThreadResult(Struct, frozen=True):
     """What one thread did in the measured part; None: this system can't tell.
 
     Attributes:
@@ -99,26 +98,30 @@ class ThreadResult:
         involuntary: switches in which its CPU was taken from it.
     """
 
+    source: int = 0
     nodes: int | None = None
-    voluntary: int | None = None
-    involuntary: int | None = None
+    voluntary: int | None = field(name="voluntary_switches", default=None)
+    involuntary: int | None = field(name="involuntary_switches", default=None)
 
 
-@dataclass(frozen=True)
-class Result:
-    """What the simulation came to.
+class Result(Struct, frozen=True):
+    """The event ``result``: what the simulation came to.
 
     Attributes:
         steps: that were computed since the beginning.
         checksum: CRC-32C of all positions: the same for every solver and number of threads.
         finite: whether every position is a number.
-        threads: by source.
     """
 
-    steps: int
-    checksum: int
-    finite: bool
-    threads: Mapping[int, ThreadResult]
+    steps: int = 0
+    checksum: int = field(name="positions_crc32c", default=0)
+    finite: bool = True
+    of_threads: tuple[ThreadResult, ...] = field(name="threads", default=())
+
+    @property
+    def threads(self) -> dict[int, ThreadResult]:
+        """What each thread did, by its source."""
+        return {one.source: one for one in self.of_threads}
 
 
 @dataclass(frozen=True)
@@ -153,8 +156,8 @@ class RealFast:
 def configuration(run: Run) -> Configuration:
     """What a run was asked to compute, and where its threads ran."""
     header = run.manifest.header
-    parameters, system = header.get("parameters") or {}, header.get("system") or {}
-    sources = header.get("sources", ())
+    parameters = header.parameters
+    sources = header.sources
     return Configuration(
         nodes=int(parameters.get("nodes", 0)),
         threads=int(parameters.get("threads", len(sources))),
@@ -163,22 +166,22 @@ def configuration(run: Run) -> Configuration:
         policy=str(parameters.get("policy", "")),
         pace=str(parameters.get("pace", REAL_TIME)),
         vector=str(parameters.get("vector") or ""),
-        system=" ".join(str(system[key]) for key in ("name", "release") if system.get(key)),
-        cpus=tuple(cpu_of(source) for source in sources),
+        system=header.system.words,
+        cpus=tuple(source.held_to for source in sources),
     )
 
 
 def model(run: Run) -> Model:
     """The tire that a run computed, as its header describes it."""
     header, nodes = run.manifest.header, configuration(run).nodes
-    told, bytes_per_node = header.get("model") or {}, (header.get("model") or {}).get("bytes_per_node")
+    told, bytes_per_node = header.model, header.model.bytes_per_node
     return Model(
         nodes=nodes,
-        springs=(header.get("parameters") or {}).get("springs"),
-        stiffness_per_mass=told.get("stiffness_per_mass"),
-        damping_permille=told.get("damping_permille"),
+        springs=header.parameters.get("springs"),
+        stiffness_per_mass=told.stiffness_per_mass,
+        damping_permille=told.damping_permille,
         state_bytes=None if bytes_per_node is None else nodes * bytes_per_node,
-        rehearsed_ns=(header.get("rehearsal") or {}).get("fastest_ns"),
+        rehearsed_ns=header.rehearsal.fastest_ns,
     )
 
 
@@ -215,21 +218,8 @@ def miss_bound(misses: int, steps: int, confidence: float = CONFIDENCE) -> float
 
 def result_event(run: Run) -> Result | None:
     """What the simulation came to; None where the run was cut off before it was told."""
-    told = next((one for one in run.manifest.events if one.get("event") == "result"), None)
-    if told is None:
-        return None
-    threads: dict[int, ThreadResult] = {
-        int(one["source"]): ThreadResult(
-            one.get("nodes"), one.get("voluntary_switches"), one.get("involuntary_switches")
-        )
-        for one in told.get("threads", ())
-    }
-    return Result(
-        int(told.get("steps", 0)),
-        int(told.get("positions_crc32c", 0)),
-        bool(told.get("finite", True)),
-        threads,
-    )
+    told = run.manifest.event("result")
+    return told.told(Result) if told is not None else None
 
 
 def real_fast(run: Run) -> RealFast:
@@ -249,9 +239,3 @@ def real_fast(run: Run) -> RealFast:
         rows=len(elapsed_ns),
         complete=run.manifest.ended == "complete" and not book.dropped,
     )
-
-
-def cpu_of(source: Mapping[str, Any]) -> int | None:
-    """Where a thread ran, as a header describes its source; None where it was free to run on any CPU."""
-    cpu = (source.get("obtained") or {}).get("cpu", (source.get("requested") or {}).get("cpu"))
-    return cpu if isinstance(cpu, int) else None

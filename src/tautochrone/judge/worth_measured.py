@@ -113,8 +113,7 @@ def weigh(pair: Pair, before: Sequence[Run], after: Sequence[Run]) -> Worth | No
     ]
     first, second = tuple(sides[: len(parts[0])]), tuple(sides[len(parts[0]) :])
     shown = _shown(parts, told)
-    header = chosen[0].manifest.header
-    measure = str((header.get("measures") or [{}])[0].get("meaning") or chosen[0].measures[0])
+    measure = chosen[0].manifest.header.meaning_of(chosen[0].measures[0])
     everything = all(set(run.sources.values()) == common for run in chosen)
     return Worth(
         things=pair.things,

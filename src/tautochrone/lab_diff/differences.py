@@ -113,18 +113,17 @@ def loops_of(run: Run) -> list[Loop]:
         DamagedError: the samples can't be read.
     """
     header = run.manifest.header
-    period_ns = int(header["schedule"]["period_ns"])
+    period_ns = header.schedule.period_ns or 1
     books = {book.source: book for book in run.manifest.books}
     loops = []
-    for source in header["sources"]:
-        number, start_ns = int(source["source"]), int(source["start_ns"])
+    for source in header.sources:
+        number, start_ns = source.source, source.start_ns or 0
         instants, values = run.instants(number), run.values(source=number)
         at = (instants - start_ns) // period_ns
         count = books[number].released if number in books else None
         latency_ns = np.full(count if count is not None else int(at.max(initial=-1)) + 1, MISSING, np.int64)
         latency_ns[at] = values
-        cpu = (source.get("obtained") or {}).get("cpu")
-        loops.append(Loop(str(source["name"]), cpu, start_ns, period_ns, latency_ns))
+        loops.append(Loop(source.label, source.obtained.cpu, start_ns, period_ns, latency_ns))
     return loops
 
 

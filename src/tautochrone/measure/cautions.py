@@ -3,15 +3,14 @@
 Pure functions over what the probe said, its header and footer. What loads do has `load_cautions`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from tautochrone.base.units import format_duration
 from tautochrone.measure.lab.preemption import other_than_asked
 from tautochrone.run.facts import Facts
-from tautochrone.run.layout import periods_ns
 from tautochrone.run.manifest import PROBE
 from tautochrone.run.manifest import Warning as RunWarning
+from tautochrone.run.records import Footer, Header, Process, Thread
 from tautochrone.target.program import warning_of
 
 _THROTTLE_MARGIN = 0.9
@@ -36,29 +35,28 @@ def cautions_of_probe(messages: Iterable[str]) -> list[RunWarning]:
     ]
 
 
-def cautions_of_stream(header: Mapping[str, Any], footer: Mapping[str, Any] | None) -> list[RunWarning]:
+def cautions_of_stream(header: Header, footer: Footer) -> list[RunWarning]:
     """What header and footer show: settings that were not obtained, throttling that can bite, a ruler that
     changed, a run that ended early."""
     return [
         *_not_obtained(header),
-        *_throttling(header, footer or {}),
-        *_changed_ruler(header, footer or {}),
-        *_ended_early(footer or {}),
+        *_throttling(header, footer),
+        *_changed_ruler(header, footer),
+        *_ended_early(footer),
     ]
 
 
-def _not_obtained(header: Mapping[str, Any]) -> list[RunWarning]:
+def _not_obtained(header: Header) -> list[RunWarning]:
     differing: dict[tuple[str, str, str], list[str]] = {}
-    pairs = [("the process", header.get("process", {}))]
-    for source in header.get("sources", ()):
-        name = str(source.get("name"))
-        pairs.append((name, source))
-        pairs += [(f"{name}, thread {one.get('role')}", one) for one in source.get("partners", ())]
+    pairs: list[tuple[str, Process | Thread]] = [("the process", header.process)]
+    for source in header.sources:
+        pairs.append((source.label, source))
+        pairs += [(f"{source.label}, thread {one.role}", one) for one in source.partners]
     for who, pair in pairs:
-        requested, obtained = pair.get("requested", {}), pair.get("obtained", {})
-        for name, wanted in requested.items():
-            if wanted is not None and obtained.get(name) not in (wanted, None):
-                key = (_words(name), _show(wanted), _show(obtained[name]))
+        for name, wanted in pair.requested.items():
+            got = pair.obtained.get(name)
+            if wanted is not None and got not in (wanted, None):
+                key = (_words(name), _show(wanted), _show(got))
                 differing.setdefault(key, []).append(who)
     return [
         RunWarning(
@@ -85,20 +83,20 @@ def _show(value: object) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-def _throttling(header: Mapping[str, Any], footer: Mapping[str, Any]) -> list[RunWarning]:
+def _throttling(header: Header, footer: Footer) -> list[RunWarning]:
     """RT throttling can bite when a real-time thread uses nearly the share that the system grants."""
-    obtained = header.get("process", {}).get("obtained", {})
+    obtained = header.process.obtained
     runtime_ns, window_ns = obtained.get("rt_runtime_ns"), obtained.get("rt_period_ns")
-    periods = periods_ns(header)
+    periods = header.periods_ns
     if runtime_ns is None or window_ns is None or runtime_ns < 0 or runtime_ns >= window_ns or not periods:
         return []
     granted = runtime_ns / window_ns
-    policies = {one["source"]: one.get("obtained", {}).get("policy") for one in header.get("sources", ())}
-    for book in footer.get("books", ()):
-        releases = book.get("released", 0) + book.get("warmup", 0)  # its CPU time is that of both
-        lasted_ns = releases * periods.get(book["source"], 0)
-        used = book.get("cpu_time_ns", 0) / lasted_ns if lasted_ns else 0.0
-        if policies.get(book["source"]) in REAL_TIME and used > _THROTTLE_MARGIN * granted:
+    policies = {one.source: one.obtained.policy for one in header.sources}
+    for book in footer.books or ():
+        releases = (book.released or 0) + (book.warmup or 0)  # its CPU time is that of both
+        lasted_ns = releases * periods.get(book.source, 0)
+        used = (book.cpu_time_ns or 0) / lasted_ns if lasted_ns else 0.0
+        if policies.get(book.source) in REAL_TIME and used > _THROTTLE_MARGIN * granted:
             share = f"{format_duration(runtime_ns)} in every {format_duration(window_ns)}"
             return [
                 RunWarning(
@@ -113,8 +111,8 @@ def _throttling(header: Mapping[str, Any], footer: Mapping[str, Any]) -> list[Ru
     return []
 
 
-def _changed_ruler(header: Mapping[str, Any], footer: Mapping[str, Any]) -> list[RunWarning]:
-    before, after = header.get("clock", {}).get("cost_ns"), footer.get("clock", {}).get("cost_ns")
+def _changed_ruler(header: Header, footer: Footer) -> list[RunWarning]:
+    before, after = header.clock.cost_ns, footer.clock.cost_ns
     if not before or not after or max(before, after) < _RULER_CHANGE * min(before, after):
         return []
     return [
@@ -126,12 +124,13 @@ def _changed_ruler(header: Mapping[str, Any], footer: Mapping[str, Any]) -> list
     ]
 
 
-def _ended_early(footer: Mapping[str, Any]) -> list[RunWarning]:
+def _ended_early(footer: Footer) -> list[RunWarning]:
     words = {
         "interrupted": "the run was ended by hand or by a signal",
         "overrun": "the run ended at the first overrun, as it was asked to",
         "watchdog": "the watchdog ended the run: a measuring thread ran past its budget without sleeping",
         "failed": "the run failed",
     }
-    ended = footer.get("ended")
-    return [RunWarning(CUT_SHORT, f"{words[ended]}; it is shorter than planned")] if ended in words else []
+    if footer.ended not in words:
+        return []
+    return [RunWarning(CUT_SHORT, f"{words[footer.ended]}; it is shorter than planned")]

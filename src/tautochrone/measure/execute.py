@@ -31,6 +31,8 @@ from tautochrone.measure.virtual import (
 )
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Warning as RunWarning
+from tautochrone.run.records import Event, Footer, Header, Table
+from tautochrone.run.records import Progress as SourcesProgress
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
 from tautochrone.target.middleware import provide_program
@@ -109,8 +111,8 @@ class _Measured:
         busy: the share of its time in which each CPU of a virtual machine was busy; None: not known.
     """
 
-    header: dict[str, Any] = field(default_factory=dict)
-    footer: dict[str, Any] | None = None
+    header: Table = field(default_factory=dict)
+    footer: Table = field(default_factory=dict)
     end: ProbeEnd = field(default_factory=lambda: ProbeEnd(0, ()))
     lost: MeasuringError | None = None
     reports: list[dict[str, Any]] = field(default_factory=list)
@@ -304,7 +306,8 @@ def _seal(writer: RunWriter, measured: _Measured, ended_hint: str | None) -> Run
 
 
 def _cautions(measured: _Measured) -> Iterator[RunWarning]:
-    yield from cautions_of_busy_cpus(measured.busy, measured.header)
+    header, footer = Header.of(measured.header), Footer.of(measured.footer)
+    yield from cautions_of_busy_cpus(measured.busy, header)
     yield from cautions_of_probe(measured.end.messages)
     failure = measured.failure if measured.lost is None else None
     if failure is not None:
@@ -313,10 +316,10 @@ def _cautions(measured: _Measured) -> Iterator[RunWarning]:
         )
     if measured.companion_failure is not None:
         yield RunWarning(SERVER_FAILED, measured.companion_failure, "What came before was measured with it.")
-    yield from cautions_of_loads(measured.reports, measured.header, measured.footer)
+    yield from cautions_of_loads(measured.reports, header, footer)
     yield from caution_of_smis(measured.smis)
     told = failure is not None or measured.companion_failure is not None
-    for caution in cautions_of_stream(measured.header, measured.footer):
+    for caution in cautions_of_stream(header, footer):
         if not told or caution.code != CUT_SHORT:  # that it ended early, and why, is told already
             yield caution
 
@@ -356,7 +359,7 @@ def _record(
             writer.append(data)
             for frame in reader.feed(data):
                 if frame.type == EVENT:
-                    _show(json_payload(frame), now_s() - started_s, watch)
+                    _show(Event.of(json_payload(frame)), now_s() - started_s, watch)
                 elif frame.type == HEADER:
                     measured.header = json_payload(frame)
                 elif frame.type == FOOTER:
@@ -383,19 +386,18 @@ def _read(probe: RunningProbe, measured: _Measured) -> bytes:
         return b""
 
 
-def _show(event: Mapping[str, Any], elapsed_s: float, watch: Watch) -> None:
-    if event.get("event") == "started":
+def _show(event: Event, elapsed_s: float, watch: Watch) -> None:
+    if event.event == "started":
         watch(Progress(elapsed_s))
-    if event.get("event") != "progress" or not event.get("sources"):
+    if event.event != "progress" or not (sources := event.told(SourcesProgress).sources):
         return
-    sources = event["sources"]
-    seen = [source for source in sources if source["completed"] > 0]
+    seen = [source for source in sources if source.completed > 0]
     watch(
         Progress(
             elapsed_s,
-            completed=sum(source["completed"] for source in sources),
-            missed=sum(source["missed"] for source in sources),
-            worst_ns=max((source["worst_ns"] for source in seen), default=None),
-            last_ns=max((source["last_ns"] for source in seen), default=None),
+            completed=sum(source.completed for source in sources),
+            missed=sum(source.missed or 0 for source in sources),
+            worst_ns=max((one.worst_ns for one in seen if one.worst_ns is not None), default=None),
+            last_ns=max((one.last_ns for one in seen if one.last_ns is not None), default=None),
         )
     )

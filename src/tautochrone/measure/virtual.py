@@ -1,12 +1,13 @@
 """What a run on a virtual machine of the lab is, in the warnings that every report of it shows."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from tautochrone.base.errors import MeasuringError
 from tautochrone.machine.tree import Files
 from tautochrone.run.manifest import Warning as RunWarning
+from tautochrone.run.records import Header
 from tautochrone.target.target import Virtual
 
 VIRTUAL, BUSY = "virtual", "virtual_busy"
@@ -103,7 +104,7 @@ def cautions_of_virtual(virtual: Virtual | None) -> Iterator[RunWarning]:
         )
 
 
-def cautions_of_busy_cpus(shares: Sequence[float] | None, header: Mapping[str, Any]) -> Iterator[RunWarning]:
+def cautions_of_busy_cpus(shares: Sequence[float] | None, header: Header) -> Iterator[RunWarning]:
     """Where several CPUs worked, each waited for the others: there is one clock for all instructions.
 
     A measured CPU is hardly ever busy: it is the one that waits. So those count, whatever their share.
@@ -130,12 +131,10 @@ def cautions_of_busy_cpus(shares: Sequence[float] | None, header: Mapping[str, A
         )
 
 
-def _measured_cpus(header: Mapping[str, Any]) -> set[int]:
+def _measured_cpus(header: Header) -> set[int]:
     """Where the measuring threads and their partners ran, as far as they were held there."""
-    sources = header.get("sources", ())
-    threads = [*sources, *(partner for source in sources for partner in source.get("partners", ()))]
-    cpus = [thread.get("obtained", {}).get("cpu") for thread in threads]
-    return {cpu for cpu in cpus if cpu is not None}
+    threads = [thread for source in header.sources for thread in (source, *source.partners)]
+    return {cpu for thread in threads if (cpu := thread.obtained.cpu) is not None}
 
 
 def _what_it_did(share: float | None, *, measured: bool) -> Iterator[str]:

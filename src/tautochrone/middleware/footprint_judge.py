@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct, field
+
 from tautochrone.judge.middleware_setting import Setting, setting_of
 from tautochrone.run.folder import Run
-from tautochrone.run.manifest import Manifest
 from tautochrone.target.middleware import SIZES
 
 SECTIONS = ("text", "rodata", "data", "bss")
@@ -44,8 +45,7 @@ class Binary:
         return sum(known) if len(known) == len(SECTIONS) else None
 
 
-@dataclass(frozen=True)
-class Resident:
+class Resident(Struct, frozen=True):
     """Memory of the running server, in bytes; None: the system can't tell.
 
     Attributes:
@@ -55,15 +55,15 @@ class Resident:
         proportional: each shared page divided by how many processes share it.
     """
 
-    moment: str
-    servants: int | None
-    calls: int | None
-    threads: int | None
-    resident: int | None
-    proportional: int | None
-    private: int | None
-    anonymous: int | None
-    peak: int | None
+    moment: str = field(name="at", default="")
+    servants: int | None = None
+    calls: int | None = None
+    threads: int | None = None
+    resident: int | None = field(name="resident_bytes", default=None)
+    proportional: int | None = field(name="proportional_bytes", default=None)
+    private: int | None = field(name="private_bytes", default=None)
+    anonymous: int | None = field(name="anonymous_bytes", default=None)
+    peak: int | None = field(name="peak_bytes", default=None)
 
     @property
     def shared(self) -> int | None:
@@ -120,7 +120,7 @@ def footprint_of(run: Run) -> FootprintRun:
         ),
         programs=tuple(_binaries(told.get("programs") or ())),
         absent={str(name): str(why) for name, why in (told.get("absent") or {}).items()},
-        memory=tuple(_memory(manifest)),
+        memory=tuple(event.told(Resident) for event in manifest.events if event.event == _MEMORY),
         built=", ".join(_built(told.get("built") or {})),
     )
 
@@ -153,19 +153,6 @@ def _binaries(told: Iterable[Any], linked: str = "") -> Iterable[Binary]:
                 _bytes(one.get("bss")),
                 linked=str(one.get("linked") or one.get("kind") or linked),
                 package=str(one.get("package") or ""),
-            )
-
-
-def _memory(manifest: Manifest) -> Iterable[Resident]:
-    for event in manifest.events:
-        if event.get("event") == _MEMORY:
-            yield Resident(
-                str(event.get("at") or ""),
-                *(_bytes(event.get(name)) for name in ("servants", "calls", "threads")),
-                *(
-                    _bytes(event.get(f"{name}_bytes"))
-                    for name in ("resident", "proportional", "private", "anonymous", "peak")
-                ),
             )
 
 

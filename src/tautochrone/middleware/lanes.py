@@ -17,7 +17,6 @@ from tautochrone.judge.middleware_setting import (
     PLACES,
     Deviation,
     Setting,
-    parameters_of,
     place_of,
     serving_deviations,
     setting_of,
@@ -204,9 +203,8 @@ def warnings(runs: Sequence[Run]) -> list[str]:
 
 def _lacks_priorities(manifest: Manifest) -> bool:
     """Whether C0 was to be more urgent than others, under a policy that knows no priorities."""
-    sources = manifest.header.get("sources") or ()
-    asked = ((source.get("requested") or {}).get("policy") for source in sources)
-    return manifest.experiment == LATENCY and len(sources) > 1 and next(asked, None) == _OTHER
+    sources = manifest.header.sources
+    return manifest.experiment == LATENCY and len(sources) > 1 and sources[0].requested.policy == _OTHER
 
 
 def _whose(names: Sequence[str]) -> str:
@@ -222,7 +220,7 @@ def _order(manifest: Manifest) -> tuple[Any, ...]:
 
 def _traits(manifest: Manifest) -> tuple[str, ...]:
     """In what lanes may differ, in words; the transport and its version first."""
-    setting, told = setting_of(manifest), parameters_of(manifest)
+    setting, told = setting_of(manifest), manifest.header.parameters
     conditions: Mapping[str, Any] = manifest.conditions
     load = str(conditions.get("load") or _ALIKE)
     where = remote(conditions)

@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import special
 
-from tautochrone.judge.middleware_setting import Setting, parameters_of, setting_of
+from tautochrone.judge.middleware_setting import Setting, setting_of
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.middleware.lanes import Lane
 from tautochrone.run.folder import Run
-from tautochrone.run.layout import periods_ns
 from tautochrone.run.manifest import sum_of_known
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.quantiles import CONFIDENCE
@@ -165,10 +164,10 @@ class LatencyRun:
 
 def clients_of(run: Run) -> int:
     """How many lower clients a run has."""
-    told = parameters_of(run.manifest).get("clients")
+    told = run.manifest.header.parameters.get("clients")
     if isinstance(told, int):
         return told
-    return sum(source.get("role") == LOW for source in run.manifest.header.get("sources", ()))
+    return sum(source.role == LOW for source in run.manifest.header.sources)
 
 
 def latency_of(run: Run) -> LatencyRun:
@@ -179,8 +178,8 @@ def latency_of(run: Run) -> LatencyRun:
     """
     manifest = run.manifest
     roles = {
-        int(source["source"]): str(source.get("role") or (HIGH if at == 0 else LOW))
-        for at, source in enumerate(manifest.header.get("sources", ()))
+        source.source: source.role or (HIGH if at == 0 else LOW)
+        for at, source in enumerate(manifest.header.sources)
     }
     counted = {measure: _counts(run, measure) for measure in MEASURES if measure in run.measures}
     high = [source for source, role in roles.items() if role == HIGH]
@@ -193,7 +192,7 @@ def latency_of(run: Run) -> LatencyRun:
         high=_together(run, high, counted),
         low=_together(run, low, counted) if low else None,
         each=tuple(_together(run, [source], {ROUND_TRIP: trips}) for source in (*high, *low)),
-        overrun=str(parameters_of(manifest).get("overrun") or ""),
+        overrun=str(manifest.header.parameters.get("overrun") or ""),
     )
 
 
@@ -205,7 +204,7 @@ def _together(run: Run, sources: Iterable[int], counted: Mapping[str, Mapping[in
     wanted = list(sources)
     books = {book.source: book for book in run.manifest.books}
     own = [books[source] for source in wanted if source in books]
-    periods = {periods_ns(run.manifest.header).get(source) for source in wanted}
+    periods = {run.manifest.header.periods_ns.get(source) for source in wanted}
     measured = {}
     for measure, found in counted.items():
         parts = [found[source] for source in wanted if source in found]

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 from scipy import special
 
-from tautochrone.judge.middleware_setting import Setting, parameters_of, result_of, setting_of, summaries
+from tautochrone.judge.middleware_setting import RESULT, Setting, setting_of, summaries
 from tautochrone.judge.rows import absent_rows
 from tautochrone.run.folder import Run
 from tautochrone.statistics.means import BATCHES, FEWEST
@@ -111,6 +112,24 @@ class ThroughputRun:
         return next((one for one in self.rows if (one.direction, one.kind, one.length) == wanted), None)
 
 
+class _RowResult(Struct, frozen=True):
+    """What came of a row, as the run's result tells it."""
+
+    source: int = -1
+    calls: int | None = None
+    elapsed_ns: int | None = None
+    rested_ns: int | None = None
+    confirmed: int | None = None
+    drained_ns: int | None = None
+    lost: int | None = None
+
+
+class _Result(Struct, frozen=True):
+    """The event `RESULT` of a throughput."""
+
+    rows: tuple[_RowResult, ...] = ()
+
+
 def name_of(kind: str, length: int) -> str:
     """A type for people."""
     return f"{kind} {length:,}" if kind in SEQUENCES else kind
@@ -123,8 +142,9 @@ def throughput_of(run: Run) -> ThroughputRun:
         DamagedError: its samples can't be read.
     """
     manifest = run.manifest
-    told = {int(one["source"]): one for one in result_of(manifest).get("rows") or () if "source" in one}
-    stated = parameters_of(manifest).get("rows") or []
+    result = manifest.event(RESULT)
+    told = {one.source: one for one in result.told(_Result).rows} if result is not None else {}
+    stated = manifest.header.parameters.get("rows") or []
     found = summaries(run, CALL)
     edges = _edges(run) if found and not run.is_histogram else {}
     rows = tuple(
@@ -133,7 +153,7 @@ def throughput_of(run: Run) -> ThroughputRun:
             book.name,
             stated[at] if at < len(stated) else {},
             found.get(book.source),
-            told.get(book.source, {}),
+            told.get(book.source, _RowResult()),
             edges.get(book.source),
         )
         for at, book in enumerate(manifest.books)
@@ -146,16 +166,16 @@ def _row(
     name: str,
     stated: Mapping[str, Any],
     summary: Summary | None,
-    told: Mapping[str, Any],
+    told: _RowResult,
     edges: Edges | None,
 ) -> ThroughputRow:
     direction, _, rest = name.partition(" ")
     kind, _, length = rest.partition(" ")
     samples = summary.count if summary is not None else 0
-    calls = int(told.get("calls", samples))
-    if calls != samples or told.get("rested_ns"):
+    calls = samples if told.calls is None else told.calls
+    if calls != samples or told.rested_ns:
         edges = None  # samples that were dropped, and rests, are no part of the rate: no batches of all calls
-    elapsed = told.get("elapsed_ns")
+    elapsed = told.elapsed_ns
     if elapsed is None and edges is not None:
         elapsed = int(edges[-1] - edges[0])
     direction = str(stated.get("direction") or direction)
@@ -169,15 +189,15 @@ def _row(
         calls=calls,
         elapsed_ns=elapsed,
         rate=_rate(calls, elapsed, edges),
-        confirmed=told.get("confirmed"),
-        drained_ns=told.get("drained_ns"),
-        lost=_unconfirmed(told) if direction == ONE_WAY else told.get("lost"),
+        confirmed=told.confirmed,
+        drained_ns=told.drained_ns,
+        lost=_unconfirmed(told) if direction == ONE_WAY else told.lost,
     )
 
 
-def _unconfirmed(told: Mapping[str, Any]) -> int | None:
+def _unconfirmed(told: _RowResult) -> int | None:
     """One-way calls that were sent and not served: nobody answers them, so that only the server can tell."""
-    sent, confirmed = told.get("calls"), told.get("confirmed")
+    sent, confirmed = told.calls, told.confirmed
     return None if sent is None or confirmed is None else max(0, sent - confirmed)
 
 

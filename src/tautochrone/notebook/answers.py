@@ -11,7 +11,6 @@ from tautochrone.answer.views.grids import view
 from tautochrone.answer.views.summary import interval, quantile_name
 from tautochrone.base.units import format_us, parse_duration_ns
 from tautochrone.base.words import upper_first
-from tautochrone.judge.naming import meaning_of
 from tautochrone.notebook.chart import Chart
 from tautochrone.notebook.shown import Shown
 from tautochrone.statistics.summary import BINNED, Summary, summarise_counts, summary_of
@@ -102,7 +101,7 @@ def tail(
         for grid in (tables.limits(one), tables.levels(one), tables.checks(one))
         if grid is not None
     ]
-    title = f"The tail of the {meaning_of(run.manifest.header, measure)}"
+    title = f"The tail of the {run.manifest.header.meaning_of(measure)}"
     return Shown(found, title, tuple(sentences), tuple(map(view, grids)))
 
 
@@ -153,5 +152,5 @@ def chart_kinds(run: Run) -> list[str]:
 
 
 def _title(run: Run, measure: str) -> str:
-    meaning = meaning_of(run.manifest.header, measure)
+    meaning = run.manifest.header.meaning_of(measure)
     return upper_first(meaning)

@@ -12,7 +12,7 @@ from tautochrone.answer.render import notebook as html
 from tautochrone.answer.typeset import micro, number, plain
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_duration
-from tautochrone.judge.naming import meaning_of, measure_named
+from tautochrone.judge.naming import measure_named
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.notebook import answers
 from tautochrone.notebook.quantile import Interval, interval_of
@@ -72,7 +72,7 @@ class Run:
     def measures(self) -> Mapping[str, str]:
         """Each measure's name and what it means, the one that the experiment is about first."""
         header = self._run.manifest.header
-        return MappingProxyType({name: meaning_of(header, name) for name in self._run.measures})
+        return MappingProxyType({name: header.meaning_of(name) for name in self._run.measures})
 
     @property
     def sources(self) -> Mapping[int, str]:

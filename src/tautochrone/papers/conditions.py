@@ -97,13 +97,13 @@ def _loads(_: System, runs: Sequence[Run]) -> str:
 
 
 def _clock(system: System, runs: Sequence[Run]) -> str:
-    clocks = [run.manifest.header.get("clock") or {} for run in runs]
-    if not any(clocks):
+    clocks = [run.manifest.header.clock for run in runs if run.manifest.header.clock.name is not None]
+    if not clocks:
         return _UNKNOWN
     source = system.facts.clock.source
-    name = next((str(one["name"]) for one in clocks if one.get("name")), "")
-    resolution = max((int(one.get("reported_resolution_ns") or 0) for one in clocks), default=0)
-    costs = [int(one["cost_ns"]) for one in clocks if one.get("cost_ns") is not None]
+    name = clocks[0].name
+    resolution = max(one.reported_resolution_ns or 0 for one in clocks)
+    costs = [one.cost_ns for one in clocks if one.cost_ns is not None]
     cost = f"{_span(costs)} ns to read" if costs else ""
     said = [f"{name} ({source})" if source else name, f"{resolution} ns" if resolution else "", cost]
     return ", ".join(filter(None, said))

@@ -235,8 +235,8 @@ def resolution_ns(measurements: Measurements, query: Query | None, system: str) 
     """Of the clock that measured it: what it says of itself."""
     if query is None:
         return 1.0
-    clocks = [run.manifest.header.get("clock") or {} for run in measurements.runs_of(query, system)]
-    return max((float(one.get("reported_resolution_ns") or 1) for one in clocks), default=1.0)
+    clocks = [run.manifest.header.clock for run in measurements.runs_of(query, system)]
+    return max((float(one.reported_resolution_ns or 1) for one in clocks), default=1.0)
 
 
 def measured_when(measurements: Measurements, system: str) -> str:

@@ -3,40 +3,38 @@
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from tautochrone.base.errors import DamagedError
 from tautochrone.run.manifest import Books
+from tautochrone.run.records import Footer, Header, SourceCounts, SourceProgress
 from tautochrone.run.tally import Tally
 
 _COUNTS = ("released", "missed", "dropped", "overruns", "warmup", "cpu_time_ns")
 
 
-def source_names(header: Mapping[str, Any]) -> dict[int, str]:
+def source_names(header: Header) -> dict[int, str]:
     """Name of each source of a stream.
 
     Raises:
         DamagedError: the header does not say who recorded.
     """
-    try:
-        names = {int(one["source"]): str(one["name"]) for one in header["sources"]}
-    except (KeyError, TypeError, ValueError) as error:
-        raise DamagedError(f"the header does not describe its sources ({error!r})") from error
-    if len(names) < len(header["sources"]):
-        raise DamagedError("the header describes a source twice")
+    names = {one.source: one.name for one in header.sources if one.name is not None}
+    if len(names) < len(header.sources):
+        raise DamagedError("the header describes a source twice, or without a name")
+    if not names:
+        raise DamagedError("the header does not describe its sources")
     return names
 
 
-def books_of(footer: Mapping[str, Any], names: Mapping[int, str]) -> tuple[Books, ...]:
-    """The books as a footer that was checked (``check_footer``) states them.
+def books_of(footer: Footer, names: Mapping[int, str]) -> tuple[Books, ...]:
+    """The books as a footer states them.
 
     Raises:
         DamagedError: the footer has no books, or one of them lacks what each must have.
     """
-    stated = footer.get("books")
-    if stated is None:
+    if footer.books is None:
         raise DamagedError("the footer has no books")
-    return tuple(_book(book, names) for book in stated)
+    return tuple(_book(book, names) for book in footer.books)
 
 
 def problems(
@@ -73,7 +71,7 @@ def rebuilt(
     tallies: Mapping[int, Tally],
     dropped: Mapping[int, int],
     periods_ns: Mapping[int, int],
-    seen: Mapping[int, Mapping[str, Any]],
+    seen: Mapping[int, SourceProgress],
     *,
     overruns_seen: bool = True,
 ) -> tuple[Books, ...]:
@@ -96,7 +94,7 @@ def rebuilt(
             tallies.get(source, Tally()),
             dropped.get(source, 0),
             periods_ns.get(source),
-            seen.get(source, {}),
+            seen.get(source),
         )
         for source, name in names.items()
     )
@@ -104,14 +102,13 @@ def rebuilt(
 
 
 def _rebuilt(
-    source: int, name: str, tally: Tally, dropped: int, period: int | None, seen: Mapping[str, Any]
+    source: int, name: str, tally: Tally, dropped: int, period: int | None, seen: SourceProgress | None
 ) -> Books:
     completed = tally.samples + dropped
     book = Books(source, name, completed=completed, recorded=tally.samples, dropped=dropped)
     if period is None:
         return book
-    missed = seen.get("missed")
-    missed = missed if isinstance(missed, int) and missed >= 0 else None
+    missed = seen.missed if seen is not None and seen.missed is not None and seen.missed >= 0 else None
     released = None
     if tally.first_start_ns is not None and tally.last_start_ns is not None:
         between = (tally.last_start_ns - tally.first_start_ns) // period + 1
@@ -127,9 +124,9 @@ def _rebuilt(
     )
 
 
-def _book(stated: Mapping[str, Any], names: Mapping[int, str]) -> Books:
-    source, completed, recorded = (stated.get(key) for key in ("source", "completed", "recorded"))
-    if source is None or completed is None or recorded is None:
+def _book(stated: SourceCounts, names: Mapping[int, str]) -> Books:
+    source, completed, recorded = stated.source, stated.completed, stated.recorded
+    if completed is None or recorded is None:
         raise DamagedError("a book of the footer lacks source, completed or recorded")
     name = names.get(source, f"source {source}")
-    return Books(source, name, completed, recorded, **{key: stated.get(key) for key in _COUNTS})
+    return Books(source, name, completed, recorded, **{key: getattr(stated, key) for key in _COUNTS})

@@ -13,8 +13,9 @@ import pyarrow.csv as pa_csv
 from tautochrone.base.errors import DamagedError, UsageError
 from tautochrone.run.columns import batches, schema
 from tautochrone.run.folder import Run
-from tautochrone.run.layout import EXTREMES, HISTOGRAM, SAMPLES
+from tautochrone.run.layout import EXTREMES, SAMPLES
 from tautochrone.run.output import output
+from tautochrone.run.records import HISTOGRAM
 
 _ROWS_AT_ONCE = 10_000
 _BYTES_AT_ONCE = 1 << 20

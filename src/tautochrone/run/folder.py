@@ -12,15 +12,9 @@ import pyarrow as pa
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.run import files
 from tautochrone.run.columns import batches, gather, schema, small_table, stretches
-from tautochrone.run.layout import (
-    HISTOGRAM_COLUMNS,
-    SAMPLES,
-    Measure,
-    TableLayout,
-    is_histogram,
-    table_layouts,
-)
+from tautochrone.run.layout import HISTOGRAM_COLUMNS, SAMPLES, TableLayout, table_layouts
 from tautochrone.run.manifest import MEASURING, Manifest
+from tautochrone.run.records import Measure
 
 Integers = npt.NDArray[np.integer[Any]]
 """Nanoseconds, int64 unless said otherwise; counts are uint64."""
@@ -71,7 +65,7 @@ class Run:
     @property
     def is_histogram(self) -> bool:
         """Whether it kept a histogram and running maxima instead of samples."""
-        return is_histogram(self.manifest.header)
+        return self.manifest.header.is_histogram
 
     @property
     def measures(self) -> tuple[str, ...]:

@@ -8,32 +8,19 @@ value is a small number where an instant is a large one.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError
+from tautochrone.run.records import HISTOGRAM, LATENCY, Header, Measure, TableDescription
 
 SOURCE = "source"
-SAMPLES, HISTOGRAM, EXTREMES = "samples", "histogram", "extremes"
-LATENCY = "latency_ns"
-"""The measure that tells how late a release was served, in every periodic experiment."""
+SAMPLES, EXTREMES = "samples", "extremes"
 
 HISTOGRAM_COLUMNS = ("low_ns", "high_ns", "count")
 
 _TABLE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-
-
-@dataclass(frozen=True)
-class Measure:
-    """An interval that an experiment is about: ``end - start`` of one row."""
-
-    name: str
-    start: str
-    end: str
-    meaning: str
 
 
 @dataclass(frozen=True)
@@ -77,86 +64,59 @@ class TableLayout:
                 raise DamagedError(f"a value of {measure.name} does not fit 64 bits")
 
 
-def periods_ns(header: Mapping[str, Any]) -> dict[int, int]:
-    """The period of each source's releases: its own, or else that of the schedule.
-
-    A source without one is left out; an experiment without a schedule has none at all.
-    """
-    schedule = header.get("schedule")
-    common = schedule.get("period_ns") if isinstance(schedule, dict) else None
-    found = {}
-    for source in header.get("sources", ()):
-        period = source.get("period_ns", common)
-        if isinstance(period, int) and period > 0:
-            found[int(source["source"])] = period
-    return found
-
-
-def is_histogram(header: Mapping[str, Any]) -> bool:
-    """Whether the run kept a histogram instead of samples."""
-    tables = header.get("tables")
-    return isinstance(tables, list) and any(
-        isinstance(table, dict) and table.get("name") == HISTOGRAM for table in tables
-    )
-
-
-def table_layouts(header: Mapping[str, Any]) -> tuple[TableLayout, ...]:
+def table_layouts(header: Header) -> tuple[TableLayout, ...]:
     """The layout of every table that a stream's header describes, in the header's order.
 
     Raises:
         DamagedError: the header does not describe its tables and measures in a way that can be stored.
     """
-    tables = header.get("tables")
-    measures = header.get("measures", [])
-    if not isinstance(tables, list) or not tables or not isinstance(measures, list):
+    if not header.tables:
         raise DamagedError("the header has no tables")
-    layouts = tuple(_layout(header, index, measures) for index in range(len(tables)))
-    if not all(any(_belongs(measure, layout.name) for layout in layouts) for measure in measures):
+    if header.periods_ns and not header.measures:
+        raise DamagedError("the header has a schedule, but no measure")
+    layouts = tuple(_layout(header, table) for table in header.tables)
+    if not all(any(_belongs(measure, layout.name) for layout in layouts) for measure in header.measures):
         raise DamagedError("the header describes a measure of a table it does not have")
     if len({layout.file for layout in layouts}) < len(layouts):
         raise DamagedError("two tables of the header have the same name")
     return layouts
 
 
-def _layout(header: Mapping[str, Any], index: int, measures: list[Any]) -> TableLayout:
-    dtype = stream.rows_dtype(header, index)
-    table = header["tables"][index]
-    name = table.get("name")
-    if not isinstance(name, str) or not _TABLE_NAME.fullmatch(name):
-        raise DamagedError(f"table {index} of the header has no usable name")
+def _layout(header: Header, table: TableDescription) -> TableLayout:
+    name, dtype = table.name, table.dtype
+    if not _TABLE_NAME.fullmatch(name):
+        raise DamagedError(f"the header has a table without a usable name: {name!r}")
     columns = dtype.names or ()
     if name == HISTOGRAM and not set(columns) >= set(HISTOGRAM_COLUMNS):
         raise DamagedError(f"the histogram table lacks one of {', '.join(HISTOGRAM_COLUMNS)}")
-    own = tuple(_measure(one, columns) for one in measures if _belongs(one, name))
+    own = tuple(measure for measure in header.measures if _belongs(measure, name))
     starts, ends = {measure.start for measure in own}, {measure.end for measure in own}
+    if unknown := (starts | ends).difference(columns):
+        raise DamagedError(f"the header describes a measure by columns it does not have: {min(unknown)!r}")
     kept = tuple(column for column in columns if column in starts or column not in ends)
     stored = [SOURCE, *kept, *(measure.name for measure in own)]
     if len(set(stored)) < len(stored):
         raise DamagedError(f"two columns of table '{name}' would have the same name")
     notes = {
-        column["name"]: {key: str(column[key]) for key in ("unit", "meaning") if key in column}
-        for column in table["columns"]
+        column.name: {
+            key: value
+            for key, value in (("unit", column.unit), ("meaning", column.meaning))
+            if value is not None
+        }
+        for column in table.columns
     }
-    notes |= {measure.name: {"unit": "ns", "meaning": measure.meaning} for measure in own}
+    notes |= {measure.name: {"unit": "ns", "meaning": measure.meaning or ""} for measure in own}
     file = f"{SAMPLES if name == HISTOGRAM else name}.parquet"
-    return TableLayout(name, file, dtype, kept, own, notes, periods_ns(header), _lateness(name, measures))
+    return TableLayout(name, file, dtype, kept, own, notes, header.periods_ns, _lateness(name, header))
 
 
-def _lateness(table: str, measures: list[Any]) -> str | None:
+def _lateness(table: str, header: Header) -> str | None:
     """`LATENCY`, or where no measure is called so, the first one, which the experiment is about."""
-    names = [str(one.get("name")) for one in measures if isinstance(one, dict)]
+    names = [one.name for one in header.measures]
     lateness = LATENCY if LATENCY in names else next(iter(names), None)
     return lateness if table != HISTOGRAM or names[:1] == [lateness] else None
 
 
-def _belongs(measure: Any, table: str) -> bool:
+def _belongs(measure: Measure, table: str) -> bool:
     """Whether a measure is taken from this table; running maxima have the columns of the samples."""
-    named = measure.get("table") if isinstance(measure, dict) else None
-    return named == table or (table == EXTREMES and named in (SAMPLES, HISTOGRAM))
-
-
-def _measure(described: Mapping[str, Any], columns: tuple[str, ...]) -> Measure:
-    name, start, end = (described.get(key) for key in ("name", "from", "to"))
-    if not isinstance(name, str) or start not in columns or end not in columns:
-        raise DamagedError(f"the header describes a measure by columns it does not have: {name!r}")
-    return Measure(name, str(start), str(end), str(described.get("meaning", "")))
+    return measure.table == table or (table == EXTREMES and measure.table in (SAMPLES, HISTOGRAM))

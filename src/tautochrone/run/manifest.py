@@ -3,18 +3,19 @@
 import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from tautochrone.base.errors import DamagedError
 from tautochrone.base.reading import json_of, read_text
-from tautochrone.run.facts import Facts, KernelFacts
+from tautochrone.run.facts import Facts, FactTable, KernelFacts
 from tautochrone.run.layout import table_layouts
-from tautochrone.run.shapes import check_conditions, check_footer, check_header, check_objects, check_record
+from tautochrone.run.records import Count, Event, Footer, Header, Stored, Table, converted
+from tautochrone.run.shapes import check_conditions
 
 SCHEMA = 1
 """Version of ``run.json``. A new key does not change it; a new meaning of an old key does."""
@@ -27,8 +28,6 @@ MOST_BYTES = 64 << 20
 
 _ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_.-]{0,199}")
 _COUNTED_SOMETIMES = ("released", "missed", "dropped", "overruns", "warmup", "cpu_time_ns")
-
-_Record = TypeVar("_Record")
 
 
 def sum_of_known(counts: Iterable[int | None]) -> int | None:
@@ -54,16 +53,16 @@ class Books:
         cpu_time_ns: CPU time the source used.
     """
 
-    source: int
+    source: Count
     name: str
-    completed: int
-    recorded: int
-    released: int | None = None
-    missed: int | None = None
-    dropped: int | None = None
-    overruns: int | None = None
-    warmup: int | None = None
-    cpu_time_ns: int | None = None
+    completed: Count
+    recorded: Count
+    released: Count | None = None
+    missed: Count | None = None
+    dropped: Count | None = None
+    overruns: Count | None = None
+    warmup: Count | None = None
+    cpu_time_ns: Count | None = None
 
     def problems(self) -> list[str]:
         """What does not add up, in words; empty when the books balance."""
@@ -116,12 +115,12 @@ class Extremes:
         minimum_ns: for a histogram, the lower edge of the lowest bin that holds a sample.
     """
 
-    source: int
+    source: Count
     measure: str
-    count: int
-    minimum_ns: int
-    maximum_ns: int
-    maximum_at_ns: int
+    count: Count
+    minimum_ns: Count
+    maximum_ns: Count
+    maximum_at_ns: Count
 
 
 @dataclass(frozen=True)
@@ -151,7 +150,7 @@ class Manifest:
             history of a virtual machine, and so of what is measured there.
     """
 
-    schema: int
+    schema: Count
     id: str
     state: str
     created: str
@@ -159,15 +158,15 @@ class Manifest:
     experiment: str
     conditions: dict[str, Any]
     parameters: dict[str, Any]
-    facts: dict[str, Any]
-    header: dict[str, Any]
-    footer: dict[str, Any] | None = None
+    facts: FactTable
+    header: Header
+    footer: Footer | None = None
     books: tuple[Books, ...] = ()
     extremes: tuple[Extremes, ...] = ()
     warnings: tuple[Warning, ...] = ()
     ended: str | None = None
     damage: str | None = None
-    events: tuple[dict[str, Any], ...] = ()
+    events: tuple[Event, ...] = ()
     lab: str | None = None
 
     @cached_property
@@ -180,12 +179,12 @@ class Manifest:
         """What is known about the kernel: by the facts, or by the stream's header of a run without facts."""
         if self.facts.get("kernel"):
             return self.known.kernel
-        system = self.header.get("system") or {}
-        name, release, version = (
-            text if isinstance(text := system.get(key), str) else None
-            for key in ("name", "release", "version")
-        )
-        return KernelFacts(name=name, release=release, version=version)
+        system = self.header.system
+        return KernelFacts(name=system.name, release=system.release, version=system.version)
+
+    def event(self, name: str) -> Event | None:
+        """The first event of this name; None if there is none."""
+        return next((one for one in self.events if one.event == name), None)
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -224,7 +223,8 @@ class Manifest:
 
         What a person typed may be any bytes; those that are no UTF-8 become U+FFFD.
         """
-        text = json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+        content = {one.name: getattr(self, one.name) for one in fields(self)}
+        text = json.dumps(content, indent=2, ensure_ascii=False, default=_as_stored) + "\n"
         return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
     @classmethod
@@ -260,21 +260,12 @@ class Manifest:
             )
         if not isinstance(content.get("state"), str) or content["state"] not in STATES:
             raise DamagedError(f"run.json has an unknown state: {content.get('state')!r}")
-        for name in ("books", "extremes", "warnings", "events"):
-            value = content.get(name, [])
-            if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-                raise DamagedError(f"run.json is malformed: '{name}' is not a list of objects")
-        try:
-            known = {
-                **content,
-                "books": tuple(_record(Books, one) for one in content.get("books", ())),
-                "extremes": tuple(_record(Extremes, one) for one in content.get("extremes", ())),
-                "warnings": tuple(_record(Warning, one) for one in content.get("warnings", ())),
-                "events": tuple(content.get("events", ())),
-            }
-            manifest = _record(cls, known)
-        except TypeError as error:
-            raise DamagedError(f"run.json lacks something: {error}") from error
+        manifest = converted(content, cls, "run.json")
+        manifest.header.keep(content["header"])
+        if manifest.footer is not None:
+            manifest.footer.keep(content["footer"])
+        for event, told in zip(manifest.events, content.get("events", ()), strict=True):
+            event.keep(told)
         try:
             manifest._check()
         except DamagedError as error:
@@ -282,35 +273,20 @@ class Manifest:
         return manifest
 
     def _check(self) -> None:
-        """See that every part has the shape that its readers rely on."""
-        content = {field.name: getattr(self, field.name) for field in fields(self)}
-        needed = {name: content[name] for name in ("id", "created", "title", "experiment")}
-        optional = {name: content[name] for name in ("ended", "damage", "lab")}
-        check_record({**needed, **optional}, [*needed, *optional], "the run", optional)
+        """See that the parts agree with each other."""
         if not _ID.fullmatch(self.id):
             raise DamagedError(f"{self.id[:80]!r} can't be the id of a run")
-        check_objects(content, ("conditions", "parameters", "facts", "header"), "the run")
-        check_objects(self.facts, self.facts, "the facts")
         _ = self.known
         check_conditions(self.conditions)
-        check_header(self.header)
-        if self.footer is not None:
-            check_objects(content, ("footer",), "the run")
-            check_footer(self.footer)
-        for book in self.books:
-            check_record(asdict(book), ("name",), "a book", _COUNTED_SOMETIMES)
         for extreme in self.extremes:
-            check_record(asdict(extreme), ("measure",), "an extreme", ())
             if extreme.count < 0:
                 raise DamagedError(f"an extreme of {extreme.count} samples")
-        for warning in self.warnings:
-            check_record(asdict(warning), ("code", "text", "advice"), "a warning", ())
         if self.state != MEASURING:
             self._check_sources()
 
     def _check_sources(self) -> None:
         """See that books, extremes and the header speak of the same sources, each once."""
-        described = [source["source"] for source in self.header.get("sources", ())]
+        described = [source.source for source in self.header.sources]
         booked = [book.source for book in self.books]
         if len(set(described)) < len(described) or sorted(described) != sorted(booked):
             raise DamagedError("header and books do not name the same sources")
@@ -327,7 +303,5 @@ class Manifest:
                 raise DamagedError(f"a count in the book of source {book.source} is below 0")
 
 
-def _record(kind: type[_Record], content: Mapping[str, Any]) -> _Record:
-    """Make a dataclass from the keys it knows; a missing key is a TypeError."""
-    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    return kind(**{name: value for name, value in content.items() if name in names})
+def _as_stored(part: Any) -> Table:
+    return part.stored if isinstance(part, Stored) else asdict(part)

@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError
@@ -19,7 +18,7 @@ from tautochrone.base.words import plural
 from tautochrone.run import files
 from tautochrone.run.books import books_of, problems, rebuilt, source_names
 from tautochrone.run.files import RAW_STREAM
-from tautochrone.run.layout import EXTREMES, HISTOGRAM, is_histogram, periods_ns, table_layouts
+from tautochrone.run.layout import EXTREMES, table_layouts
 from tautochrone.run.manifest import (
     MEASURING,
     PROBE_DROPPED,
@@ -31,7 +30,16 @@ from tautochrone.run.manifest import (
     Manifest,
 )
 from tautochrone.run.manifest import Warning as RunWarning
-from tautochrone.run.shapes import check_footer, check_header
+from tautochrone.run.records import (
+    HISTOGRAM,
+    Dropped,
+    Event,
+    Footer,
+    Header,
+    Progress,
+    SourceProgress,
+    Table,
+)
 from tautochrone.run.table import TableWriter
 from tautochrone.run.tally import Tally
 
@@ -68,12 +76,12 @@ class Intake:
             DamagedError: there is no whole header, or it can't be understood.
             OSError: the disk refuses.
         """
-        self.header: dict[str, Any] = {}
+        self.header = Header()
         self.names: dict[int, str] = {}
-        self.footer: dict[str, Any] | None = None
+        self.footer: Footer | None = None
         self.books: tuple[Books, ...] | None = None
-        self.events: list[dict[str, Any]] = []
-        self.progress: dict[int, dict[str, Any]] = {}
+        self.events: list[Event] = []
+        self.progress: dict[int, SourceProgress] = {}
         self.dropped: dict[int, int] = defaultdict(int)
         self.writers: list[TableWriter] = []
         self._event_bytes = 0
@@ -132,7 +140,7 @@ class Intake:
                 if frame.type == stream.HEADER:
                     raise
                 return f"the stream is damaged: {error}, at byte {frame.offset:,}"
-        if not self.header:
+        if not self.names:
             raise DamagedError(f"{reader.missing()}: not even its header is whole")
         return reader.missing()
 
@@ -144,19 +152,19 @@ class Intake:
         if frame.type == stream.HEADER:
             self._take_header(content, folder, stack)
         elif frame.type == stream.EVENT:
-            self._take_event(content, len(frame.payload))
+            self._take_event(Event.of(content), len(frame.payload))
         else:
-            check_footer(content)
-            self.books = books_of(content, self.names)
-            self.footer = content
+            footer = Footer.of(content)
+            self.books = books_of(footer, self.names)
+            self.footer = footer
 
-    def _take_header(self, header: dict[str, Any], folder: Path, stack: ExitStack) -> None:
-        if header.get("stream") != stream.VERSION:
+    def _take_header(self, content: Table, folder: Path, stack: ExitStack) -> None:
+        if content.get("stream") != stream.VERSION:
             raise DamagedError(
-                f"the stream has version {header.get('stream')!r}; this tauto reads {stream.VERSION}",
+                f"the stream has version {content.get('stream')!r}; this tauto reads {stream.VERSION}",
                 "Read it with the version of tauto that belongs to the probe.",
             )
-        check_header(header)
+        header = Header.of(content)
         self.names = source_names(header)
         layouts = table_layouts(header)
         self.header = header
@@ -172,29 +180,22 @@ class Intake:
         writer.layout.check(rows)
         writer.add(frame.source, rows)
 
-    def _take_event(self, event: dict[str, Any], size: int) -> None:
-        if event.get("event") == "progress":
-            told = event.get("sources")
-            for one in told if isinstance(told, list) else ():
-                if isinstance(one, dict) and _as_source(one.get("source")) in self.names:
-                    self.progress[one["source"]] = one
+    def _take_event(self, event: Event, size: int) -> None:
+        if event.event == "progress":
+            told = event.told(Progress).sources
+            self.progress |= {one.source: one for one in told if one.source in self.names}
             return  # not kept, so that a run of days has as many as it likes
-        if event.get("event") == "dropped":
-            source, rows = _as_source(event.get("source")), event.get("rows")
-            if not isinstance(rows, int) or rows < 0 or source not in self.names:
-                raise DamagedError("a dropped event does not say how many rows of which source")
-            self.dropped[source] += rows
+        if event.event == "dropped":
+            lost = event.told(Dropped)
+            if lost.source not in self.names:
+                raise DamagedError("a dropped event does not say rows of which source")
+            self.dropped[lost.source] += lost.rows
             if self._event_bytes + size > _MOST_EVENT_BYTES // 2:
                 return  # counted; of an overloaded run there are ten a second of each source
         self._event_bytes += size
         if self._event_bytes > _MOST_EVENT_BYTES:
             raise DamagedError(f"its events have more than {_MOST_EVENT_BYTES:,} bytes")
         self.events.append(event)
-
-
-def _as_source(named: Any) -> int:
-    """A source's number; -1, which none has, if it is something else."""
-    return named if isinstance(named, int) else -1
 
 
 def seal(folder: Path, ended_hint: str | None = None) -> Manifest:
@@ -248,19 +249,18 @@ def _draft(folder: Path) -> Manifest | None:
 def _manifest(name: str, draft: Manifest | None, intake: Intake, ended_hint: str | None) -> Manifest:
     draft = draft or _substitute(name, intake.header)
     books = _books(intake)
-    parameters = intake.header.get("parameters")
     told_why = any(warning.code == PROBE_DROPPED for warning in draft.warnings)
     warnings = (*draft.warnings, *_warnings(intake, books, told_why=told_why))
     return replace(
         draft,
         state=SEALED if intake.missing is None else RECOVERED,
-        parameters={**draft.parameters, **(parameters if isinstance(parameters, dict) else {})},
+        parameters={**draft.parameters, **intake.header.parameters},
         header=intake.header,
         footer=intake.footer,
         books=books,
         extremes=intake.extremes(),
         warnings=tuple(dict.fromkeys(warnings)),
-        ended=_text(intake.footer, "ended") or ended_hint,
+        ended=(intake.footer.ended if intake.footer else None) or ended_hint,
         damage=intake.missing,
         events=tuple(intake.events),
     )
@@ -268,7 +268,7 @@ def _manifest(name: str, draft: Manifest | None, intake: Intake, ended_hint: str
 
 def _books(intake: Intake) -> tuple[Books, ...]:
     tallies = intake.tallies()
-    periods = periods_ns(intake.header)
+    periods = intake.header.periods_ns
     if intake.books is None:
         return rebuilt(
             intake.names,
@@ -291,10 +291,10 @@ def _warnings(intake: Intake, books: tuple[Books, ...], *, told_why: bool) -> It
     """``told_why``: the probe has said why it dropped samples; otherwise its buffer was full."""
     if intake.missing is not None:
         lost = f"The run is not complete: {intake.missing}."
-        if intake.footer is None and is_histogram(intake.header):
+        if intake.footer is None and intake.header.is_histogram:
             lost += " What its histogram held since it was last written, ten seconds at most, is lost."
             lost += "".join(_last_sign(intake.names[k], seen) for k, seen in sorted(intake.progress.items()))
-        if intake.footer is None and periods_ns(intake.header):
+        if intake.footer is None and intake.header.periods_ns:
             lost += " Misses and overruns are those that are known of; there may have been more."
         yield RunWarning("cut-off", lost, "What is here is whole. Measure again for the rest.")
     for book in books:
@@ -317,21 +317,18 @@ def _samples(count: int) -> str:
     return plural(count, "sample")
 
 
-def _last_sign(name: str, seen: dict[str, Any]) -> str:
-    completed, missed, worst = (seen.get(key) for key in ("completed", "missed", "worst_ns"))
-    if not isinstance(completed, int) or not isinstance(worst, int):
+def _last_sign(name: str, seen: SourceProgress) -> str:
+    if seen.worst_ns is None:
         return ""
-    skipped = f", {missed:,} missed" if isinstance(missed, int) else ""
-    return f" {name} was last seen at {completed:,} completed{skipped}, worst {format_duration(worst)}."
+    skipped = "" if seen.missed is None else f", {seen.missed:,} missed"
+    worst = format_duration(seen.worst_ns)
+    return f" {name} was last seen at {seen.completed:,} completed{skipped}, worst {worst}."
 
 
-def _substitute(name: str, header: dict[str, Any]) -> Manifest:
+def _substitute(name: str, header: Header) -> Manifest:
     """A manifest for a run whose own was lost: what the stream's header tells."""
-    experiment = _text(header, "experiment") or "unknown"
-    epoch = header.get("epoch")
-    realtime_ns = epoch.get("realtime_ns") if isinstance(epoch, dict) else None
-    if not isinstance(realtime_ns, int) or not 0 <= realtime_ns < 2**63:
-        realtime_ns = 0
+    experiment = header.experiment or "unknown"
+    realtime_ns = max(0, header.epoch.realtime_ns) if header.epoch is not None else 0
     moment = datetime.fromtimestamp(realtime_ns / 1e9, UTC)
     return Manifest(
         schema=SCHEMA,
@@ -345,8 +342,3 @@ def _substitute(name: str, header: dict[str, Any]) -> Manifest:
         facts={},
         header=header,
     )
-
-
-def _text(content: dict[str, Any] | None, key: str) -> str | None:
-    value = (content or {}).get(key)
-    return value if isinstance(value, str) else None

@@ -15,6 +15,7 @@ from tautochrone.run.folder import Run
 from tautochrone.run.manifest import MEASURING, SCHEMA, Manifest
 from tautochrone.run.named import one_named, some_of
 from tautochrone.run.place import default_store, is_text, run_folders
+from tautochrone.run.records import Header
 from tautochrone.run.writer import RunWriter
 
 __all__ = ["Store", "default_store"]
@@ -88,7 +89,7 @@ class Store:
             conditions=dict(conditions or {}),
             parameters=dict(parameters or {}),
             facts=dict(facts or {}),
-            header={},
+            header=Header(),
             lab=own_version(),
         )
         writer = RunWriter(folder, manifest)

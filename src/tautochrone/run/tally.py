@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.run.layout import HISTOGRAM, TableLayout
+from tautochrone.run.layout import TableLayout
 from tautochrone.run.manifest import Extremes
+from tautochrone.run.records import HISTOGRAM
 
 
 @dataclass

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.circumstances import whole_name
-from tautochrone.judge.loops import is_a_loop_with_work, is_about_a_loop
+from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.middleware_roles import by_role
-from tautochrone.judge.naming import meaning_of
 from tautochrone.judge.reduced import Reduced, all_counts, reduce_run
 from tautochrone.run.folder import Run
 from tautochrone.selection.traits import AS_IS, ASKED, AXES, RUN, axis_of, block_of, differs, traits_of
@@ -189,7 +188,7 @@ def _of_experiment(
             by=by,
             experiment=experiment,
             measure=chosen,
-            meaning=meaning_of(runs[0].manifest.header, chosen),
+            meaning=runs[0].manifest.header.meaning_of(chosen),
             circumstances=", ".join(map(_circumstance, keys, key)),
             members={
                 name: tuple(sorted((runs[at] for at in own), key=block_of)) for name, own in members.items()
@@ -269,7 +268,7 @@ def _parts(run: Run, measure: str) -> dict[str, tuple[Reduced, ...]]:
     header = run.manifest.header
     if is_a_loop_with_work(header) and measure == run.measures[0]:
         return {"": parts[:1]}  # what a step took as a whole is the same for all of its threads
-    if is_about_a_loop(header) or is_a_loop_with_work(header):
+    if header.is_about_a_loop or is_a_loop_with_work(header):
         return {"": parts}
     return by_role(header, parts)
 

@@ -7,7 +7,6 @@ from tautochrone.base.units import format_duration
 from tautochrone.judge.circumstances import LOCAL, deployment_name, remote
 from tautochrone.judge.middleware_setting import as_obtained
 from tautochrone.run.folder import Run
-from tautochrone.run.layout import periods_ns
 
 AS_IS = "as-is"
 RUN = "run"
@@ -40,7 +39,7 @@ def traits_of(run: Run) -> dict[str, str]:
         "machine": manifest.known.cpu.model or "",
         "load": str(conditions.get("load") or "idle"),
     }
-    periods = sorted(set(periods_ns(header).values()))
+    periods = sorted(set(header.periods_ns.values()))
     if periods:
         found["period"] = ", ".join(map(format_duration, periods))
     parameters = as_obtained(manifest)

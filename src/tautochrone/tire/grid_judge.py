@@ -168,8 +168,8 @@ def map_trial(run: Run) -> MapTrial:
 
 
 def _is_too_slow(manifest: Manifest) -> bool:
-    rehearsed_ns = (manifest.header.get("rehearsal") or {}).get("fastest_ns")
-    period_ns = (manifest.header.get("schedule") or {}).get("period_ns")
+    rehearsed_ns = manifest.header.rehearsal.fastest_ns
+    period_ns = manifest.header.schedule.period_ns
     if rehearsed_ns is None or period_ns is None:
         return False
     steps_ns = [one.minimum_ns for one in manifest.extremes if one.measure == STEP]

@@ -314,7 +314,7 @@ def speed_of(run: Run) -> Speed | None:
     found, asked = real_fast(run), configuration(run)
     if not found.step_ns:
         return None
-    of_state = int((run.manifest.header.get("model") or {}).get("bytes_per_node") or 0)
+    of_state = int(run.manifest.header.model.bytes_per_node or 0)
     locks = 0 if asked.solver in _WITHOUT_LOCKS else _LOCK_BYTES
     return Speed(asked.nodes, found.step_ns, of_state + _RESULT_BYTES + locks)
 

@@ -82,10 +82,10 @@ def point_of(run: Run) -> ModelPoint | None:
     """
     header = run.manifest.header
     what, result = configuration(run), result_event(run)
-    clock_ns = float((header.get("clock") or {}).get("cost_ns") or 0)
-    spin_ns = int((header.get("parameters") or {}).get("spin_ns") or 0)
+    clock_ns = float(header.clock.cost_ns or 0)
+    spin_ns = int(header.parameters.get("spin_ns") or 0)
     lossless = all(not book.dropped for book in run.manifest.books)
-    described = {one["source"]: one.get("nodes") for one in header.get("sources", ())}
+    described = {one.source: one.nodes for one in header.sources}
     steps: list[int] = []
     means: list[tuple[float, ...]] = []
     counts: list[tuple[float | None, ...]] = []
@@ -234,7 +234,7 @@ def _rows(
 ) -> Iterator[tuple[Run, Row]]:
     """Those that were measured under this policy."""
     for run in runs:
-        if (run.manifest.header.get("parameters") or {}).get("policy") != policy:
+        if run.manifest.header.parameters.get("policy") != policy:
             continue
         for origin in origins:
             if run.manifest.experiment == origin.experiment:

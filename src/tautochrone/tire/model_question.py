@@ -50,7 +50,7 @@ class NeededMechanism:
 
     def is_served_by(self, run: Run) -> bool:
         """Whether a stored run says what this one would."""
-        parameters = run.manifest.header.get("parameters") or {}
+        parameters = run.manifest.header.parameters
         return (
             run.manifest.experiment == self.experiment
             and run.manifest.state == SEALED

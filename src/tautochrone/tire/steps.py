@@ -14,14 +14,12 @@ after the other, so that a long run needs the memory of one of them.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.judge.tire_run import Misses, ThreadResult, cpu_of, deadline_misses, result_event
+from tautochrone.judge.tire_run import Misses, ThreadResult, deadline_misses, result_event
 from tautochrone.run.folder import Run
-from tautochrone.run.layout import periods_ns
 from tautochrone.statistics.summary import Summary, summarise
 
 Integers = npt.NDArray[np.int64]
@@ -172,15 +170,15 @@ def thread_steps(run: Run) -> Iterator[ThreadSteps]:
         DamagedError: the samples can't be read.
     """
     header = run.manifest.header
-    periods, replays = periods_ns(header), (header.get("parameters") or {}).get("overrun") == "replay"
-    described: dict[int, Any] = {one["source"]: one for one in header.get("sources", ())}
+    periods, replays = header.periods_ns, header.parameters.get("overrun") == "replay"
     for source, name in run.sources.items():
+        described = header.by_number[source]
         yield ThreadSteps(
             period_ns=periods.get(source, 0),
             source=source,
             name=name,
-            cpu=cpu_of(described.get(source, {})),
-            nodes=described.get(source, {}).get("nodes"),
+            cpu=described.held_to,
+            nodes=described.nodes,
             replays=replays,
             **{column: run.column(column, source).astype(np.int64, copy=False) for column in COLUMNS},
         )
@@ -203,8 +201,8 @@ def team_of(threads: Iterable[ThreadSteps]) -> TeamSteps | None:
 
 def start_of(run: Run) -> int:
     """The first release that counts, on the stream's clock; without one told, the first that was recorded."""
-    sources = run.manifest.header.get("sources", ())
-    told = [int(one["start_ns"]) for one in sources if one.get("start_ns") is not None]
+    sources = run.manifest.header.sources
+    told = [one.start_ns for one in sources if one.start_ns is not None]
     if told:
         return min(told)
     first = (run.column("scheduled_ns", source)[:1] for source in run.sources)

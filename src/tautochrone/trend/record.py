@@ -9,12 +9,12 @@ from tautochrone.base.errors import DamagedError, StoreError
 from tautochrone.base.units import format_duration
 from tautochrone.judge.circumstances import ONLY_HOW_MUCH, deployment_name, remote
 from tautochrone.judge.comparison.facts import Facts, facts_of
-from tautochrone.judge.loops import is_a_loop_with_work, is_about_a_loop
+from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.middleware_roles import by_role
 from tautochrone.judge.middleware_setting import as_obtained
 from tautochrone.run.folder import Run
-from tautochrone.run.layout import periods_ns
 from tautochrone.run.manifest import Books, Manifest
+from tautochrone.run.records import Header
 from tautochrone.run.store import Store
 
 TRAITS = ("machine", "kernel", "deployment", "load")
@@ -60,7 +60,7 @@ class Record:
         header = self.manifest.header
         if is_a_loop_with_work(header) and measure == next(iter(self.run.measures), None):
             return [("", books[:1])]  # the threads meet after each step: it took all of them as long
-        if len(books) <= 1 or is_about_a_loop(header) or is_a_loop_with_work(header):
+        if len(books) <= 1 or header.is_about_a_loop or is_a_loop_with_work(header):
             return [("", books)]
         return list(by_role(header, books).items())
 
@@ -129,7 +129,7 @@ def _parameters(manifest: Manifest) -> dict[str, str]:
         for name, value in given.items()
         if name not in ONLY_HOW_MUCH and name not in _TOLD_OTHERWISE and value is not None
     }
-    periods = dict.fromkeys(periods_ns(manifest.header).values())
+    periods = dict.fromkeys(manifest.header.periods_ns.values())
     if periods and "period_ns" not in found:
         found["period_ns"] = ", ".join(format_duration(one) for one in periods)
     for one in _obtained(manifest.header):
@@ -137,14 +137,13 @@ def _parameters(manifest: Manifest) -> dict[str, str]:
     return found
 
 
-def _obtained(header: Mapping[str, Any]) -> Iterator[str]:
+def _obtained(header: Header) -> Iterator[str]:
     """Policies and priorities that the threads really had, where they are not what was asked for."""
     differing = dict.fromkeys(
-        f"{name} {obtained.get(name)}"
-        for source in header.get("sources", ())
-        for obtained, requested in ((source.get("obtained") or {}, source.get("requested") or {}),)
+        f"{name} {one.obtained[name]}"
+        for one in header.sources
         for name in ("policy", "priority")
-        if name in obtained and name in requested and obtained[name] != requested[name]
+        if name in one.obtained and name in one.requested and one.obtained[name] != one.requested[name]
     )
     if differing:
         yield ", ".join(differing)

@@ -50,15 +50,14 @@ class InversionPresentation:
 
 
 def _grid(run: Run, label: str) -> Grid:
-    absent = [(str(one.get("name")), str(one.get("why"))) for one in run.manifest.header.get("absent", ())]
-    notes = [f"{name}: N/A, {why}." for name, why in absent]
+    notes = [f"{one.name}: N/A, {one.why}." for one in run.manifest.header.absent]
     if run.is_histogram:
         note = "Nothing is judged: the run kept a histogram, and the order of instants is lost. Record raw."
         return Grid(_titled("Priority inversion", label), _COLUMNS, (), (note, *notes))
     verdicts = judge_run(run)
     places = {one.where for one in verdicts}
     rows = [_line(one, several_places=len(places) > 1) for one in verdicts]
-    rows += [(name, *["N/A"] * (len(_COLUMNS) - 1)) for name, _ in absent]
+    rows += [(one.name, *["N/A"] * (len(_COLUMNS) - 1)) for one in run.manifest.header.absent]
     for one in verdicts:
         if why := why_not_shown(one):
             total = len(one.stories)
@@ -184,7 +183,7 @@ def _waits(judged: Sequence[tuple[Run, str, Sequence[LockVerdict]]], prefix: str
 
 
 def _parameter(run: Run, name: str) -> int:
-    return int(run.manifest.header.get("parameters", {}).get(name, 0))
+    return int(run.manifest.header.parameters.get(name, 0))
 
 
 def _titled(words: str, label: str) -> str:

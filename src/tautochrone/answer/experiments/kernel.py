@@ -87,4 +87,4 @@ def _counterpart(measure: str, run: Run) -> str:
 
 
 def _parameter(run: Run, name: str) -> str:
-    return str((run.manifest.header.get("parameters") or {}).get(name) or "")
+    return str(run.manifest.header.parameters.get(name) or "")

@@ -17,7 +17,7 @@ A presentation lives in ``<experiment>.py`` beside this file, and is listed in `
 
         def _table(self, run: Run, label: str) -> Grid:
             rows = [(name, f"{run.values(source=at).mean() / 1e3:.3f}") for at, name in run.sources.items()]
-            rows += [(one["name"], "N/A") for one in run.manifest.header.get("absent", [])]
+            rows += [(one.name, "N/A") for one in run.manifest.header.absent]
             return Grid(f"Context switch {label}".strip(), ("", "mean (us)"), tuple(rows))
 
 What needs mathematics or judgement lives below, in ``statistics/``, ``schedulability/`` and ``judge/``.

@@ -101,7 +101,7 @@ class ResponsePresentation:
 
 def _cells(run: Run) -> list[_Cell]:
     """By the header; by the sources' names where a header does not say."""
-    stated = (run.manifest.header.get("parameters") or {}).get("rows") or []
+    stated = run.manifest.header.parameters.get("rows") or []
     if len(stated) == len(run.sources):
         several = len({one.get("period_ns") for one in stated}) > 1
         return [
@@ -224,7 +224,7 @@ def _koh_lines(told: Sequence[tuple[Run, str]], *, across: bool) -> Iterator[tup
 
 
 def _period(run: Run, own_ns: int | None) -> str:
-    period_ns = own_ns or (run.manifest.header.get("parameters") or {}).get("period_ns")
+    period_ns = own_ns or run.manifest.header.parameters.get("period_ns")
     if not isinstance(period_ns, int):
         return _NA
     return format_duration(period_ns) if period_ns else "none"

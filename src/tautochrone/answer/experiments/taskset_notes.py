@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tautochrone.base.units import format_duration
 from tautochrone.experiments.taskset_outcome import Outcome, standing_of
 from tautochrone.experiments.taskset_run import Expected, is_pinned
+from tautochrone.run.records import WorkCalibrated
 
 if TYPE_CHECKING:
     from tautochrone.run.folder import Run
@@ -32,7 +33,7 @@ def about_analysis(expected: Expected, outcomes: Sequence[Outcome]) -> Iterator[
 
 def about_run(run: Run, expected: Expected, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """What ran otherwise than the analysis supposes, and how exact the work was."""
-    policy = (run.manifest.header.get("parameters") or {}).get("policy")
+    policy = run.manifest.header.parameters.get("policy")
     if policy == "other":
         yield "Measured with policy other: priorities were not in force, so the analysis does not apply."
     if policy == "deadline" and not is_pinned(run):
@@ -83,15 +84,14 @@ def _free_to_run(run: Run) -> str:
 
 def _calibration(run: Run) -> Iterator[str]:
     """How well the same work repeats, and how much the cost of a step changed over the run."""
-    after = next((one for one in run.manifest.events if one.get("event") == "work-calibrated"), {})
-    costs = {one.get("cpu"): one for one in after.get("costs", ())}
-    for cost in run.manifest.header.get("work_costs", ()):
-        cpu, median = cost.get("cpu"), cost.get("median_ns")
-        if not median:
+    after = run.manifest.event("work-calibrated")
+    costs = {one.cpu: one for one in after.told(WorkCalibrated).costs} if after is not None else {}
+    for cost in run.manifest.header.work_costs:
+        if not cost.median_ns:
             continue
-        where = "any CPU" if cpu is None else f"CPU {cpu}"
-        within = (cost["upper_quartile_ns"] - cost["lower_quartile_ns"]) / median
+        where = "any CPU" if cost.cpu is None else f"CPU {cost.cpu}"
+        within = (cost.upper_quartile_ns - cost.lower_quartile_ns) / cost.median_ns
         words = f"on {where} half of the tries lay within {within:.2%}"
-        if cpu in costs:
-            words += f", and it took {costs[cpu]['median_ns'] / median - 1:+.2%} after the run"
+        if cost.cpu in costs:
+            words += f", and it took {costs[cost.cpu].median_ns / cost.median_ns - 1:+.2%} after the run"
         yield words

@@ -19,8 +19,8 @@ def view(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Absent]:
     """The absent rows of runs of one experiment; what several runs lack for one reason is said once."""
     where: dict[tuple[str, str], list[str]] = {}
     for manifest, label in zip(manifests, labels, strict=True):
-        for one in manifest.header.get("absent", ()):
-            where.setdefault((str(one["name"]), str(one["why"])), []).append(label)
+        for one in manifest.header.absent:
+            where.setdefault((one.name, one.why), []).append(label)
     return [
         Absent(name, why, "" if len(lacking) == len(manifests) else ", ".join(lacking))
         for (name, why), lacking in where.items()

@@ -7,6 +7,8 @@ from typing import Any
 from tautochrone.answer.typeset import duration, number
 from tautochrone.judge.circumstances import server_facts
 from tautochrone.run.manifest import Manifest
+from tautochrone.run.records import Clock, Process, Thread
+from tautochrone.run.records import Settings as RunSettings
 
 _UNKNOWN = "N/A"
 _UNREADABLE = "can't be told"
@@ -66,7 +68,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Clock:
+class Ruler:
     """The ruler, before and after."""
 
     run: str
@@ -86,43 +88,40 @@ def facts(manifests: Sequence[Manifest]) -> list[Group]:
 
 def parameters(manifests: Sequence[Manifest]) -> list[Row]:
     """The experiment's parameters as the probe wrote them down."""
-    return list(_rows([manifest.header.get("parameters") or manifest.parameters for manifest in manifests]))
+    return list(_rows([manifest.header.parameters for manifest in manifests]))
 
 
 def settings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Settings]:
     """Requested beside obtained: first the process, then each source, and the threads that met with it."""
     found = []
     for manifest, label in zip(manifests, labels, strict=True):
-        parts = [("process", manifest.header.get("process") or {})]
-        for source in manifest.header.get("sources", []):
-            name = str(source.get("name", source.get("source")))
-            partners = source.get("partners") or []
-            role = f", {source['role']}" if partners and source.get("role") else ""
-            parts.append((f"{name}{role}", source))
-            parts += [(f"{name}, {one.get('role') or 'partner'}", one) for one in partners]
+        parts: list[tuple[str, Process | Thread]] = [("process", manifest.header.process)]
+        for source in manifest.header.sources:
+            role = f", {source.role}" if source.partners and source.role else ""
+            parts.append((f"{source.label}{role}", source))
+            parts += [(f"{source.label}, {one.role or 'partner'}", one) for one in source.partners]
         for who, part in parts:
-            compared = _compare(part.get("requested") or {}, part.get("obtained") or {})
-            if compared:
+            if compared := _compare(part.requested, part.obtained):
                 found.append(Settings(label, who, compared))
     return found
 
 
-def clocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Clock]:
+def clocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Ruler]:
     """The clock's calibration, before and after each run."""
     return [
-        _clock(label, manifest.header["clock"], (manifest.footer or {}).get("clock") or {})
+        _clock(label, manifest.header.clock, manifest.footer.clock if manifest.footer else Clock())
         for manifest, label in zip(manifests, labels, strict=True)
-        if manifest.header.get("clock")
+        if manifest.header.clock.name is not None
     ]
 
 
-def calibrations(manifests: Sequence[Manifest]) -> list[Clock]:
+def calibrations(manifests: Sequence[Manifest]) -> list[Ruler]:
     """The calibration of each source that is itself a clock."""
     return [
-        _clock("", source["calibration"], {})
+        _clock("", source.calibration, Clock())
         for manifest in manifests
-        for source in manifest.header.get("sources", [])
-        if source.get("calibration")
+        for source in manifest.header.sources
+        if source.calibration.name is not None
     ]
 
 
@@ -182,7 +181,7 @@ def _agreed(values: Sequence[str]) -> tuple[str, ...]:
     return tuple(values[:1]) if len(set(values)) == 1 else tuple(values)
 
 
-def _compare(requested: Mapping[str, Any], obtained: Mapping[str, Any]) -> tuple[Setting, ...]:
+def _compare(requested: RunSettings, obtained: RunSettings) -> tuple[Setting, ...]:
     return tuple(
         _setting(name, requested.get(name), obtained.get(name))
         for name in dict.fromkeys([*requested, *obtained])
@@ -199,13 +198,13 @@ def _setting(name: str, wanted: object, got: object) -> Setting:
     )
 
 
-def _clock(run: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Clock:
-    return Clock(
+def _clock(run: str, before: Clock, after: Clock) -> Ruler:
+    return Ruler(
         run=run,
-        name=str(before.get("name", "N/A")),
-        resolution=duration(before.get("reported_resolution_ns")),
-        step=(duration(before.get("step_ns")), duration(after.get("step_ns"))),
-        cost=(duration(before.get("cost_ns")), duration(after.get("cost_ns"))),
+        name=str(before.name),
+        resolution=duration(before.reported_resolution_ns),
+        step=(duration(before.step_ns), duration(after.step_ns)),
+        cost=(duration(before.cost_ns), duration(after.cost_ns)),
     )
 
 

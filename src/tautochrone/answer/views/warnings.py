@@ -54,7 +54,7 @@ def endings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[str]:
         elif manifest.damage:
             sentences.append(f"{name} is damaged: {micro(manifest.damage)}.")
         if manifest.ended in _ENDINGS:
-            reason = (manifest.footer or {}).get("reason")
+            reason = manifest.footer.reason if manifest.footer is not None else None
             sentences.append(f"{name} {_ENDINGS[manifest.ended]}{f': {reason}' if reason else ''}.")
     return sentences
 

@@ -14,7 +14,7 @@ from tautochrone.judge.comparison.passing import Judged
 from tautochrone.judge.comparison.samples import Measured
 from tautochrone.judge.comparison.side import Side
 from tautochrone.judge.comparison.standing import Standing, standing
-from tautochrone.judge.naming import meaning_of, measure_named
+from tautochrone.judge.naming import measure_named
 
 __all__ = ["Comparison", "MeasureCompared", "Pair", "Side", "compare", "compare_pairs"]
 
@@ -231,7 +231,7 @@ def _measure(
     left_out = () if samples.TOGETHER in chosen or wanted else _only_one_has(measured)
     return MeasureCompared(
         name,
-        meaning_of(sides[0].runs[0].manifest.header, name),
+        sides[0].runs[0].manifest.header.meaning_of(name),
         tuple(part for part in parts if part is not None),
         left_out,
     )
@@ -246,11 +246,7 @@ def _only_one_has(measured: tuple[Measured, Measured]) -> tuple[str, ...]:
 
 def _step_ns(sides: Sequence[Side]) -> float:
     """The coarser clock's step."""
-    steps = [
-        float((manifest.header.get("clock") or {}).get("step_ns") or 0)
-        for side in sides
-        for manifest in side.manifests
-    ]
+    steps = [float(manifest.header.clock.step_ns or 0) for side in sides for manifest in side.manifests]
     return max(steps, default=0.0)
 
 

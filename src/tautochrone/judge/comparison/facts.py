@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+from msgspec.structs import asdict
+
 from tautochrone.judge.circumstances import LOCAL, deployment_name, deployment_of, server_facts, server_of
 from tautochrone.judge.middleware_setting import as_obtained
-from tautochrone.run.layout import is_histogram
 from tautochrone.run.manifest import Manifest
+from tautochrone.run.records import Header
 from tautochrone.run.store import ANSWER
 
 Facts = dict[str, Any]
@@ -77,10 +79,9 @@ def alike(first: Facts, second: Facts) -> bool:
 def _facts(manifest: Manifest) -> Iterator[tuple[str, Any]]:
     header = manifest.header
     yield "experiment", manifest.experiment
-    for one in header.get("measures", ()):
-        how = f"from {one.get('from')} to {one.get('to')}"
-        yield f"measure.{one.get('name')}", f"{one.get('meaning') or one.get('name')}, {how}"
-    yield "kept", "a histogram" if is_histogram(header) else "all samples"
+    for one in header.measures:
+        yield f"measure.{one.name}", f"{one.words}, from {one.start} to {one.end}"
+    yield "kept", "a histogram" if header.is_histogram else "all samples"
     yield "state", manifest.state
     yield "ended", manifest.ended
     yield "target", str(manifest.conditions.get("target") or LOCAL)
@@ -93,17 +94,17 @@ def _facts(manifest: Manifest) -> Iterator[tuple[str, Any]]:
     for name, value in parameters.items():
         if name not in _TOLD_OTHERWISE:
             yield from _nested(f"parameters.{name}", value)
-    period_ns = (header.get("schedule") or {}).get("period_ns")
+    period_ns = header.schedule.period_ns
     if period_ns is not None and parameters.get("period_ns") != period_ns:
         yield "schedule.period_ns", period_ns
     yield from _obtained(header)
-    for name, value in (header.get("clock") or {}).items():
+    for name, value in asdict(header.clock).items() if header.clock.name is not None else ():
         yield f"clock.{name}" if name != "name" else "ruler.clock", value
     yield "lab.version", manifest.lab
-    yield "probe.version", header.get("version")
+    yield "probe.version", header.version
     yield "warnings", tuple(sorted({one.code for one in manifest.warnings}))
     if not manifest.facts.get("kernel"):
-        yield from _nested("kernel", header.get("system") or {})
+        yield from _nested("kernel", asdict(header.system))
     yield from _of_machine(manifest.facts)
     yield from _server(manifest.conditions)
 
@@ -136,27 +137,24 @@ def _deployment(conditions: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         yield f"deployment.{one.get('knob')}", one.get("obtained")
 
 
-def _obtained(header: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _obtained(header: Header) -> Iterator[tuple[str, Any]]:
     """What the system said of the threads; one value where all of them have the same."""
-    sources = header.get("sources", ())
-    yield "sources", tuple(str(source.get("name", source.get("source"))) for source in sources)
-    found: dict[str, dict[str, Any]] = {}
-    for source in sources:
-        name = str(source.get("name", source.get("source")))
-        for key, value in (source.get("obtained") or {}).items():
-            if not (key == "cpu" and name == f"cpu{value}"):
-                found.setdefault(key, {})[name] = value
-        for partner in source.get("partners") or ():
-            for key, value in (partner.get("obtained") or {}).items():
-                role = partner.get("role") or "partner"
-                found.setdefault(f"{role} {key}", {})[name] = value
+    yield "sources", tuple(source.label for source in header.sources)
+    found: dict[str, dict[str, object]] = {}
+    for source in header.sources:
+        for key, value in source.obtained.items():
+            if not (key == "cpu" and source.label == f"cpu{value}"):
+                found.setdefault(key, {})[source.label] = value
+        for partner in source.partners:
+            for key, value in partner.obtained.items():
+                found.setdefault(f"{partner.role or 'partner'} {key}", {})[source.label] = value
     for key, values in found.items():
         yield f"obtained.{key}", _one_or_each(values)
-    for key, value in ((header.get("process") or {}).get("obtained") or {}).items():
+    for key, value in header.process.obtained.items():
         yield f"obtained.{key}", value
 
 
-def _one_or_each(values: Mapping[str, Any]) -> Any:
+def _one_or_each(values: Mapping[str, object]) -> Any:
     distinct = {repr(value) for value in values.values()}
     if len(distinct) == 1:
         return next(iter(values.values()))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tautochrone.judge.comparison.side import Side
-from tautochrone.judge.loops import is_a_loop_with_work, is_about_a_loop
+from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.middleware_roles import by_role
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.run.folder import Run
@@ -77,7 +77,7 @@ def parts(first: Measured, second: Measured, *, loop: bool, wanted: Sequence[str
 def is_loop(side: Side) -> bool:
     """Whether its sources are loops of one kind, so that they may be taken together."""
     return all(
-        is_about_a_loop(run.manifest.header) or is_a_loop_with_work(run.manifest.header) for run in side.runs
+        run.manifest.header.is_about_a_loop or is_a_loop_with_work(run.manifest.header) for run in side.runs
     )
 
 

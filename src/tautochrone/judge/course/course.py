@@ -1,13 +1,13 @@
 """What stands out in the course of a run: changes of level, periods, samples apart, sources together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
+from tautochrone.run.records import Header
 from tautochrone.statistics.course.association import Association, associations
 from tautochrone.statistics.course.change_points import Change, change_points, detectable
 from tautochrone.statistics.course.pattern import oscillations_of, patterns_of
@@ -91,7 +91,7 @@ def course_of(run: Run, measure: str | None = None, reduced: Sequence[Reduced] |
         reason = "The run kept a histogram: what happened when is not known, but for each new maximum."
         return Courses(run.id, name, 0, None, (), (), reason)
     parts = [one for one in (reduce_run(run, measure) if reduced is None else reduced) if one.reduction]
-    step_ns = _clock_step_ns(manifest.header)
+    step_ns = max(1, manifest.header.clock.step_ns or 1)
     most = max(1 << 13, _LOOKED_AT // max(1, len(parts)))
     sources = tuple(_course(one, one.reduction, step_ns, most) for one in parts if one.reduction)
     start_ns = start_of(manifest)
@@ -112,12 +112,12 @@ def start_of(manifest: Manifest) -> int | None:
 
     None where neither is known, and where each source has a clock of its own.
     """
-    sources = manifest.header.get("sources", [])
-    starts = [source["start_ns"] for source in sources if source.get("start_ns") is not None]
+    sources = manifest.header.sources
+    starts = [source.start_ns for source in sources if source.start_ns is not None]
     if starts or _own_clocks(manifest.header):
         return min(starts, default=None)
-    told = (event.get("time_ns") for event in manifest.events if event.get("event") == "started")
-    return next((at for at in told if isinstance(at, int)), None)
+    started = manifest.event("started")
+    return started.time_ns if started is not None else None
 
 
 def _course(one: Reduced, reduction: Reduction, step_ns: int, most: int) -> Course:
@@ -169,7 +169,7 @@ def _same(first: Period, second: Period) -> bool:
     return abs(first.period_ns - second.period_ns) <= close
 
 
-def _pairs(header: Mapping[str, Any], parts: Sequence[Reduced]) -> tuple[Association, ...]:
+def _pairs(header: Header, parts: Sequence[Reduced]) -> tuple[Association, ...]:
     """Which sources have large samples at the same time; none if their clocks differ, or they take turns."""
     found = [(one, one.reduction) for one in parts if one.reduction]
     enough = all(reduction.counts.total >= FEWEST for _, reduction in found)
@@ -194,10 +194,5 @@ def _spacing_ns(one: Reduced, reduction: Reduction) -> float:
     return (reduction.end_ns - reduction.begin_ns) / max(1, reduction.counts.total - 1)
 
 
-def _own_clocks(header: Mapping[str, Any]) -> bool:
-    return any(source.get("calibration") for source in header.get("sources", ()))
-
-
-def _clock_step_ns(header: Mapping[str, Any]) -> int:
-    step = (header.get("clock") or {}).get("step_ns")
-    return max(1, int(step)) if isinstance(step, (int, float)) else 1
+def _own_clocks(header: Header) -> bool:
+    return any(source.calibration.name is not None for source in header.sources)

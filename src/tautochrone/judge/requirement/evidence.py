@@ -16,8 +16,8 @@ from tautochrone.experiments.taskset_run import outcomes_of
 from tautochrone.judge.circumstances import ONLY_HOW_MUCH, deployment_name, deployment_words, remote
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.run.folder import Run
-from tautochrone.run.layout import LATENCY, periods_ns
 from tautochrone.run.manifest import Books
+from tautochrone.run.records import LATENCY
 
 Integers = npt.NDArray[np.integer[Any]]
 
@@ -106,7 +106,7 @@ def measure_of(run: Run, measure: str) -> str | None:
     """
     if measure:
         return measure if measure in run.measures else None
-    if not periods_ns(run.manifest.header):
+    if not run.manifest.header.periods_ns:
         return None
     return next((one for one in _ENDS_OF_WORK if one in run.measures), None)
 
@@ -136,8 +136,8 @@ def groups_of(runs: Sequence[Run], measure: str) -> list[Group]:
 
 def _sources(run: Run, measure: str) -> list[Seen]:
     header = run.manifest.header
-    periods = periods_ns(header)
-    described = {one["source"]: one for one in header.get("sources", ())}
+    periods = header.periods_ns
+    described = header.by_number
     reduced = {one.source: one for one in reduce_run(run, measure)}
     cut_off = _cut_off(run)
     found = []
@@ -145,14 +145,14 @@ def _sources(run: Run, measure: str) -> list[Seen]:
         period_ns = periods.get(book.source)
         if period_ns is None and book.source not in reduced:
             continue
-        deadline = described.get(book.source, {}).get("deadline_ns", period_ns)
+        deadline = described[book.source].deadline_ns if book.source in described else None
         found.append(
             Seen(
                 run=run,
                 name=book.name,
                 reduced=reduced.get(book.source),
                 period_ns=period_ns,
-                deadline_ns=deadline if isinstance(deadline, int) and deadline > 0 else period_ns,
+                deadline_ns=deadline if deadline is not None and deadline > 0 else period_ns,
                 missed=max(0, (book.missed or 0) - cut_off.get(book.name, 0)) if period_ns else 0,
                 dropped=book.dropped or 0,
                 known=_is_known(run, book, period_ns),
@@ -184,12 +184,12 @@ def _cut_off(run: Run) -> Mapping[str, int]:
 
 def _key(run: Run) -> str:
     manifest = run.manifest
-    parameters = manifest.header.get("parameters") or manifest.parameters
+    parameters = manifest.header.parameters
     return json.dumps(
         [
             manifest.experiment,
             {name: value for name, value in parameters.items() if name not in ONLY_HOW_MUCH},
-            sorted(set(periods_ns(manifest.header).values())),
+            sorted(set(manifest.header.periods_ns.values())),
             manifest.conditions.get("load"),
             deployment_name(manifest.conditions),
             remote(manifest.conditions),
@@ -205,7 +205,7 @@ def _traits(run: Run) -> dict[str, str]:
     """By what a person tells conditions apart, in words; the load always."""
     manifest = run.manifest
     load = str(manifest.conditions.get("load", "idle"))
-    periods = sorted(set(periods_ns(manifest.header).values()))
+    periods = sorted(set(manifest.header.periods_ns.values()))
     return {
         "load": "idle" if load == "idle" else f"load {load}",
         "deployment": deployment_words(manifest.conditions),

@@ -16,7 +16,7 @@ from tautochrone.experiments.requirement import Requirement
 from tautochrone.judge.requirement.evidence import RESPONSE, Group, Seen, groups_of
 from tautochrone.judge.requirement.judge import Judgement
 from tautochrone.run.folder import Run
-from tautochrone.run.layout import LATENCY
+from tautochrone.run.records import LATENCY
 
 Integers = npt.NDArray[np.integer[Any]]
 Side = Literal["start", "work", ""]
@@ -146,10 +146,8 @@ def _critical(response: Integers, limit_ns: int) -> tuple[Integers, bool]:
 
 def _wanted_ns(seen: Seen) -> int | None:
     assert seen.reduced is not None
-    for one in seen.run.manifest.header.get("sources", ()):
-        if one.get("source") == seen.reduced.source and isinstance(one.get("execution_ns"), int):
-            return int(one["execution_ns"])
-    return None
+    source = seen.run.manifest.header.by_number.get(seen.reduced.source)
+    return source.execution_ns if source is not None else None
 
 
 def _beside_others(seen: Seen, usual_work: float, groups: Sequence[Group]) -> tuple[str, float] | None:

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tautochrone.base.errors import UsageError
-from tautochrone.judge.loops import is_about_a_loop
-from tautochrone.judge.naming import meaning_of
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.judge.tail.source import SourceTail
 from tautochrone.run.folder import Run
@@ -60,8 +58,8 @@ def tails_of(
     return RunTails(
         run=run.id,
         measure=name,
-        meaning=meaning_of(run.manifest.header, name),
-        loop=is_about_a_loop(run.manifest.header) and name == run.measures[0],
+        meaning=run.manifest.header.meaning_of(name),
+        loop=run.manifest.header.is_about_a_loop and name == run.measures[0],
         histogram=run.is_histogram,
         sources=tuple(SourceTail(one, limits, confidence) for one in parts),
     )

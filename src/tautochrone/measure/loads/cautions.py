@@ -8,6 +8,7 @@ from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.loads.kinds import TASKS, THP
 from tautochrone.measure.loads.spec import option
 from tautochrone.run.manifest import Warning as RunWarning
+from tautochrone.run.records import Footer, Header
 
 _LEAST_SHARE = 0.05
 _LEAST_ROOM = 0.05
@@ -20,8 +21,8 @@ DID_NOT_LOAD, HAD_NO_ROOM = "load-did-not-load", "load-had-no-room"
 
 def cautions_of_loads(
     reports: Sequence[Mapping[str, Any]],
-    header: Mapping[str, Any] | None = None,
-    footer: Mapping[str, Any] | None = None,
+    header: Header | None = None,
+    footer: Footer | None = None,
 ) -> list[RunWarning]:
     """What is wrong with each load of a run; nothing where it loaded.
 
@@ -37,7 +38,7 @@ def cautions_of_loads(
             _nothing(name, report)
             or _too_slow(name, report)
             or _no_huge_page(name, report)
-            or _no_cpu_time(name, report, _measuring_ns(report, header or {}, footer or {}))
+            or _no_cpu_time(name, report, _measuring_ns(report, header or Header(), footer or Footer()))
         )
         if caution is not None:
             found.append(caution)
@@ -124,12 +125,12 @@ def _count(report: Mapping[str, Any]) -> int:
     return len(parse_cpu_list(report.get("cpus")) or ())
 
 
-def _measuring_ns(report: Mapping[str, Any], header: Mapping[str, Any], footer: Mapping[str, Any]) -> float:
+def _measuring_ns(report: Mapping[str, Any], header: Header, footer: Footer) -> float:
     """CPU time of the measuring threads on the CPUs of a load."""
     cpus = parse_cpu_list(report.get("cpus"))
-    where = {one.get("source"): one.get("obtained", {}).get("cpu") for one in header.get("sources", ())}
+    where = {one.source: one.obtained.cpu for one in header.sources}
     return sum(
-        float(book.get("cpu_time_ns") or 0)
-        for book in footer.get("books", ())
-        if not cpus or where.get(book.get("source")) in (*cpus, None)
+        float(book.cpu_time_ns or 0)
+        for book in footer.books or ()
+        if not cpus or where.get(book.source) in (*cpus, None)
     )

@@ -6,7 +6,6 @@ from tautochrone.papers.claims.evidence import Place
 from tautochrone.papers.measured import Measurements, matches
 from tautochrone.papers.quantities.general import sources_of
 from tautochrone.run.folder import Run
-from tautochrone.run.layout import periods_ns
 from tautochrone.statistics.difference.sides import Side, Source
 
 
@@ -47,7 +46,7 @@ def repetition(place: Place, measurements: Measurements, number: int) -> Measure
 
 
 def _lost_without_sample(place: Place, run: Run) -> int:
-    periods = periods_ns(run.manifest.header)
+    periods = run.manifest.header.periods_ns
     return sum(
         (book.missed or 0) + (book.dropped or 0)
         for book in run.manifest.books

@@ -136,8 +136,8 @@ def _cost(query: Query, measurements: Measurements, system: str) -> Found:
     found = [
         float(cost)
         for run in measurements.runs_of(query, system)
-        for one in run.manifest.header.get("sources", ())
-        if one.get("name") == wanted and (cost := (one.get("calibration") or {}).get("cost_ns")) is not None
+        for one in run.manifest.header.sources
+        if one.name == wanted and (cost := one.calibration.cost_ns) is not None
     ]
     if not found:
         return Absent(f"The clock {wanted} was not measured.")

@@ -15,7 +15,6 @@ from tautochrone.papers.measured import Measurements, matches
 from tautochrone.papers.quantities.general import Statistic, sources_of
 from tautochrone.papers.value import Absent, Found, Value, ends_of
 from tautochrone.run.folder import Run
-from tautochrone.run.layout import periods_ns
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.dependence import (
@@ -219,7 +218,7 @@ def _counted_of(query: Query, measurements: Measurements, run: Run) -> Counted |
     counts = merge([one.counts for one in sources])
     if not counts.exact:
         return Absent(_BINNED)
-    periods = periods_ns(run.manifest.header)
+    periods = run.manifest.header.periods_ns
     books = [one for one in run.manifest.books if matches(query.source, one.name)]
     scheduled = [one for one in books if one.source in periods]
     missed, dropped = [one.missed for one in scheduled], [one.dropped for one in books]

@@ -1,0 +1,400 @@
+"""What a stream says beside its rows, as typed records: its header, its events, its footer (docs/stream.md).
+
+A part that is not what the page says is refused here, so that readers can rely on it. Keys that this version
+does not know are kept in ``stored``, as everything is that was read.
+"""
+
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+import numpy as np
+from msgspec import Meta, Struct, field
+
+from tautochrone.base.errors import DamagedError
+
+Table = dict[str, Any]
+"""A JSON object as it is stored."""
+
+Count = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+"""A whole number as rows can hold it."""
+
+HISTOGRAM = "histogram"
+LATENCY = "latency_ns"
+"""The measure that tells how late a release was served, in every periodic experiment."""
+
+_COLUMN_TYPES = {"i64": "<i8", "u64": "<u8"}
+
+_Kind = TypeVar("_Kind")
+_Stored = TypeVar("_Stored", bound="Stored")
+
+
+class Settings(Table):
+    """What a thread or the process was asked to be, or was, as the system said it: names and values.
+
+    Which there are depends on the system; those that every reader knows are attributes.
+    """
+
+    def __init__(self, told: object = ()) -> None:
+        """Take a JSON object.
+
+        Raises:
+            ValueError: it is none, or one of the attributes is of another kind.
+        """
+        if told != () and not isinstance(told, dict):
+            raise ValueError("not an object")
+        super().__init__(told or {})
+        _ = self.policy, self.priority, self.cpu
+
+    @property
+    def policy(self) -> str | None:
+        """The scheduling policy."""
+        return self._known("policy", str)
+
+    @property
+    def priority(self) -> int | None:
+        """The priority; None for a policy without one."""
+        return self._known("priority", int)
+
+    @property
+    def cpu(self) -> int | None:
+        """The only CPU that it may run on; None: it is free to run on several."""
+        return self._known("cpu", int)
+
+    def _known(self, name: str, kind: type[_Kind]) -> _Kind | None:
+        value = self.get(name)
+        if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+            raise ValueError(f"'{name}' is {value!r}")
+        return value
+
+
+def converted(told: object, kind: type[_Kind], what: str) -> _Kind:
+    """Make a record of JSON. Keys that it does not know are left out.
+
+    Raises:
+        DamagedError: something is missing or of another kind.
+    """
+    try:
+        return msgspec.convert(told, kind, dec_hook=_settings)
+    except msgspec.ValidationError as error:
+        raise DamagedError(f"{what} can't be read: {error}") from error
+
+
+def _settings(kind: type, told: object) -> object:
+    return kind(told)
+
+
+class Stored(Struct, frozen=True, kw_only=True):
+    """A record that keeps the JSON object that it was made from."""
+
+    stored: Table = field(default_factory=dict, name="")
+
+    @classmethod
+    def of(cls: type[_Stored], told: object) -> _Stored:
+        """Make the record of JSON.
+
+        Raises:
+            DamagedError: it is not what it must be.
+        """
+        record = converted(told, cls, f"the {cls.__name__.lower()}")
+        record.keep(told)
+        return record
+
+    def keep(self, told: Any) -> None:
+        """Keep what it was made from, where it was made as a part of something else."""
+        msgspec.structs.force_setattr(self, "stored", told)
+
+
+class System(Struct, frozen=True):
+    """The operating system."""
+
+    name: str | None = None
+    release: str | None = None
+    version: str | None = None
+    machine: str | None = None
+
+    @property
+    def words(self) -> str:
+        """``Linux 6.1.0``; empty if neither is known."""
+        return " ".join(filter(None, (self.name, self.release)))
+
+
+class Clock(Struct, frozen=True):
+    """A clock as it was calibrated; one without a name is not described."""
+
+    name: str | None = None
+    reported_resolution_ns: Count | None = None
+    step_ns: Count | None = None
+    cost_ns: Count | None = None
+
+    def __post_init__(self) -> None:
+        """See that it is described whole.
+
+        Raises:
+            ValueError: it has a name and no cost, or the other way round.
+        """
+        if (self.name is None) != (self.cost_ns is None):
+            raise ValueError("a clock has a name and a cost")
+
+
+class Epoch(Struct, frozen=True):
+    """Two readings at one instant."""
+
+    monotonic_ns: Count
+    realtime_ns: Count
+
+
+class Schedule(Struct, frozen=True):
+    """The one period of all sources."""
+
+    period_ns: Count | None = None
+
+
+class Column(Struct, frozen=True):
+    """A number of each row."""
+
+    name: str
+    type: str
+    unit: str | None = None
+    meaning: str | None = None
+
+
+class TableDescription(Struct, frozen=True):
+    """What the rows of a table consist of."""
+
+    name: str
+    columns: tuple[Column, ...] = ()
+
+    @property
+    def dtype(self) -> np.dtype[np.void]:
+        """The numpy type of one row, little-endian and without gaps.
+
+        Raises:
+            DamagedError: a column is described in a way this reader does not know.
+        """
+        columns = [(column.name, _COLUMN_TYPES.get(column.type, "")) for column in self.columns]
+        if not columns or not all(name and kind for name, kind in columns):
+            raise DamagedError(f"the header does not describe the columns of table '{self.name}'")
+        try:
+            return np.dtype(columns)
+        except ValueError as error:
+            raise DamagedError(f"the header does not describe table '{self.name}' ({error})") from error
+
+
+class Measure(Struct, frozen=True):
+    """An interval that an experiment is about: ``end - start`` of one row."""
+
+    name: str
+    table: str
+    start: str = field(name="from")
+    end: str = field(name="to")
+    meaning: str | None = None
+
+    @property
+    def words(self) -> str:
+        """What it means; its name, where nothing says so."""
+        return self.meaning or self.name
+
+
+class Thread(Struct, frozen=True, kw_only=True):
+    """A thread that took part in samples, as it was asked to be and as it was."""
+
+    role: str | None = None
+    thread: Count | None = None
+    requested: Settings = field(default_factory=Settings)
+    obtained: Settings = field(default_factory=Settings)
+
+    @property
+    def held_to(self) -> int | None:
+        """The CPU that it was held to, as far as is known; None: it was free to run on any."""
+        return self.obtained.cpu if "cpu" in self.obtained else self.requested.cpu
+
+
+class Source(Thread, frozen=True, kw_only=True):
+    """Who recorded: a measuring thread, a clock, a row."""
+
+    source: Count
+    name: str | None = None
+    what: str | None = None
+    start_ns: Count | None = None
+    period_ns: Count | None = None
+    partners: tuple[Thread, ...] = ()
+    calibration: Clock = Clock()
+    """Of a source that is itself a clock."""
+    nodes: Count | None = None
+    """The masses of a tire that the thread computes."""
+    deadline_ns: Count | None = None
+    execution_ns: Count | None = None
+    offset_ns: Count | None = None
+    work_steps: Count | None = None
+    priority: Count | None = None
+    """Of a task, as it was asked for; so is its CPU."""
+    cpu: Count | None = None
+
+    @property
+    def label(self) -> str:
+        """Its name, or else its number."""
+        return str(self.source) if self.name is None else self.name
+
+
+class Process(Struct, frozen=True):
+    """The settings of the probe's process."""
+
+    requested: Settings = field(default_factory=Settings)
+    obtained: Settings = field(default_factory=Settings)
+
+
+class AbsentRow(Struct, frozen=True):
+    """A row that the system can't give."""
+
+    name: str
+    why: str
+
+
+class TireModel(Struct, frozen=True):
+    """The tire that a run computed."""
+
+    mass_g: Count | None = None
+    radius_mm: Count | None = None
+    drop_mm: Count | None = None
+    stiffness_per_mass: Count | None = None
+    damping_permille: Count | None = None
+    bytes_per_node: Count | None = None
+
+
+class Rehearsal(Struct, frozen=True):
+    """How fast a tire was computed before the start."""
+
+    steps: Count | None = None
+    fastest_ns: Count | None = None
+
+
+class WorkCost(Struct, frozen=True):
+    """What so many steps of calibrated work took on a CPU."""
+
+    cpu: Count | None = None
+    steps: Count = 0
+    lower_quartile_ns: Count = 0
+    median_ns: Count = 0
+    upper_quartile_ns: Count = 0
+
+
+class Header(Stored, frozen=True, kw_only=True):
+    """What a stream says of itself before its rows."""
+
+    stream: Count | None = None
+    program: str | None = None
+    version: str | None = None
+    experiment: str | None = None
+    parameters: Table = field(default_factory=dict)
+    system: System = System()
+    clock: Clock = Clock()
+    epoch: Epoch | None = None
+    schedule: Schedule = Schedule()
+    tables: tuple[TableDescription, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    sources: tuple[Source, ...] = ()
+    process: Process = field(default_factory=Process)
+    absent: tuple[AbsentRow, ...] = ()
+    model: TireModel = TireModel()
+    rehearsal: Rehearsal = Rehearsal()
+    work_costs: tuple[WorkCost, ...] = ()
+
+    @property
+    def is_histogram(self) -> bool:
+        """Whether the run kept a histogram instead of samples."""
+        return any(table.name == HISTOGRAM for table in self.tables)
+
+    @property
+    def periods_ns(self) -> dict[int, int]:
+        """The period of each source's releases: its own, or else that of the schedule.
+
+        A source without one is left out; an experiment without a schedule has none at all.
+        """
+        common = self.schedule.period_ns
+        periods = {one.source: common if one.period_ns is None else one.period_ns for one in self.sources}
+        return {source: period for source, period in periods.items() if period is not None and period > 0}
+
+    @property
+    def by_number(self) -> dict[int, Source]:
+        """The sources by their numbers."""
+        return {one.source: one for one in self.sources}
+
+    def meaning_of(self, measure: str) -> str:
+        """What a measure means; its name, where nothing says so."""
+        return next((one.words for one in self.measures if one.name == measure), measure)
+
+    @property
+    def is_about_a_loop(self) -> bool:
+        """Whether the run tells how late the cycles of a loop begin: periodic, and about that first.
+
+        An error of the period, a response time or an interrupt latency says nothing of that kind by itself.
+        """
+        return bool(self.periods_ns) and [one.name for one in self.measures[:1]] == [LATENCY]
+
+
+class SourceCounts(Struct, frozen=True):
+    """The book of one source as the footer states it."""
+
+    source: Count
+    completed: Count | None = None
+    recorded: Count | None = None
+    released: Count | None = None
+    missed: Count | None = None
+    dropped: Count | None = None
+    overruns: Count | None = None
+    rested: Count | None = None
+    warmup: Count | None = None
+    cpu_time_ns: Count | None = None
+
+
+class Footer(Stored, frozen=True, kw_only=True):
+    """What a stream says after its rows."""
+
+    ended: str | None = None
+    reason: str | None = None
+    books: tuple[SourceCounts, ...] | None = None
+    clock: Clock = Clock()
+
+
+class SourceProgress(Struct, frozen=True):
+    """How far a source is."""
+
+    source: Count = -1
+    completed: Count = 0
+    missed: Count | None = None
+    worst_ns: Count | None = None
+    last_ns: Count | None = None
+
+
+class Progress(Struct, frozen=True):
+    """The event ``progress``: how far the run is."""
+
+    sources: tuple[SourceProgress, ...] = ()
+
+
+class Dropped(Struct, frozen=True):
+    """The event ``dropped``: rows that were lost."""
+
+    source: Count
+    rows: Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+
+class WorkCalibrated(Struct, frozen=True):
+    """The event ``work-calibrated``: what work took after the run."""
+
+    costs: tuple[WorkCost, ...] = ()
+
+
+class Event(Stored, frozen=True, kw_only=True):
+    """Something that happened during a run; `told` has what is particular about its kind."""
+
+    event: str = ""
+    time_ns: Count | None = None
+
+    def told(self, kind: type[_Kind]) -> _Kind:
+        """What the event tells, as a record of its kind.
+
+        Raises:
+            DamagedError: it is not what such an event tells.
+        """
+        return converted(self.stored, kind, f"the event '{self.event}'")
