@@ -5,7 +5,7 @@ from typing import Any
 
 from tautochrone.base.options import Value
 from tautochrone.experiments import Given
-from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import PlanDocument
 from tautochrone.middleware import question, verbs
 
 
@@ -19,7 +19,7 @@ def grid_of(
     typed: Mapping[str, Any],
     ends: Mapping[str, Sequence[Value]],
     axes: Mapping[str, str | None] | None = None,
-) -> Document:
+) -> PlanDocument:
     """The plan that the verb carries out."""
     return question.document_of(f"middleware-{verb}", {**options_typed(verb, **typed), **ends}, axes or {})
 

@@ -7,7 +7,7 @@ import pytest
 from tautochrone.base.errors import UsageError
 from tautochrone.measure.campaign.agenda import make_agenda, with_options
 from tautochrone.measure.campaign.campaign import key_of
-from tautochrone.measure.document.document import Document, parse, read
+from tautochrone.measure.document.document import PlanDocument, parse, read
 from tautochrone.measure.document.expand import Point, expand, override
 from tautochrone.run.store import Store
 from where import ROOT
@@ -239,7 +239,7 @@ def test_a_plan_that_can_not_be_read_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_every_example_is_a_plan(path: Path, tmp_path: Path) -> None:
-    document: Document = read(path)
+    document: PlanDocument = read(path)
     agenda = make_agenda(document, Store(tmp_path))
     assert len(agenda.slots) == len(agenda.points) * document.repetitions
 

@@ -26,7 +26,7 @@ from tautochrone.measure.campaign.agenda import Agenda, make_agenda
 from tautochrone.measure.campaign.campaign import condition, open_campaign
 from tautochrone.measure.campaign.carry_out import Outcome
 from tautochrone.measure.campaign.outlook import CampaignOutlook
-from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.lab.at_once import carry_out_at_once, see_independent, survey
 from tautochrone.measure.lab.crew import Crew
 from tautochrone.measure.lab.matrix import Machine, document_of, loads_of, machine_of, machines_of
@@ -122,11 +122,11 @@ def test_what_can_not_be_is_refused(tmp_path: Path, options: list[str], message:
     assert not (tmp_path / "store").exists()
 
 
-def matrix(*machines: Machine) -> Document:
+def matrix(*machines: Machine) -> PlanDocument:
     return document_of(machines, ["idle", "fork"], OPTIONS)
 
 
-def measure_some(store: Store, document: Document) -> Agenda:
+def measure_some(store: Store, document: PlanDocument) -> Agenda:
     """Sealed runs of what stands in `WORST`; the rest was refused."""
     agenda = make_agenda(document, store)
     points = tuple(agenda.points.values())
@@ -207,7 +207,7 @@ def test_the_page_has_the_matrix_its_runs_and_how_to_have_one_cell_again(
     assert (tmp_path / "one.html").read_text()[:15] == text[:15]
 
 
-def here(duration: str, *loads: str) -> Document:
+def here(duration: str, *loads: str) -> PlanDocument:
     """The same on this machine: a plan that several processes can carry out without a guest."""
     words = policy_options()[1:]
     options: dict[str, Any] = {"period": "1ms", "duration": duration, "policy": words[0]}
@@ -215,7 +215,7 @@ def here(duration: str, *loads: str) -> Document:
     return replace(document, axes={**document.axes, "systems": ("local",)}, grid="")
 
 
-def carry_out(document: Document, store: Store, crew: Crew, log: list[str] | None = None) -> Outcome:
+def carry_out(document: PlanDocument, store: Store, crew: Crew, log: list[str] | None = None) -> Outcome:
     agenda = make_agenda(document, store)
     found = survey(document, list(agenda.points.values()), crew)
     assert not found.refused

@@ -11,7 +11,7 @@ from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.experiments import EXPERIMENTS, Options
 from tautochrone.measure.campaign.refusals import refusals, see_meant
 from tautochrone.measure.cell import Load
-from tautochrone.measure.document.document import Document, parse
+from tautochrone.measure.document.document import PlanDocument, parse
 from tautochrone.measure.document.expand import Point, expand
 from tautochrone.measure.document.require import requirements
 from tautochrone.measure.document.stored import from_stored, to_stored
@@ -275,7 +275,7 @@ def test_a_mistake_in_a_plan_is_told_with_its_place(change: str, line: int, mess
     assert "--" not in str(refused.value) + refused.value.advice
 
 
-def latency_plan(lines: str) -> tuple[Document, tuple[Point, ...]]:
+def latency_plan(lines: str) -> tuple[PlanDocument, tuple[Point, ...]]:
     document = parse(f'[[experiment]]\nname = "middleware-latency"\n{lines}', Path("p.plan.toml"))
     return document, expand(document)
 

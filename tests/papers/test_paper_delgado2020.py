@@ -16,7 +16,7 @@ from tautochrone.answer.charts.theme import PAGE
 from tautochrone.experiments.taskset_outcome import Jobs, Outcome, assess
 from tautochrone.machine.tree import LocalFiles
 from tautochrone.measure.campaign.sites import site_of
-from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.document import read as read_plan
 from tautochrone.measure.document.expand import Point, expand
 from tautochrone.papers.claims.ask import ask
@@ -42,7 +42,7 @@ def paper() -> Paper:
     return read("delgado2020")
 
 
-def plan(kind: str = "") -> Document:
+def plan(kind: str = "") -> PlanDocument:
     return read_plan(Path(str(files("tautochrone.papers") / f"delgado2020{kind}.plan.toml")))
 
 

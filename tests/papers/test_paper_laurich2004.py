@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from reproductions import Made, Samples, measured
-from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.document import read as read_plan
 from tautochrone.papers.claims.ask import ask
 from tautochrone.papers.document import Paper, Query, Table
@@ -33,7 +33,7 @@ def paper() -> Paper:
     return read("laurich2004")
 
 
-def plan(name: str) -> Document:
+def plan(name: str) -> PlanDocument:
     return read_plan(Path(str(files("tautochrone.papers") / f"{name}.plan.toml")))
 
 

@@ -12,7 +12,7 @@ from tautochrone.measure.campaign.campaign import begin, key_of
 from tautochrone.measure.campaign.estimate import Forecast, may_end_early
 from tautochrone.measure.campaign.order import arrange
 from tautochrone.measure.campaign.outlook import STOPPED_AT_A_MISS, CampaignOutlook
-from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import Point, expand
 from tautochrone.measure.document.stored import from_stored, to_stored
 from tautochrone.run.facts import CpuFacts, Facts
@@ -106,7 +106,7 @@ def test_the_pretest_has_many_threads_and_on_large_machines_more() -> None:
 
 def grid_document(
     nodes: str = "4,8,400", threads: str = "1,2,6", policies: tuple[str, ...] = ("fifo",)
-) -> Document:
+) -> PlanDocument:
     grid = fast_grid(parse_nodes(nodes), threads, (1, 2), policies, COMMON)
     return document_of(grid, {}, seed=3)
 
@@ -151,11 +151,11 @@ def test_a_grid_that_a_run_kept_is_the_same_plan() -> None:
         from_stored({"kind": "tire-fast"})
 
 
-def points_of(document: Document) -> dict[tuple[int, int], Point]:
+def points_of(document: PlanDocument) -> dict[tuple[int, int], Point]:
     return {(int(p.options["nodes"]), int(p.options["threads"])): p for p in expand(document)}
 
 
-def hard(nodes: str = "1000..8000/1000", threads: str = "1,2") -> Document:
+def hard(nodes: str = "1000..8000/1000", threads: str = "1,2") -> PlanDocument:
     grid = map_grid(parse_nodes(nodes), threads, (1, 2), ("fifo",), COMMON, soft=False)
     return document_of(grid, {}, seed=3)
 

@@ -16,7 +16,7 @@ from tautochrone.campaign.figures import figures
 from tautochrone.campaign.results import CampaignResults, gather_results
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda
 from tautochrone.measure.campaign.campaign import condition, open_campaign
-from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import PlanDocument
 from tautochrone.run.store import Store
 from tautochrone.tire import grid_charts
 from tautochrone.tire.grid_charts import class_of
@@ -83,12 +83,12 @@ def test_policies_are_compared_where_both_were_measured() -> None:
     assert (several.longer, several.shorter) == (1, 1)
 
 
-def map_document(*, soft: bool, repetitions: int = 1) -> Document:
+def map_document(*, soft: bool, repetitions: int = 1) -> PlanDocument:
     grid = map_grid(NODES, "1,2", (1, 2), ("fifo",), Common("semaphore", "10ms", "1s"), soft=soft)
     return document_of(grid, {}, repetitions, seed=5)
 
 
-def measure_map(store: Store, document: Document, share: float = 1.0) -> Agenda:
+def measure_map(store: Store, document: PlanDocument, share: float = 1.0) -> Agenda:
     """Sealed runs of this share of a grid's slots, in their order."""
     agenda = make_agenda(document, store)
     soft = document.entries[0].options["overrun"] == ("skip",)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tautochrone.measure.campaign.outlook import CampaignOutlook
     from tautochrone.measure.campaign.sites import Sites
     from tautochrone.measure.cell import Cell
-    from tautochrone.measure.document.document import Document
+    from tautochrone.measure.document.document import PlanDocument
     from tautochrone.run.store import Store
 
     Reporter = Callable[[Agenda, Outcome, Store, Console, "Wanted"], int]
@@ -61,7 +61,7 @@ class Wanted:
 
 
 def carry_through(
-    document: Document, store: Path | None, wanted: Wanted, report: Reporter | None = None
+    document: PlanDocument, store: Path | None, wanted: Wanted, report: Reporter | None = None
 ) -> None:
     """Measure what is left of a plan, and report on all of it.
 
@@ -103,7 +103,7 @@ def carry_through(
         raise typer.Exit(code)
 
 
-def carry_grid(document: Document, typed: Typed) -> None:
+def carry_grid(document: PlanDocument, typed: Typed) -> None:
     """Measure what is left of a plan that a verb made, and report on all of it, as `carry_through` does."""
     wanted = Wanted(typed.again, typed.dry_run, typed.as_json, typed.out, typed.open_it)
     carry_through(document, typed.store, wanted)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from tautochrone.base.options import Options
-    from tautochrone.measure.document.document import Document
+    from tautochrone.measure.document.document import PlanDocument
 
 _TYPES: dict[str, Any] = {"flag": bool, "count": int | None, "file": Path | None}
 """What a value is read as; all others are texts, which the probe or the lab reads."""
@@ -109,7 +109,7 @@ class Typed:
     store: Path | None = None
 
 
-def planned(document: Document, given: Given) -> Document:
+def planned(document: PlanDocument, given: Given) -> PlanDocument:
     """Return the plan with the repetitions and the seed that were typed.
 
     Raises:

@@ -6,7 +6,7 @@ from pathlib import Path
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import suggestion
 from tautochrone.experiments import EXPERIMENTS, Value
-from tautochrone.measure.document.document import USUAL, Document, Entry, Exclusion
+from tautochrone.measure.document.document import USUAL, Entry, Exclusion, PlanDocument
 
 POLICIES = ("fifo", "rr", "other")
 
@@ -20,7 +20,7 @@ def grid_document(
     *,
     name: str = "",
     exclusions: Sequence[Mapping[str, tuple[str, ...]]] = (),
-) -> Document:
+) -> PlanDocument:
     """The plan that measures the grid once, in randomised order.
 
     Args:
@@ -31,7 +31,7 @@ def grid_document(
         exclusions: combinations that are left out.
     """
     known = EXPERIMENTS[experiment].known
-    return Document(
+    return PlanDocument(
         path=Path(),
         text="",
         title=title,

@@ -8,11 +8,19 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.base.words import suggestion
 from tautochrone.experiments import EXPERIMENTS, Given, Option, Value
-from tautochrone.experiments.middleware import BOTH, PLACES
-from tautochrone.measure.document.document import Document
+from tautochrone.experiments.middleware import BOTH, FREE, PLACES
+from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.grid import chosen_of, grid_document
 from tautochrone.measure.ranges import parse_counts
-from tautochrone.target.middleware import DIRECTIONS, SEQUENCES, TRANSPORTS, TYPES
+from tautochrone.target.middleware import (
+    DIRECTIONS,
+    FOOTPRINT,
+    LATENCY,
+    SEQUENCES,
+    THROUGHPUT,
+    TRANSPORTS,
+    TYPES,
+)
 from tautochrone.target.target import Target
 
 ALL = "all"
@@ -28,7 +36,7 @@ _LONGEST, _MOST_LENGTHS = 4_194_304, 24
 
 def document_of(
     experiment: str, options: Mapping[str, Sequence[Value]], axes: Mapping[str, str | None]
-) -> Document:
+) -> PlanDocument:
     """The plan that measures the grid in randomised blocks.
 
     Args:

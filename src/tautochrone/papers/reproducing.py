@@ -28,7 +28,7 @@ from tautochrone.measure.campaign.carry_out import Outcome
 from tautochrone.measure.campaign.estimate import long_duration
 from tautochrone.measure.campaign.outlook import CampaignOutlook
 from tautochrone.measure.campaign.reasons import joined, just_tried
-from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import override
 from tautochrone.papers.document import Paper
 from tautochrone.papers.read import read
@@ -69,7 +69,7 @@ def list_papers(*, as_json: bool) -> None:
     )
 
 
-def _show_agendas(documents: Sequence[Document], order: "Order") -> None:
+def _show_agendas(documents: Sequence[PlanDocument], order: "Order") -> None:
     """What would be measured, of each paper."""
     place = open_store(order.store, mend=False)
     at_once = order.wanted.at_once or 1
@@ -85,7 +85,7 @@ def _show_agendas(documents: Sequence[Document], order: "Order") -> None:
         show_agenda(console, agenda, at_once)
 
 
-def _tell_rest(documents: Sequence[Document], store: Path | None) -> None:
+def _tell_rest(documents: Sequence[PlanDocument], store: Path | None) -> None:
     """After Ctrl-C: the papers whose turn did not come."""
     place = open_store(store, mend=False)
     left = [one for one in (make_agenda(document, place) for document in documents) if one.ahead]
@@ -139,7 +139,7 @@ class Way:
     on: tuple[str, ...] = ()
     repetitions: int | None = None
 
-    def document(self, paper: Paper) -> Document:
+    def document(self, paper: Paper) -> PlanDocument:
         """What is to be measured of a paper.
 
         Raises:
@@ -239,7 +239,7 @@ def reproduce_papers(names: Sequence[str], order: Order) -> None:
         raise typer.Exit(told.code)
 
 
-def _carry_through(paper: Paper, document: Document, order: Order, told: Told, *, alone: bool) -> None:
+def _carry_through(paper: Paper, document: PlanDocument, order: Order, told: Told, *, alone: bool) -> None:
     """One paper. Of several, its troubles are told and kept."""
     folder = order.out if alone or order.out is None else order.out / paper.name
 

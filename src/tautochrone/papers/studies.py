@@ -8,7 +8,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.words import suggestion
 from tautochrone.measure.campaign.estimate import point_s
 from tautochrone.measure.document.deployed import meaning_of
-from tautochrone.measure.document.document import Document, read
+from tautochrone.measure.document.document import PlanDocument, read
 from tautochrone.measure.document.expand import expand
 from tautochrone.papers.document import Paper
 
@@ -30,7 +30,7 @@ def chosen(words: list[str]) -> tuple[str, ...]:
     return NAMES if ALL in words else tuple(dict.fromkeys(words))
 
 
-def plan_of(name: str, *, quick: bool) -> Document:
+def plan_of(name: str, *, quick: bool) -> PlanDocument:
     """The plan that measures a study anew, at its own length or shortened."""
     return _of(name, read(plan_path(name, quick=quick)))
 
@@ -40,7 +40,7 @@ def plan_path(name: str, *, quick: bool) -> Path:
     return Path(str(files("tautochrone.papers") / f"{name}{'.quick' if quick else ''}.plan.toml"))
 
 
-def own_plan(paper: Paper, path: Path) -> Document:
+def own_plan(paper: Paper, path: Path) -> PlanDocument:
     """A plan that somebody wrote in place of it; its experiments are known by their titles.
 
     Raises:
@@ -67,11 +67,11 @@ def titles_asked(paper: Paper) -> frozenset[str]:
     return frozenset(query.of for query in queries)
 
 
-def expected_s(document: Document) -> float:
+def expected_s(document: PlanDocument) -> float:
     """How long a plan takes by what its experiments say of themselves, on systems like this machine."""
     points = expand(document, lambda name: meaning_of(name, document.path.parent))
     return document.repetitions * sum(point_s(point) for point in points)
 
 
-def _of(name: str, document: Document) -> Document:
+def _of(name: str, document: PlanDocument) -> PlanDocument:
     return replace(document, paper=name)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_rate, parse_duration_ns, parse_period_ns
 from tautochrone.experiments import Value
-from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.grid import chosen_of, grid_document
 from tautochrone.measure.ranges import ascending, parse_counts, parts, range_of, values
 
@@ -176,7 +176,7 @@ def usual_map(solver: str) -> Usual:
 
 def document_of(
     grid: TireGrid, axes: Mapping[str, str | None], repetitions: int = 1, seed: int | None = None
-) -> Document:
+) -> PlanDocument:
     """The plan that measures the grid in randomised blocks.
 
     Args:

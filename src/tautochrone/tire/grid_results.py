@@ -20,7 +20,7 @@ from tautochrone.judge.tire_run import deadline_misses, miss_bound, real_fast
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.campaign import CONDITION, GRID
 from tautochrone.measure.campaign.reasons import NOT_YET
-from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import Point
 from tautochrone.measure.document.stored import from_stored
 from tautochrone.run.folder import Run
@@ -182,8 +182,8 @@ def map_trial(run: Run) -> MapTrial:
 
 
 def _is_too_slow(manifest: Manifest) -> bool:
-    rehearsed_ns = (manifest.header.get("rehearsal") or {}).get("fastest_ns")
-    period_ns = (manifest.header.get("schedule") or {}).get("period_ns")
+    rehearsed_ns = manifest.header.rehearsal.fastest_ns
+    period_ns = manifest.header.schedule.period_ns
     if rehearsed_ns is None or period_ns is None:
         return False
     steps_ns = [one.minimum_ns for one in manifest.extremes if one.measure == _STEP]
@@ -379,7 +379,7 @@ def _names(traits: Sequence[_Traits]) -> list[str]:
     return [", ".join(one for one, told in zip(own, differ, strict=True) if told) for own in traits]
 
 
-def _thread_names(document: Document, manifest: Manifest) -> dict[int, str]:
+def _thread_names(document: PlanDocument, manifest: Manifest) -> dict[int, str]:
     """As a machine of the grid has it, for the CPUs that the threads were to use."""
     facts = manifest.known
     listed = str(document.entries[0].options.get("cpus", ("",))[0])

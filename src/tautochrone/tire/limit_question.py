@@ -16,7 +16,7 @@ from tautochrone.base.units import (
     parse_share,
 )
 from tautochrone.experiments import Value
-from tautochrone.machine.deployment.deployment import Deployment
+from tautochrone.machine.deployment import Deployment
 from tautochrone.measure.cell import IDLE, Load
 
 _NS_PER_S = 1_000_000_000

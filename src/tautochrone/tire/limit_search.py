@@ -15,7 +15,6 @@ from typing import Any
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.base.words import plural
 from tautochrone.experiments import EXPERIMENTS, Given, Value
-from tautochrone.machine.facts import Facts
 from tautochrone.machine.tree import Tree
 from tautochrone.measure.campaign.campaign import FINISHED, same_system
 from tautochrone.measure.cell import Cell
@@ -23,7 +22,9 @@ from tautochrone.measure.outlook import Outlook
 from tautochrone.measure.trial import refusal_of
 from tautochrone.measure.trials import Begin, Site, make_trials
 from tautochrone.run.catalogue import Entry, catalogue
+from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
+from tautochrone.run.manifest import MEASURING, SEALED
 from tautochrone.run.named import latest_named, one_named
 from tautochrone.run.store import Store
 from tautochrone.target.target import Target

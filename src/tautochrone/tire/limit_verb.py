@@ -18,8 +18,7 @@ from tautochrone.command.verbs import OF_GRID, Typed, quick, verb_of
 from tautochrone.experiments import Given, Option
 from tautochrone.measure.grid import chosen_of
 from tautochrone.tire.grid_question import chosen_threads
-from tautochrone.tire.limit_question import question_of
-from tautochrone.tire.limit_search import Wish
+from tautochrone.tire.limit_question import Wish, question_of
 from tautochrone.tire.verbs import CPUS, SOLVER, TABLE, THREADS, team_of
 
 if TYPE_CHECKING:

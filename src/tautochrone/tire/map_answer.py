@@ -9,8 +9,7 @@ from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.base.words import listed, plural
 from tautochrone.statistics.quantiles import CONFIDENCE
-from tautochrone.tire.grid_judge import Boundary, MapCell, boundaries
-from tautochrone.tire.grid_results import Field, TireResults, tire_kind
+from tautochrone.tire.grid_results import Boundary, Field, MapCell, TireResults, boundaries, tire_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -108,7 +108,7 @@ def point_of(run: Run) -> ModelPoint | None:
         counts.append(tuple(None if one is None else one / len(thread) for one in (taken, slept)))
     if not steps:
         return None
-    masses, reading_ns, forces_ns, integration_ns, writing_ns, meeting_ns = map(
+    mean_masses, reading_ns, forces_ns, integration_ns, writing_ns, meeting_ns = map(
         fmean, zip(*means, strict=True)
     )
     switches, blocked = (
@@ -122,7 +122,7 @@ def point_of(run: Run) -> ModelPoint | None:
         policy=what.policy,
         repetition=int((run.manifest.conditions.get("plan") or {}).get("repetition") or 1),
         apart=len(set(what.cpus)) > 1 or (None in what.cpus and what.threads > 1),
-        masses=masses,
+        masses=mean_masses,
         steps=min(steps),
         reading_ns=reading_ns,
         forces_ns=forces_ns,

@@ -37,7 +37,7 @@ from tautochrone.tire.grid_question import (
 if TYPE_CHECKING:
     from tautochrone.command.beside import Beside
     from tautochrone.experiments.tire_threads import ThreadCount
-    from tautochrone.measure.document.document import Document
+    from tautochrone.measure.document.document import PlanDocument
     from tautochrone.tire.grid_question import TireGrid
 
 # What the verbs of `tauto tire` share: options, the CPUs that threads run on, and measuring a grid.
@@ -134,7 +134,7 @@ def measure_grid(grid: TireGrid, typed: Typed) -> None:
     carry_grid(plan_of(grid, typed), typed)
 
 
-def plan_of(grid: TireGrid, typed: Typed) -> Document:
+def plan_of(grid: TireGrid, typed: Typed) -> PlanDocument:
     """The grid as a plan; what is left out of it is told.
 
     Raises:

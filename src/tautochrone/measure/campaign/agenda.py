@@ -18,7 +18,7 @@ from tautochrone.measure.campaign.campaign import (
 from tautochrone.measure.campaign.order import Slot, arrange, draw_seed
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.document.deployed import meaning_of
-from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import Point, expand
 from tautochrone.measure.document.require import Required, requirements
 from tautochrone.measure.lab.matrix import MATRIX
@@ -38,7 +38,7 @@ class Agenda:
         required: of the points, by key.
     """
 
-    document: Document
+    document: PlanDocument
     points: Mapping[str, Point]
     campaign: Campaign
     slots: tuple[Slot, ...]
@@ -87,7 +87,7 @@ class Agenda:
         return _agenda(self.document, tuple(self.points.values()), None)
 
 
-def make_agenda(document: Document, store: Store, *, again: bool = False) -> Agenda:
+def make_agenda(document: PlanDocument, store: Store, *, again: bool = False) -> Agenda:
     """Expand a plan and see how far it is.
 
     Args:
@@ -107,7 +107,7 @@ def make_agenda(document: Document, store: Store, *, again: bool = False) -> Age
     return _agenda(document, points, None if again else found)
 
 
-def plan_key(document: Document) -> str:
+def plan_key(document: PlanDocument) -> str:
     """What tells its campaigns from those of any other plan."""
     points = expand(document, lambda name: meaning_of(name, document.path.parent))
     return key_of(points, document.order, document.seed)
@@ -129,7 +129,7 @@ def other_system(agenda: Agenda, store: Store, facts: Mapping[str, Mapping[str, 
     return None
 
 
-def with_options(document: Document, repetitions: int | None, seed: int | None) -> Document:
+def with_options(document: PlanDocument, repetitions: int | None, seed: int | None) -> PlanDocument:
     """The plan with what was said on the command line.
 
     Raises:
@@ -146,7 +146,7 @@ def with_options(document: Document, repetitions: int | None, seed: int | None) 
     )
 
 
-def _agenda(document: Document, points: Sequence[Point], found: Campaign | None) -> Agenda:
+def _agenda(document: PlanDocument, points: Sequence[Point], found: Campaign | None) -> Agenda:
     campaign = found
     if campaign is None:
         seed = draw_seed() if document.seed is None else document.seed

@@ -16,7 +16,7 @@ from typing import Any
 from tautochrone.base.errors import StoreError, TautoError
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.document.deployed import meaning_of
-from tautochrone.measure.document.document import Document, Order
+from tautochrone.measure.document.document import Order, PlanDocument
 from tautochrone.measure.document.expand import MEANING, Deployed, Point, expand
 from tautochrone.measure.document.require import REQUIRE, Required, stored
 from tautochrone.measure.document.stored import from_stored, to_stored
@@ -149,7 +149,7 @@ def open_campaign(store: Store, name: str) -> Campaign:
 
 def condition(
     campaign: Campaign,
-    document: Document,
+    document: PlanDocument,
     points: Sequence[Point],
     point: Point,
     slot: Slot,

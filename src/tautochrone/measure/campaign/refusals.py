@@ -7,7 +7,7 @@ from tautochrone.experiments import EXPERIMENTS, Given
 from tautochrone.experiments.experiment import options_named_in, without_dashes
 from tautochrone.experiments.tasks import TASKS
 from tautochrone.measure.cell import Load
-from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import Point, place_of
 from tautochrone.measure.loads.kinds import TAKES_THE_REST
 from tautochrone.measure.loads.spec import with_option
@@ -39,7 +39,7 @@ def refusals(points: Sequence[Point], target: Target) -> dict[str, TautoError]:
 
 
 def as_keys_of(
-    document: Document, points: Sequence[Point], refused: Mapping[str, TautoError]
+    document: PlanDocument, points: Sequence[Point], refused: Mapping[str, TautoError]
 ) -> dict[str, TautoError]:
     """The same refusals; what would be permitted is told as options, which a plan's file has as keys."""
     if document.grid:
@@ -74,7 +74,7 @@ def _where_its_server_is(point: Point) -> tuple[str, ...]:
 
 
 def see_meant(
-    document: Document, points: Sequence[Point], refused: Mapping[str, TautoError], target: Target
+    document: PlanDocument, points: Sequence[Point], refused: Mapping[str, TautoError], target: Target
 ) -> None:
     """Tell what the probe refuses because the plan says it wrong, from what this system does not have.
 
@@ -118,7 +118,9 @@ def load_refusals(points: Sequence[Point], target: Target) -> dict[str, TautoErr
     return {key: error for key, error in found.items() if error is not None}
 
 
-def see_loads_meant(document: Document, points: Sequence[Point], refused: Mapping[str, TautoError]) -> None:
+def see_loads_meant(
+    document: PlanDocument, points: Sequence[Point], refused: Mapping[str, TautoError]
+) -> None:
     """A load's value that is refused is a mistake of the plan; that a load is not to be had here is none.
 
     Raises:
@@ -145,7 +147,7 @@ def _try_load(target: Target, load: Load) -> TautoError | None:
     return None
 
 
-def _place(document: Document, point: Point, message: str) -> tuple[str | int, ...]:
+def _place(document: PlanDocument, point: Point, message: str) -> tuple[str | int, ...]:
     """Where the first option that the message names is written."""
     own: tuple[str | int, ...] = ("experiment", point.entry)
     for name in options_named_in(message):

@@ -16,7 +16,7 @@ from tautochrone.measure.campaign.refusals import (
     see_meant,
 )
 from tautochrone.measure.document.deployed import deployment_of, same_here
-from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import Point, is_planned
 from tautochrone.target.middleware import TRANSPORT
 from tautochrone.target.open import open_target
@@ -40,7 +40,7 @@ class Sites:
     deployed_otherwise: frozenset[str] = frozenset()
 
 
-def open_sites(document: Document, points: Sequence[Point], stack: ExitStack) -> Sites:
+def open_sites(document: PlanDocument, points: Sequence[Point], stack: ExitStack) -> Sites:
     """Open the systems of these points, and find out what they refuse before anything is measured.
 
     Args:
@@ -78,7 +78,7 @@ def _able(points: Sequence[Point], refused: Mapping[str, TautoError]) -> list[Po
 
 
 def site_of(
-    target: Target, document: Document, points: Sequence[Point], refused: dict[str, TautoError]
+    target: Target, document: PlanDocument, points: Sequence[Point], refused: dict[str, TautoError]
 ) -> Site:
     """What is known of one system before anything is measured on it.
 
@@ -104,7 +104,7 @@ def site_of(
 
 
 def _the_same_here(
-    document: Document, points: Sequence[Point], same: Mapping[str, tuple[str, str]]
+    document: PlanDocument, points: Sequence[Point], same: Mapping[str, tuple[str, str]]
 ) -> dict[str, TautoError]:
     """Points that would be measured twice, since this machine has one deployment under two names.
 
@@ -121,7 +121,7 @@ def _the_same_here(
     return found
 
 
-def _see_meant(document: Document, points: Sequence[Point], sites: Sites) -> None:
+def _see_meant(document: PlanDocument, points: Sequence[Point], sites: Sites) -> None:
     """A value that every system and transport refuses is a mistake of the plan; one that some take is not."""
     able = _able(points, sites.refused)
     taken = {(point.entry, point.varied) for point in able}

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.words import suggestion
 from tautochrone.machine.deployment import NAMES, Deployment, built_in, choose, own_files, read_deployment
 from tautochrone.machine.tree import Files, Tree
-from tautochrone.measure.document.document import suggestion
 from tautochrone.measure.document.expand import AS_IS, Deployed
 
 

@@ -80,7 +80,7 @@ class Exclusion:
 
 
 @dataclass(frozen=True)
-class Document:
+class PlanDocument:
     """A plan as it is written, checked in itself.
 
     Attributes:
@@ -127,7 +127,7 @@ class Document:
         return toml.mistake(self.path, self.text, place, message, advice)
 
 
-def read(path: Path) -> Document:
+def read(path: Path) -> PlanDocument:
     """Read a plan.
 
     Raises:
@@ -137,7 +137,7 @@ def read(path: Path) -> Document:
     return _document(text, table, path)
 
 
-def parse(text: str, path: Path) -> Document:
+def parse(text: str, path: Path) -> PlanDocument:
     """Read the text of a plan; the path is for messages, and for what lies beside it.
 
     Raises:
@@ -146,7 +146,7 @@ def parse(text: str, path: Path) -> Document:
     return _document(text, toml.parse_toml(text, str(path), _ADVICE), path)
 
 
-def _document(text: str, table: Mapping[str, Any], path: Path) -> Document:
+def _document(text: str, table: Mapping[str, Any], path: Path) -> PlanDocument:
     if "task" in table and "experiment" not in table:
         raise UsageError(
             f"'{path}' is a task set, and this verb takes a plan",
@@ -162,7 +162,7 @@ class _Reader(toml.TomlReader):
         super().__init__(text, path)
         self._path = path
 
-    def document(self, table: Mapping[str, Any]) -> Document:
+    def document(self, table: Mapping[str, Any]) -> PlanDocument:
         self._only(table, _OF_PLAN, (), "a plan")
         defaults = self._defaults(table.get("defaults", {}))
         entries = tuple(
@@ -175,7 +175,7 @@ class _Reader(toml.TomlReader):
         self._see_used(defaults, entries)
         seed = self._whole(table, "seed", (), range(_MOST_SEED + 1)) if "seed" in table else None
         title = self._line(table, "title", ()) if "title" in table else self._path.name.partition(".")[0]
-        return Document(
+        return PlanDocument(
             path=self._path,
             text=self._text,
             title=title,

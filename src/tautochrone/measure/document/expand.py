@@ -18,7 +18,7 @@ from tautochrone.experiments import EXPERIMENTS, Value
 from tautochrone.experiments.experiment import Experiment, Prepared, without_dashes
 from tautochrone.experiments.tire_threads import condition as team_condition
 from tautochrone.measure.cell import Load
-from tautochrone.measure.document.document import AXES, Document, Entry, Exclusion
+from tautochrone.measure.document.document import AXES, Entry, Exclusion, PlanDocument
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.target.address import read_address
 
@@ -97,11 +97,11 @@ class Point:
 
 
 def override(
-    document: Document,
+    document: PlanDocument,
     systems: Sequence[str] = (),
     deployments: Sequence[str] = (),
     loads: Sequence[str] = (),
-) -> Document:
+) -> PlanDocument:
     """The plan on other systems, under other deployments or loads, for all of its experiments.
 
     What it leaves out that is then not there any more is no mistake.
@@ -120,7 +120,7 @@ def override(
     return replace(document, entries=entries, axes={**document.axes, **given}, overridden=frozenset(given))
 
 
-def expand(document: Document, deployed: Callable[[str], Deployed] = Deployed) -> tuple[Point, ...]:
+def expand(document: PlanDocument, deployed: Callable[[str], Deployed] = Deployed) -> tuple[Point, ...]:
     """The points, in the order in which the plan lists them.
 
     Args:
@@ -143,7 +143,7 @@ def expand(document: Document, deployed: Callable[[str], Deployed] = Deployed) -
     return tuple(kept)
 
 
-def is_planned(document: Document, point: Point, deployment: str) -> bool:
+def is_planned(document: PlanDocument, point: Point, deployment: str) -> bool:
     """Whether the plan measures the same as at this point under a built-in deployment, too."""
     named = {**document.axes, **document.entries[point.entry].axes}["deployments"]
     twin = replace(point, deployment=Deployed(deployment))
@@ -155,7 +155,7 @@ def is_planned(document: Document, point: Point, deployment: str) -> bool:
 class _Names:
     """Loads and deployments by name, each read once; a mistake is told with its line."""
 
-    def __init__(self, document: Document, deployed: Callable[[str], Deployed]) -> None:
+    def __init__(self, document: PlanDocument, deployed: Callable[[str], Deployed]) -> None:
         self._document = document
         self._deployed = deployed
         self._loads: dict[str, Load] = {}
@@ -180,7 +180,7 @@ class _Names:
 
 
 @contextmanager
-def _placed(document: Document, place: Place) -> Iterator[None]:
+def _placed(document: PlanDocument, place: Place) -> Iterator[None]:
     """While inside, a mistake gets the file and the line before it, or the option that gave it."""
     try:
         yield
@@ -191,14 +191,14 @@ def _placed(document: Document, place: Place) -> Iterator[None]:
         raise document.mistake(place, *words) from error
 
 
-def place_of(document: Document, axis: str, name: str, number: int) -> Place:
+def place_of(document: PlanDocument, axis: str, name: str, number: int) -> Place:
     """Where a system, deployment or load stands that an experiment, counted from 0, is measured with."""
     own = document.entries[number].axes
     place: Place = ("experiment", number, axis) if axis in own else (axis,)
     return (*place, {**document.axes, **own}[axis].index(name))
 
 
-def _of_entry(document: Document, entry: Entry, names: _Names) -> Iterator[Point]:
+def _of_entry(document: PlanDocument, entry: Entry, names: _Names) -> Iterator[Point]:
     experiment = EXPERIMENTS[entry.name]
     varying = [name for name, values in entry.options.items() if len(values) > 1]
     axes = [{**document.axes, **entry.axes}[axis] for axis in AXES]
@@ -269,7 +269,7 @@ def _canonical(word: str) -> str:
         return word
 
 
-def _see_distinct(document: Document, points: Sequence[Point]) -> None:
+def _see_distinct(document: PlanDocument, points: Sequence[Point]) -> None:
     seen: dict[str, Point] = {}
     for point in points:
         earlier = seen.setdefault(point.key, point)
@@ -282,7 +282,7 @@ def _see_distinct(document: Document, points: Sequence[Point]) -> None:
             )
 
 
-def _see_meant(document: Document, exclusion: Exclusion, points: Sequence[Point]) -> None:
+def _see_meant(document: PlanDocument, exclusion: Exclusion, points: Sequence[Point]) -> None:
     """An exclusion that leaves out nothing is a slip of the pen."""
     for name, values in exclusion.matches.items():
         there = list(dict.fromkeys(point.value(name) for point in points if point.value(name)))

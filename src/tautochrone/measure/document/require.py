@@ -17,7 +17,7 @@ from tautochrone.base.toml import Path as Place
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.experiments.experiment import MISSES
 from tautochrone.experiments.requirement import Requirement, parse
-from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import Point
 
 REQUIRE = "require"
@@ -27,7 +27,7 @@ Required = Mapping[str, tuple[Requirement, ...]]
 """What is required of each cell, by the key of its point; a cell of which nothing is required is left out."""
 
 
-def requirements(document: Document, points: Sequence[Point]) -> dict[str, tuple[Requirement, ...]]:
+def requirements(document: PlanDocument, points: Sequence[Point]) -> dict[str, tuple[Requirement, ...]]:
     """What is required of each point.
 
     A requirement at the top is one of every experiment that measures such a thing and has no requirements
@@ -73,7 +73,7 @@ def measure_of(requirement: Requirement) -> str:
     return MISSES if requirement.kind == "misses" else requirement.measure
 
 
-def _read(document: Document, place: Place, text: str) -> Requirement:
+def _read(document: PlanDocument, place: Place, text: str) -> Requirement:
     try:
         return parse(text)
     except UsageError as error:
@@ -81,7 +81,7 @@ def _read(document: Document, place: Place, text: str) -> Requirement:
 
 
 def _see_judged(
-    document: Document,
+    document: PlanDocument,
     points: Sequence[Point],
     given: Mapping[int | None, Sequence[Requirement]],
     judged: set[tuple[int | None, str]],

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from tautochrone.base.errors import DamagedError
-from tautochrone.measure.document.document import Document, Entry, Exclusion
+from tautochrone.measure.document.document import Entry, Exclusion, PlanDocument
 
 
-def to_stored(document: Document) -> dict[str, Any]:
+def to_stored(document: PlanDocument) -> dict[str, Any]:
     """A grid as JSON has it."""
     return {
         "kind": document.grid,
@@ -24,14 +24,14 @@ def to_stored(document: Document) -> dict[str, Any]:
     }
 
 
-def from_stored(stored: Mapping[str, Any]) -> Document:
+def from_stored(stored: Mapping[str, Any]) -> PlanDocument:
     """The grid that a run kept.
 
     Raises:
         DamagedError: it is not one.
     """
     try:
-        return Document(
+        return PlanDocument(
             path=Path(),
             text="",
             title=str(stored["title"]),

@@ -8,7 +8,7 @@ from tautochrone.measure.campaign.agenda import Agenda
 from tautochrone.measure.campaign.carry_out import Ledger, Outcome, finished_how
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.cell import Cell
-from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import Point
 from tautochrone.measure.execute import Progress, Watch
 from tautochrone.measure.lab.crew import Crew
@@ -113,7 +113,7 @@ class Surveys:
     refused: dict[str, TautoError] = field(default_factory=dict)
 
 
-def survey(document: Document, points: Sequence[Point], crew: Crew) -> Surveys:
+def survey(document: PlanDocument, points: Sequence[Point], crew: Crew) -> Surveys:
     """Ask each system of these points.
 
     Raises:
@@ -137,7 +137,9 @@ def survey(document: Document, points: Sequence[Point], crew: Crew) -> Surveys:
     return found
 
 
-def _jobs(document: Document, points: Sequence[Point], systems: Sequence[str]) -> Iterator[tuple[str, Job]]:
+def _jobs(
+    document: PlanDocument, points: Sequence[Point], systems: Sequence[str]
+) -> Iterator[tuple[str, Job]]:
     for system in systems:
         yield system, Survey(document, system, tuple(one for one in points if one.system == system))
 

@@ -10,7 +10,7 @@ from tautochrone.machine.deployment import Deployment
 from tautochrone.measure.campaign.refusals import refusals
 from tautochrone.measure.campaign.sites import site_of
 from tautochrone.measure.cell import Cell
-from tautochrone.measure.document.document import Document
+from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import Point
 from tautochrone.measure.execute import Progress, StoppedAfterRunError, Watch, run_cell
 from tautochrone.measure.lab.preemption import not_obtained
@@ -100,7 +100,7 @@ class Job(Protocol):
 class Survey:
     """Find out what a system is, and what it refuses of these points."""
 
-    document: Document
+    document: PlanDocument
     system: str
     points: tuple[Point, ...]
 

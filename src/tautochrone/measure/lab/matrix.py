@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.experiments import EXPERIMENTS, Value
-from tautochrone.measure.document.document import USUAL, Document, Entry
+from tautochrone.measure.document.document import USUAL, Entry, PlanDocument
 from tautochrone.measure.lab.preemption import chosen_for
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.target.virtual.kernels import Kernel, find_kernel, known_kernel, own_kernels
@@ -99,7 +99,7 @@ def loads_of(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(parse_load([spec]).name for spec in specs))
 
 
-def document_of(machines: Sequence[Machine], loads: Sequence[str], options: dict[str, Value]) -> Document:
+def document_of(machines: Sequence[Machine], loads: Sequence[str], options: dict[str, Value]) -> PlanDocument:
     """The plan that measures each machine under each load, once: a machine that repeats needs no more.
 
     Args:
@@ -107,7 +107,7 @@ def document_of(machines: Sequence[Machine], loads: Sequence[str], options: dict
     """
     known = EXPERIMENTS[EXPERIMENT].known
     title = EXPERIMENTS[EXPERIMENT].title_of(options)
-    return Document(
+    return PlanDocument(
         path=Path(),
         text="",
         title=f"Kernel matrix: {title}",

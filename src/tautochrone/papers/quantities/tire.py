@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from tautochrone.base.words import capital, plural
-from tautochrone.experiments.tire_threads import count_of, said
+from tautochrone.experiments.tire_threads import WORDS, count_of, said
 from tautochrone.judge.tire_run import configuration, result_event
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.reasons import NOT_YET
@@ -21,7 +21,7 @@ from tautochrone.papers.value import Absent, Found, Value
 from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
 from tautochrone.statistics.quantiles import between
-from tautochrone.tire.grid_judge import Boundary, FastCell, MapCell, boundaries, fast_trial, map_trial
+from tautochrone.tire.grid_results import Boundary, FastCell, MapCell, boundaries, fast_trial, map_trial
 
 ANY, BEST = "any", "best"
 """What a query may give for threads: the least of all numbers of threads, or the most."""

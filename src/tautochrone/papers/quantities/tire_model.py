@@ -15,7 +15,7 @@ from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.value import Absent, Found, Value
 from tautochrone.run.folder import Run
 from tautochrone.statistics.regression import Estimate
-from tautochrone.tire.grid_judge import MapCell
+from tautochrone.tire.grid_results import MapCell
 from tautochrone.tire.model_fit import Constants, ModelFit
 from tautochrone.tire.model_judge import ModelStudy, studies
 from tautochrone.tire.model_measured import points_of

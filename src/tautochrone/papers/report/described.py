@@ -6,7 +6,7 @@ from pathlib import PurePath
 from tautochrone.base.words import plural
 from tautochrone.experiments import Value
 from tautochrone.measure.campaign.estimate import long_duration
-from tautochrone.measure.document.document import AXES, Document, Entry
+from tautochrone.measure.document.document import AXES, Entry, PlanDocument
 from tautochrone.papers.document import Figure, Paper, Query, Table
 from tautochrone.papers.report.figures import Drawn
 from tautochrone.papers.report.figures.files import names
@@ -69,7 +69,7 @@ def _section(paper: Paper) -> Iterator[str]:
     yield from _claims(paper)
 
 
-def _experiments(full: Document, quick: Document) -> Iterator[str]:
+def _experiments(full: PlanDocument, quick: PlanDocument) -> Iterator[str]:
     yield "| experiment | of it | beside | under | full length | quick |"
     yield "|---|---|---|---|---|---|"
     for entry in full.entries:
@@ -87,7 +87,7 @@ def _experiments(full: Document, quick: Document) -> Iterator[str]:
     yield ""
 
 
-def _axis(document: Document, entry: Entry, axis: str) -> Sequence[str]:
+def _axis(document: PlanDocument, entry: Entry, axis: str) -> Sequence[str]:
     assert axis in AXES
     return {**document.axes, **entry.axes}[axis]
 
@@ -109,7 +109,7 @@ def _values(values: Sequence[Value]) -> str:
     return ", ".join(words)
 
 
-def _length(document: Document, entry: Entry) -> str:
+def _length(document: PlanDocument, entry: Entry) -> str:
     """How much of each cell, of how many sizes, and how often."""
     said = [f"{name} {_values(entry.options[name])}" for name in _LENGTHS if name in entry.options]
     said += [
