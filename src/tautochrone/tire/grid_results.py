@@ -25,7 +25,7 @@ from tautochrone.measure.document.expand import Point
 from tautochrone.measure.document.stored import from_stored
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
-from tautochrone.statistics.spread import Spread, spread
+from tautochrone.statistics.summary import Spread, spread
 from tautochrone.tire.grid_question import FAST, MAP
 from tautochrone.tire.model_judge import ModelResults, gather_model
 from tautochrone.tire.model_question import MODEL
