@@ -54,10 +54,11 @@ struct work_cost work_measure_cost(void)
 {
     volatile uint64_t state = first_state;
     const int64_t warm_ns = os_now_ns() + (int64_t)WARM_UP_US * NS_PER_US;
-    int64_t guess_ns = FASTEST_NS;
-    while (os_now_ns() < warm_ns) {
-        guess_ns = per_base(time_steps(&state, FIRST_GUESS_STEPS), FIRST_GUESS_STEPS);
-    }
+    int64_t guess_ns = INT64_MAX;
+    do { /* the least: after a disturbed one, batches would be so short that they took what reading the clock takes */
+        const int64_t tried_ns = per_base(time_steps(&state, FIRST_GUESS_STEPS), FIRST_GUESS_STEPS);
+        guess_ns = tried_ns < guess_ns ? tried_ns : guess_ns;
+    } while (os_now_ns() < warm_ns);
     const uint64_t steps = steps_in((int64_t)BATCH_US * NS_PER_US, guess_ns) + 1;
     int64_t taken_ns[BATCHES];
     for (int i = 0; i < BATCHES; i++) {

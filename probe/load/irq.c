@@ -66,6 +66,12 @@ static int64_t beat_instant_ns(const struct beat *beat, int64_t number)
     return beat->start_ns + number / beat->rate_hz * ns_per_s + number % beat->rate_hz * ns_per_s / beat->rate_hz;
 }
 
+/* From when the load began: what passes before its thread runs, or after it ran last, is left out too. */
+static struct beat beat_begin(const struct load_thread *thread, int64_t rate_hz)
+{
+    return (struct beat){.start_ns = thread->until_ns - thread->run->duration_ns, .rate_hz = rate_hz, .next = 1};
+}
+
 /* The next instant that has not passed. */
 static int64_t beat_next_ns(struct beat *beat)
 {
@@ -82,7 +88,7 @@ static int64_t beat_next_ns(struct beat *beat)
 
 static void expire(struct load_thread *thread, struct settings *settings)
 {
-    struct beat beat = {.start_ns = os_now_ns(), .rate_hz = settings->rate_hz, .next = 1};
+    struct beat beat = beat_begin(thread, settings->rate_hz);
     struct rest rest = rest_begin();
     uint64_t expiries = 0;
     os_thread_sleep_exactly();
@@ -92,6 +98,7 @@ static void expire(struct load_thread *thread, struct settings *settings)
         expiries++;
         rest_when_due(&rest, thread);
     }
+    (void)beat_next_ns(&beat);
     settings->expiries += expiries;
     settings->left_out += beat.left_out;
 }
@@ -106,7 +113,7 @@ static void interrupt_others(struct load_thread *thread, struct settings *settin
 {
     const int64_t others = (int64_t)thread->run->cpus.count - 1;
     const int64_t rate_hz = settings->rate_hz > others ? settings->rate_hz / others : 1;
-    struct beat beat = {.start_ns = os_now_ns(), .rate_hz = rate_hz, .next = 1};
+    struct beat beat = beat_begin(thread, rate_hz);
     struct rest rest = rest_begin();
     uint64_t broadcasts = 0;
     enum os_status status = OS_OK;
@@ -119,6 +126,7 @@ static void interrupt_others(struct load_thread *thread, struct settings *settin
         }
         rest_when_due(&rest, thread);
     }
+    (void)beat_next_ns(&beat);
     settings->broadcasts += broadcasts;
     settings->left_out += beat.left_out;
     if (status != OS_OK) {

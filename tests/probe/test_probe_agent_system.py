@@ -14,6 +14,8 @@ from agents import Keep, RefusedError, agent, keep
 from real import policy_options, skip_or_fail, wait_until
 from tautochrone.target.local import find_probe
 
+pytestmark = pytest.mark.alone  # settings of this machine
+
 RT_RUNTIME = Path("/proc/sys/kernel/sched_rt_runtime_us")
 LATENCY = Path("/dev/cpu_dma_latency")
 CPU1 = Path("/sys/devices/system/cpu/cpu1/online")
