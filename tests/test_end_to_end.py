@@ -59,7 +59,7 @@ def test_measure_list_show_export_report(tmp_path: Path) -> None:
     run = only_run(tmp_path)
     assert run.manifest.parameters["count"] == 600
     assert run.manifest.facts["kernel"]["release"] == os.uname().release
-    assert run.manifest.conditions["load"] == "idle"
+    assert run.manifest.conditions.stored["load"] == "idle"
     assert "probe cyclic" in run.manifest.typed
 
     listed = json.loads(tauto("list", "--json", store=tmp_path).stdout)
@@ -95,11 +95,11 @@ def test_the_first_answer_measures_judges_and_reports(tmp_path: Path) -> None:
     runs = Store(tmp_path).runs()
     experiments = [run.manifest.experiment for run in runs]
     assert experiments[:4] == ["clock", "cyclic", "cyclic", "cyclic"]
-    loads = [run.manifest.conditions["load"] for run in runs]
+    loads = [run.manifest.conditions.stored["load"] for run in runs]
     assert loads[:4] == ["idle", "idle", "cpu+memory", "cpu+memory"]
     assert set(loads[4:]) <= {"idle"}
     for run in runs[2:4]:
-        assert all(report["operations"] > 0 for report in run.manifest.conditions["load_reports"])
+        assert all(report["operations"] > 0 for report in run.manifest.conditions.stored["load_reports"])
     for run in runs:
         assert all(not book.problems() for book in run.manifest.books)
     if policy_options() == ["--policy", "fifo"]:

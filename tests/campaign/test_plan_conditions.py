@@ -37,7 +37,7 @@ def test_a_virtual_machine_is_not_asked_for_a_journal(
     monkeypatch.setattr(machine, "virtual", lambda: one)
     monkeypatch.setattr("tautochrone.measure.conditions.journal_path", lambda: pytest.fail("it was asked"))
     run = run_cell(cell(None, "idle"), store, machine, FACTS)
-    assert run.manifest.conditions["virtual"]["machine"] == "ab"
+    assert run.manifest.conditions.stored["virtual"]["machine"] == "ab"
 
 
 def test_it_is_applied_before_the_loads_and_undone_after_them(machine: FakeMachine, store: Store) -> None:
@@ -45,7 +45,7 @@ def test_it_is_applied_before_the_loads_and_undone_after_them(machine: FakeMachi
 
     assert [line.split()[0] for line in machine.log] == ["begun", "applied", "load", "probe", "undone"]
     assert machine.setting == "1"
-    held = run.manifest.conditions["deployment"]
+    held = run.manifest.conditions.stored["deployment"]
     assert (held["name"], held["title"]) == ("quiet", "without page moving")
     (setting,) = [one for one in held["settings"] if one["knob"] == "numa-balancing"]
     assert (setting["requested"], setting["before"], setting["obtained"]) == ("off", "on", "off")
@@ -74,7 +74,7 @@ def test_what_is_not_obtained_is_a_warning_with_its_reason(machine: FakeMachine,
 
     (warning,) = [one for one in run.manifest.warnings if one.code == NOT_OBTAINED]
     assert "governor performance" in warning.text
-    held = run.manifest.conditions["deployment"]["settings"]
+    held = run.manifest.conditions.stored["deployment"]["settings"]
     assert [one["knob"] for one in held if one["reason"]] == ["governor"]
 
 
@@ -111,7 +111,7 @@ def test_without_a_deployment_nothing_is_touched(machine: FakeMachine, store: St
     run = run_cell(cell(None, load="idle"), store, machine, FACTS)
 
     assert [line.split()[0] for line in machine.log] == ["probe"]
-    assert "deployment" not in run.manifest.conditions
+    assert "deployment" not in run.manifest.conditions.stored
     assert run.manifest.facts == FACTS
 
 
@@ -180,7 +180,7 @@ def test_a_deployment_that_was_applied_before_is_kept_with_what_the_settings_are
     states = []
     for value in ("0", "1"):
         (machine.tree / NUMA.lstrip("/")).write_text(value)
-        states.append(run_cell(cell(None), store, machine, FACTS).manifest.conditions["deployment"])
+        states.append(run_cell(cell(None), store, machine, FACTS).manifest.conditions.stored["deployment"])
 
     assert [state["name"] for state in states] == ["quiet", "quiet"]
     settings = [{one["knob"]: one for one in state["settings"]} for state in states]
@@ -203,7 +203,7 @@ def test_who_may_not_read_the_journal_measures_all_the_same(
     monkeypatch.delenv("TAUTO_JOURNAL", raising=False)
     run = run_cell(cell(None), store, RootsMachine(tmp_path / "machine"), FACTS)
 
-    assert run.manifest.conditions["deployment"]["name"] == "unknown to this user"
+    assert run.manifest.conditions.stored["deployment"]["name"] == "unknown to this user"
     assert len(run.values()) > 0
 
 

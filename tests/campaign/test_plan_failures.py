@@ -243,7 +243,7 @@ def test_a_batch_is_under_one_application_of_its_deployment(machine: FakeMachine
     assert [line.split()[0] for line in machine.log] == [
         "begun", "applied", "load", "probe", "load", "probe", "load", "probe", "undone",
     ]  # fmt: skip
-    assert [run.manifest.conditions["deployment"]["name"] for run in batch.runs] == ["quiet", "quiet"]
+    assert [run.manifest.conditions.stored["deployment"]["name"] for run in batch.runs] == ["quiet", "quiet"]
     assert all(run.manifest.facts["memory"]["numa_balancing"] is False for run in batch.runs)
     assert [one.failed for one in batch.lacking] == [False]
     assert (batch.stopped, batch.not_put_back, machine.setting) == (False, None, "1")
@@ -400,4 +400,4 @@ def test_ctrl_c_while_measuring_keeps_the_run_with_its_load_and_puts_it_back(
     run = run_cell(ENDLESS, store, machine, FACTS, lambda _: os.kill(os.getpid(), signal.SIGINT))
 
     assert (run.manifest.ended, machine.setting) == ("interrupted", "1")
-    assert run.manifest.conditions["load_reports"][0]["cpus"] == a_cpu()
+    assert run.manifest.conditions.stored["load_reports"][0]["cpus"] == a_cpu()

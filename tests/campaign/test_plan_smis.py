@@ -77,16 +77,16 @@ def test_those_that_came_while_measuring_are_kept_with_a_warning(
     store = Store(tmp_path / "store")
 
     struck = run_cell(a_loop(), store, LocalTarget(), READABLE, lambda _: registers.count(9)).manifest
-    assert struck.conditions[SMIS] == 2
+    assert struck.conditions.stored[SMIS] == 2
     (warning,) = [one for one in struck.warnings if one.code == SMIS]
     assert "2 system management interrupts" in warning.text
 
     quiet = run_cell(a_loop(), store, LocalTarget(), READABLE).manifest
-    assert quiet.conditions[SMIS] == 0
+    assert quiet.conditions.stored[SMIS] == 0
     assert SMIS not in [one.code for one in quiet.warnings]
 
 
 def test_where_it_is_not_known_nothing_is_said(tmp_path: Path) -> None:
     assert list(caution_of_smis(None)) == []
     run = run_cell(a_loop(), Store(tmp_path), LocalTarget(), {"cpu": {"allowed": a_cpu()}})
-    assert SMIS not in run.manifest.conditions
+    assert SMIS not in run.manifest.conditions.stored

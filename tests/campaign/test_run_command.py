@@ -53,7 +53,7 @@ def write(folder: Path, text: str) -> str:
 
 
 def told(run: Run) -> dict[str, Any]:
-    found: dict[str, Any] = run.manifest.conditions["plan"]
+    found: dict[str, Any] = run.manifest.conditions.stored["plan"]
     return found
 
 
@@ -89,9 +89,9 @@ def test_every_cell_is_measured_in_every_repetition_and_one_report_has_them_all(
     assert len({told(run)["campaign"] for run in runs}) == 1
     assert [told(run)["position"] for run in runs] == list(range(1, 9))
     assert [told(run)["block"] for run in runs] == [1] * 4 + [2] * 4
-    loaded = [run for run in runs if run.manifest.conditions["load"] != "idle"]
+    loaded = [run for run in runs if run.manifest.conditions.stored["load"] != "idle"]
     assert len(loaded) == 4
-    assert all(run.manifest.conditions["load_reports"][0]["operations"] > 0 for run in loaded)
+    assert all(run.manifest.conditions.stored["load_reports"][0]["operations"] > 0 for run in loaded)
     page = report_of(done.stdout).read_text()
     for name in told(runs[0])["cells"].values():
         assert name in page
@@ -379,7 +379,7 @@ def test_two_systems_are_measured_side_by_side_and_one_that_does_not_answer_is_t
     assert done.returncode == 0, done.stderr
     runs = Store(store).runs()
     assert Counter(told(run)["system"] for run in runs) == {"local": 2, server.where: 2}
-    assert {run.manifest.conditions["target"] for run in runs} == {"local", server.where}
+    assert {run.manifest.conditions.stored["target"] for run in runs} == {"local", server.where}
     lacking = done.stdout[done.stdout.index("Not measured") :]
     assert lacking.count(nowhere) >= 2
     page = report_of(done.stdout).read_text()

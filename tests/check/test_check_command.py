@@ -58,7 +58,7 @@ def test_a_loop_with_work_is_judged_beside_each_load(tmp_path: Path) -> None:
     assert all(line["samples"] == 300 for line in table["lines"])
     runs = [Store(store).open(name) for name in table["runs"]]
     assert [run.manifest.experiment for run in runs] == ["taskset", "taskset"]
-    assert runs[0].manifest.conditions["check"]["requirement"] == "misses beyond 4ms <= 1 in 10"
+    assert runs[0].manifest.conditions.stored["check"]["requirement"] == "misses beyond 4ms <= 1 in 10"
     assert len(ElementTree.parse(junit).findall(".//testcase")) == 2
     assert "misses beyond 4ms" in summary.read_text(encoding="utf-8")
     (report,) = store.glob("report-*.html")
@@ -99,7 +99,7 @@ def test_a_search_ends_with_a_rung_and_its_trials_are_ordinary_runs(tmp_path: Pa
     assert code == {"holds": 0, "does not hold": 6, "not shown": 7}[table["standing"]]
     runs = {run.id: run for run in Store(tmp_path).runs()}
     for at, trial in enumerate(search["trials"], start=1):
-        told = runs[trial["run"]].manifest.conditions["check"]
+        told = runs[trial["run"]].manifest.conditions.stored["check"]
         assert (told["search"], told["trial"], told["purpose"]) == ("rate", at, trial["purpose"])
         assert told["period_ns"] == pytest.approx(1e9 / trial["value"])
     if search["holds_at"] is not None:

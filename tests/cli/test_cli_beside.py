@@ -71,9 +71,9 @@ def test_a_deployment_from_a_file_places_and_is_kept(tmp_path: Path, placing: Pa
 
     assert measured.returncode == 0, measured.stderr
     run = only_run(store)
-    assert run.manifest.conditions["deployment"]["name"] == "placed"
+    assert run.manifest.conditions.stored["deployment"]["name"] == "placed"
     assert [source["name"] for source in run.manifest.header.stored["sources"]] == [f"cpu{a_cpu()}"]
-    assert run.manifest.conditions["load_reports"][0]["cpus"] == a_cpu()
+    assert run.manifest.conditions.stored["load_reports"][0]["cpus"] == a_cpu()
     assert run.manifest.title.endswith("cpu, placed")
     assert "deployment placed" in measured.stdout
 
@@ -86,7 +86,7 @@ def test_both_is_idle_and_then_beside_any_load(tmp_path: Path) -> None:
     )
 
     assert measured.returncode == 0, measured.stderr
-    loads = [run.manifest.conditions["load"] for run in Store(tmp_path).runs()]
+    loads = [run.manifest.conditions.stored["load"] for run in Store(tmp_path).runs()]
     assert loads == ["idle", "comms:bytes=1kB"]
     assert "Both together" in measured.stdout
 
@@ -100,9 +100,9 @@ def test_the_first_answer_is_beside_the_chosen_load_under_the_deployment(
 
     assert answered.returncode == 0, answered.stderr
     runs = Store(store).runs()
-    loads = {run.manifest.conditions["load"] for run in runs if run.manifest.experiment == "cyclic"}
+    loads = {run.manifest.conditions.stored["load"] for run in runs if run.manifest.experiment == "cyclic"}
     assert loads == {"idle", "irq:rate=200"}
-    assert all(run.manifest.conditions["deployment"]["name"] == "placed" for run in runs)
+    assert all(run.manifest.conditions.stored["deployment"]["name"] == "placed" for run in runs)
     assert "under the deployment placed" in answered.stdout
 
 

@@ -344,7 +344,7 @@ def test_what_is_no_gate_is_refused_with_the_forms_there_are(text: str) -> None:
 
 def _cell(run: Run, key: str, **told: Any) -> Cell:
     plan = {"options": {"period": "1ms"}, "system": "local", "deployment": "as-is", **told}
-    run.manifest = replace(run.manifest, conditions={**run.manifest.conditions, "plan": plan})
+    run.manifest = replace(run.manifest, conditions=run.manifest.conditions.having({"plan": plan}))
     return Cell(key, f"cell {key}", (run,))
 
 

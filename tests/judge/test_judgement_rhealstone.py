@@ -6,6 +6,7 @@ import pytest
 
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.rhealstone import COMPONENTS, PUBLISHED, rate, read_weights
+from tautochrone.run.conditions import RunConditions
 from tautochrone.run.manifest import MEASURING, SCHEMA, Manifest
 from tautochrone.run.records import Header
 
@@ -84,7 +85,7 @@ def test_an_option_is_found_in_the_command_that_measured() -> None:
     def made(command: str | list[str]) -> Manifest:
         return Manifest(
             SCHEMA, "an-id", MEASURING, "2026-01-01T00:00:00+00:00", "a run", "rhealstone",
-            conditions={"command": command}, parameters={}, facts={}, header=Header(),
+            conditions=RunConditions(command=command), parameters={}, facts={}, header=Header(),
         )  # fmt: skip
 
     # Runs of older versions have one string, without the quotes that were typed.

@@ -25,6 +25,7 @@ from tautochrone.experiments.taskset_run import (
     outcomes_of,
     start_ns,
 )
+from tautochrone.run.conditions import RunConditions
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import SCHEMA, Books, Manifest
 from tautochrone.run.records import Header
@@ -192,9 +193,8 @@ def test_a_budget_that_was_used_up_is_counted() -> None:
 
 
 def run_with(conditions: dict[str, object], sources: list[dict[str, object]]) -> Run:
-    manifest = Manifest(
-        SCHEMA, "r", "sealed", "", "t", "taskset", conditions, {}, {}, Header.of({"sources": sources})
-    )  # fmt: skip
+    under, header = RunConditions.of(conditions), Header.of({"sources": sources})
+    manifest = Manifest(SCHEMA, "r", "sealed", "", "t", "taskset", under, {}, {}, header)
     return Run(Path("nowhere"), manifest)
 
 
@@ -266,7 +266,7 @@ def test_a_run_without_a_footer_does_not_say_that_nothing_was_missed(
     run = SimpleNamespace(
         is_histogram=False,
         manifest=SimpleNamespace(
-            conditions={},
+            conditions=RunConditions(),
             header=Header.of({"sources": [source]}),
             books=(Books(0, "loop", 1, 1, released=1, missed=0, dropped=0, overruns=0),),
             footer=footer,

@@ -154,14 +154,14 @@ def check_deployment(
     ended = desk.tauto("probe", "cyclic", *ON, *options, store=store)
     assert ended.returncode == 0, ended.stderr
     manifest = only_run(store).manifest
-    got = settings_of(manifest.conditions)
+    got = settings_of(manifest.conditions.stored)
     assert manifest.facts["cpu"]["online"] == online
     if isolated is not None:
         assert got["isolated"][1] == isolated
     if measured is not None:
-        assert manifest.conditions["deployment"]["measure"] == measured
+        assert manifest.conditions.stored["deployment"]["measure"] == measured
     assert [book.completed == book.recorded for book in manifest.books] == [True] * len(manifest.books)
-    (report,) = manifest.conditions["load_reports"]
+    (report,) = manifest.conditions.stored["load_reports"]
     assert report["operations"] > 0
     assert desk.state() == before
     assert desk.pushed() == ""
@@ -313,7 +313,7 @@ def test_settings_that_the_kernel_entangles_are_put_back(desk: Desk, tmp_path: P
         assert ended.returncode == 0, ended.stderr
         assert desk.state() == before
     for run in Store(tmp_path).runs():
-        for knob, (requested, obtained) in settings_of(run.manifest.conditions).items():
+        for knob, (requested, obtained) in settings_of(run.manifest.conditions.stored).items():
             assert requested == obtained, knob
 
 

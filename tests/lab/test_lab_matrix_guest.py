@@ -27,7 +27,7 @@ def carry_out(store: Path, *words: str) -> dict[str, Run]:
         lab.communicate()
         raise
     assert lab.returncode == 0, f"{said}{complaint}"
-    return {str(run.manifest.conditions["load"]): run for run in Store(store).runs()}
+    return {str(run.manifest.conditions.stored["load"]): run for run in Store(store).runs()}
 
 
 def test_a_cell_has_the_same_samples_with_others_beside_it_in_turn_and_alone(tmp_path: Path) -> None:

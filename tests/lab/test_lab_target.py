@@ -119,7 +119,7 @@ def test_ctrl_c_keeps_what_was_measured_and_the_report_says_what_it_is(tmp_path:
     assert (run.manifest.state, run.manifest.ended) == ("sealed", "interrupted")
     assert run.manifest.facts["kernel"]["release"].endswith("-rt-amd64")
     assert "Virtual lab: ended at an instant that the host chose, so it does not repeat." in said
-    assert str(run.manifest.conditions["virtual"]["machine"]) in said
+    assert str(run.manifest.conditions.stored["virtual"]["machine"]) in said
     page = tmp_path / "report.html"
     assert tauto("report", run.manifest.id, "--out", str(page), store=tmp_path).returncode == 0
     assert "In the virtual lab" in page.read_text()

@@ -4,6 +4,7 @@ from typing import Any
 
 from tautochrone.measure.cautions import cautions_of_facts, cautions_of_probe, cautions_of_stream
 from tautochrone.measure.loads.cautions import DID_NOT_LOAD, HAD_NO_ROOM, cautions_of_loads
+from tautochrone.run.conditions import LoadReport
 from tautochrone.run.facts import Facts
 from tautochrone.run.manifest import PROBE_DROPPED
 from tautochrone.run.records import Footer, Header
@@ -108,7 +109,7 @@ def report(**what: Any) -> dict[str, Any]:
 
 
 def codes_of_load(**what: Any) -> list[str]:
-    return [caution.code for caution in cautions_of_loads([report(**what)])]
+    return [caution.code for caution in cautions_of_loads([LoadReport.of(report(**what))])]
 
 
 def test_a_load_that_computed_is_no_warning() -> None:
@@ -164,7 +165,7 @@ def measuring(cpu: int, cpu_time_ns: int) -> tuple[Header, Footer]:
 
 
 def test_what_the_measuring_threads_took_is_not_held_against_a_load() -> None:
-    beside = report(cpus="1", threads=1, cpu_time_ns=30_000_000)  # 3 % of a CPU
+    beside = LoadReport.of(report(cpus="1", threads=1, cpu_time_ns=30_000_000))  # 3 % of a CPU
     assert [one.code for one in cautions_of_loads([beside], *measuring(0, 900_000_000))] == [DID_NOT_LOAD]
     assert cautions_of_loads([beside], *measuring(1, 900_000_000)) == []  # 30 % of what was left
     spinning = cautions_of_loads([beside], *measuring(1, 990_000_000))

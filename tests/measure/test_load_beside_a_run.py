@@ -60,7 +60,7 @@ def test_every_load_runs_before_the_warm_up_and_is_reported(tmp_path: Path) -> N
     first_ns = header["sources"][0]["start_ns"] - header["parameters"]["warmup"] * 1_000_000
     assert len(target.running_ns) == 2
     assert max(target.running_ns) < first_ns
-    reports = run.manifest.conditions["load_reports"]
+    reports = run.manifest.conditions.stored["load_reports"]
     assert [report["load"] for report in reports] == ["cpu", "comms"]
     assert all(report["operations"] > 0 for report in reports)
     lasted_ns = 300 * 1_000_000
@@ -144,7 +144,7 @@ def test_however_tauto_ends_no_load_outlives_it(tmp_path: Path, end: signal.Sign
         return
     run = only_run(tmp_path)
     assert run.manifest.ended == "interrupted"
-    assert [report["load"] for report in run.manifest.conditions["load_reports"]] == ["fork", "command"]
+    assert [report.load for report in run.manifest.conditions.load_reports] == ["fork", "command"]
 
 
 class KillsItsLoad(LocalTarget):

@@ -25,7 +25,6 @@ from middleware_servers import needs
 from networks import Networks
 from real import a_cpu, policy_options
 from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
-from tautochrone.judge.circumstances import remote
 from tautochrone.judge.comparison.facts import facts_of
 from tautochrone.measure.execute import run_cell
 from tautochrone.measure.trial import refusal_of
@@ -74,7 +73,7 @@ def test_a_client_here_calls_a_server_over_there(lab: Hosts, tmp_path: Path, tra
         run = run_cell(cell, Store(tmp_path), target, {})
     see_measured(run)
     assert over_the_cable(lab.networks) - before >= CALLS
-    held = run.manifest.conditions["server"]
+    held = run.manifest.conditions.stored["server"]
     assert (held["target"], held["address"]) == (lab.second.where, lab.networks.there)
     assert parameters(run)["server"].startswith(lab.networks.there)
     assert parameters(run)["clocks"] == "one"
@@ -86,19 +85,19 @@ def test_a_client_here_calls_a_server_over_there(lab: Hosts, tmp_path: Path, tra
 def test_what_is_known_of_the_servers_machine_is_kept_and_compared(lab: Hosts, tmp_path: Path) -> None:
     with open_target("local") as target:
         run = run_cell(a_cell(lab.second.where), Store(tmp_path), target, {})
-    kernel = run.manifest.conditions["server"]["facts"]["kernel"]["release"]
+    kernel = run.manifest.conditions.stored["server"]["facts"]["kernel"]["release"]
     assert kernel == os.uname().release
     facts = facts_of(run.manifest)
     assert facts["server"] == lab.second.where
     assert facts["server.kernel.release"] == kernel
-    assert remote(run.manifest.conditions) == f"local, its server on {lab.second.where}"
+    assert run.manifest.conditions.remote == f"local, its server on {lab.second.where}"
 
 
 def test_a_client_over_there_calls_a_server_here(lab: Hosts, tmp_path: Path) -> None:
     with open_target(lab.second.where) as target:
         run = run_cell(a_cell("local"), Store(tmp_path), target, {})
     see_measured(run)
-    held = run.manifest.conditions["server"]
+    held = run.manifest.conditions.stored["server"]
     assert (held["target"], held["address"]) == ("local", lab.networks.here)
 
 
@@ -106,7 +105,7 @@ def test_client_and_server_are_both_elsewhere(lab: Hosts, tmp_path: Path) -> Non
     with open_target(lab.second.where) as target:
         run = run_cell(a_cell(lab.first.where), Store(tmp_path), target, {})
         see_measured(run)
-        assert run.manifest.conditions["server"]["address"] == lab.networks.here
+        assert run.manifest.conditions.stored["server"]["address"] == lab.networks.here
         assert target.companions.get(lab.first.where, open_target).name == lab.first.where
 
 
@@ -116,10 +115,10 @@ def test_a_server_beside_its_client_over_there(lab: Hosts, tmp_path: Path) -> No
         run = run_cell(a_cell(lab.second.where), Store(tmp_path), target, {})
     see_measured(run)
     assert before == []
-    held = run.manifest.conditions["server"]
+    held = run.manifest.conditions.stored["server"]
     assert held["address"] == "127.0.0.1"
     assert "facts" not in held  # they are those of the run
-    assert remote(run.manifest.conditions) == lab.second.where
+    assert run.manifest.conditions.remote == lab.second.where
 
 
 # Clocks.

@@ -14,7 +14,6 @@ from tautochrone.answer.audits import audit_runs, one_of_each
 from tautochrone.answer.views import environment
 from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.base.options import words
-from tautochrone.judge.circumstances import remote
 from tautochrone.judge.comparison.facts import facts_of, varies_by_itself
 from tautochrone.judge.comparison.importance import aspect_of
 from tautochrone.run.manifest import Manifest
@@ -199,7 +198,7 @@ def test_a_client_that_did_not_get_there_is_told_what_may_stand_between() -> Non
 
 def manifest(folder: Path, **conditions: Any) -> Manifest:
     known = idle_and_loaded(folder)[0].manifest
-    return replace(known, conditions={**known.conditions, "target": "local", **conditions})
+    return replace(known, conditions=known.conditions.having({"target": "local", **conditions}))
 
 
 def test_the_servers_machine_is_a_part_of_the_conditions(tmp_path: Path) -> None:
@@ -214,12 +213,12 @@ def test_the_servers_machine_is_a_part_of_the_conditions(tmp_path: Path) -> None
     assert aspect_of("server.kernel.release") == "kernel"
     assert varies_by_itself("server.firmware.uptime_s")
     assert not varies_by_itself("server.kernel.release")
-    assert remote(one.conditions) == f"local, its server on {BOARD}"
+    assert one.conditions.remote == f"local, its server on {BOARD}"
     audited = audit_runs([one])
     assert any(name.startswith(f"the server's machine {BOARD}") and "6.1.0-rt" in name for name in audited)
     assert any(group.title == "kernel, the server's machine" for group in environment.facts([one]))
     beside = manifest(tmp_path, server_on="local", server={"target": "local", "address": "127.0.0.1"})
-    assert remote(beside.conditions) == ""
+    assert beside.conditions.remote == ""
     assert "server" not in facts_of(beside)
     assert not any("server's" in name for name in audit_runs([beside]))
     assert len(one_of_each([one, beside])) == 2

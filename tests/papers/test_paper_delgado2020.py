@@ -27,6 +27,7 @@ from tautochrone.papers.quantity import evaluate, statistic_of
 from tautochrone.papers.read import read
 from tautochrone.papers.report.figures import draw_all
 from tautochrone.papers.value import Absent, Value
+from tautochrone.run.conditions import RunConditions
 from tautochrone.run.folder import Run
 from tautochrone.schedulability.taskset import Task
 
@@ -248,7 +249,7 @@ def beside_chm(folder: Path, driver: str, threads: Sequence[int] = (1, 1)) -> Va
                 "power": {"idle_driver": driver},
                 "cpu": {"threads_per_core": per_core, "cores": 2, "online": "0-1"},
             },
-            conditions={"deployment": {"name": name, "settings": [setting, isolated]}},
+            conditions=RunConditions.of({"deployment": {"name": name, "settings": [setting, isolated]}}),
         )
         (point,) = there.points_of(replace(query, deployment=name), "local")
         runs[point.key] = [Run(run.path, manifest)]

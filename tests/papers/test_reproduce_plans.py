@@ -18,6 +18,7 @@ from tautochrone.papers.report.described import described, put_in
 from tautochrone.papers.reproducing import Way, see_that_it_can_be_a_folder
 from tautochrone.papers.studies import NAMES, plan_of, plan_path, titles_asked
 from tautochrone.run.catalogue import Entry
+from tautochrone.run.conditions import RunConditions
 from tautochrone.run.store import Store
 from where import ROOT
 
@@ -120,7 +121,7 @@ def test_what_was_refused_before_takes_no_time(tmp_path: Path) -> None:
     agenda = make_agenda(plan_of("schmidt2002", quick=True), Store(tmp_path / "store"))
     first, *others = agenda.points
     told = {CONDITION: {REFUSED: dict.fromkeys(others, "It is not to be had here.")}}
-    entry = Entry("run", tmp_path, "sealed", conditions=told, ended="failed")
+    entry = Entry("run", tmp_path, "sealed", conditions=RunConditions.of(told), ended="failed")
     agenda = replace(agenda, campaign=replace(agenda.campaign, entries=(entry,)))
 
     assert [slot.key for slot in agenda.ahead] == [first]

@@ -98,7 +98,7 @@ def test_the_handler_runs_between_the_timer_and_the_task(tmp_path: Path) -> None
 @pytest.mark.slow
 @pytest.mark.usefixtures("handler")
 def test_the_preemption_latency_is_of_the_size_of_the_scheduling_latency(tmp_path: Path) -> None:
-    """Both are from a release to the first time stamp of its thread; the lower quartiles of several short runs."""
+    """Both are from a release to the first stamp of its thread; lower quartiles of several short runs."""
     ours: list[float] = []
     cyclic: list[float] = []
     for k in range(20):
@@ -300,8 +300,8 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def test_idle_and_loaded_stand_side_by_side_as_in_the_paper(both: tuple[Path, str]) -> None:
     folder, said = both
     runs = Store(folder / "store").runs()
-    assert [run.manifest.conditions["load"] for run in runs] == ["idle", "cpu+memory"]
-    assert all(run.manifest.conditions["limit_ns"] == 20_000_000 for run in runs)
+    assert [run.manifest.conditions.stored["load"] for run in runs] == ["idle", "cpu+memory"]
+    assert all(run.manifest.conditions.stored["limit_ns"] == 20_000_000 for run in runs)
     together = said.partition("Both together")[2]
     assert "maximum, unloaded" in together
     assert "maximum, loaded" in together
@@ -324,7 +324,7 @@ def test_the_papers_bins_hold_every_sample(both: tuple[Path, str]) -> None:
             counted[row["load"], row["measure"]] += int(row["count"])
             lines[row["load"], row["measure"]] += 1
     for run in Store(folder / "store").runs():
-        load = run.manifest.conditions["load"]
+        load = run.manifest.conditions.stored["load"]
         for measure, bins in ((INTERRUPT, 2_000), (PREEMPTION, 2_500)):
             assert counted[load, measure] == len(run.values(measure))
             assert lines[load, measure] == bins + 1  # and one for what lies past the last

@@ -423,7 +423,7 @@ def test_the_load_of_tasks_runs_on_the_measured_cpus_and_ends_with_the_run(tmp_p
     assert running.returncode == 0, errors
     assert seen == {(str(ALLOWED[-1]), "80")}  # pinned there, FIFO 80: below 89 and 90
     (run,) = Store(tmp_path).runs()
-    (report,) = run.manifest.conditions["load_reports"]
+    (report,) = run.manifest.conditions.stored["load_reports"]
     assert report["operations"] > 0
     assert "tasks" in output
 

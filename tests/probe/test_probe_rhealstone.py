@@ -286,7 +286,7 @@ def test_a_command_is_stored_as_its_words_and_shown_as_a_shell_takes_it(tmp_path
     done = tauto(*typed, store=tmp_path)
     assert done.returncode == 0, done.stderr
     run = only_run(tmp_path)
-    assert run.manifest.conditions["command"][: len(typed) + 1] == ["tauto", *typed]
+    assert run.manifest.conditions.stored["command"][: len(typed) + 1] == ["tauto", *typed]
     judged = judge_rhealstone(run)
     assert judged.weighted is not None
     assert judged.weighted.weights == (1, 1, 1, 1, 1, 2)

@@ -364,7 +364,7 @@ def test_a_file_is_analysed_measured_and_kept_with_its_run(tmp_path: Path) -> No
     assert ended.returncode == 0, ended.stderr
     run = only_run(store)
     assert run.manifest.title == "a small set, idle"
-    assert run.manifest.conditions[CONDITION]["responses_ns"] == {"fast": 800_000, "slow": 5_600_000}
+    assert run.manifest.conditions.stored[CONDITION]["responses_ns"] == {"fast": 800_000, "slow": 5_600_000}
     Path(path).unlink()  # what is shown later needs no file
     shown = tauto("show", store=store)
     for text in (ended.stdout, shown.stdout):

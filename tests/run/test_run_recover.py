@@ -48,7 +48,7 @@ def test_a_complete_stream_that_was_not_sealed_is_sealed(tmp_path: Path) -> None
     assert (outcome.id, outcome.state, outcome.text) == (folder.name, "sealed", "50 samples sealed.")
     run = store.open("latest")
     assert run.manifest.state == "sealed"
-    assert run.manifest.conditions == {"load": "idle"}
+    assert run.manifest.conditions.stored == {"load": "idle"}
     assert recover(store) == []
 
 

@@ -40,7 +40,7 @@ def test_a_complete_stream_becomes_a_sealed_run(tmp_path: Path) -> None:
     manifest = run.manifest
     assert files_of(run) == ["run.json", "samples.parquet"]
     assert (manifest.state, manifest.ended, manifest.damage) == ("sealed", "complete", None)
-    assert manifest.conditions == {"load": "idle"}
+    assert manifest.conditions.stored == {"load": "idle"}
     assert manifest.facts == {"machine": {"model": "bench"}}
     assert manifest.parameters["asked"] is True
     assert manifest.parameters["priority"] == 90

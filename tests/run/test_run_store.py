@@ -126,7 +126,11 @@ def test_the_list_shows_every_run_in_whatever_state(store: Store) -> None:
         (live.path.name, "measuring"),
     ]
     first = entries[0]
-    assert (first.title, first.experiment, first.conditions) == ("two sources", "cyclic", {"load": "idle"})
+    assert (first.title, first.experiment, first.conditions.stored) == (
+        "two sources",
+        "cyclic",
+        {"load": "idle"},
+    )
     assert (first.sources, first.samples, first.missed, first.worst_ns) == (2, 4, 3, 3_200_000)
     assert (first.warnings, first.ended, first.created) == (0, "complete", sealed.manifest.created)
     assert (entries[2].samples, entries[2].missed, entries[2].worst_ns) == (None, None, None)

@@ -15,7 +15,6 @@ from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.machine.facts import gather
 from tautochrone.measure.execute import run_cell
 from tautochrone.measure.loads.spec import parse_load
-from tautochrone.measure.virtual import VIRTUAL
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.virtual.cache import tell_nobody
@@ -66,9 +65,9 @@ def guest_kernel_with_module(name: str) -> Kernel:
 
 def what_repeats(run: Run) -> tuple[object, ...]:
     """What two runs of one machine have in common, down to the last bit of their samples."""
-    told, load = run.manifest, run.manifest.conditions.get("load_reports")
+    told, load = run.manifest, run.manifest.conditions.stored.get("load_reports")
     samples = (run.path / "samples.parquet").read_bytes()
-    return told.header.stored, told.footer, told.conditions.get(VIRTUAL), load, samples
+    return told.header.stored, told.footer, told.conditions.virtual, load, samples
 
 
 def come_out_alike(one: Callable[[], Result], other: Callable[[], Result], tries: int = 4) -> bool:

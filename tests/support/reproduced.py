@@ -46,7 +46,7 @@ def reproduced(name: str, folder: Path) -> None:
     told = json.loads(done.stdout)
     assert told["length"] == "other"
     _see_all_is_there(read(name), out, told)
-    measured = {run.manifest.conditions[CONDITION]["heading"] for run in Store(store).runs()}
+    measured = {run.manifest.conditions.stored[CONDITION]["heading"] for run in Store(store).runs()}
     _see_numbers(read(name), out, told, measured)
 
 

@@ -59,7 +59,7 @@ def test_a_foreign_probe_measures_beside_a_load_and_its_books_balance(
         assert book.released == book.completed + book.missed
         assert book.completed == book.recorded + book.dropped
     assert run.values(source=0).size > 0
-    (report,) = run.manifest.conditions["load_reports"]
+    (report,) = run.manifest.conditions.stored["load_reports"]
     assert report["operations"] > 0
 
 

@@ -73,14 +73,14 @@ def test_a_cyclic_measured_over_it_is_like_one_measured_here(target: Target, tmp
     cell = worded("cyclic", short_cyclic(), "a test", load=Load("cpu", (("cpu", "--cpus", a_cpu()),)))
     far = run_cell(cell, Store(tmp_path / "far"), target, {})
     near = run_cell(cell, Store(tmp_path / "near"), LocalTarget(), {})
-    assert far.manifest.conditions["target"] == target.name
+    assert far.manifest.conditions.stored["target"] == target.name
     for run in (far, near):
         (book,) = run.manifest.books
         assert book.released == book.completed + (book.missed or 0) == 200
         assert book.completed == book.recorded + (book.dropped or 0)
         assert run.values(source=0).size == book.recorded
     assert sorted(far.manifest.header.stored) == sorted(near.manifest.header.stored)
-    (report,) = far.manifest.conditions["load_reports"]
+    (report,) = far.manifest.conditions.stored["load_reports"]
     assert report["load"] == "cpu"
     assert report["operations"] > 0
 
@@ -280,7 +280,7 @@ def test_ctrl_c_ends_the_probe_there_and_seals_what_it_measured(
         process.wait()
     assert process.returncode == 130, said
     run = only_run(tmp_path)
-    assert run.manifest.conditions["target"] == openssh.where
+    assert run.manifest.conditions.stored["target"] == openssh.where
     assert sum(book.completed for book in run.manifest.books) > 0
     wait_until(lambda: openssh.left() == [], "what was pushed is removed")
 

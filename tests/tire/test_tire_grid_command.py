@@ -24,7 +24,7 @@ def store(tmp_path: Path) -> Path:
 
 
 def told(run: Run) -> dict[str, Any]:
-    found: dict[str, Any] = run.manifest.conditions["plan"]
+    found: dict[str, Any] = run.manifest.conditions.stored["plan"]
     return found
 
 

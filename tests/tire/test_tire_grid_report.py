@@ -184,7 +184,7 @@ def test_an_unfinished_hard_grid_is_shown_with_what_is_missing(store: Store) -> 
 
 def test_a_run_names_the_grid_and_not_its_thousands_of_cells(store: Store) -> None:
     agenda = measure_map(store, map_document(soft=False), share=0.2)
-    told = store.runs()[0].manifest.conditions["plan"]
+    told = store.runs()[0].manifest.conditions.stored["plan"]
     assert len(told["cells"]) == 1
     assert told["grid"]["experiments"][0]["options"]["nodes"] == list(NODES)
     again = make_agenda(agenda.document, store)

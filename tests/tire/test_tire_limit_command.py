@@ -18,7 +18,7 @@ RATE = ("--rate", "500Hz", "--duration", "600ms", "--resolution", "20%")
 
 
 def told(run: Run) -> dict[str, Any]:
-    found: dict[str, Any] = run.manifest.conditions["search"]
+    found: dict[str, Any] = run.manifest.conditions.stored["search"]
     return found
 
 

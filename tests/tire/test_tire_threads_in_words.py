@@ -36,4 +36,4 @@ def test_a_real_tire_has_as_many_threads_as_its_word_says(tmp_path: Path) -> Non
     allowed = Facts.from_table(run.manifest.facts).cpu.allowed_count
     assert allowed is not None
     assert run.manifest.header.stored["parameters"]["threads"] == 2 * allowed
-    assert run.manifest.conditions["team"]["threads"] == "2 per cpu"
+    assert run.manifest.conditions.stored["team"]["threads"] == "2 per cpu"

@@ -188,7 +188,7 @@ def test_over_ssh_the_datagrams_come_to_where_the_connection_came_from(tmp_path:
 
     assert done.returncode == 0, done.stderr
     assert "0 lost" in done.stderr
-    assert only_run(tmp_path / "store").manifest.conditions["target"] == server.where
+    assert only_run(tmp_path / "store").manifest.conditions.stored["target"] == server.where
 
 
 @pytest.fixture

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tautochrone.base.errors import StoreError, UsageError
+from tautochrone.base.reading import Json
 from tautochrone.base.words import plural
 from tautochrone.command.options import JsonOption
 
@@ -163,7 +164,7 @@ def _placing(task_set: TaskSet) -> str:
     return "; ".join(parts)
 
 
-def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None) -> dict[str, Any]:
+def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None) -> Json:
     from dataclasses import asdict
 
     from tautochrone.analyse import words as reasons
@@ -225,7 +226,7 @@ def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None
     }
 
 
-def _partition_json(partition: Partition) -> dict[str, Any]:
+def _partition_json(partition: Partition) -> Json:
     from tautochrone.analyse import words as reasons
 
     placed = partition.task_set

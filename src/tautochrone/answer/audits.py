@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from tautochrone.judge.circumstances import server_facts, server_of, target_of
 from tautochrone.machine.audit import audit_facts
 from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.facts import Facts
@@ -33,17 +32,17 @@ def audit_runs(manifests: Sequence[Manifest]) -> dict[str, tuple[Finding, ...]]:
 
 def machine_name(manifest: Manifest) -> str:
     """How it was reached if it was not this one, product or else CPU model, and kernel."""
-    return _name(target_of(manifest.conditions), manifest.known) or "machine not known"
+    return _name(manifest.conditions.place, manifest.known) or "machine not known"
 
 
 def server_name(manifest: Manifest) -> str:
     """The same of the server's machine; empty where there is no other one."""
-    where = server_of(manifest.conditions)
+    where = manifest.conditions.server_place
     return _name(f"the server's machine {where}", _of_server(manifest) or Facts()) if where else ""
 
 
 def _of_server(manifest: Manifest) -> Facts | None:
-    stored = server_facts(manifest.conditions)
+    stored = manifest.conditions.server_facts
     return Facts.from_table(stored) if stored else None
 
 
@@ -55,6 +54,6 @@ def _name(where: str, facts: Facts) -> str:
 def one_of_each(manifests: Sequence[Manifest]) -> list[Manifest]:
     """One run of each machine and kernel, if there is one without a deployment: how it is by itself."""
     found: dict[tuple[str, str], Manifest] = {}
-    for manifest in sorted(manifests, key=lambda one: isinstance(one.conditions.get("deployment"), dict)):
+    for manifest in sorted(manifests, key=lambda one: one.conditions.deployment is not None):
         found.setdefault((machine_name(manifest), server_name(manifest)), manifest)
     return list(found.values())

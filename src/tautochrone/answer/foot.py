@@ -1,13 +1,13 @@
 """What pages of several runs have in common: what to know of the runs, their machines and their books."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from tautochrone.answer import audits, html
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.document import Grounds, Notice, TypedTable
 from tautochrone.answer.views import conditions, environment, grids, run_lines, virtual, warnings
 from tautochrone.base.faults import Later, now
+from tautochrone.base.reading import Json
 from tautochrone.run.manifest import Manifest
 
 _MOST_WARNINGS = 6
@@ -17,7 +17,7 @@ def foot(
     manifests: Sequence[Manifest],
     notices: Sequence[Notice] | Later[Sequence[Notice]],
     machines: Sequence[Manifest] | None = None,
-) -> Mapping[str, Any]:
+) -> Json:
     """The words of ``foot.html.j2``, about the runs of a page.
 
     Args:
@@ -50,10 +50,10 @@ def first(
     return Later(lambda: next(map(grids.view, grids_of(manifests, labels)), None))
 
 
-def foot_of(grounds: Grounds) -> Mapping[str, Any]:
+def foot_of(grounds: Grounds) -> Json:
     """The words of a page about the runs that an answer rests on; those of its foot, if it has one."""
     manifests = grounds.manifests
-    head: dict[str, Any] = {
+    head: Json = {
         "masthead": grounds.masthead or Later(html.masthead, *manifests),
         "band": Later(virtual.band, manifests),
     }

@@ -123,7 +123,8 @@ def _traits(manifest: Manifest) -> dict[str, str]:
     period_ns = manifest.header.schedule.period_ns
     if period_ns:
         traits["rate"] = format_rate(1e9 / period_ns)
-    conditions = {name: value for name, value in manifest.conditions.items() if name not in _NOT_CONDITIONS}
+    stored = manifest.conditions.stored
+    conditions = {name: value for name, value in stored.items() if name not in _NOT_CONDITIONS}
     load = conditions.pop("load", None)
     traits["load"] = " + ".join(map(str, load)) if isinstance(load, (list, tuple)) else str(load or "")
     if under := deployment_name(manifest):

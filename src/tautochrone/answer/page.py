@@ -307,7 +307,7 @@ def _conditions(manifest: Manifest) -> str:
     """The conditions in words, without how it was typed, what came of the load, and that it ran here."""
     shown = [
         f"{environment.words(name)} {environment.show(name, value)}"
-        for name, value in manifest.conditions.items()
+        for name, value in manifest.conditions.stored.items()
         if name != "command" and not isinstance(value, (dict, list)) and (name, value) != ("target", "local")
     ]
     if under := conditions.deployment_name(manifest):

@@ -167,7 +167,7 @@ def show_grid(console: Console, grid: Grid) -> Iterator[RenderableType]:
 
 def _head(manifest: Manifest) -> Iterator[RenderableType]:
     yield Text(upper_first(manifest.title), style="bold")
-    load = manifest.conditions.get("load")
+    load = manifest.conditions.load
     under = conditions.deployment_name(manifest)
     parts = [
         manifest.id,
@@ -184,7 +184,7 @@ def _head(manifest: Manifest) -> Iterator[RenderableType]:
 
 
 def _settings(manifest: Manifest) -> Iterator[RenderableType]:
-    settings = {**as_obtained(manifest), **manifest.conditions}
+    settings = {**as_obtained(manifest), **manifest.conditions.stored}
     said = [
         plain(f"{environment.words(name)} {environment.show(name, value)}")
         for name, value in settings.items()

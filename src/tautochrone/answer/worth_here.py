@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tautochrone.base.errors import DamagedError, StoreError
-from tautochrone.base.reading import json_of, read_text
 from tautochrone.judge.worth import Answers, Conditions, Pair, find_pairs
 from tautochrone.machine.audit import audit_facts
 from tautochrone.machine.audit.finding import Finding
 from tautochrone.run import files
+from tautochrone.run.conditions import HeldDeployment
 from tautochrone.run.facts import Facts
-from tautochrone.run.manifest import MOST_BYTES, RECOVERED, SCHEMA, SEALED
+from tautochrone.run.manifest import RECOVERED, SEALED, Manifest
 
 if TYPE_CHECKING:
     from tautochrone.judge.worth_measured import Worth
@@ -58,7 +58,7 @@ def worth_here(
     pairs = find_pairs(known.values(), now)
     if not pairs:
         return {}
-    from tautochrone.judge.worth_measured import not_attributable  # from here on samples are read
+    from tautochrone.judge.worth_measured import not_attributable
 
     found: dict[str, Worth] = {}
     places = {folder.name: folder for folder in folders}
@@ -94,60 +94,49 @@ def _described(folders: Iterable[Path], machine: Sequence[Any]) -> Iterable[tupl
     audited: dict[str, Answers] = {}
     for folder in folders:
         try:
-            manifest = json_of(read_text(folder / files.MANIFEST, MOST_BYTES))
-            if _is_whole(manifest) and _identity(Facts.from_table(manifest["facts"])) == tuple(machine):
+            manifest = Manifest.read(folder / files.MANIFEST)
+            if _is_whole(manifest) and _identity(manifest.known) == tuple(machine):
                 yield folder.name, _conditions(folder.name, manifest, audited)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, DamagedError):
+        except (OSError, DamagedError):
             continue  # a run that can't be read says nothing; `tauto list` tells of it
 
 
-def _is_whole(manifest: Mapping[str, Any]) -> bool:
+def _is_whole(manifest: Manifest) -> bool:
     return (
-        manifest["schema"] == SCHEMA
-        and manifest["state"] in (SEALED, RECOVERED)
-        and manifest.get("damage") is None
-        and not any(book.get("dropped") for book in manifest["books"])
+        manifest.state in (SEALED, RECOVERED)
+        and manifest.damage is None
+        and not any(book.dropped for book in manifest.books)
     )
 
 
-def _conditions(name: str, manifest: Mapping[str, Any], audited: dict[str, Answers]) -> Conditions:
-    conditions, header = manifest["conditions"], manifest["header"]
-    deployment = conditions.get("deployment") or {}
-    parameters = {key: value for key, value in manifest["parameters"].items() if key not in _NOT_ALIKE}
-    load, facts = str(conditions.get("load", "")), manifest["facts"]
-    known = Facts.from_table(facts)
+def _conditions(name: str, manifest: Manifest, audited: dict[str, Answers]) -> Conditions:
+    conditions, header, known = manifest.conditions, manifest.header, manifest.known
+    deployment = conditions.deployment or HeldDeployment()
+    parameters = {key: value for key, value in manifest.parameters.items() if key not in _NOT_ALIKE}
     steady = {
         group: {key: value for key, value in values.items() if key not in _GROWING.get(group, ())}
-        for group, values in facts.items()
+        for group, values in manifest.facts.items()
     }
     text = json.dumps(steady, sort_keys=True)
     if text not in audited:
         audited[text] = _answers_of(audit_facts(known))
+    alike = [manifest.experiment, parameters, conditions.load or "", header.version, conditions.target]
     return Conditions(
         run=name,
-        created=str(manifest["created"]),
-        alike=json.dumps(
-            [manifest["experiment"], parameters, load, header.get("version"), conditions.get("target")],
-            sort_keys=True,
-        ),
-        load=load,
+        created=manifest.created,
+        alike=json.dumps(alike, sort_keys=True),
+        load=conditions.load or "",
         kernel=known.kernel.release or "unknown",
         answers=audited[text],
         settings={
-            one["knob"]: (one["before"], one["obtained"])
-            for one in deployment.get("settings", ())
-            if one["before"] is not None  # not known of a deployment that was in force before
+            one.knob: (one.before, one.obtained)
+            for one in deployment.settings
+            if one.before is not None  # not known of a deployment that was in force before
         },
-        load_cpus=deployment.get("load"),
+        load_cpus=deployment.load,
         booted=known.kernel.command_line or "",
-        about_a_loop=_is_about_a_loop(header),
+        about_a_loop=header.is_about_a_loop,
     )
-
-
-def _is_about_a_loop(header: Mapping[str, Any]) -> bool:
-    """As `judgement.loops` has it, without loading all that it needs."""
-    first = (header.get("measures") or [{}])[0]
-    return first.get("name") == "latency_ns" and bool(header.get("schedule"))
 
 
 def _identity(facts: Facts) -> tuple[Any, ...]:

@@ -8,12 +8,12 @@ once more for nothing but where keys, tables and elements begin.
 import pathlib
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.reading import read_text
+from tautochrone.base.reading import Json, read_text
 from tautochrone.base.words import suggestion
 
 Path = tuple[str | int, ...]
@@ -61,7 +61,7 @@ def lines_of(text: str) -> dict[Path, int]:
         return {}
 
 
-def toml_of(text: str) -> dict[str, Any]:
+def toml_of(text: str) -> Json:
     """The tables of a TOML text.
 
     Raises:
@@ -139,13 +139,13 @@ class TomlReader:
     def _mistake(self, place: Path, message: str, advice: str) -> UsageError:
         return mistake(self._origin, self._text, place, message, advice)
 
-    def _only(self, table: Mapping[str, Any], known: Collection[str], place: Path, what: str) -> None:
+    def _only(self, table: Json, known: Collection[str], place: Path, what: str) -> None:
         """See that every key of a table means something there."""
         for key in table:
             if key not in known:
                 raise self._mistake((*place, key), f"'{key}' means nothing in {what}", suggestion(key, known))
 
-    def _tables(self, table: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    def _tables(self, table: Json, key: str) -> list[Json]:
         found = table.get(key, [])
         if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
             raise self._mistake(
@@ -153,7 +153,7 @@ class TomlReader:
             )
         return found
 
-    def _line(self, table: Mapping[str, Any], key: str, place: Path) -> str:
+    def _line(self, table: Json, key: str, place: Path) -> str:
         """Return a text of one line."""
         value = table[key]
         if not isinstance(value, str) or not value.strip() or not value.isprintable():
@@ -162,7 +162,7 @@ class TomlReader:
             )
         return value.strip()
 
-    def _whole(self, table: Mapping[str, Any], key: str, place: Path, within: range) -> int:
+    def _whole(self, table: Json, key: str, place: Path, within: range) -> int:
         value = table[key]
         if not isinstance(value, int) or isinstance(value, bool) or value not in within:
             raise self._mistake(
@@ -172,7 +172,7 @@ class TomlReader:
             )
         return value
 
-    def _choice(self, table: Mapping[str, Any], key: str, names: Sequence[_Name], usual: _Name) -> _Name:
+    def _choice(self, table: Json, key: str, names: Sequence[_Name], usual: _Name) -> _Name:
         value = table.get(key, usual)
         for name in names:
             if value == name:

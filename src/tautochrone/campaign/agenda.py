@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tautochrone.base.reading import Json
 from tautochrone.base.units import format_percent, format_rate, format_span
 from tautochrone.base.words import plural, upper_first
 from tautochrone.experiments import EXPERIMENTS
@@ -98,9 +98,7 @@ def sentences(
         yield one.sentence, one.can_show
 
 
-def planned_as_table(
-    required: Required, points: Mapping[str, Point], repetitions: int
-) -> list[dict[str, Any]]:
+def planned_as_table(required: Required, points: Mapping[str, Point], repetitions: int) -> list[Json]:
     """The same as JSON has it; times in seconds."""
     return [
         {
@@ -199,7 +197,7 @@ def introduce_agenda(console: Console, agenda: Agenda, at_once: int = 1) -> None
     )
 
 
-def as_table(agenda: Agenda, at_once: int = 1) -> dict[str, Any]:
+def as_table(agenda: Agenda, at_once: int = 1) -> Json:
     """The same as JSON has it; times in seconds."""
     rest = _rest(agenda, at_once)
     finished, refused = agenda.finished, agenda.campaign.refused
@@ -237,7 +235,7 @@ def as_table(agenda: Agenda, at_once: int = 1) -> dict[str, Any]:
     }
 
 
-def _required(agenda: Agenda) -> list[dict[str, Any]]:
+def _required(agenda: Agenda) -> list[Json]:
     return planned_as_table(agenda.required, agenda.points, agenda.document.repetitions)
 
 

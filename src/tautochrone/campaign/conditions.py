@@ -1,6 +1,6 @@
 """Under what a campaign's cells were really measured: what was asked for and not obtained, what loads did."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tautochrone.answer.blocks import Grid
@@ -11,14 +11,13 @@ from tautochrone.answer.views.virtual import is_said_here
 from tautochrone.answer.views.warnings import said_once
 from tautochrone.base.words import plural, upper_first
 from tautochrone.campaign.results import CampaignResults
-from tautochrone.judge.circumstances import was_not_obtained
 from tautochrone.machine.cpulist import parse_cpu_list
-from tautochrone.measure.campaign.campaign import CONDITION, FINISHED
+from tautochrone.measure.campaign.campaign import FINISHED
 from tautochrone.measure.cautions import CUT_SHORT
+from tautochrone.run.conditions import LoadReport, Setting
 from tautochrone.run.manifest import Manifest
 
 _MOST_NAMED = 3
-_VALUES = ("before", "requested", "obtained")
 
 
 def deviations(results: CampaignResults) -> list[Notice]:
@@ -51,12 +50,9 @@ def deployments(results: CampaignResults) -> Grid | None:
     """Each setting of each deployment: what it was, was asked for, and became; None without any."""
     rows: dict[tuple[str, ...], None] = {}
     for manifest in results.manifests:
-        deployed = manifest.conditions.get("deployment")
-        if not isinstance(deployed, Mapping):
-            continue
-        system = str(manifest.conditions[CONDITION].get("system"))
-        for one in deployed.get("settings", ()):
-            rows.setdefault((str(deployed.get("name")), system, *_setting(one)))
+        if (deployed := manifest.conditions.deployment) is not None:
+            for one in deployed.settings:
+                rows.setdefault((deployed.name, manifest.conditions.plan.system, *_setting(one)))
     if not rows:
         return None
     several = len({row[1] for row in rows}) > 1
@@ -70,18 +66,17 @@ def deployments(results: CampaignResults) -> Grid | None:
     )
 
 
-def _setting(one: Mapping[str, Any]) -> tuple[str, ...]:
-    before, asked, got = ("" if one.get(name) is None else str(one[name]) for name in _VALUES)
-    differs = " (not as asked for)" if was_not_obtained(one) else ""
-    return str(one.get("knob")), before, asked or "not asked for", f"{got or 'N/A'}{differs}"
+def _setting(one: Setting) -> tuple[str, ...]:
+    differs = " (not as asked for)" if one.was_not_obtained else ""
+    return one.knob, one.before or "", one.requested or "not asked for", f"{one.obtained or 'N/A'}{differs}"
 
 
 def loads(results: CampaignResults) -> Grid | None:
     """What each load really did, by the run in which it did least; None without any."""
-    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    found: dict[tuple[str, str], list[LoadReport]] = {}
     for manifest in results.manifests:
-        for report in manifest.conditions.get("load_reports", ()):
-            key = (str(manifest.conditions.get("load")), str(report.get("load")))
+        for report in manifest.conditions.load_reports:
+            key = (str(manifest.conditions.load), report.load)
             found.setdefault(key, []).append(report)
     if not found:
         return None
@@ -95,18 +90,18 @@ def loads(results: CampaignResults) -> Grid | None:
     )
 
 
-def _did(reports: Sequence[Mapping[str, Any]]) -> tuple[str, str, str]:
+def _did(reports: Sequence[LoadReport]) -> tuple[str, str, str]:
     def span(values: Sequence[float], words: Any) -> str:
         least, most = words(min(values)), words(max(values))
         return least if least == most else f"{least} to {most}"
 
-    seconds = [max(1, int(one.get("elapsed_ns") or 0)) / 1e9 for one in reports]
+    seconds = [max(1, one.elapsed_ns) / 1e9 for one in reports]
     shares = [
-        float(one.get("cpu_time_ns") or 0) / 1e9 / (second * _cpus(one))
+        (one.cpu_time_ns or 0) / 1e9 / (second * _cpus(one))
         for one, second in zip(reports, seconds, strict=True)
     ]
-    rates = [float(one.get("operations") or 0) / second for one, second in zip(reports, seconds, strict=True)]
-    moved = [float(one.get("bytes") or 0) / second for one, second in zip(reports, seconds, strict=True)]
+    rates = [(one.operations or 0) / second for one, second in zip(reports, seconds, strict=True)]
+    moved = [(one.bytes or 0) / second for one, second in zip(reports, seconds, strict=True)]
     return (
         span(shares, lambda value: f"{value:.0%}"),
         span(rates, lambda value: number(round(value))),
@@ -114,6 +109,6 @@ def _did(reports: Sequence[Mapping[str, Any]]) -> tuple[str, str, str]:
     )
 
 
-def _cpus(report: Mapping[str, Any]) -> int:
+def _cpus(report: LoadReport) -> int:
     """How many CPUs a load had; where it does not say, one for each thread."""
-    return len(parse_cpu_list(str(report.get("cpus") or "")) or ()) or max(1, int(report.get("threads") or 1))
+    return len(parse_cpu_list(report.cpus) or ()) or max(1, report.threads or 1)

@@ -52,8 +52,8 @@ def extremes(results: CampaignResults) -> tuple[BestAndWorst, ...]:
 
 def _other_order(results: CampaignResults) -> str:
     """What may order the cells otherwise, where there is a choice to make; empty: there is none."""
-    told = [one.conditions.get("plan") or {} for one in results.manifests]
-    if results.grid is not None or all(len({one.get(axis) for one in told}) < 2 for axis in _CHOICES):
+    plans = [one.conditions.plan for one in results.manifests]
+    if results.grid is not None or all(len({getattr(one, axis) for one in plans}) < 2 for axis in _CHOICES):
         return ""
     return (
         f"tauto select {results.campaign.id} counts a missed release as later than every sample, and may "

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tautochrone.base.reading import Json
 from tautochrone.measure.lab.matrix import MATRIX
+from tautochrone.run.conditions import PlanCell
 from tautochrone.target.middleware import FOOTPRINT, LATENCY, THROUGHPUT
 
 if TYPE_CHECKING:
@@ -33,13 +35,13 @@ class GridRuns:
     """What the store has of a grid.
 
     Attributes:
-        told: what a run says of the plan.
+        plan: what the last run says of it.
         points: all of the grid.
         runs: the finished ones.
         why: what stood in the way, by the key of the point.
     """
 
-    told: Mapping[str, Any]
+    plan: PlanCell
     points: Sequence[Point]
     runs: Sequence[Run]
     why: Mapping[str, str]
@@ -68,7 +70,7 @@ class GridKind:
     sentences: Callable[[Any], list[str]]
     tables: Callable[[Any], list[Grid]]
     figures: Callable[[Any, str], list[Figure]]
-    as_table: Callable[[Any], dict[str, Any]]
+    as_table: Callable[[Any], Json]
     picture: Callable[[Any, int], list[str]] = lambda *_: []
     tables_in_short: Callable[[Any], list[Grid]] | None = None
     details: Callable[[Any], list[Grid]] = lambda _: []

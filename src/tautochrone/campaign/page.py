@@ -1,6 +1,5 @@
 """The page of a plan: one HTML file with the cells side by side; each run has a page of its own elsewhere."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -167,15 +166,15 @@ def _order(results: CampaignResults) -> str:
 
 
 def _place(manifest: Manifest) -> tuple[object, object]:
-    told: Mapping[str, object] = manifest.conditions["plan"]
-    return told.get("position"), told.get("block")
+    plan = manifest.conditions.plan
+    return plan.position, plan.block
 
 
 def _commands(results: CampaignResults) -> list[str]:
     typed = dict.fromkeys(one.typed for one in results.manifests if one.typed)
     runs = [f"tauto report {results.manifests[0].id}"] if results.manifests else []
     cell = kind_of(results.grid).again(results.grid) if results.grid is not None else []
-    told = [one.conditions["plan"] for one in results.manifests]
-    choice = any(len({one.get(axis) for one in told}) > 1 for axis in ("deployment", "system"))
+    plans = [one.conditions.plan for one in results.manifests]
+    choice = len({one.deployment for one in plans}) > 1 or len({one.system for one in plans}) > 1
     select = [f"tauto select {results.campaign.id}"] if choice and results.grid is None else []
     return [*typed, f"tauto report {results.campaign.id}", *select, *runs, *cell]

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tautochrone.answer.ci.outcome import Case, Outcome
 from tautochrone.answer.ci.outcome import Standing as CaseStanding
 from tautochrone.answer.phrasing import requirement as words
 from tautochrone.base.errors import UsageError
+from tautochrone.base.reading import Json
 from tautochrone.base.words import plural
 from tautochrone.experiments.requirement import Requirement, parse
 from tautochrone.judge.requirement.judge import Judgement, judge_all
@@ -249,7 +249,7 @@ def lines(judged: Sequence[JudgedCell]) -> list[RequiredLine]:
     ]
 
 
-def as_table(judged: Sequence[JudgedCell]) -> list[dict[str, Any]]:
+def as_table(judged: Sequence[JudgedCell]) -> list[Json]:
     """The same as JSON has it."""
     return [
         {

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any
 
 from tautochrone.answer.ci.outcome import Outcome
 from tautochrone.answer.experiments import beginning_of
@@ -13,11 +12,11 @@ from tautochrone.campaign.kinds import GridResults, GridRuns, kind_named
 from tautochrone.campaign.requirements import JudgedCell, exit_code, judge_cells, outcome
 from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.reduced import all_counts, reduce_run
-from tautochrone.measure.campaign.campaign import CONDITION, GRID, PAPER, Campaign, points_of
+from tautochrone.measure.campaign.campaign import Campaign, points_of
 from tautochrone.measure.campaign.reasons import NOT_YET, all_reasons, early_ends, joined
 from tautochrone.measure.document.expand import Point
-from tautochrone.measure.document.require import read_stored
 from tautochrone.run.catalogue import Entry
+from tautochrone.run.conditions import PlanCell
 from tautochrone.run.folder import Run, read_runs
 from tautochrone.run.manifest import Manifest, sum_of_known
 from tautochrone.statistics.summary import Summary, summarise, summarise_counts
@@ -136,28 +135,29 @@ def gather_results(
     Raises:
         StoreError, DamagedError: a run can't be read.
     """
-    told = [entry.conditions[CONDITION] for entry in campaign.entries]
-    points = points_of(told[-1]) if told else ()
+    plans = [entry.conditions.plan for entry in campaign.entries]
+    last = plans[-1] if plans else PlanCell()
+    points = points_of(last)
     cells = {point.key: point.name for point in points}
-    for one in told:
-        cells |= {str(key): str(name) for key, name in (one.get("cells") or {}).items()}
+    for plan in plans:
+        cells |= plan.cells
     finished = campaign.finished()
     runs = _opened(finished.values())
     ids = {run.id for run in runs}
-    wanted = max((int(one.get("repetitions") or 1) for one in told), default=1)
+    wanted = max((plan.repetitions for plan in plans), default=1)
     done = set(finished)
     early = early_ends(campaign, done)
     why = all_reasons(campaign, reasons, early)
     if required is None:
-        required = read_stored(told[-1]) if told else {}
+        required = last.require
     failed = {*wrong, *early.failed}
-    grid = _grid(told[-1], points, runs, dict(why)) if points else None
+    grid = _grid(last, points, runs, dict(why)) if points else None
     told_why = joined(why)
     judged = judge_cells(required, cells, _by_cell(runs, required), wanted, told_why, failed)
     there = Counter(key for key, number in done if number <= wanted)
     return CampaignResults(
         campaign=campaign,
-        order=str(told[-1].get("order")) if told else "",
+        order=last.order,
         wanted=wanted,
         cells=cells,
         tables=() if grid is not None else tuple(_tables(runs, cells)),
@@ -171,22 +171,22 @@ def gather_results(
         grid=grid,
         judged=judged,
         outcome=outcome(campaign.title, judged, cells, there, wanted, told_why, failed),
-        paper=str(told[-1].get(PAPER) or "") if told else "",
+        paper=last.paper,
     )
 
 
 def _grid(
-    told: Mapping[str, Any], points: Sequence[Point], runs: Sequence[Run], why: Mapping[str, str]
+    plan: PlanCell, points: Sequence[Point], runs: Sequence[Run], why: Mapping[str, str]
 ) -> GridResults | None:
     """By its kind; None: this version knows no such grid."""
-    kind = kind_named(str(told[GRID]["kind"]))
-    return None if kind is None else kind.gather(GridRuns(told, points, runs, why))
+    kind = kind_named(str((plan.grid or {})["kind"]))
+    return None if kind is None else kind.gather(GridRuns(plan, points, runs, why))
 
 
 def _by_cell(runs: Iterable[Run], wanted: Container[str]) -> dict[str, list[Run]]:
     found: dict[str, list[Run]] = {}
     for run in runs:
-        key = str(_told(run)["cell"])
+        key = run.manifest.conditions.plan.cell
         if key in wanted:
             found.setdefault(key, []).append(run)
     return found
@@ -238,14 +238,14 @@ def _tables(runs: Sequence[Run], cells: Iterable[str]) -> Iterator[CampaignTable
     found: dict[tuple[str, str], dict[tuple[str, str], list[tuple[Run, Repetition]]]] = {}
     meanings: dict[tuple[str, str], str] = {}
     place = {cell: at for at, cell in enumerate(cells)}
-    for run in sorted(runs, key=lambda one: place[str(_told(one)["cell"])]):
+    for run in sorted(runs, key=lambda one: place[one.manifest.conditions.plan.cell]):
         for measure in run.manifest.header.measures:
             name = measure.name
             table = (run.manifest.experiment, name)
             meanings.setdefault(table, measure.words)
             for source, repetition in _repetitions(run, name):
                 rows = found.setdefault(table, {})
-                rows.setdefault((source, str(_told(run)["cell"])), []).append((run, repetition))
+                rows.setdefault((source, run.manifest.conditions.plan.cell), []).append((run, repetition))
     names = _deployment_names(runs)
     for table, rows in found.items():
         first = {source: at for at, source in enumerate(dict.fromkeys(source for source, _ in rows))}
@@ -257,7 +257,7 @@ def _tables(runs: Sequence[Run], cells: Iterable[str]) -> Iterator[CampaignTable
 
 def _deployment_names(runs: Sequence[Run]) -> Mapping[str, str]:
     """Of deployments in files the files' names alone, unless two are alike."""
-    written = {str(_told(run).get("deployment") or "") for run in runs}
+    written = {run.manifest.conditions.plan.deployment for run in runs}
     stems = {one: PurePath(one).stem if one.endswith(".toml") else one for one in written}
     often = Counter(stems.values())
     return {one: stem if often[stem] == 1 else one for one, stem in stems.items()}
@@ -265,14 +265,14 @@ def _deployment_names(runs: Sequence[Run]) -> Mapping[str, str]:
 
 def _row(source: str, own: Sequence[tuple[Run, Repetition]], deployments: Mapping[str, str]) -> CampaignRow:
     run = own[0][0]
-    told = _told(run)
+    told = run.manifest.conditions.plan
     return CampaignRow(
-        cell=str(told["cell"]),
-        what=str(told.get("heading") or run.manifest.experiment),
-        varied={str(name): _text(told["options"].get(name)) for name in told.get("varied") or ()},
-        load=str(run.manifest.conditions.get("load") or ""),
-        deployment=deployments[str(told.get("deployment") or "")],
-        system=str(told.get("system") or ""),
+        cell=told.cell,
+        what=told.heading or run.manifest.experiment,
+        varied={name: _text(told.options.get(name)) for name in told.varied},
+        load=run.manifest.conditions.load or "",
+        deployment=deployments[told.deployment],
+        system=told.system,
         source=source,
         repetitions=tuple(sorted((one for _, one in own), key=lambda one: one.number)),
     )
@@ -285,7 +285,7 @@ def _text(value: object) -> str:
 def _repetitions(run: Run, measure: str) -> Iterator[tuple[str, Repetition]]:
     """One of all sources where these are the threads of one loop; otherwise one of each."""
     manifest = run.manifest
-    number = int(_told(run).get("repetition") or 1)
+    number = run.manifest.conditions.plan.repetition or 1
     if manifest.header.is_about_a_loop:
         summary = _summary(run, measure, None)
         if summary is not None:
@@ -318,8 +318,3 @@ def _summary(run: Run, measure: str, source: int | None) -> Summary | None:
         if one.measure == measure and source in (None, one.source)
     )
     return summarise_counts(*run.histogram(source), largest)
-
-
-def _told(run: Run) -> Mapping[str, Any]:
-    told: Mapping[str, Any] = run.manifest.conditions[CONDITION]
-    return told

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
@@ -13,6 +12,7 @@ from tautochrone.answer.console import show_part
 from tautochrone.answer.render.terminal import band_lines
 from tautochrone.answer.terminal import show_grid
 from tautochrone.answer.typeset import plain
+from tautochrone.base.reading import Json
 from tautochrone.campaign import requirements, tables
 from tautochrone.campaign.conditions import deviations
 from tautochrone.campaign.extremes import extremes, how_sure
@@ -115,7 +115,7 @@ def _show_extremes(console: Console, results: CampaignResults) -> None:
         console.print(Text(sure, style="dim"), soft_wrap=not console.is_terminal)
 
 
-def as_table(results: CampaignResults) -> dict[str, Any]:
+def as_table(results: CampaignResults) -> Json:
     """The same as JSON has it; times in nanoseconds."""
     return {
         "campaign": results.campaign.id,
@@ -142,11 +142,11 @@ def as_table(results: CampaignResults) -> dict[str, Any]:
     }
 
 
-def _grid(results: GridResults) -> dict[str, Any]:
+def _grid(results: GridResults) -> Json:
     return {"kind": results.kind, **kind_of(results).as_table(results)}
 
 
-def _row(row: CampaignRow) -> dict[str, Any]:
+def _row(row: CampaignRow) -> Json:
     lost = tables.missed(row)
     return {
         "cell": row.cell,

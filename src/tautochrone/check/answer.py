@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from tautochrone.answer.document import (
     Block,
@@ -30,6 +29,7 @@ from tautochrone.answer.phrasing import requirement as required
 from tautochrone.answer.views import virtual
 from tautochrone.answer.views.conditions import sentence
 from tautochrone.base.faults import Later
+from tautochrone.base.reading import Json
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.check.results import MOST, Results
 from tautochrone.check.search import CONFIRM, Search, Trial
@@ -186,7 +186,7 @@ def _warnings(results: Results) -> Iterator[Block]:
         yield Notices(tuple(found))
 
 
-def as_table(results: Results) -> dict[str, Any]:
+def as_table(results: Results) -> Json:
     """What programs read; times in nanoseconds unless the name says otherwise."""
     judgement, search = results.judgement, results.search
     return {

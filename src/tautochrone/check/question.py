@@ -1,10 +1,10 @@
 """The question of a check, as a person writes it: rate, work, deadline, misses, confidence, how long."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.reading import Json
 from tautochrone.base.units import (
     format_duration,
     format_rate,
@@ -106,7 +106,7 @@ class Question:
         return tuple(found)
 
     @property
-    def as_condition(self) -> dict[str, Any]:
+    def as_condition(self) -> Json:
         """What to keep with a run, as JSON has it."""
         return {
             "period_ns": self.period_ns,
@@ -255,6 +255,6 @@ def _whole(seconds: float) -> int:
     return -int(-seconds * 1000 // 1) * 1_000_000
 
 
-def conditions_of_check(question: Question, **more: Any) -> Mapping[str, Any]:
+def conditions_of_check(question: Question, **more: Any) -> Json:
     """What is kept with a run of a check."""
     return {CONDITION: {**question.as_condition, **more}}

@@ -154,9 +154,7 @@ class Results:
         if self.search is not None:
             return ["The search was stopped before its end."] if self.stopped else []
         partly = [
-            str(run.manifest.conditions.get("load"))
-            for run in self.runs
-            if run.manifest.ended == "interrupted"
+            str(run.manifest.conditions.load) for run in self.runs if run.manifest.ended == "interrupted"
         ]
         return [
             *(f"Stopped early: beside {load} a part was measured, which is judged." for load in partly),
@@ -277,6 +275,6 @@ def _is_of(run: Run, lines: Sequence[Line]) -> bool:
 
 
 def _seconds(run: Run) -> float:
-    told = run.manifest.conditions.get("check") or {}
+    told = run.manifest.conditions.stored.get("check") or {}
     book = run.manifest.books[0] if run.manifest.books else None
     return (book.released or book.completed) * told.get("period_ns", 0) / 1e9 if book else 0.0

@@ -25,10 +25,10 @@ from tautochrone.command.told import (
     tell_json,
     tell_report,
 )
+from tautochrone.run.facts import FactTable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Sequence
 
     from rich.console import Console
 
@@ -299,7 +299,7 @@ class _Site:
     """Where a check is measured, and the question as it can be asked there."""
 
     question: Question
-    facts: Mapping[str, Any]
+    facts: FactTable
     deployment: Deployment | None
     cpu: int
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.reading import Json
 from tautochrone.command.options import JsonOption, StoreOption, open_store
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def _nothing(place: Path) -> str:
     return f"There is no run in {place}. Type tauto to measure this machine."
 
 
-def _as_json(entry: Entry) -> dict[str, Any]:
+def _as_json(entry: Entry) -> Json:
     from dataclasses import asdict
 
     return asdict(entry) | {"path": str(entry.path)}

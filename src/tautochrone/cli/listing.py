@@ -9,8 +9,8 @@ from rich.text import Text
 from tautochrone.answer.labels import shortest_ids
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
-from tautochrone.judge.circumstances import LOCAL, remote
 from tautochrone.run.catalogue import CUT_OFF, DAMAGED, NEWER, REFUSED, Entry
+from tautochrone.run.conditions import LOCAL
 from tautochrone.run.manifest import MEASURING, RECOVERED
 
 _WHOLE_WIDTH = 128  # columns of a terminal that the whole list needs
@@ -31,7 +31,7 @@ def run_list(console: Console, entries: Sequence[Entry]) -> Iterator[RenderableT
 
     Where the runs are of several machines, a column says which.
     """
-    targets = [remote(entry.conditions) or LOCAL for entry in entries]
+    targets = [entry.conditions.remote or LOCAL for entry in entries]
     shown = targets if len(set(targets)) > 1 else None
     whole = None
     if not console.is_terminal or console.width >= _WHOLE_WIDTH:

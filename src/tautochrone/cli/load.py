@@ -13,6 +13,7 @@ from tautochrone.command.options import JsonOption
 
 if TYPE_CHECKING:
     from tautochrone.measure.cell import Load
+    from tautochrone.run.conditions import LoadReport
     from tautochrone.target.target import Target
 
 _LOOK_INTERVAL_S = 0.05
@@ -83,7 +84,7 @@ def try_load(
     with beside.target() as target:
         reports, failure = _run(chosen, target, seconds)
     if as_json:
-        typer.echo(json.dumps(reports, indent=2, ensure_ascii=False))
+        typer.echo(json.dumps([one.stored for one in reports], indent=2, ensure_ascii=False))
     else:
         _show(reports)
         for caution in cautions_of_loads(reports):
@@ -92,7 +93,7 @@ def try_load(
         raise MeasuringError(failure)
 
 
-def _run(chosen: Load, target: Target, seconds: float) -> tuple[list[dict[str, Any]], str]:
+def _run(chosen: Load, target: Target, seconds: float) -> tuple[list[LoadReport], str]:
     from tautochrone.experiments import EXPERIMENTS
     from tautochrone.machine.facts.cpus import allowed as allowed_cpus
     from tautochrone.machine.tree import Tree
@@ -118,7 +119,7 @@ def _run(chosen: Load, target: Target, seconds: float) -> tuple[list[dict[str, A
     return reports, loads.failure.sentence if loads.failure else ""
 
 
-def _show(reports: list[dict[str, Any]]) -> None:
+def _show(reports: list[LoadReport]) -> None:
     from tautochrone.answer.console import make_console
     from tautochrone.answer.terminal import show_grid
     from tautochrone.answer.views.conditions import load_grid

@@ -90,10 +90,10 @@ def answer(
 def show_again(console: Console, runs: Sequence[Run]) -> None:
     """What an answer said, from its runs, and which they are."""
     from tautochrone.answer.conclusion import show_conclusion
-    from tautochrone.judge.circumstances import LOCAL
+    from tautochrone.run.conditions import LOCAL
 
     first = runs[0].manifest
-    target = str(first.conditions.get("target") or LOCAL)
+    target = first.conditions.target or LOCAL
     show_conclusion(console, runs, *_parts(runs, first.known, target, dict))
     console.print("\nIts runs, each shown by: tauto show RUN")
     for run in runs:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import StoreError, TautoError
+from tautochrone.run.facts import FactTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Sequence
 
     from tautochrone.command.live import Watch
     from tautochrone.measure.cell import Cell
@@ -61,7 +61,7 @@ def run_batch(
     cells: Sequence[Cell],
     store: Store,
     target: Target,
-    facts: Mapping[str, Any],
+    facts: FactTable,
     may_lack: Callable[[Cell], bool] = lambda _: True,
     adapt: Callable[[Cell, Sequence[Run]], Cell] = lambda cell, _: cell,
 ) -> Batch:

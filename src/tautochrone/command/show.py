@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tautochrone.base.reading import Json
 from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
 
 
@@ -39,7 +40,7 @@ def show(
     terminal.show_run(make_console(), opened.manifest, seen, intervals=intervals)
 
 
-def _as_json(seen: Any) -> dict[str, Any]:
+def _as_json(seen: Any) -> Json:
     from dataclasses import asdict
 
     manifest = seen.manifests[0]
@@ -51,7 +52,7 @@ def _as_json(seen: Any) -> dict[str, Any]:
         "state": manifest.state,
         "ended": manifest.ended,
         "created": manifest.created,
-        "conditions": manifest.conditions,
+        "conditions": manifest.conditions.stored,
         "parameters": manifest.header.parameters,
         "books": [asdict(book) | {"problems": book.problems()} for book in manifest.books],
         "measures": [
@@ -81,7 +82,7 @@ def _as_json(seen: Any) -> dict[str, Any]:
     }
 
 
-def _over_time(found: Any) -> dict[str, Any]:
+def _over_time(found: Any) -> Json:
     """What stands out in the course of a run; instants are nanoseconds since its start."""
     from dataclasses import asdict
 

@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from tautochrone.answer.ci.outcome import Case, Outcome, Standing
 from tautochrone.answer.document import (
@@ -19,6 +18,7 @@ from tautochrone.answer.document import (
 )
 from tautochrone.answer.phrasing import comparison as words
 from tautochrone.base.faults import Later
+from tautochrone.base.reading import Json
 from tautochrone.base.words import plural
 from tautochrone.comparison import tables
 from tautochrone.judge.comparison.compare import Comparison, Pair
@@ -122,7 +122,7 @@ def _placed(comparison: Comparison) -> list[tuple[Manifest, str, str]]:
     return list(found.values())
 
 
-def as_table(comparison: Comparison, lacking: Sequence[str] = ()) -> dict[str, Any]:
+def as_table(comparison: Comparison, lacking: Sequence[str] = ()) -> Json:
     """What programs read; times in nanoseconds, shares as fractions."""
     cells = bool(comparison.pairs[0].cell)
     return {
@@ -148,7 +148,7 @@ def as_table(comparison: Comparison, lacking: Sequence[str] = ()) -> dict[str, A
     }
 
 
-def _change(one: Change) -> dict[str, Any]:
+def _change(one: Change) -> Json:
     return {
         "fact": one.name,
         "of": one.aspect,
@@ -157,7 +157,7 @@ def _change(one: Change) -> dict[str, Any]:
     }
 
 
-def _pair(pair: Pair) -> dict[str, Any]:
+def _pair(pair: Pair) -> Json:
     return {
         "cell": pair.cell or None,
         "first": pair.first.name,
@@ -182,7 +182,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
     }
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: Part) -> Json:
     return {
         "source": part.source,
         "samples": list(part.samples),
@@ -194,7 +194,7 @@ def _part(part: Part) -> dict[str, Any]:
     }
 
 
-def _metric(one: Metric) -> dict[str, Any]:
+def _metric(one: Metric) -> Json:
     return {
         "name": one.name,
         "first": one.first,
@@ -213,7 +213,7 @@ def _metric(one: Metric) -> dict[str, Any]:
     }
 
 
-def _gate(one: Judged) -> dict[str, Any]:
+def _gate(one: Judged) -> Json:
     return {
         "gate": one.gate.text,
         "side": one.side,

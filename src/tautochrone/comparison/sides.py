@@ -72,14 +72,14 @@ def _one(place: Store, name: str) -> Named:
 def _cells(place: Store, name: str) -> tuple[str, list[Cell]]:
     """A campaign's id, and its cells with at least one finished run, as the plan lists them."""
     from tautochrone.judge.comparison.cells import Cell
-    from tautochrone.measure.campaign.campaign import CONDITION, open_campaign
+    from tautochrone.measure.campaign.campaign import open_campaign
     from tautochrone.run.folder import Run
 
     campaign = open_campaign(place, name)
     runs: dict[str, list[Run]] = {}
     names: dict[str, str] = {}
     for entry in campaign.entries:
-        names |= {str(key): str(one) for key, one in (entry.conditions[CONDITION].get("cells") or {}).items()}
+        names |= entry.conditions.plan.cells
     for (key, _), entry in sorted(campaign.finished().items(), key=lambda one: one[0][1]):
         runs.setdefault(key, []).append(Run.read(entry.path))
     if not runs:

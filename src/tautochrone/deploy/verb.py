@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.reading import Json
 from tautochrone.command.beside import On
 from tautochrone.command.options import JsonOption
 
@@ -208,5 +209,5 @@ def _show(parts: Sequence[Any], force: InForce | None, unseen: str) -> None:
         console.print(f"\nWhether a deployment is in force can't be seen: {unseen}")
 
 
-def _print_json(content: dict[str, Any]) -> None:
+def _print_json(content: Json) -> None:
     typer.echo(json.dumps(content, indent=2, ensure_ascii=False))

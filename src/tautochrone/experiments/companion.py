@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tautochrone.base.options import Options
+from tautochrone.base.reading import Json
 
 if TYPE_CHECKING:
     from tautochrone.base.errors import TautoError
@@ -22,7 +23,7 @@ class Companion(Protocol):
         """The probe's."""
 
     @property
-    def conditions(self) -> Mapping[str, Any]:
+    def conditions(self) -> Json:
         """What is known of it and of what it needs, by the names under which that is kept with the run."""
 
     def end(self) -> str | None:
@@ -32,7 +33,7 @@ class Companion(Protocol):
         """Why there is no run, where it is for its sake."""
 
 
-Beside = Callable[[str, Options, Mapping[str, Any], "Target"], AbstractContextManager[Companion]]
+Beside = Callable[[str, Options, Json, "Target"], AbstractContextManager[Companion]]
 """Of the experiment, its options, the conditions of its cell, and the probe's target."""
 
 
@@ -43,7 +44,7 @@ class Nobody:
     options: Options
 
     @property
-    def conditions(self) -> Mapping[str, Any]:
+    def conditions(self) -> Json:
         """None."""
         return {}
 
@@ -57,8 +58,6 @@ class Nobody:
 
 
 @contextmanager
-def alone(
-    _experiment: str, options: Options, _conditions: Mapping[str, Any], _target: Target
-) -> Iterator[Companion]:
+def alone(_experiment: str, options: Options, _conditions: Json, _target: Target) -> Iterator[Companion]:
     """The probe by itself."""
     yield Nobody(options)

@@ -5,10 +5,10 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options
+from tautochrone.base.reading import Json
 from tautochrone.base.toml import shown
 from tautochrone.experiments.companion import Beside, alone
 from tautochrone.experiments.option import Given, Option
@@ -16,7 +16,7 @@ from tautochrone.experiments.option import Given, Option
 MISSES = "misses"
 """What a requirement says of releases that are missed; among the measures of what has releases."""
 
-Own = tuple[Options, Mapping[str, Any], str]
+Own = tuple[Options, Json, str]
 """What an experiment makes of all options: the probe's, what else to keep with the run, and its title; empty:
 the usual one."""
 
@@ -35,7 +35,7 @@ class Prepared:
     options: Given
     title: str
     expected_s: float
-    conditions: Mapping[str, Any] = field(default_factory=dict)
+    conditions: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class Experiment:
                 )
         return self.ready(*self.prepare_own(self.given(options), folder))
 
-    def ready(self, given: Options, conditions: Mapping[str, Any] | None = None, title: str = "") -> Prepared:
+    def ready(self, given: Options, conditions: Json | None = None, title: str = "") -> Prepared:
         """Return what `prepare` returns, of options that are all the probe's own.
 
         Args:

@@ -1,26 +1,20 @@
 """The experiments about middleware: what they are called, how long they take, where their server runs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options, Value, number
+from tautochrone.base.reading import Json
 from tautochrone.base.toml import shown
 from tautochrone.base.units import parse_rate_hz
-from tautochrone.experiments.experiment import RunsOn
+from tautochrone.experiments.experiment import Own, RunsOn
 from tautochrone.experiments.option import Given, Option, but
 from tautochrone.experiments.usual import CONDITIONS, CPUS, POLICY, PRIORITY
 from tautochrone.machine.cpulist import parse_cpu_list
-from tautochrone.target.middleware import (
-    DIRECTIONS,
-    SCALARS,
-    SEQUENCES,
-    TRANSPORT,
-    TRANSPORTS,
-    TYPES,
-)
+from tautochrone.target.middleware import DIRECTIONS, SCALARS, SEQUENCES, TRANSPORT, TRANSPORTS, TYPES
 
 if TYPE_CHECKING:
     from tautochrone.experiments.companion import Companion
@@ -100,7 +94,7 @@ def ends_run_on(levels_below: int = 0, levels: str = "") -> RunsOn:
 
 @contextmanager
 def beside_client(
-    experiment: str, options: Options, conditions: Mapping[str, Any], client: "Target"
+    experiment: str, options: Options, conditions: Json, client: "Target"
 ) -> Iterator["Companion"]:
     """While inside, the server runs, where it is elsewhere."""
     from tautochrone.experiments.middleware_beside import serving_with_sizes
@@ -171,9 +165,7 @@ def _lengths(options: Options) -> list[int]:
     return found or [4**power for power in range(_LENGTHS)]
 
 
-def prepare_middleware(
-    given: Given, _folder: Path, *, title: Callable[[Given], str]
-) -> tuple[Options, Mapping[str, Any], str]:
+def prepare_middleware(given: Given, _folder: Path, *, title: Callable[[Given], str]) -> Own:
     """Where the server runs is kept with the run, for whoever starts it; the rest is the probe's.
 
     Args:

@@ -3,12 +3,12 @@
 import json
 import os
 import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from tautochrone.base.options import Options, text
+from tautochrone.base.reading import Json
 from tautochrone.target.middleware import FOOTPRINT, SERVER_ON, TRANSPORT
 from tautochrone.target.middleware_server import Server, serving
 from tautochrone.target.target import Target
@@ -23,9 +23,7 @@ _NOT_NOTED = "the build noted no sizes: it found no readelf, or its file does no
 _NOT_BUILT = "this transport was not built when the sizes were noted"
 
 
-def footprint_condition(
-    experiment: str, options: Options, conditions: Mapping[str, Any], target: str
-) -> dict[str, Any] | None:
+def footprint_condition(experiment: str, options: Options, conditions: Json, target: str) -> Json | None:
     """What is known of sizes before a cell is measured; None: it is not about memory.
 
     Args:
@@ -46,11 +44,11 @@ def footprint_condition(
     return {**of_transport, "built": noted.get("built")}
 
 
-def _unknown(why: str) -> dict[str, Any]:
+def _unknown(why: str) -> Json:
     return {"libraries": [], "shared": [], "programs": [], "absent": {"libraries": why, "program": why}}
 
 
-def _read() -> dict[str, Any] | None:
+def _read() -> Json | None:
     """What lies beside the programs: in the folder of a build, or where the lab is installed with them."""
     named = os.environ.get("TAUTO_MIDDLEWARE")
     folder = Path(named) / "sizes" if named else Path(sysconfig.get_path("platlib")) / "tautochrone"
@@ -63,7 +61,7 @@ def _read() -> dict[str, Any] | None:
 
 @contextmanager
 def serving_with_sizes(
-    experiment: str, options: Options, conditions: Mapping[str, Any], client: Target
+    experiment: str, options: Options, conditions: Json, client: Target
 ) -> Iterator[Server]:
     """While inside, the server runs, as `serving` says."""
     sizes = footprint_condition(experiment, options, conditions, client.name)

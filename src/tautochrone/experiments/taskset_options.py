@@ -1,17 +1,16 @@
 """What the probe is given to measure a task set, and what is kept with the run."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options
+from tautochrone.base.reading import Json
+from tautochrone.experiments.experiment import Own
 from tautochrone.experiments.tasks import TASKS, tasks_option
 from tautochrone.experiments.taskset_run import CONDITION, as_condition
 from tautochrone.schedulability.analysis import analyse
 from tautochrone.schedulability.taskset import TaskSet
 
 
-def of_task_set(task_set: TaskSet, options: Options) -> tuple[Options, Mapping[str, Any], str]:
+def of_task_set(task_set: TaskSet, options: Options) -> Own:
     """Return options for measuring this set, its analysis to be kept with the run, and its title.
 
     Args:
@@ -21,7 +20,7 @@ def of_task_set(task_set: TaskSet, options: Options) -> tuple[Options, Mapping[s
         UsageError: its policy contradicts the threads', or it does not fit the probe.
     """
     policy = _policy_of(task_set, str(options["policy"]) if "policy" in options else None)
-    given: dict[str, Any] = {**options, TASKS: tasks_option(task_set, policy), "policy": policy}
+    given: Json = {**options, TASKS: tasks_option(task_set, policy), "policy": policy}
     overrun = _overrun_of(task_set)
     if overrun is not None:
         given.setdefault("overrun", overrun)

@@ -6,17 +6,20 @@ sections, no jitter, no blocking.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-from tautochrone.base.errors import TautoError
+import msgspec
+from msgspec import Struct
+
+from tautochrone.base.errors import DamagedError, TautoError
+from tautochrone.base.reading import Json
 from tautochrone.experiments.taskset_outcome import Jobs, Outcome, assess
 from tautochrone.run.folder import Run
-from tautochrone.run.records import Header, Source
+from tautochrone.run.records import Header, Source, converted
 from tautochrone.schedulability.analysis import Analysis
 from tautochrone.schedulability.measured import MeasuredJob
 from tautochrone.schedulability.response_time import response_times
-from tautochrone.schedulability.taskset import CriticalSection, Task, TaskSet
+from tautochrone.schedulability.taskset import CriticalSection, Policy, Protocol, Task, TaskSet
 
 CONDITION = "task_set"
 """Where a run keeps its task set."""
@@ -40,24 +43,38 @@ class Expected:
     why_not: str = ""
 
 
-def as_condition(analysis: Analysis) -> dict[str, Any]:
+class _Kept(Struct, frozen=True):
+    """A task set and its analysis as a run keeps them."""
+
+    title: str
+    policy: Policy
+    protocol: Protocol
+    tasks: tuple[Task, ...]
+    sections: tuple[CriticalSection, ...]
+    schedulable: bool | None
+    responses_ns: dict[str, int | None]
+
+
+def as_condition(analysis: Analysis) -> Json:
     """What to keep with a run, as JSON has it."""
     task_set = analysis.task_set
-    return {
-        "title": task_set.title,
-        "policy": task_set.policy,
-        "protocol": task_set.protocol,
-        "tasks": [asdict(task) for task in task_set.tasks],
-        "sections": [asdict(section) for section in task_set.sections],
-        "schedulable": analysis.schedulable,
-        "responses_ns": {one.task.name: one.response_ns for one in analysis.responses},
-    }
+    kept = _Kept(
+        task_set.title,
+        task_set.policy,
+        task_set.protocol,
+        task_set.tasks,
+        task_set.sections,
+        analysis.schedulable,
+        {one.task.name: one.response_ns for one in analysis.responses},
+    )
+    table: Json = msgspec.to_builtins(kept)
+    return table
 
 
 def expected_of(run: Run) -> Expected:
     """The task set of a run and what its analysis said."""
-    kept = run.manifest.conditions.get(CONDITION)
-    found = _from_condition(kept) if isinstance(kept, dict) else None
+    kept = run.manifest.conditions.stored.get(CONDITION)
+    found = _from_condition(kept) if kept is not None else None
     return found if found is not None else _from_header(run.manifest.header)
 
 
@@ -113,19 +130,14 @@ def _ran_as(task_set: TaskSet, name: str, source: Source) -> Task:
     return replace(task, runtime_ns=source.requested.get("runtime_ns"))
 
 
-def _from_condition(kept: Mapping[str, Any]) -> Expected | None:
+def _from_condition(stored: object) -> Expected | None:
     """None if it is not what this version keeps."""
     try:
-        task_set = TaskSet(
-            tuple(Task(**one) for one in kept["tasks"]),
-            kept["policy"],
-            tuple(CriticalSection(**one) for one in kept["sections"]),
-            kept["protocol"],
-            kept["title"],
-        )
-        return Expected(task_set, dict(kept["responses_ns"]), kept["schedulable"])
-    except (KeyError, TypeError, ValueError):
+        kept = converted(stored, _Kept, "the task set")
+        task_set = TaskSet(kept.tasks, kept.policy, kept.sections, kept.protocol, kept.title)
+    except (DamagedError, ValueError):
         return None
+    return Expected(task_set, kept.responses_ns, kept.schedulable)
 
 
 def _from_header(header: Header) -> Expected:

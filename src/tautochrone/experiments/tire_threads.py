@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import TautoError
+from tautochrone.base.reading import Json
 from tautochrone.machine.cpulist import parse_cpu_list
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def said(value: object) -> str:
     return _SAID.get(str(value), f"{value} threads")
 
 
-def condition(word: object, values: Sequence[object]) -> dict[str, Any]:
+def condition(word: object, values: Sequence[object]) -> Json:
     """What is kept with a point whose number of threads is a word; nothing for any other.
 
     Args:
@@ -104,7 +105,7 @@ def count_of(value: object, facts: Facts, cpus: Sequence[int]) -> int | None:
 
 def counted(
     options: Given,
-    conditions: Mapping[str, Any],
+    conditions: Json,
     facts: Callable[[], Facts],
     measure: str | None = None,
 ) -> Given:

@@ -6,7 +6,6 @@ from typing import Literal
 import numpy as np
 
 from tautochrone.base.units import format_duration
-from tautochrone.judge.circumstances import deployment_words, remote
 from tautochrone.run.folder import Run
 from tautochrone.statistics.counts import INTERRUPT_BINS, PREEMPTION_BINS, FixedBins, fixed_bins
 from tautochrone.statistics.quantiles import CONFIDENCE, Quantile, exceedance_bound
@@ -109,12 +108,12 @@ def judge_interrupt(run: Run) -> InterruptRun:
     header, conditions = run.manifest.header, run.manifest.conditions
     preemption = _latency(run, PREEMPTION, PREEMPTION_BINS)
     return InterruptRun(
-        load=str(conditions.get("load", "not known")),
+        load=conditions.load or "not known",
         way=_way(run),
         interrupt=_latency(run, INTERRUPT, INTERRUPT_BINS),
         preemption=preemption,
         switch=_latency(run, SWITCH, _SWITCH_BINS),
-        requirement=_requirement(run, int(conditions.get(LIMIT) or USUAL_LIMIT_NS), preemption),
+        requirement=_requirement(run, conditions.limit_ns or USUAL_LIMIT_NS, preemption),
         absent={one.name: one.why for one in header.absent},
     )
 
@@ -162,5 +161,5 @@ def _way(run: Run) -> str:
     periods = dict.fromkeys((parameters.get("period_ns"), *(one.period_ns for one in header.sources)))
     rhythm = " and ".join(format_duration(period_ns) for period_ns in periods if period_ns)
     conditions = run.manifest.conditions
-    around = filter(None, (remote(conditions), deployment_words(conditions)))
+    around = filter(None, (conditions.remote, conditions.deployment_words))
     return ", ".join((header.system.words, urgency, *([f"every {rhythm}"] if rhythm else []), *around))

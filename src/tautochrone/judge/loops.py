@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from tautochrone.judge import tire_run
-from tautochrone.judge.circumstances import deployment_name, remote
 from tautochrone.judge.verdict import MeasuredLoop, Verdict, Way, judge
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Books, Manifest
@@ -50,7 +49,7 @@ def _loop(run: Run, book: Books, *, with_work: bool = False) -> MeasuredLoop:
         period_ns=manifest.header.periods_ns[book.source],
         source=tire_run.words(run) if with_work else book.name,
         cpu=None if with_work else obtained.cpu,
-        load=str(manifest.conditions.get("load", "not known")),
+        load=manifest.conditions.load or "not known",
         completed=book.completed,
         missed=book.missed,
         dropped=book.dropped or 0,
@@ -73,12 +72,12 @@ def _way(manifest: Manifest, obtained: Settings) -> Way:
         overrun="" if overrun in ("skip", None) else str(overrun),
         unlocked=process.get("memory_locked") is False,
         wake_limit_us="" if limit_us is None else str(limit_us),
-        deployment=deployment_name(manifest.conditions),
+        deployment=manifest.conditions.deployment_name,
     )
 
 
 def _where(manifest: Manifest) -> str:
     """What tells machines and kernels apart."""
     known = manifest.known
-    parts = (remote(manifest.conditions), known.cpu.model, known.kernel.release)
+    parts = (manifest.conditions.remote, known.cpu.model, known.kernel.release)
     return ", ".join(part for part in parts if part)

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from tautochrone.judge.circumstances import server_of
+from tautochrone.base.reading import Json
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
-from tautochrone.run.records import Table, Thread
+from tautochrone.run.records import Thread
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
-from tautochrone.target.middleware import EXPERIMENTS, SERVER_ON, TRANSPORTS
+from tautochrone.target.middleware import EXPERIMENTS, TRANSPORTS
 
 FREE, _PINNED, _NOT_PINNED = "free", "pinned", "not pinned"
 PLACES = {"same": "one CPU", "different": "two CPUs", FREE: _NOT_PINNED}
@@ -62,9 +62,9 @@ def setting_of(manifest: Manifest) -> Setting:
     told = manifest.header.parameters
     transport = str(told.get("transport") or "not known")
     version = told.get("transport_version")
-    started_on = manifest.conditions.get(SERVER_ON)
+    started_on = manifest.conditions.server_on
     server = str(started_on or told.get("server") or CHILD)
-    apart = bool(server_of(manifest.conditions)) if started_on else server != CHILD
+    apart = bool(manifest.conditions.server_place) if started_on else server != CHILD
     asked = str(told.get("place") or "")
     return Setting(
         transport=transport,
@@ -92,7 +92,7 @@ def _place_obtained(manifest: Manifest) -> str:
     return "same" if all(client == server for client, server in ends) else "different"
 
 
-def as_obtained(manifest: Manifest) -> Table:
+def as_obtained(manifest: Manifest) -> Json:
     """The parameters of a run of any experiment, with the place that both ends of middleware really had.
 
     Where they run on two machines, the place is no more than whether they are pinned.

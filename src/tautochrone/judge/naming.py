@@ -10,6 +10,14 @@ Kind = Literal["quantile", "max", "misses"]
 _LARGEST = ("max", "maximum", "worst")
 _MISSES = ("misses", "missed", "miss")
 
+ONLY_HOW_MUCH = frozenset(
+    {
+        "count", "duration", "duration_ns", "warmup", "warmup_ns", "record", "drain", "ring_rows",
+        "budget_ns", "repetitions", "seed",
+    }
+)  # fmt: skip
+"""Parameters that say how long is measured and how it is kept, and not what."""
+
 
 def measure_named(word: str, there: Collection[str]) -> str | None:
     """The measure that a person means: ``latency`` is ``latency_ns``; None: it is none of these."""

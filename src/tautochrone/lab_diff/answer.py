@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any
 
 from tautochrone.answer.blocks import made
 from tautochrone.answer.document import (
@@ -22,6 +21,7 @@ from tautochrone.answer.document import (
 )
 from tautochrone.answer.document import words as cell
 from tautochrone.base.faults import Later
+from tautochrone.base.reading import Json
 from tautochrone.base.units import format_duration
 from tautochrone.lab_diff.calls import Call
 from tautochrone.lab_diff.differences import Comparison
@@ -104,13 +104,13 @@ def machines(results: Results) -> TypedTable:
 def _machine(results: Results, side: str) -> tuple[TypedCell, ...]:
     loop = results.loop(side)
     other = results.loop(SIDES[1 - SIDES.index(side)])
-    virtual = results.manifests[SIDES.index(side)].conditions.get("virtual") or {}
+    virtual = results.manifests[SIDES.index(side)].conditions.virtual
     served = loop.latency_ns[loop.latency_ns >= 0]
     found = loop.worst is not None
     return (
         cell(side),
         cell(results.found.question.name(side)),
-        TypedCell(virtual.get("release")),
+        TypedCell(virtual.release if virtual is not None else None),
         count(len(loop.latency_ns)),
         count(loop.missed),
         time(float(sorted(served.tolist())[len(served) // 2]) if len(served) else None),
@@ -220,7 +220,7 @@ def functions(results: Results) -> TypedTable | None:
     return TypedTable(title, heads, rows, (note,))
 
 
-def as_table(results: Results) -> dict[str, Any]:
+def as_table(results: Results) -> Json:
     """What programs read; times in nanoseconds."""
     found, question = results.found, results.found.question
     name, timed = results.named, results.found.timed
@@ -252,7 +252,7 @@ def as_table(results: Results) -> dict[str, Any]:
     }
 
 
-def _comparison(one: Comparison) -> dict[str, Any]:
+def _comparison(one: Comparison) -> Json:
     return {
         "source": one.a.source,
         "releases": one.compared,
@@ -268,7 +268,7 @@ def _comparison(one: Comparison) -> dict[str, Any]:
     }
 
 
-def _window(window: Window | None) -> dict[str, Any] | None:
+def _window(window: Window | None) -> Json | None:
     if window is None:
         return None
     return {
@@ -286,7 +286,7 @@ def _window(window: Window | None) -> dict[str, Any] | None:
     }
 
 
-def _call(call: Call, since_ns: int) -> dict[str, Any]:
+def _call(call: Call, since_ns: int) -> Json:
     return {
         "function": call.function,
         "task": call.task,

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from tautochrone.base.errors import MeasuringError
 from tautochrone.lab_diff.calls import Call, Traced, read_calls, with_stacks, worst_with_calls
@@ -17,6 +16,7 @@ from tautochrone.measure.conditions import Conditions
 from tautochrone.measure.execute import Watch, run_cell
 from tautochrone.measure.lab.crew import Crew
 from tautochrone.measure.lab.jobs import Job, Measured, Refused, measure_on
+from tautochrone.run.facts import FactTable
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.machine import MachineWithPrograms
@@ -168,7 +168,7 @@ class Look:
 
     system: str
     cell: Cell
-    facts: Mapping[str, Any]
+    facts: FactTable
     functions: tuple[str, ...] | None = None
 
     def do(self, watch: Watch) -> Looked:

@@ -8,7 +8,6 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns, parse_period_ns
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.measure.cell import Cell, Load
-from tautochrone.measure.virtual import VIRTUAL
 from tautochrone.run.folder import Run
 from tautochrone.target.virtual.spec import DEFAULT_SHIFT, LabAddress, read_lab_address
 
@@ -112,7 +111,8 @@ def question_of(
 
 def instruction_ns(run: Run) -> int | None:
     """How long one instruction takes on the virtual machine of a run; None: its time is the host's."""
-    shift = (run.manifest.conditions.get(VIRTUAL) or {}).get("shift", DEFAULT_SHIFT)
+    virtual = run.manifest.conditions.virtual
+    shift = virtual.shift if virtual is not None else DEFAULT_SHIFT
     return None if shift is None else int(2**shift)
 
 

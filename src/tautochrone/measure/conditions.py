@@ -1,11 +1,11 @@
 """Under what a cell is measured: its deployment, applied and put back, and the facts as they are under it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
+from tautochrone.base.reading import Json
 from tautochrone.machine.cpulist import format_cpu_list
 from tautochrone.machine.deployment import Deployment, Obtained, as_condition
 from tautochrone.machine.deployment.apply import (
@@ -19,7 +19,7 @@ from tautochrone.machine.deployment.apply import (
 from tautochrone.machine.facts import gather
 from tautochrone.machine.settings import InForce, SettingError, journal_path
 from tautochrone.machine.tree import Tree
-from tautochrone.run.facts import Facts
+from tautochrone.run.facts import Facts, FactTable
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.target import ANYWHERE, Placement, Target
@@ -49,8 +49,8 @@ class Conditions:
         probe_placement, load_placement: where the programs begin.
     """
 
-    facts: Mapping[str, Any]
-    deployment: Mapping[str, Any] | None = None
+    facts: FactTable
+    deployment: Json | None = None
     warnings: tuple[RunWarning, ...] = ()
     measure: str | None = None
     load: str | None = None
@@ -64,9 +64,7 @@ class Conditions:
 
 
 @contextmanager
-def conditions_of(
-    deployment: Deployment | None, target: Target, facts: Mapping[str, Any]
-) -> Iterator[Conditions]:
+def conditions_of(deployment: Deployment | None, target: Target, facts: FactTable) -> Iterator[Conditions]:
     """Apply a deployment for as long as the block lasts; without one, everything is as it is.
 
     A virtual machine is booted afresh first.
@@ -101,7 +99,7 @@ def _put_back(application: Application, after: BaseException | None = None) -> N
         raise NotPutBackError(str(error), error.advice) from after or error
 
 
-def _under(deployment: Deployment, held: Deployed, facts: Mapping[str, Any]) -> Conditions:
+def _under(deployment: Deployment, held: Deployed, facts: FactTable) -> Conditions:
     return Conditions(
         facts=facts,
         deployment=as_condition(deployment, held.obtained),
@@ -113,7 +111,7 @@ def _under(deployment: Deployment, held: Deployed, facts: Mapping[str, Any]) -> 
     )
 
 
-def _as_it_is(target: Target, facts: Mapping[str, Any]) -> Conditions:
+def _as_it_is(target: Target, facts: FactTable) -> Conditions:
     """Somebody may have applied a deployment before, with `tauto deploy apply`.
 
     What it asked for is not known any more, so what every setting is now is kept.

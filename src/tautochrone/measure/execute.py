@@ -1,13 +1,13 @@
 """Carrying out one cell: deployment, loads, probe; the stream to the run's folder as it comes; seal."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from signal import SIGKILL
-from typing import Any
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, StoreError, TautoError, UsageError
 from tautochrone.base.options import words
+from tautochrone.base.reading import Json
 from tautochrone.base.stream import EVENT, FOOTER, HEADER, FrameReader, json_payload
 from tautochrone.base.words import upper_first
 from tautochrone.experiments import EXPERIMENTS
@@ -29,9 +29,11 @@ from tautochrone.measure.virtual import (
     cautions_of_busy_cpus,
     cautions_of_virtual,
 )
+from tautochrone.run.conditions import LoadReport
+from tautochrone.run.facts import FactTable
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Warning as RunWarning
-from tautochrone.run.records import Event, Footer, Header, Table
+from tautochrone.run.records import Event, Footer, Header
 from tautochrone.run.records import Progress as SourcesProgress
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
@@ -111,11 +113,11 @@ class _Measured:
         busy: the share of its time in which each CPU of a virtual machine was busy; None: not known.
     """
 
-    header: Table = field(default_factory=dict)
-    footer: Table = field(default_factory=dict)
+    header: Json = field(default_factory=dict)
+    footer: Json = field(default_factory=dict)
     end: ProbeEnd = field(default_factory=lambda: ProbeEnd(0, ()))
     lost: MeasuringError | None = None
-    reports: list[dict[str, Any]] = field(default_factory=list)
+    reports: list[LoadReport] = field(default_factory=list)
     failure: Failure | None = None
     companion: Companion | None = None
     companion_failure: str | None = None
@@ -127,7 +129,7 @@ def run_cell(
     cell: Cell,
     store: Store,
     target: Target,
-    facts: Mapping[str, Any],
+    facts: FactTable,
     watch: Watch = lambda _: None,
     under: Conditions | None = None,
 ) -> Run:
@@ -217,7 +219,6 @@ def _begin(cell: Cell, store: Store, target: Target, conditions: Conditions) -> 
             **cell.conditions,
         },
         facts=dict(conditions.facts),
-        parameters={},
     )
     try:
         known = (*cautions_of_virtual(target.virtual()), *cautions_of_facts(conditions.known))
@@ -297,7 +298,7 @@ def _seal(writer: RunWriter, measured: _Measured, ended_hint: str | None) -> Run
     for caution in _cautions(measured):
         writer.add_warning(caution.code, caution.text, caution.advice)
     if measured.reports:
-        writer.add_condition("load_reports", measured.reports)
+        writer.add_condition("load_reports", [one.stored for one in measured.reports])
     if measured.smis is not None:
         writer.add_condition(SMIS, measured.smis)
     if measured.busy is not None:

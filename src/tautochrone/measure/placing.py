@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import number
+from tautochrone.base.reading import Json
 from tautochrone.base.units import format_span
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.experiments.tasks import TASKS as TASK_SET
@@ -96,7 +96,7 @@ def _on_these(cell: Cell, tasks: Sequence[ProbeTask], cpus: tuple[int, ...]) -> 
     return replace(cell, options=options, conditions=_kept_on(cell.conditions, place))
 
 
-def _kept_on(conditions: Mapping[str, Any], place: Mapping[int, int]) -> Mapping[str, Any]:
+def _kept_on(conditions: Json, place: Mapping[int, int]) -> Json:
     """What is kept of a task set, with its tasks on other CPUs."""
     kept = conditions.get(CONDITION)
     if not kept:

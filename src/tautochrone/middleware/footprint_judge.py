@@ -109,8 +109,7 @@ class FootprintRun:
 def footprint_of(run: Run) -> FootprintRun:
     """What a run says of memory; it may have been cut off."""
     manifest = run.manifest
-    told = manifest.conditions.get(SIZES)
-    told = told if isinstance(told, Mapping) else {}
+    told = manifest.conditions.stored.get(SIZES) or {}
     return FootprintRun(
         id=run.id,
         setting=setting_of(manifest),

@@ -12,7 +12,6 @@ from tautochrone.answer.typeset import number
 from tautochrone.answer.views.summary import interval, quantile_name
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import listed
-from tautochrone.judge.circumstances import LOCAL, deployment_name, remote
 from tautochrone.judge.middleware_setting import (
     PLACES,
     Deviation,
@@ -21,6 +20,7 @@ from tautochrone.judge.middleware_setting import (
     serving_deviations,
     setting_of,
 )
+from tautochrone.run.conditions import LOCAL
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.means import repetitions
@@ -221,16 +221,16 @@ def _order(manifest: Manifest) -> tuple[Any, ...]:
 def _traits(manifest: Manifest) -> tuple[str, ...]:
     """In what lanes may differ, in words; the transport and its version first."""
     setting, told = setting_of(manifest), manifest.header.parameters
-    conditions: Mapping[str, Any] = manifest.conditions
-    load = str(conditions.get("load") or _ALIKE)
-    where = remote(conditions)
+    conditions = manifest.conditions
+    load = conditions.load or _ALIKE
+    where = conditions.remote
     return (
         setting.title,
         setting.version or "",
         setting.where,
         typed_title(manifest),
         f"load {load}",
-        deployment_name(conditions) or "as it is",
+        conditions.deployment_name or "as it is",
         where if where and where != LOCAL else "this machine",
         _phase(told),
         *(

@@ -201,7 +201,7 @@ def _see_place_of_server(given: Given, beside: Beside) -> None:
     Raises:
         UsageError: a place is named that can't be, or that --server-cpus names, too.
     """
-    from tautochrone.judge.circumstances import LOCAL
+    from tautochrone.run.conditions import LOCAL
 
     place, server_on, server_cpus = map(given.given, ("place", "server-on", "server-cpus"))
     named = [one for one in map(str.strip, str(place).split(",")) if one != FREE]

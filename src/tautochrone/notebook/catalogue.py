@@ -1,12 +1,10 @@
 """The list of all runs as an Arrow table."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 import pyarrow as pa
 
-from tautochrone.judge.circumstances import deployment_name
+from tautochrone.base.reading import Json
 from tautochrone.run.catalogue import Entry, catalogue
 from tautochrone.run.store import Store
 
@@ -36,14 +34,14 @@ def table(store: Store) -> pa.Table:
     return pa.Table.from_pylist([_row(one) for one in catalogue(store)], schema=_SCHEMA)
 
 
-def _row(one: Entry) -> Mapping[str, Any]:
+def _row(one: Entry) -> Json:
     return {
         "id": one.id,
         "created": datetime.fromisoformat(one.created) if one.created else None,
         "experiment": one.experiment or None,
         "title": one.title or None,
-        "load": one.conditions.get("load"),
-        "deployment": deployment_name(one.conditions) or None,
+        "load": one.conditions.load,
+        "deployment": one.conditions.deployment_name or None,
         "sources": one.sources,
         "samples": one.samples,
         "missed": one.missed,

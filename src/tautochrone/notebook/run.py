@@ -87,7 +87,7 @@ class Run:
     @property
     def conditions(self) -> Mapping[str, Any]:
         """Under what it ran: load, deployment, target, the command that was typed."""
-        return MappingProxyType(self._run.manifest.conditions)
+        return MappingProxyType(self._run.manifest.conditions.stored)
 
     @property
     def books(self) -> tuple[Books, ...]:
@@ -330,15 +330,15 @@ class Run:
         missed = [one.missed for one in manifest.books if one.missed is not None]
         first = next(iter(self._run.measures), None)
         largest = [one.maximum_ns for one in manifest.extremes if one.measure == first]
-        deployment = manifest.conditions.get("deployment")
+        deployment = manifest.conditions.deployment
         said = {
             "run": self.id,
             "experiment": manifest.experiment,
             "when": f"{manifest.created[:19].replace('T', ' ')} UTC",
             "state": ", ".join(filter(None, [manifest.state, manifest.ended])),
-            "load": str(manifest.conditions.get("load") or ""),
-            "deployment": str(deployment.get("name")) if isinstance(deployment, Mapping) else "",
-            "system": str(manifest.conditions.get("target") or ""),
+            "load": (manifest.conditions.load or ""),
+            "deployment": deployment.name if deployment is not None else "",
+            "system": (manifest.conditions.target or ""),
             "sources": ", ".join(self.sources.values()),
             "samples": number(sum(one.recorded for one in manifest.books)),
             "missed": number(sum(missed)) if missed else "",

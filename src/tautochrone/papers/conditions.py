@@ -59,7 +59,7 @@ def _machine(system: System, runs: Sequence[Run]) -> str:
     if not runs:
         return _UNKNOWN
     if system.virtual:
-        qemu = str(system.virtual.get("qemu") or "").partition(" ")[0]
+        qemu = (system.virtual.qemu or "").partition(" ")[0]
         return f"virtual lab: QEMU {qemu}".strip()
     machine, confinement = system.facts.machine, system.facts.confinement
     own = " ".join(filter(None, (machine.vendor, machine.product)))
@@ -92,7 +92,7 @@ def _system(system: System, _: Sequence[Run]) -> str:
 
 
 def _loads(_: System, runs: Sequence[Run]) -> str:
-    found = dict.fromkeys(str(run.manifest.conditions.get("load") or _NO_LOAD) for run in runs)
+    found = dict.fromkeys((run.manifest.conditions.load or _NO_LOAD) for run in runs)
     return listed(list(found)) or _UNKNOWN
 
 
@@ -115,8 +115,7 @@ def _length(_: System, runs: Sequence[Run]) -> str:
         return _UNKNOWN
     counts: dict[str, list[int]] = {}
     for run in runs:
-        told = run.manifest.conditions.get("plan") or {}
-        heading = str(told.get("heading") or run.manifest.experiment)
+        heading = run.manifest.conditions.plan.heading or run.manifest.experiment
         counts.setdefault(heading, []).append(sum(book.recorded for book in run.manifest.books))
     said = [f"{heading}, {_span(own)} samples" for heading, own in counts.items()]
     more = f"; and {len(said) - _MANY} more" if len(said) > _MANY else ""
@@ -131,9 +130,9 @@ def _deployments(_: System, runs: Sequence[Run]) -> str:
     """What was set for the measuring; empty where nothing was, anywhere."""
     found: dict[str, None] = {}
     for run in runs:
-        held = run.manifest.conditions.get("deployment")
-        if isinstance(held, Mapping) and held.get("name"):
-            found.setdefault(str(held["name"]))
+        held = run.manifest.conditions.deployment
+        if held is not None and held.name:
+            found.setdefault(held.name)
     return listed(list(found))
 
 

@@ -11,7 +11,6 @@ from tautochrone.measure.campaign.agenda import Agenda
 from tautochrone.measure.campaign.campaign import Campaign
 from tautochrone.measure.campaign.reasons import NOT_YET, all_reasons, joined
 from tautochrone.measure.document.expand import Point
-from tautochrone.measure.virtual import VIRTUAL
 from tautochrone.papers.document import Query
 from tautochrone.papers.systems import System, role_of
 from tautochrone.run.folder import Run, read_runs
@@ -147,4 +146,4 @@ def _system(name: str, agenda: Agenda, runs: Mapping[str, list[Run]], reasons: M
         why = dict.fromkeys(reasons[key] for key in own if key in reasons)
         return System(name, why_not=" ".join(why) or "Nothing is measured on it yet.")
     facts = first.manifest.known
-    return System(name, role_of(facts), facts, first.manifest.conditions.get(VIRTUAL))
+    return System(name, role_of(facts), facts, first.manifest.conditions.virtual)

@@ -1,9 +1,9 @@
 """The systems that were measured here: what stands in the columns beside the published ones."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
+from tautochrone.run.conditions import VirtualMachine
 from tautochrone.run.facts import Facts
 
 Role = Literal["real-time", "ordinary"]
@@ -25,7 +25,7 @@ class System:
     name: str
     role: Role | None = None
     facts: Facts = field(default_factory=Facts)
-    virtual: Mapping[str, Any] | None = None
+    virtual: VirtualMachine | None = None
     why_not: str = ""
 
 

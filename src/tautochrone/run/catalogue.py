@@ -11,8 +11,8 @@ import duckdb
 from tautochrone.base.errors import DamagedError
 from tautochrone.base.reading import is_file, json_of
 from tautochrone.run import files
+from tautochrone.run.conditions import RunConditions
 from tautochrone.run.manifest import MEASURING, MOST_BYTES, SCHEMA, STATES
-from tautochrone.run.shapes import check_conditions
 from tautochrone.run.store import Store
 
 CUT_OFF, REFUSED, DAMAGED, NEWER = "cut off", "refused", "damaged", "newer"
@@ -40,7 +40,7 @@ class Entry:
     created: str = ""
     experiment: str = ""
     title: str = ""
-    conditions: dict[str, Any] = field(default_factory=dict)
+    conditions: RunConditions = field(default_factory=RunConditions)
     sources: int = 0
     samples: int | None = None
     missed: int | None = None
@@ -172,13 +172,9 @@ def _unsealed_state(raw: Path, damage: str | None) -> str:
     return REFUSED if damage else CUT_OFF
 
 
-def _conditions(text: str | None) -> dict[str, Any]:
+def _conditions(text: str | None) -> RunConditions:
     """The conditions as plans read them again; none where they are not what they must be."""
     try:
-        content = json_of(text or "{}")
-        if isinstance(content, dict):
-            check_conditions(content)
-            return content
+        return RunConditions.of(json_of(text or "{}"))
     except (ValueError, DamagedError):
-        pass
-    return {}
+        return RunConditions()

@@ -5,14 +5,14 @@ Nothing is a guess: what can't be known is None. The ending of a number's name i
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import msgspec
 from msgspec import Struct, field
 
 from tautochrone.base.errors import DamagedError
+from tautochrone.base.reading import Json
 
-FactTable = dict[str, dict[str, Any]]
+FactTable = dict[str, Json]
 """Facts as JSON: group -> name -> text, number, truth value, list of these, or None."""
 
 UPGRADES: tuple[Callable[[FactTable], FactTable], ...] = ()
@@ -347,7 +347,7 @@ class Facts(Struct, frozen=True):
         return table
 
     @classmethod
-    def from_table(cls, table: Mapping[str, Mapping[str, Any]]) -> "Facts":
+    def from_table(cls, table: FactTable) -> "Facts":
         """Load facts as stored with a run, of this version or an earlier one.
 
         Names that this version does not know are ignored, names that are missing are None.
@@ -363,14 +363,14 @@ class Facts(Struct, frozen=True):
             raise DamagedError(_damage(table) or f"the facts can't be read: {error}") from error
 
 
-def _version(table: Mapping[str, Mapping[str, Any]]) -> int:
+def _version(table: FactTable) -> int:
     """Return of which version stored facts are; those that do not tell are of the first."""
     reading = table.get("reading")
     version = reading.get("version") if isinstance(reading, Mapping) else None
     return version if isinstance(version, int) and version > 0 else 1
 
 
-def _damage(table: Mapping[str, Mapping[str, Any]]) -> str:
+def _damage(table: FactTable) -> str:
     """Return which fact is not of its kind; empty: none of the known ones."""
     for group in msgspec.structs.fields(Facts):
         stored = table.get(group.name, {})

@@ -12,6 +12,7 @@ import pyarrow as pa
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.run import files
 from tautochrone.run.columns import batches, gather, schema, small_table, stretches
+from tautochrone.run.facts import FactTable
 from tautochrone.run.layout import HISTOGRAM_COLUMNS, SAMPLES, TableLayout, table_layouts
 from tautochrone.run.manifest import MEASURING, Manifest
 from tautochrone.run.records import Measure
@@ -284,7 +285,7 @@ def read_runs(folders: Iterable[Path]) -> list[Run]:
         StoreError, DamagedError: a run can't be read.
     """
     runs: list[Run] = []
-    facts: list[dict[str, Any]] = []
+    facts: list[FactTable] = []
     for folder in folders:
         run = Run.read(folder)
         known = next((one for one in facts if one == run.manifest.facts), None)

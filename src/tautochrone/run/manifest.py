@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from tautochrone.base.errors import DamagedError
-from tautochrone.base.reading import json_of, read_text
+from tautochrone.base.reading import Json, json_of, read_text
+from tautochrone.run.conditions import RunConditions
 from tautochrone.run.facts import Facts, FactTable, KernelFacts
 from tautochrone.run.layout import table_layouts
-from tautochrone.run.records import Count, Event, Footer, Header, Stored, Table, converted
-from tautochrone.run.shapes import check_conditions
+from tautochrone.run.records import Count, Event, Footer, Header, Stored, converted
 
 SCHEMA = 1
 """Version of ``run.json``. A new key does not change it; a new meaning of an old key does."""
@@ -135,7 +135,7 @@ class Manifest:
         created: when it began, ISO 8601, UTC.
         title: what it is, for people.
         experiment: which experiment the probe ran.
-        conditions: under what it ran, such as ``{"load": "idle"}``.
+        conditions: under what it ran, such as its load.
         parameters: what the experiment was asked to do.
         facts: what is known about the machine, as it is stored: group, name, value. `known` has it typed.
         header: the stream's header.
@@ -156,8 +156,8 @@ class Manifest:
     created: str
     title: str
     experiment: str
-    conditions: dict[str, Any]
-    parameters: dict[str, Any]
+    conditions: RunConditions
+    parameters: Json
     facts: FactTable
     header: Header
     footer: Footer | None = None
@@ -192,14 +192,13 @@ class Manifest:
 
         Runs of older versions have one string, in which a word with a space can't be told from two words.
         """
-        stored = self.conditions.get("command")
-        words = stored if isinstance(stored, list) else stored.split() if isinstance(stored, str) else ()
-        return tuple(str(word) for word in words)
+        stored = self.conditions.command or ()
+        return tuple(stored.split() if isinstance(stored, str) else stored)
 
     @property
     def typed(self) -> str:
         """The command that measured the run, as a shell takes it; empty if it is not known."""
-        stored = self.conditions.get("command")
+        stored = self.conditions.command
         return stored if isinstance(stored, str) else shlex.join(self.command)
 
     def asked(self, option: str) -> str | None:
@@ -212,7 +211,7 @@ class Manifest:
             if word != option and not word.startswith(f"{option}="):
                 continue
             value = [word.partition("=")[2]] if "=" in word else [*words[at + 1 : at + 2]]
-            if not isinstance(self.conditions["command"], list):
+            if not isinstance(self.conditions.command, list):
                 rest = words[at + 1 + ("=" not in word) :]
                 value += takewhile(lambda one: not one.startswith("--"), rest)
             return " ".join(value) if value else None
@@ -262,6 +261,7 @@ class Manifest:
             raise DamagedError(f"run.json has an unknown state: {content.get('state')!r}")
         manifest = converted(content, cls, "run.json")
         manifest.header.keep(content["header"])
+        manifest.conditions.keep(content["conditions"])
         if manifest.footer is not None:
             manifest.footer.keep(content["footer"])
         for event, told in zip(manifest.events, content.get("events", ()), strict=True):
@@ -277,7 +277,6 @@ class Manifest:
         if not _ID.fullmatch(self.id):
             raise DamagedError(f"{self.id[:80]!r} can't be the id of a run")
         _ = self.known
-        check_conditions(self.conditions)
         for extreme in self.extremes:
             if extreme.count < 0:
                 raise DamagedError(f"an extreme of {extreme.count} samples")
@@ -303,5 +302,5 @@ class Manifest:
                 raise DamagedError(f"a count in the book of source {book.source} is below 0")
 
 
-def _as_stored(part: Any) -> Table:
+def _as_stored(part: Any) -> Json:
     return part.stored if isinstance(part, Stored) else asdict(part)

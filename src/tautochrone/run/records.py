@@ -4,6 +4,7 @@ A part that is not what the page says is refused here, so that readers can rely 
 does not know are kept in ``stored``, as everything is that was read.
 """
 
+import re
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -11,9 +12,7 @@ import numpy as np
 from msgspec import Meta, Struct, field
 
 from tautochrone.base.errors import DamagedError
-
-Table = dict[str, Any]
-"""A JSON object as it is stored."""
+from tautochrone.base.reading import Json
 
 Count = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 """A whole number as rows can hold it."""
@@ -24,11 +23,13 @@ LATENCY = "latency_ns"
 
 _COLUMN_TYPES = {"i64": "<i8", "u64": "<u8"}
 
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
 _Kind = TypeVar("_Kind")
 _Stored = TypeVar("_Stored", bound="Stored")
 
 
-class Settings(Table):
+class Settings(Json):
     """What a thread or the process was asked to be, or was, as the system said it: names and values.
 
     Which there are depends on the system; those that every reader knows are attributes.
@@ -86,7 +87,7 @@ def _settings(kind: type, told: object) -> object:
 class Stored(Struct, frozen=True, kw_only=True):
     """A record that keeps the JSON object that it was made from."""
 
-    stored: Table = field(default_factory=dict, name="")
+    stored: Json = field(default_factory=dict, name="")
 
     @classmethod
     def of(cls: type[_Stored], told: object) -> _Stored:
@@ -95,7 +96,7 @@ class Stored(Struct, frozen=True, kw_only=True):
         Raises:
             DamagedError: it is not what it must be.
         """
-        record = converted(told, cls, f"the {cls.__name__.lower()}")
+        record = converted(told, cls, f"the {_WORDS.sub(' ', cls.__name__).lower()}")
         record.keep(told)
         return record
 
@@ -285,7 +286,7 @@ class Header(Stored, frozen=True, kw_only=True):
     program: str | None = None
     version: str | None = None
     experiment: str | None = None
-    parameters: Table = field(default_factory=dict)
+    parameters: Json = field(default_factory=dict)
     system: System = System()
     clock: Clock = Clock()
     epoch: Epoch | None = None

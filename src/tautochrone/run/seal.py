@@ -13,10 +13,12 @@ from pathlib import Path
 
 from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError
+from tautochrone.base.reading import Json
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.run import files
 from tautochrone.run.books import books_of, problems, rebuilt, source_names
+from tautochrone.run.conditions import RunConditions
 from tautochrone.run.files import RAW_STREAM
 from tautochrone.run.layout import EXTREMES, table_layouts
 from tautochrone.run.manifest import (
@@ -38,7 +40,6 @@ from tautochrone.run.records import (
     Header,
     Progress,
     SourceProgress,
-    Table,
 )
 from tautochrone.run.table import TableWriter
 from tautochrone.run.tally import Tally
@@ -158,7 +159,7 @@ class Intake:
             self.books = books_of(footer, self.names)
             self.footer = footer
 
-    def _take_header(self, content: Table, folder: Path, stack: ExitStack) -> None:
+    def _take_header(self, content: Json, folder: Path, stack: ExitStack) -> None:
         if content.get("stream") != stream.VERSION:
             raise DamagedError(
                 f"the stream has version {content.get('stream')!r}; this tauto reads {stream.VERSION}",
@@ -337,7 +338,7 @@ def _substitute(name: str, header: Header) -> Manifest:
         created=moment.isoformat(timespec="seconds"),
         title=experiment,
         experiment=experiment,
-        conditions={},
+        conditions=RunConditions(),
         parameters={},
         facts={},
         header=header,

@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.base.version import own_version
 from tautochrone.run import files
+from tautochrone.run.conditions import RunConditions
+from tautochrone.run.facts import FactTable
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import MEASURING, SCHEMA, Manifest
 from tautochrone.run.named import one_named, some_of
@@ -57,9 +58,8 @@ class Store:
         self,
         experiment: str,
         title: str,
-        conditions: Mapping[str, Any] | None = None,
-        facts: Mapping[str, Any] | None = None,
-        parameters: Mapping[str, Any] | None = None,
+        conditions: Mapping[str, object] | None = None,
+        facts: FactTable | None = None,
     ) -> RunWriter:
         """Begin a run.
 
@@ -68,7 +68,6 @@ class Store:
             title: what it is, for people.
             conditions: under what it runs, such as ``{"load": "idle"}``.
             facts: what is known about the machine: group, name, value.
-            parameters: what the experiment is asked to do.
 
         Raises:
             UsageError: the experiment's name can't name a folder.
@@ -86,8 +85,8 @@ class Store:
             created=created.isoformat(timespec="milliseconds"),
             title=title,
             experiment=experiment,
-            conditions=dict(conditions or {}),
-            parameters=dict(parameters or {}),
+            conditions=RunConditions.of(dict(conditions or {})),
+            parameters={},
             facts=dict(facts or {}),
             header=Header(),
             lab=own_version(),
@@ -158,8 +157,8 @@ class Store:
 
     def answered_with(self, run: Run) -> list[Run]:
         """All runs of the first answer that a run belongs to, oldest first; none: it belongs to none."""
-        answer = _answer_of(run).get("id")
-        return [one for one in self.runs() if _answer_of(one).get("id") == answer] if answer else []
+        answer = run.manifest.conditions.answer.id
+        return [one for one in self.runs() if one.manifest.conditions.answer.id == answer] if answer else []
 
     def _latest(self, back: int) -> Run:
         sealed, aside = 0, None
@@ -168,7 +167,7 @@ class Store:
                 run = Run.read(folder)
             except (StoreError, DamagedError):
                 continue
-            if not _answer_of(run).get("verdict", True):
+            if not run.manifest.conditions.answer.verdict:
                 aside = aside or run
                 continue
             if sealed == back:
@@ -193,11 +192,6 @@ class Store:
             except FileExistsError:
                 continue  # for 15 microseconds at most
             return folder, now
-
-
-def _answer_of(run: Run) -> Mapping[str, Any]:
-    told = run.manifest.conditions.get(ANSWER)
-    return told if isinstance(told, dict) else {}
 
 
 def _near(name: str, ids: list[str]) -> str:

@@ -5,7 +5,6 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from tautochrone.base.errors import StoreError
 from tautochrone.run import files
@@ -73,15 +72,14 @@ class RunWriter:
         warnings = dict.fromkeys((*self.manifest.warnings, RunWarning(code, text, advice)))
         self._rewrite("adding a warning", replace(self.manifest, warnings=tuple(warnings)))
 
-    def add_condition(self, name: str, value: Any) -> None:
+    def add_condition(self, name: str, value: object) -> None:
         """Add to what is known of the conditions, at once and for good; `value` as JSON has it.
 
         Raises:
             StoreError: the disk refuses.
         """
-        self._rewrite(
-            "adding a condition", replace(self.manifest, conditions={**self.manifest.conditions, name: value})
-        )
+        conditions = self.manifest.conditions.having({name: value})
+        self._rewrite("adding a condition", replace(self.manifest, conditions=conditions))
 
     def _rewrite(self, what: str, manifest: Manifest) -> None:
         self._held()

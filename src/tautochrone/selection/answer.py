@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from tautochrone.answer.blocks import all_made
 from tautochrone.answer.document import (
@@ -25,6 +24,7 @@ from tautochrone.answer.document import (
 from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.answer.views import conditions
 from tautochrone.base.faults import Later
+from tautochrone.base.reading import Json
 from tautochrone.base.words import plural
 from tautochrone.run.folder import Run
 from tautochrone.selection import tables, words
@@ -139,7 +139,7 @@ def _placed(selected: Selected) -> list[tuple[str, Run]]:
     return list(found.values())
 
 
-def as_table(selected: Selected) -> dict[str, Any]:
+def as_table(selected: Selected) -> Json:
     """What programs read; times in nanoseconds."""
     return {
         "schema": _SCHEMA,
@@ -148,7 +148,7 @@ def as_table(selected: Selected) -> dict[str, Any]:
     }
 
 
-def _selection(one: Selection) -> dict[str, Any]:
+def _selection(one: Selection) -> Json:
     contest = one.contest
     return {
         "by": contest.by,
@@ -182,7 +182,7 @@ def _selection(one: Selection) -> dict[str, Any]:
     }
 
 
-def _against(selection: Selection, one: Against) -> dict[str, Any]:
+def _against(selection: Selection, one: Against) -> Json:
     test, plot = one.chi_square, one.plot
     return {
         "chi_square": {
@@ -213,11 +213,11 @@ def _against(selection: Selection, one: Against) -> dict[str, Any]:
     }
 
 
-def _difference(held: QuantileDifference) -> dict[str, Any]:
+def _difference(held: QuantileDifference) -> Json:
     table = asdict(held)
     del table["notes"]
     return {**table, "note": quantile_notes(held.q, held.notes)}
 
 
-def _test(test: TwoSample | None, adjusted: float | None) -> dict[str, Any] | None:
+def _test(test: TwoSample | None, adjusted: float | None) -> Json | None:
     return None if test is None else {**asdict(test), "p_adjusted": adjusted}

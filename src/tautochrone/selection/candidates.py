@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tautochrone.base.errors import UsageError
-from tautochrone.judge.circumstances import whole_name
 from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.middleware_roles import by_role
 from tautochrone.judge.reduced import Reduced, all_counts, reduce_run
+from tautochrone.run.conditions import whole_name
 from tautochrone.run.folder import Run
 from tautochrone.selection.traits import AS_IS, ASKED, AXES, RUN, axis_of, block_of, differs, traits_of
 from tautochrone.statistics.counts import Counts, merge

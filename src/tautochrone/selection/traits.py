@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_duration
-from tautochrone.judge.circumstances import LOCAL, deployment_name, remote
 from tautochrone.judge.middleware_setting import as_obtained
+from tautochrone.run.conditions import LOCAL
 from tautochrone.run.folder import Run
 
 AS_IS = "as-is"
@@ -33,11 +33,11 @@ def traits_of(run: Run) -> dict[str, str]:
     conditions, header = manifest.conditions, manifest.header
     kernel = manifest.kernel
     found = {
-        "deployment": deployment_name(conditions) or AS_IS,
-        "system": remote(conditions) or LOCAL,
+        "deployment": conditions.deployment_name or AS_IS,
+        "system": conditions.remote or LOCAL,
         "kernel": " ".join(part for part in (kernel.release, kernel.preemption) if part),
         "machine": manifest.known.cpu.model or "",
-        "load": str(conditions.get("load") or "idle"),
+        "load": conditions.load or "idle",
     }
     periods = sorted(set(header.periods_ns.values()))
     if periods:
@@ -75,9 +75,7 @@ def differs(axis: str, there: Sequence[Mapping[str, str]]) -> bool:
 
 def block_of(run: Run) -> int:
     """The repetition of its campaign in which a run was measured; 0 without one."""
-    told = run.manifest.conditions.get(_PLAN)
-    number = told.get("repetition") if isinstance(told, Mapping) else None
-    return number if isinstance(number, int) else 0
+    return run.manifest.conditions.plan.repetition
 
 
 def _axis(parameter: str) -> str:

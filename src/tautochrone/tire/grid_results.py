@@ -18,7 +18,6 @@ from tautochrone.campaign.kinds import GridKind, GridRuns
 from tautochrone.experiments.tire_threads import thread_counts
 from tautochrone.judge.tire_run import deadline_misses, miss_bound, real_fast
 from tautochrone.machine.cpulist import parse_cpu_list
-from tautochrone.measure.campaign.campaign import CONDITION, GRID
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import Point
@@ -302,7 +301,7 @@ _Place = tuple[_Traits, int, int]
 def gather_tires(found: GridRuns) -> TireResults:
     """The cells of a grid with their runs."""
     runs, why = found.runs, found.why
-    document = from_stored(found.told[GRID])
+    document = from_stored(found.plan.grid)
     measured: dict[_Place, list[Run]] = {}
     for run in runs:
         measured.setdefault(_place_of_run(run), []).append(run)
@@ -366,10 +365,8 @@ def _place(point: Point) -> _Place:
 def _place_of_run(run: Run) -> _Place:
     """By what it says of itself, so that it is found whatever became of the deployment's file."""
     conditions = run.manifest.conditions
-    told, options = conditions[CONDITION], conditions[CONDITION]["options"]
-    traits = _Traits(
-        str(options.get("policy")), str(told["system"]), str(told["deployment"]), str(conditions.get("load"))
-    )
+    plan, options = conditions.plan, conditions.plan.options
+    traits = _Traits(str(options.get("policy")), plan.system, plan.deployment, str(conditions.load))
     return traits, int(options["nodes"]), int(options["threads"])
 
 

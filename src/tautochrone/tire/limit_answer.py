@@ -29,7 +29,7 @@ from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural, upper_first
 from tautochrone.judge.tire_run import miss_bound
 from tautochrone.run.manifest import Manifest
-from tautochrone.tire.limit_judge import CONDITION, Limit, LimitTrial
+from tautochrone.tire.limit_judge import Limit, LimitTrial, run_of_search
 from tautochrone.tire.limit_results import (
     LimitResults,
     answer,
@@ -96,8 +96,8 @@ def _without_what_was_asked(manifest: Manifest) -> Manifest:
 
 
 def _place(manifest: Manifest) -> tuple[str, str]:
-    told = manifest.conditions[CONDITION]
-    return str(told["threads"]), str(told["number"])
+    told = run_of_search(manifest.conditions)
+    return str(told.threads), str(told.number)
 
 
 def _commands(results: LimitResults) -> tuple[str, ...]:

@@ -8,14 +8,17 @@ exceeded a typical one most names what went wrong: a hard deadline is missed all
 need not cure it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from msgspec import Struct
 
 from tautochrone.judge.tire_run import configuration, deadline_misses, real_fast
+from tautochrone.run.conditions import RunConditions
 from tautochrone.run.folder import Run
+from tautochrone.run.records import converted
 from tautochrone.tire.limit_question import LimitQuestion
 from tautochrone.tire.steps import ThreadSteps, start_of, team_of, thread_steps
 
@@ -319,13 +322,42 @@ def speed_of(run: Run) -> Speed | None:
     return Speed(asked.nodes, found.step_ns, of_state + _RESULT_BYTES + locks)
 
 
+class RunOfSearch(Struct, frozen=True):
+    """What a run says of the search that it belongs to.
+
+    Attributes:
+        id, key, title: of the search.
+        of: the numbers of threads that it is about.
+        number: of the run among those with so many threads, from 1.
+    """
+
+    id: str
+    key: str
+    title: str
+    of: tuple[int, ...]
+    threads: int
+    number: int
+    purpose: Purpose
+    steps: int
+    question: LimitQuestion
+
+
+def run_of_search(conditions: RunConditions) -> RunOfSearch:
+    """Return what a run says of its search.
+
+    Raises:
+        DamagedError: it says nothing of that kind.
+    """
+    return converted(conditions.stored.get(CONDITION), RunOfSearch, "what a run says of its search")
+
+
 def trial_of(run: Run) -> LimitTrial:
     """A trial as its run tells it.
 
     Raises:
         DamagedError: the samples can't be read.
     """
-    told: Mapping[str, Any] = run.manifest.conditions[CONDITION]
+    told = run_of_search(run.manifest.conditions)
     books = deadline_misses(run)
     threads = tuple(thread_steps(run))
     team = team_of(threads)
@@ -333,13 +365,13 @@ def trial_of(run: Run) -> LimitTrial:
     known = len(response_ns) >= FEWEST_TYPICAL
     released = books.released or len(response_ns)
     return LimitTrial(
-        number=int(told["number"]),
+        number=told.number,
         nodes=configuration(run).nodes,
-        purpose=told["purpose"],
-        asked=int(told["steps"]),
+        purpose=told.purpose,
+        asked=told.steps,
         steps=released,
         missed=books.missed_steps,
-        allowed=int(told["question"]["misses"]),
+        allowed=told.question.misses,
         typical_ns=float(np.median(response_ns)) if known else None,
         worst_ns=int(response_ns.max()) if len(response_ns) else None,
         late_step=late_step(threads, start_of(run)),

@@ -5,12 +5,11 @@ A search has no state but its runs, as a campaign: what was tried stands with th
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
 
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.base.words import plural
@@ -22,7 +21,7 @@ from tautochrone.measure.outlook import Outlook
 from tautochrone.measure.trial import refusal_of
 from tautochrone.measure.trials import Begin, Site, make_trials
 from tautochrone.run.catalogue import Entry, catalogue
-from tautochrone.run.facts import Facts
+from tautochrone.run.facts import Facts, FactTable
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import MEASURING, SEALED
 from tautochrone.run.named import latest_named, one_named
@@ -30,7 +29,16 @@ from tautochrone.run.store import Store
 from tautochrone.target.target import Target
 from tautochrone.tire.grid_question import EXPERIMENT
 from tautochrone.tire.limit_course import LimitBound, LimitCourse, LimitTry, least_nodes
-from tautochrone.tire.limit_judge import CONDITION, SPEED, Limit, LimitTrial, Speed, speed_of, trial_of
+from tautochrone.tire.limit_judge import (
+    CONDITION,
+    SPEED,
+    Limit,
+    LimitTrial,
+    Speed,
+    run_of_search,
+    speed_of,
+    trial_of,
+)
 from tautochrone.tire.limit_question import LimitQuestion, Wish
 
 PREFIX = "limit-"
@@ -71,9 +79,9 @@ class LimitSearch:
         """The whole runs with so many threads, as they were made; of each number the first."""
         found: dict[int, Entry] = {}
         for entry in self.entries:
-            told = entry.conditions[CONDITION]
-            if told["threads"] == threads and entry.state == SEALED and entry.ended in FINISHED:
-                found.setdefault(int(told["number"]), entry)
+            told = run_of_search(entry.conditions)
+            if told.threads == threads and entry.state == SEALED and entry.ended in FINISHED:
+                found.setdefault(told.number, entry)
         return [found[number] for number in sorted(found)]
 
 
@@ -93,7 +101,7 @@ class LimitFindings:
         Raises:
             DamagedError: its samples can't be read, or it told no speed.
         """
-        if run.manifest.conditions[CONDITION]["purpose"] == SPEED:
+        if run_of_search(run.manifest.conditions).purpose == SPEED:
             speed = speed_of(run)
             if speed is None:
                 raise DamagedError(f"Run {run.id} timed no step")
@@ -121,7 +129,7 @@ class LimitFindings:
         return isinstance(self.course.next(), str)
 
 
-def begin(wish: Wish, facts: Mapping[str, Any], tree: Tree) -> LimitSearch:
+def begin(wish: Wish, facts: FactTable, tree: Tree) -> LimitSearch:
     """A new search.
 
     Args:
@@ -137,7 +145,7 @@ def begin(wish: Wish, facts: Mapping[str, Any], tree: Tree) -> LimitSearch:
     )
 
 
-def resumed(wish: Wish, store: Store, facts: Mapping[str, Any]) -> tuple[LimitSearch | None, str | None]:
+def resumed(wish: Wish, store: Store, facts: FactTable) -> tuple[LimitSearch | None, str | None]:
     """The search to go on with, and the id of one that can't be: its machine had another kernel.
 
     Raises:
@@ -166,7 +174,7 @@ def searches(store: Store) -> list[LimitSearch]:
     """
     found: dict[str, list[Entry]] = {}
     for entry in catalogue(store):
-        told = entry.conditions.get(CONDITION)
+        told = entry.conditions.stored.get(CONDITION)
         if isinstance(told, dict) and isinstance(told.get("id"), str):
             found.setdefault(told["id"], []).append(entry)
     return [_search(name, entries) for name, entries in sorted(found.items())]
@@ -364,17 +372,5 @@ def _memory_bytes(facts: Facts, tree: Tree) -> int | None:
 
 
 def _search(name: str, entries: Sequence[Entry]) -> LimitSearch:
-    told = entries[0].conditions[CONDITION]
-    try:
-        return LimitSearch(
-            id=name,
-            key=str(told["key"]),
-            title=str(told["title"]),
-            threads=tuple(int(one) for one in told["of"]),
-            question=LimitQuestion(**told["question"]),
-            entries=tuple(entries),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise DamagedError(
-            f"Run {entries[0].id} says wrongly to which search it belongs: {error!r}"
-        ) from error
+    told = run_of_search(entries[0].conditions)
+    return LimitSearch(name, told.key, told.title, told.of, told.question, tuple(entries))

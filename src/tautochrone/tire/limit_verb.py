@@ -17,13 +17,13 @@ from tautochrone.command.told import see_that_it_can_be_written, tell_json, tell
 from tautochrone.command.verbs import OF_GRID, Typed, quick, verb_of
 from tautochrone.experiments import Given, Option
 from tautochrone.measure.grid import chosen_of
+from tautochrone.run.facts import FactTable
 from tautochrone.tire.grid_question import chosen_threads
 from tautochrone.tire.limit_question import Wish, question_of
 from tautochrone.tire.verbs import CPUS, SOLVER, TABLE, THREADS, team_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Sequence
 
     from rich.console import Console
 
@@ -178,7 +178,7 @@ def _measure(
     store: Store,
     target: Target,
     found: Sequence[LimitFindings],
-    facts: Mapping[str, Any],
+    facts: FactTable,
 ) -> bool:
     from tautochrone.command.live import watching_campaign
     from tautochrone.measure.conditions import conditions_of

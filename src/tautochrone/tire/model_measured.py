@@ -120,7 +120,7 @@ def point_of(run: Run) -> ModelPoint | None:
         nodes=what.nodes,
         threads=what.threads,
         policy=what.policy,
-        repetition=int((run.manifest.conditions.get("plan") or {}).get("repetition") or 1),
+        repetition=run.manifest.conditions.plan.repetition or 1,
         apart=len(set(what.cpus)) > 1 or (None in what.cpus and what.threads > 1),
         masses=mean_masses,
         steps=min(steps),

@@ -12,12 +12,12 @@ from typing import Any
 from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.base.units import format_rate, parse_period_ns
 from tautochrone.experiments import EXPERIMENTS, Options
-from tautochrone.judge.circumstances import LOCAL, deployment_of
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.campaign import FINISHED, same_system
 from tautochrone.measure.cell import Cell, Load
 from tautochrone.run.catalogue import Entry, catalogue
-from tautochrone.run.facts import Facts
+from tautochrone.run.conditions import LOCAL, RunConditions
+from tautochrone.run.facts import Facts, FactTable
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import SEALED
 from tautochrone.run.store import Store
@@ -153,8 +153,8 @@ def _on(mechanism: NeededMechanism, cpus: tuple[int, ...]) -> NeededMechanism:
 def stored_mechanism(
     store: Store,
     wanted: NeededMechanism,
-    facts: Mapping[str, Any],
-    conditions: Mapping[str, Any],
+    facts: FactTable,
+    conditions: RunConditions,
     near: datetime | None = None,
 ) -> Run | None:
     """A run of the store that stands for it: of this machine and kernel, under these conditions.
@@ -202,12 +202,9 @@ def _same(value: object, known: object) -> bool:
     return value in known if isinstance(known, set) else value == known
 
 
-def _around(conditions: Mapping[str, Any]) -> tuple[str, str, str]:
-    return (
-        str(conditions.get("target") or LOCAL),
-        str(conditions.get("load") or ""),
-        str(deployment_of(conditions).get("name") or ""),
-    )
+def _around(conditions: RunConditions) -> tuple[str, str, str]:
+    held = conditions.deployment
+    return conditions.target or LOCAL, conditions.load or "", held.name if held is not None else ""
 
 
 def _distance_s(entry: Entry, near: datetime | None) -> float:

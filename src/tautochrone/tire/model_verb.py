@@ -11,6 +11,8 @@ import typer
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import open_store
 from tautochrone.command.verbs import OF_GRID, Typed, quick, verb_of
+from tautochrone.run.conditions import HeldDeployment, RunConditions
+from tautochrone.run.facts import FactTable
 from tautochrone.tire.grid_question import LOCKING, parse_nodes
 from tautochrone.tire.model_question import (
     DURATION,
@@ -33,8 +35,7 @@ from tautochrone.tire.verbs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Sequence
 
     from tautochrone.base.options import Options
     from tautochrone.measure.cell import Cell
@@ -96,11 +97,11 @@ def _measure_mechanisms(needed: Sequence[NeededMechanism], typed: Typed) -> None
     with beside.target() as target:
         deployment = beside.chosen_deployment(target)
         facts = gather(target.files())
-        around = {
-            "target": target.name,
-            "load": load.name,
-            **({"deployment": {"name": deployment.name}} if deployment is not None else {}),
-        }
+        around = RunConditions(
+            target=target.name,
+            load=load.name,
+            deployment=HeldDeployment(deployment.name) if deployment is not None else None,
+        )
         missing = (
             list(needed)
             if typed.again
@@ -125,9 +126,7 @@ def _measure_mechanisms(needed: Sequence[NeededMechanism], typed: Typed) -> None
         raise typer.Exit(INTERRUPTED)
 
 
-def _is_stored(
-    store: Store, wanted: NeededMechanism, facts: Mapping[str, Any], around: Mapping[str, Any]
-) -> bool:
+def _is_stored(store: Store, wanted: NeededMechanism, facts: FactTable, around: RunConditions) -> bool:
     from tautochrone.tire.model_question import stored_mechanism
 
     return stored_mechanism(store, wanted, facts, around) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tautochrone.answer.document import (
     Block,
@@ -26,6 +26,7 @@ from tautochrone.answer.document import (
 )
 from tautochrone.answer.document import words as cell
 from tautochrone.base.faults import Later
+from tautochrone.base.reading import Json
 from tautochrone.base.words import capital, plural
 from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
 from tautochrone.trend import words
@@ -264,7 +265,7 @@ def sparkline(values: Sequence[float], width: int) -> str:
     return "".join(_SPARKS[round((value - low) / (high - low) * steps)] for value in kept)
 
 
-def as_table(trend: Trend) -> dict[str, Any]:
+def as_table(trend: Trend) -> Json:
     """What programs read; times in nanoseconds, misses as shares of the releases."""
     return {
         "schema": _SCHEMA,

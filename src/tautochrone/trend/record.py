@@ -7,11 +7,11 @@ from typing import Any
 
 from tautochrone.base.errors import DamagedError, StoreError
 from tautochrone.base.units import format_duration
-from tautochrone.judge.circumstances import ONLY_HOW_MUCH, deployment_name, remote
 from tautochrone.judge.comparison.facts import Facts, facts_of
 from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.middleware_roles import by_role
 from tautochrone.judge.middleware_setting import as_obtained
+from tautochrone.judge.naming import ONLY_HOW_MUCH
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Books, Manifest
 from tautochrone.run.records import Header
@@ -47,7 +47,7 @@ class Record:
     @property
     def is_virtual(self) -> bool:
         """Whether it was measured on a virtual machine of the lab, whose numbers are of no real one."""
-        return isinstance(self.manifest.conditions.get("virtual"), Mapping)
+        return self.manifest.conditions.virtual is not None
 
     @cached_property
     def facts(self) -> Facts:
@@ -103,8 +103,8 @@ def _traits(manifest: Manifest) -> dict[str, str]:
     return {
         "machine": machine_of(manifest),
         "kernel": _kernel(manifest),
-        "deployment": deployment_name(manifest.conditions) or AS_IT_IS,
-        "load": str(manifest.conditions.get("load") or NOT_KNOWN),
+        "deployment": manifest.conditions.deployment_name or AS_IT_IS,
+        "load": (manifest.conditions.load or NOT_KNOWN),
     }
 
 
@@ -112,7 +112,7 @@ def machine_of(manifest: Manifest) -> str:
     """How it was reached if it was not this one, its name, and its product or else the model of its CPU."""
     machine = manifest.known.machine
     product = machine.product or manifest.known.cpu.model
-    named = (remote(manifest.conditions), machine.hostname, product)
+    named = (manifest.conditions.remote, machine.hostname, product)
     return ", ".join(str(part) for part in named if part) or NOT_KNOWN
 
 

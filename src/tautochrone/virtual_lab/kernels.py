@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
+from tautochrone.base.reading import Json
 from tautochrone.command.options import JsonOption
 
 if TYPE_CHECKING:
@@ -79,11 +80,11 @@ def _preemption_words(preemption: Preemption) -> str:
     return f"{preemption.model}, or preempt=" if preemption.choosable else preemption.model
 
 
-def _as_json(name: str, kernel: Kernel | None) -> dict[str, Any]:
+def _as_json(name: str, kernel: Kernel | None) -> Json:
     from tautochrone.measure.lab.preemption import preemption_of
     from tautochrone.target.virtual.kernels import fetch_command, size_of, tracers_of
 
-    told: dict[str, Any] = {"name": name, "fetched": kernel is not None, "fetch": fetch_command(name)}
+    told: Json = {"name": name, "fetched": kernel is not None, "fetch": fetch_command(name)}
     if kernel is None:
         return told
     preemption = preemption_of(kernel)

@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from tautochrone.base.reading import Json
 from tautochrone.campaign.kinds import GridRuns
-from tautochrone.measure.campaign.campaign import CONDITION
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.measure.document.expand import Point
 from tautochrone.measure.lab.matrix import MATRIX, Machine, machine_of
 from tautochrone.measure.lab.preemption import REAL_TIME, obtained
-from tautochrone.measure.virtual import VIRTUAL
+from tautochrone.run.conditions import VirtualMachine
 from tautochrone.run.folder import Run
 from tautochrone.statistics.summary import Summary, summarise
 
@@ -61,7 +60,7 @@ class MatrixRow:
 
     machine: Machine
     preemption: str | None
-    virtual: Mapping[str, Any]
+    virtual: VirtualMachine | None
     cells: tuple[MatrixCell, ...]
 
     @property
@@ -80,7 +79,7 @@ class MatrixResults:
         loads: of the columns.
     """
 
-    options: Mapping[str, Any]
+    options: Json
     loads: tuple[str, ...]
     rows: tuple[MatrixRow, ...]
     kind: str = MATRIX
@@ -98,13 +97,13 @@ class MatrixResults:
 
 def gather_matrix(found: GridRuns) -> MatrixResults:
     """The cells of a matrix with their runs."""
-    measured = {str(run.manifest.conditions[CONDITION]["cell"]): run for run in found.runs}
+    measured = {run.manifest.conditions.plan.cell: run for run in found.runs}
     loads = tuple(dict.fromkeys(point.load.name for point in found.points))
     of_system: dict[str, list[Point]] = {}
     for point in found.points:
         of_system.setdefault(point.system, []).append(point)
     return MatrixResults(
-        options=dict(found.told.get("options") or {}),
+        options=found.plan.options,
         loads=loads,
         rows=tuple(_row(system, own, loads, measured, found.why) for system, own in of_system.items()),
     )
@@ -122,7 +121,7 @@ def _row(
     return MatrixRow(
         machine=machine_of(system),
         preemption=obtained(runs[0].manifest.known) if runs else None,
-        virtual=runs[0].manifest.conditions.get(VIRTUAL) or {} if runs else {},
+        virtual=runs[0].manifest.conditions.virtual if runs else None,
         cells=tuple(_cell(by_load[load], measured, why) for load in loads),
     )
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number, plain
 from tautochrone.answer.views.summary import quantile_name
+from tautochrone.base.reading import Json
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import plural
 from tautochrone.campaign.kinds import GridKind
 from tautochrone.measure.lab.matrix import EXPERIMENT
+from tautochrone.run.conditions import VirtualMachine
 from tautochrone.statistics.quantiles import samples_needed
 from tautochrone.virtual_lab.matrix_results import RARE, MatrixCell, MatrixResults, MatrixRow, gather_matrix
 
@@ -82,7 +86,7 @@ def command_of(row: MatrixRow, cell: MatrixCell, results: MatrixResults) -> str:
     return shlex.join(words)
 
 
-def as_table(results: MatrixResults) -> dict[str, Any]:
+def as_table(results: MatrixResults) -> Json:
     """What is concluded, as JSON has it; times in nanoseconds."""
     return {
         "options": dict(results.options),
@@ -94,7 +98,7 @@ def as_table(results: MatrixResults) -> dict[str, Any]:
                 "kernel": row.machine.kernel,
                 "preemption_asked": row.machine.preemption,
                 "preemption": row.preemption,
-                "virtual": dict(row.virtual),
+                "virtual": msgspec.to_builtins(row.virtual or {}),
                 "cells": [_cell(row, cell, results) for cell in row.cells],
             }
             for row in results.rows
@@ -116,7 +120,7 @@ def _short(times: float) -> str:
     return f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
 
 
-def _cell(row: MatrixRow, cell: MatrixCell, results: MatrixResults) -> dict[str, Any]:
+def _cell(row: MatrixRow, cell: MatrixCell, results: MatrixResults) -> Json:
     return {
         **asdict(cell),
         "worst": cell.worst_ns,
@@ -127,7 +131,7 @@ def _cell(row: MatrixRow, cell: MatrixCell, results: MatrixResults) -> dict[str,
 
 
 def _about(results: MatrixResults) -> str:
-    shifts = {row.virtual.get("shift") for row in results.rows if row.virtual}
+    shifts = {row.virtual.shift for row in results.rows if row.virtual is not None}
     known = [shift for shift in shifts if isinstance(shift, int)]
     length = f", {format_duration(2.0 ** known[0])} each" if len(shifts) == 1 and known else ""
     options = results.options
@@ -207,11 +211,11 @@ def _machines(results: MatrixResults) -> Grid:
     rows = tuple(
         (
             row.name,
-            str(row.virtual.get("release") or _NA),
-            str(row.virtual.get("package") or _NA),
+            (row.virtual or VirtualMachine()).release or _NA,
+            (row.virtual or VirtualMachine()).package or _NA,
             row.machine.preemption or "as it is",
             row.preemption or _NA,
-            str(row.virtual.get("machine") or _NA),
+            (row.virtual or VirtualMachine()).machine or _NA,
         )
         for row in results.rows
     )

@@ -66,7 +66,7 @@ class InterruptPresentation:
         series = [
             one
             for rank, (run, label) in enumerate(zip(runs, labels, strict=True))
-            for one in _series(run, label or str(run.manifest.conditions.get("load", "this run")), rank)
+            for one in _series(run, label or (run.manifest.conditions.load or "this run"), rank)
         ]
         if not series:
             return []

@@ -9,7 +9,6 @@ from tautochrone.answer.experiments.interrupt import InterruptPresentation
 from tautochrone.answer.experiments.period import PeriodPresentation
 from tautochrone.answer.experiments.response import ResponsePresentation
 from tautochrone.base.words import lower_first
-from tautochrone.judge.circumstances import remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,7 +80,7 @@ def _counterpart(measure: str, run: Run) -> str:
     periods = _parameter(run, "periods")
     first, *others = periods.split(",")
     command = _COUNTERPARTS[measure].format(periods=periods, first=first)
-    target = remote(run.manifest.conditions)
+    target = run.manifest.conditions.remote
     said = f"{command} --on {target}" if target else command
     return f"{said}, likewise with {', '.join(others)}" if others and periods not in command else said
 

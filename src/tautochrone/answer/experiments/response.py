@@ -218,7 +218,7 @@ def _koh_lines(told: Sequence[tuple[Run, str]], *, across: bool) -> Iterator[tup
             yield (
                 label or "this run",
                 _period(run, period_ns),
-                str(run.manifest.conditions.get("load") or _NA),
+                (run.manifest.conditions.load or _NA),
                 *(_NA if seen is None else f"{seen.mean:,.0f}" for seen in means),
             )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from tautochrone.base.reading import Json
 from tautochrone.base.units import format_duration
 from tautochrone.judge.worth import KERNEL, Companion, Thing
 
@@ -45,7 +46,7 @@ def _not_attributable(worth: Worth) -> str:
     )
 
 
-def as_table(worth: Worth) -> dict[str, Any]:
+def as_table(worth: Worth) -> Json:
     """Return it as JSON has it."""
     things = [
         {**asdict(thing), "companions": [_companion(one) for one in thing.companions]}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.terminal import show_grid
+from tautochrone.base.reading import Json
 from tautochrone.base.units import format_percent, format_rate, format_span
 from tautochrone.judge.tail.sample_plan import PRECISION
 
@@ -56,7 +57,7 @@ def grid(plan: SamplePlan) -> Grid:
     return Grid("", head, tuple(rows), tuple(_notes(plan, alike=alike)))
 
 
-def as_table(plan: SamplePlan, asked: str) -> dict[str, Any]:
+def as_table(plan: SamplePlan, asked: str) -> Json:
     """The same as JSON has it."""
     return {
         "schema": SCHEMA,

@@ -13,6 +13,7 @@ from tautochrone.answer.phrasing import tail as words
 from tautochrone.answer.phrasing import tail_checks
 from tautochrone.answer.tail import tables
 from tautochrone.answer.terminal import show_grid
+from tautochrone.base.reading import Json
 from tautochrone.base.units import format_percent
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def show(console: Console, tails: RunTails) -> None:
     console.print(Text("\nThe others, each by itself: --source NAME.", style="dim"))
 
 
-def as_table(tails: RunTails) -> dict[str, Any]:
+def as_table(tails: RunTails) -> Json:
     """The same as JSON has it; times in nanoseconds, None for what is not known or has no end."""
     return {
         "schema": SCHEMA,
@@ -91,7 +92,7 @@ def _show_notes(console: Console, every: Sequence[SourceTail]) -> None:
         console.print(Text(note, style="dim"), soft_wrap=not console.is_terminal)
 
 
-def _source(one: SourceTail) -> dict[str, Any]:
+def _source(one: SourceTail) -> Json:
     tail = one.tail
     return {
         "name": one.name,
@@ -132,7 +133,7 @@ def _level(at: AtRate) -> dict[str, Any]:
     }
 
 
-def _plain(fitted: Any, without: str) -> dict[str, Any]:
+def _plain(fitted: Any, without: str) -> Json:
     return {name: _finite(value) for name, value in vars(fitted).items() if name != without}
 
 

@@ -8,9 +8,8 @@ from tautochrone.answer.blocks import Grid
 from tautochrone.answer.views.environment import show, words
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import capital
-from tautochrone.judge import circumstances
-from tautochrone.judge.circumstances import deployment_of, remote, was_not_obtained
 from tautochrone.machine.cpulist import parse_cpu_list
+from tautochrone.run.conditions import HeldDeployment, LoadReport
 from tautochrone.run.manifest import Manifest
 
 _NA = "N/A"
@@ -26,12 +25,12 @@ _LOAD_COLUMNS = ("", "CPUs", "threads", "operations", "in a second", "data", "CP
 
 def where(manifest: Manifest) -> str:
     """The machine under test, if it was not this one."""
-    return remote(manifest.conditions)
+    return manifest.conditions.remote
 
 
 def deployment_name(manifest: Manifest) -> str:
     """The deployment's name, and whether only a part of it was obtained; empty without one."""
-    return circumstances.deployment_name(manifest.conditions)
+    return manifest.conditions.deployment_name
 
 
 def sentence(manifests: Sequence[Manifest]) -> str:
@@ -48,37 +47,34 @@ def sentence(manifests: Sequence[Manifest]) -> str:
 
 def deployments(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Grid]:
     """Each deployment as it was asked for and as it was obtained; the same one is shown once."""
-    found: dict[str, tuple[Mapping[str, Any], list[str]]] = {}
+    found: dict[str, tuple[HeldDeployment, list[str]]] = {}
     for manifest, label in zip(manifests, labels, strict=True):
-        if held := deployment_of(manifest.conditions):
+        if (held := manifest.conditions.deployment) is not None:
             found.setdefault(repr((held, where(manifest))), (held, []))[1].append(label)
-    several = len(found) > 1 or any(not deployment_of(one.conditions) for one in manifests)
+    several = len(found) > 1 or any(one.conditions.deployment is None for one in manifests)
     return [_deployment_grid(held, runs if several else []) for held, runs in found.values()]
 
 
-def _deployment_grid(held: Mapping[str, Any], runs: Sequence[str]) -> Grid:
+def _deployment_grid(held: HeldDeployment, runs: Sequence[str]) -> Grid:
     rows = tuple(
         (
-            str(one.get("knob")),
-            _shown(one.get("before")),
-            _shown(one.get("requested"), "-"),
-            _shown(one.get("obtained")),
-            "no" if was_not_obtained(one) else "yes" if one.get("requested") is not None else "-",
+            one.knob,
+            _shown(one.before),
+            _shown(one.requested, "-"),
+            _shown(one.obtained),
+            "no" if one.was_not_obtained else "yes" if one.requested is not None else "-",
         )
-        for one in held.get("settings", ())
+        for one in held.settings
     )
-    name = str(held.get("name"))
-    title = f"Deployment {name}" + (f": {held['title']}" if held.get("title") else "")
-    notes = [f"{one.get('knob')}: {one['reason']}" for one in held.get("settings", ()) if one.get("reason")]
+    title = f"Deployment {held.name}" + (f": {held.title}" if held.title else "")
+    notes = [f"{one.knob}: {one.reason}" for one in held.settings if one.reason]
     places = [
-        f"{what} on CPUs {held[key]}"
-        for key, what in (("measure", "measured"), ("load", "loads"))
-        if held.get(key)
+        f"{what} on CPUs {cpus}" for what, cpus in (("measured", held.measure), ("loads", held.load)) if cpus
     ]
     if places:
         notes.insert(0, f"{capital('; '.join(places))}.")
-    if held.get("origin"):
-        notes.append(f"From {held['origin']}.")
+    if held.origin:
+        notes.append(f"From {held.origin}.")
     if runs:
         notes.append(f"Of {', '.join(runs)}.")
     heads = ("setting", "before", "asked for", "obtained", "as asked")
@@ -91,13 +87,12 @@ def loads(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Grid]:
     reports = [
         (report, label if several else "")
         for manifest, label in zip(manifests, labels, strict=True)
-        for report in manifest.conditions.get("load_reports") or ()
-        if isinstance(report, Mapping)
+        for report in manifest.conditions.load_reports
     ]
     return [load_grid(reports)] if reports else []
 
 
-def load_grid(reports: Sequence[tuple[Mapping[str, Any], str]]) -> Grid:
+def load_grid(reports: Sequence[tuple[LoadReport, str]]) -> Grid:
     """What each of these loads did, with the run that it belongs to where that must be said."""
     notes = [note for report, _ in reports for note in _load_notes(report)]
     return Grid(
@@ -108,31 +103,28 @@ def load_grid(reports: Sequence[tuple[Mapping[str, Any], str]]) -> Grid:
     )
 
 
-def _load_row(report: Mapping[str, Any], label: str) -> tuple[str, ...]:
-    name = str(report.get("name") or report.get("load"))
-    elapsed_s = _number(report.get("elapsed_ns")) / 1e9
-    operations = _number(report.get("operations"))
-    moved = _number(report.get("bytes"))
+def _load_row(report: LoadReport, label: str) -> tuple[str, ...]:
+    elapsed_s = report.elapsed_ns / 1e9
+    operations, moved = report.operations or 0, report.bytes or 0
     return (
-        f"{name} ({label})" if label else name,
-        str(report.get("cpus") or _NA),
-        f"{report['threads']:,}" if isinstance(report.get("threads"), int) else _NA,
+        f"{report.label} ({label})" if label else report.label,
+        report.cpus or _NA,
+        _NA if report.threads is None else f"{report.threads:,}",
         _scaled(operations),
         _scaled(operations / elapsed_s) if elapsed_s else _NA,
         f"{_scaled(moved / elapsed_s)}B/s" if elapsed_s and moved else "-",
         _share(report),
-        format_duration(_number(report.get("elapsed_ns"))),
+        format_duration(report.elapsed_ns),
     )
 
 
-def _load_notes(report: Mapping[str, Any]) -> list[str]:
+def _load_notes(report: LoadReport) -> list[str]:
     """What its operations are, and what else its kind reports."""
-    name = str(report.get("name") or report.get("load"))
-    found = [f"{name}: operations are {report['unit']}."] if report.get("unit") else []
-    more = {key: value for key, value in report.items() if key not in _KNOWN and value is not None}
+    found = [f"{report.label}: operations are {report.unit}."] if report.unit else []
+    more = {key: value for key, value in report.stored.items() if key not in _KNOWN and value is not None}
     if more:
         said = ", ".join(_fact(key, value) for key, value in more.items())
-        found.append(f"{name}: {said}.")
+        found.append(f"{report.label}: {said}.")
     return found
 
 
@@ -146,17 +138,12 @@ def _fact(key: str, value: Any) -> str:
     return f"{words(key)} {show(key, value)}"
 
 
-def _share(report: Mapping[str, Any]) -> str:
+def _share(report: LoadReport) -> str:
     """CPU time of the CPU time that its CPUs had."""
-    elapsed_ns = _number(report.get("elapsed_ns"))
-    cpus = len(parse_cpu_list(str(report.get("cpus") or "")) or ()) or int(_number(report.get("threads")))
-    if not elapsed_ns or not cpus or report.get("cpu_time_ns") is None:
+    cpus = len(parse_cpu_list(report.cpus) or ()) or report.threads or 0
+    if not report.elapsed_ns or not cpus or report.cpu_time_ns is None:
         return _NA
-    return f"{_number(report['cpu_time_ns']) / elapsed_ns / cpus:.0%}"
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) else 0.0
+    return f"{report.cpu_time_ns / report.elapsed_ns / cpus:.0%}"
 
 
 def _scaled(value: float) -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from tautochrone.answer.typeset import duration, number
-from tautochrone.judge.circumstances import server_facts
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.records import Clock, Process, Thread
 from tautochrone.run.records import Settings as RunSettings
@@ -82,7 +81,7 @@ def facts(manifests: Sequence[Manifest]) -> list[Group]:
     """The facts of all runs, group by group; those of servers' machines follow."""
     return [
         *_groups([manifest.facts for manifest in manifests]),
-        *_groups([server_facts(manifest.conditions) for manifest in manifests], ", the server's machine"),
+        *_groups([manifest.conditions.server_facts for manifest in manifests], ", the server's machine"),
     ]
 
 

@@ -1,11 +1,11 @@
 """Runs on virtual machines of the lab: what their numbers are, said where nobody can overlook it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tautochrone.base.words import plural, upper_first
 from tautochrone.measure.virtual import FUNCTIONAL, NEARLY_REPEATABLE, NOT_REPEATABLE, VIRTUAL
+from tautochrone.run.conditions import VirtualMachine
 from tautochrone.run.manifest import Manifest
 
 IN_THE_LAB = "In the virtual lab"
@@ -35,7 +35,7 @@ class Band:
 
 def is_virtual(manifest: Manifest) -> bool:
     """Whether it was measured on a virtual machine of the lab."""
-    return bool(_virtual(manifest))
+    return manifest.conditions.virtual is not None
 
 
 def is_said_here(code: str) -> bool:
@@ -48,7 +48,7 @@ def band(manifests: Sequence[Manifest]) -> Band | None:
     there = [manifest for manifest in manifests if is_virtual(manifest)]
     if not there:
         return None
-    machines = list(dict.fromkeys(_machine(_virtual(manifest)) for manifest in there))
+    machines = list(dict.fromkeys(_machine(one) for one in _virtuals(there)))
     more = len(machines) - _MOST_MACHINES
     return Band(
         f"Virtual lab: {_repeats(there)}",
@@ -57,25 +57,20 @@ def band(manifests: Sequence[Manifest]) -> Band | None:
     )
 
 
-def _virtual(manifest: Manifest) -> Mapping[str, Any]:
-    found = manifest.conditions.get(VIRTUAL)
-    return found if isinstance(found, Mapping) else {}
+def _virtuals(manifests: Sequence[Manifest]) -> list[VirtualMachine]:
+    return [one.conditions.virtual for one in manifests if one.conditions.virtual is not None]
 
 
 def _repeats(there: Sequence[Manifest]) -> str:
     codes = {warning.code for manifest in there for warning in manifest.warnings}
-    virtuals = [_virtual(manifest) for manifest in there]
-    if any(one.get("shift") is None for one in virtuals):
+    virtuals = _virtuals(there)
+    if any(one.shift is None for one in virtuals):
         return "a functional run, not repeatable"
     stopped = sum(manifest.ended not in _ENDED_BY_ITSELF for manifest in there)
     functional = "a functional run that " if FUNCTIONAL in codes else ""
     if stopped == len(there):
         return f"{functional}ended at an instant that the host chose, so it does not repeat"
-    how = (
-        "repeats to the bit"
-        if all(one.get("repeatable") for one in virtuals)
-        else "usually repeats, not surely"
-    )
+    how = "repeats to the bit" if all(one.repeatable for one in virtuals) else "usually repeats, not surely"
     but = (
         f", but for {plural(stopped, 'run')} that ended at an instant that the host chose" if stopped else ""
     )
@@ -95,9 +90,8 @@ def _sentences(there: Sequence[Manifest], of: int) -> list[str]:
     return [f"This is about {plural(len(there), 'run')} of {of}; the others were measured on hardware.", *own]
 
 
-def _machine(virtual: Mapping[str, Any]) -> str:
-    cpus = plural(int(virtual.get("cpus") or 1), "CPU")
+def _machine(virtual: VirtualMachine) -> str:
     return (
-        f"Machine {virtual.get('machine')}: {virtual.get('kernel')} (Linux {virtual.get('release')}), "
-        f"{cpus}, QEMU {str(virtual.get('qemu')).partition(' ')[0]}"
+        f"Machine {virtual.machine}: {virtual.kernel} (Linux {virtual.release}), "
+        f"{plural(virtual.cpus, 'CPU')}, QEMU {(virtual.qemu or '').partition(' ')[0]}"
     )

@@ -1,11 +1,9 @@
 """`cyclic`: scheduling latency."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from tautochrone.experiments.experiment import MISSES, Experiment, InSuite, RunsOn
+from tautochrone.experiments.experiment import MISSES, Experiment, InSuite, Own, RunsOn
 from tautochrone.experiments.option import Given, Option
 from tautochrone.experiments.usual import (
     CONDITIONS,
@@ -28,7 +26,7 @@ def _length_s(options: Given) -> float:
     return measured_s + options.seconds("warmup")
 
 
-def _prepare(options: Given, _folder: Path) -> tuple[Given, Mapping[str, Any], str]:
+def _prepare(options: Given, _folder: Path) -> Own:
     """`cpus = "first"` is the first CPU that the deployment measures on; which one is known only then."""
     if options.given("cpus") != FIRST:
         return options, {}, ""

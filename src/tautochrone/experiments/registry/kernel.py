@@ -1,13 +1,11 @@
 """`kernel`: interrupt, period and response in kernel space; which one decides nearly everything."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import number
-from tautochrone.experiments.experiment import Experiment, RunsOn
+from tautochrone.experiments.experiment import Experiment, Own, RunsOn
 from tautochrone.experiments.option import Given, Option, but, parts_s
 from tautochrone.experiments.usual import (
     CONDITIONS,
@@ -54,7 +52,7 @@ def _length_s(options: Given) -> float:
     return rows * samples * sum(parts_s("periods", periods))
 
 
-def _prepare(options: Given, folder: Path) -> tuple[Given, Mapping[str, Any], str]:
+def _prepare(options: Given, folder: Path) -> Own:
     """The requirement is kept with a run about interrupts; what has one task runs on one CPU.
 
     Raises:

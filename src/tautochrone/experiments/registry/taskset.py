@@ -1,19 +1,16 @@
 """`taskset`: a set of periodic tasks, analysed and measured."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.options import Options
-from tautochrone.experiments.experiment import MISSES, Experiment, InSuite
+from tautochrone.experiments.experiment import MISSES, Experiment, InSuite, Own
 from tautochrone.experiments.option import Given, Option, but
 from tautochrone.experiments.tasks import TASKS
 from tautochrone.experiments.usual import CONDITIONS, DURATION, OVERRUN, POLICY
 
 
-def _prepare(options: Given, folder: Path) -> tuple[Options, Mapping[str, Any], str]:
+def _prepare(options: Given, folder: Path) -> Own:
     """Read and analyse the set; the probe gets its tasks in one option.
 
     Raises:

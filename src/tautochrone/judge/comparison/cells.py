@@ -1,11 +1,10 @@
 """Cells of two campaigns, matched by what they mean."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from tautochrone.judge.circumstances import LOCAL, deployment_of
+from tautochrone.run.conditions import LOCAL
 from tautochrone.run.folder import Run
 
 _AS_IS = "as-is"
@@ -28,14 +27,14 @@ class Cell:
     def meaning(self, *, system: bool = True, deployment: bool = True) -> str:
         """What is measured under what, with or without where and how the machine is set."""
         manifest = self.runs[0].manifest
-        told: Mapping[str, Any] = manifest.conditions.get("plan") or {}
-        under = told.get("deployment") or deployment_of(manifest.conditions).get("name") or _AS_IS
+        plan, held = manifest.conditions.plan, manifest.conditions.deployment
+        under = plan.deployment or (held.name if held is not None else "") or _AS_IS
         return json.dumps(
             [
                 manifest.experiment,
-                told.get("options"),
-                manifest.conditions.get("load"),
-                (told.get("system") or manifest.conditions.get("target") or LOCAL) if system else None,
+                plan.options,
+                manifest.conditions.load,
+                (plan.system or manifest.conditions.target or LOCAL) if system else None,
                 under if deployment else None,
             ],
             sort_keys=True,

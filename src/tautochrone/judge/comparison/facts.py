@@ -10,8 +10,9 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from tautochrone.judge.circumstances import LOCAL, deployment_name, deployment_of, server_facts, server_of
 from tautochrone.judge.middleware_setting import as_obtained
+from tautochrone.run.conditions import LOCAL, RunConditions
+from tautochrone.run.facts import FactTable
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.records import Header
 from tautochrone.run.store import ANSWER
@@ -84,10 +85,10 @@ def _facts(manifest: Manifest) -> Iterator[tuple[str, Any]]:
     yield "kept", "a histogram" if header.is_histogram else "all samples"
     yield "state", manifest.state
     yield "ended", manifest.ended
-    yield "target", str(manifest.conditions.get("target") or LOCAL)
-    yield "load", _joined(manifest.conditions.get("load"))
+    yield "target", (manifest.conditions.target or LOCAL)
+    yield "load", manifest.conditions.load
     yield from _deployment(manifest.conditions)
-    for name, value in manifest.conditions.items():
+    for name, value in manifest.conditions.stored.items():
         if name not in _NO_CONDITION:
             yield from _nested(name, value)
     parameters = as_obtained(manifest)
@@ -109,32 +110,32 @@ def _facts(manifest: Manifest) -> Iterator[tuple[str, Any]]:
     yield from _server(manifest.conditions)
 
 
-def _of_machine(groups: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+def _of_machine(groups: FactTable) -> Iterator[tuple[str, Any]]:
     for group, facts in groups.items():
         for name, value in facts.items():
             if not name.endswith(_ORIGIN):
                 yield from _nested(f"{group}.{name}", value)
 
 
-def _server(conditions: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _server(conditions: RunConditions) -> Iterator[tuple[str, Any]]:
     """The machine of a server that did not run beside its client: half of what was measured."""
-    if where := server_of(conditions):
-        yield "server", where
-    held = conditions.get("server")
-    if isinstance(held, Mapping) and "service_time" in held:
-        yield f"{OF_SERVER}service_time", held["service_time"]
-    for name, value in _of_machine(server_facts(conditions)):
+    if conditions.server_place:
+        yield "server", conditions.server_place
+    if conditions.server is not None and conditions.server.service_time is not None:
+        yield f"{OF_SERVER}service_time", conditions.server.service_time
+    for name, value in _of_machine(conditions.server_facts):
         yield f"{OF_SERVER}{name}", value
 
 
-def _deployment(conditions: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    held = deployment_of(conditions)
-    yield "deployment", deployment_name(conditions) or "as it is"
-    for name in ("measure", "load"):
-        if held.get(name):
-            yield f"deployment.CPUs of the {'measurement' if name == 'measure' else name}", held[name]
-    for one in held.get("settings") or ():
-        yield f"deployment.{one.get('knob')}", one.get("obtained")
+def _deployment(conditions: RunConditions) -> Iterator[tuple[str, Any]]:
+    yield "deployment", conditions.deployment_name or "as it is"
+    if (held := conditions.deployment) is None:
+        return
+    for name, cpus in (("measurement", held.measure), ("load", held.load)):
+        if cpus:
+            yield f"deployment.CPUs of the {name}", cpus
+    for one in held.settings:
+        yield f"deployment.{one.knob}", one.obtained
 
 
 def _obtained(header: Header) -> Iterator[tuple[str, Any]]:
@@ -171,10 +172,6 @@ def _nested(name: str, value: Any) -> Iterator[tuple[str, Any]]:
             yield from _nested(f"{name}.{one.get('name', at)}", own)
     else:
         yield name, value
-
-
-def _joined(load: Any) -> Any:
-    return " + ".join(map(str, load)) if isinstance(load, (list, tuple)) else load
 
 
 def _plain(value: Any) -> Any:

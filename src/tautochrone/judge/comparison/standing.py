@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from tautochrone.judge.circumstances import remote
 from tautochrone.judge.comparison.conditions import Change, Changes, Values
 from tautochrone.judge.comparison.importance import Aspect
 from tautochrone.judge.comparison.side import Side
@@ -105,7 +104,7 @@ def _voids(own: list[Change], pair: tuple[Side, Side], at: int) -> Iterator[Obje
         if change.name.startswith(_MEASURE) and all(one[0] is not None for one in _two(change, at)):
             name = change.name.removeprefix(_MEASURE)
             yield Objection("measure", names=(name,), values=_two(change, at), voids=True)
-    virtual = [any(one.conditions.get("virtual") for one in side.manifests) for side in pair]
+    virtual = [any(one.conditions.virtual for one in side.manifests) for side in pair]
     if virtual[0] != virtual[1]:
         yield Objection("virtual", pair[virtual.index(True)].name, voids=True)
     if change := by_name.get("ruler.clock"):
@@ -131,7 +130,7 @@ def _limits(changes: Changes, own: list[Change], pair: tuple[Side, Side], at: in
 def _cause(change: Change, pair: tuple[Side, Side]) -> str:
     """What a differing fact is laid to; empty: to none of those that are told apart."""
     if change.name == "target":
-        far = [remote(one.conditions) for side in pair for one in side.manifests]
+        far = [one.conditions.remote for side in pair for one in side.manifests]
         if all(one.startswith(_LAB) for one in far):
             return ""  # what differs between virtual machines is told by their other facts
     return _CAUSES.get(change.aspect, "")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tautochrone.base.units import format_rate
 from tautochrone.experiments.taskset_run import outcomes_of
-from tautochrone.judge.circumstances import ONLY_HOW_MUCH, deployment_name, deployment_words, remote
+from tautochrone.judge.naming import ONLY_HOW_MUCH
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Books
@@ -190,9 +190,9 @@ def _key(run: Run) -> str:
             manifest.experiment,
             {name: value for name, value in parameters.items() if name not in ONLY_HOW_MUCH},
             sorted(set(manifest.header.periods_ns.values())),
-            manifest.conditions.get("load"),
-            deployment_name(manifest.conditions),
-            remote(manifest.conditions),
+            manifest.conditions.load,
+            manifest.conditions.deployment_name,
+            manifest.conditions.remote,
             manifest.known.kernel.release,
             manifest.known.cpu.model,
         ],
@@ -204,12 +204,12 @@ def _key(run: Run) -> str:
 def _traits(run: Run) -> dict[str, str]:
     """By what a person tells conditions apart, in words; the load always."""
     manifest = run.manifest
-    load = str(manifest.conditions.get("load", "idle"))
+    load = manifest.conditions.load or "idle"
     periods = sorted(set(manifest.header.periods_ns.values()))
     return {
         "load": "idle" if load == "idle" else f"load {load}",
-        "deployment": deployment_words(manifest.conditions),
-        "machine": remote(manifest.conditions),
+        "deployment": manifest.conditions.deployment_words,
+        "machine": manifest.conditions.remote,
         "kernel": manifest.known.kernel.release or "",
         "rate": format_rate(1e9 / periods[0]) if len(periods) == 1 else "",
         "experiment": manifest.experiment,

@@ -276,7 +276,7 @@ def _notes(requirement: Requirement, lines: Sequence[Line], groups: Sequence[Gro
         yield "histogram"
     if len(lines) > 1 and lines[0].standing == "does not hold":
         yield "several"
-    loads = {str(seen.run.manifest.conditions.get("load", "")) for group in groups for seen in group.seen}
+    loads = {seen.run.manifest.conditions.load or "" for group in groups for seen in group.seen}
     if loads == {IDLE}:
         yield "idle"
 

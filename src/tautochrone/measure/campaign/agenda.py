@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.measure.campaign.campaign import (
@@ -23,7 +22,7 @@ from tautochrone.measure.document.expand import Point, expand
 from tautochrone.measure.document.require import Required, requirements
 from tautochrone.measure.lab.matrix import MATRIX
 from tautochrone.run.catalogue import Entry
-from tautochrone.run.facts import Facts
+from tautochrone.run.facts import Facts, FactTable
 from tautochrone.run.store import Store
 
 
@@ -113,7 +112,7 @@ def plan_key(document: PlanDocument) -> str:
     return key_of(points, document.order, document.seed)
 
 
-def other_system(agenda: Agenda, store: Store, facts: Mapping[str, Mapping[str, Any]]) -> str | None:
+def other_system(agenda: Agenda, store: Store, facts: FactTable) -> str | None:
     """The system that is not what the campaign was begun on, such as one with a new kernel; None: all are.
 
     Args:

@@ -6,14 +6,14 @@ with the runs, as their condition ``plan``.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
 
 from tautochrone.base.errors import StoreError, TautoError
+from tautochrone.base.reading import Json
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.document.deployed import meaning_of
 from tautochrone.measure.document.document import Order, PlanDocument
@@ -21,6 +21,7 @@ from tautochrone.measure.document.expand import MEANING, Deployed, Point, expand
 from tautochrone.measure.document.require import REQUIRE, Required, stored
 from tautochrone.measure.document.stored import from_stored, to_stored
 from tautochrone.run.catalogue import Entry, catalogue
+from tautochrone.run.conditions import PlanCell
 from tautochrone.run.facts import Facts
 from tautochrone.run.manifest import MEASURING, SEALED
 from tautochrone.run.named import latest_named, one_named
@@ -67,16 +68,15 @@ class Campaign:
         """The finished run of each cell and repetition that has one; the first, if there are several."""
         found: dict[tuple[str, int], Entry] = {}
         for entry in self.entries:
-            told = entry.conditions[CONDITION]
+            plan = entry.conditions.plan
             if entry.state == SEALED and entry.ended in FINISHED:
-                found.setdefault((str(told.get("cell")), int(told.get("repetition", 0))), entry)
+                found.setdefault((plan.cell, plan.repetition), entry)
         return found
 
     @property
     def refused(self) -> dict[str, str]:
         """Why cells were refused before the latest run, by the key of the point."""
-        told = self.entries[-1].conditions[CONDITION] if self.entries else {}
-        return {str(key): str(why) for key, why in (told.get(REFUSED) or {}).items()}
+        return self.entries[-1].conditions.plan.refused if self.entries else {}
 
     @property
     def being_measured(self) -> bool:
@@ -111,9 +111,8 @@ def campaigns(store: Store) -> list[Campaign]:
     """
     found: dict[str, list[Entry]] = {}
     for entry in catalogue(store):
-        told = entry.conditions.get(CONDITION)
-        if isinstance(told, dict) and isinstance(told.get("campaign"), str):
-            found.setdefault(told["campaign"], []).append(entry)
+        if campaign := entry.conditions.plan.campaign:
+            found.setdefault(campaign, []).append(entry)
     return [_campaign(name, entries) for name, entries in sorted(found.items())]
 
 
@@ -154,7 +153,7 @@ def condition(
     point: Point,
     slot: Slot,
     required: Required | None = None,
-) -> dict[str, Any]:
+) -> Json:
     """What a run says about its plan, as JSON has it.
 
     It names all cells, so that a report can be made from the store alone, also of an unfinished plan. A grid
@@ -185,14 +184,14 @@ def condition(
     }
 
 
-def points_of(told: Mapping[str, Any]) -> tuple[Point, ...]:
+def points_of(plan: PlanCell) -> tuple[Point, ...]:
     """All points of the grid that a run tells of; empty: its plan is none.
 
     Raises:
         DamagedError: what it tells is malformed.
         UsageError: another version made it, whose words mean something else now.
     """
-    return expand(from_stored(told[GRID]), _deployed) if GRID in told else ()
+    return expand(from_stored(plan.grid), _deployed) if plan.grid is not None else ()
 
 
 def _deployed(name: str) -> Deployed:
@@ -214,11 +213,5 @@ def _identity(facts: Facts) -> tuple[str | None, ...]:
 
 
 def _campaign(name: str, entries: Sequence[Entry]) -> Campaign:
-    told = entries[0].conditions[CONDITION]
-    return Campaign(
-        id=name,
-        key=str(told.get("key")),
-        title=str(told.get("title")),
-        seed=int(told.get("seed") or 0),
-        entries=tuple(entries),
-    )
+    plan = entries[0].conditions.plan
+    return Campaign(id=name, key=plan.key, title=plan.title, seed=plan.seed, entries=tuple(entries))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from tautochrone.base.errors import MeasuringError, StoreError, TautoError
 from tautochrone.machine.deployment import Deployment
@@ -18,6 +17,7 @@ from tautochrone.measure.execute import (
     run_cell,
     what_stood_in_the_way,
 )
+from tautochrone.run.facts import FactTable
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.target import Target
@@ -39,7 +39,7 @@ class Site:
     """
 
     target: Target
-    facts: Mapping[str, Any]
+    facts: FactTable
     deployments: Mapping[str, Deployment | None] = field(default_factory=dict)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
-from tautochrone.measure.campaign.campaign import CONDITION, Campaign
+from tautochrone.measure.campaign.campaign import Campaign
 from tautochrone.measure.campaign.carry_out import ENDED_EARLY, Outcome, Unmeasured
 
 NOT_YET = "It is not measured yet."
@@ -75,15 +75,11 @@ def early_ends(campaign: Campaign, finished: Container[tuple[str, int]]) -> Earl
     """
     reasons: dict[str, str] = {}
     for entry in campaign.entries:
-        told = entry.conditions[CONDITION]
-        if entry.ended in ENDED_EARLY and (told.get("cell"), told.get("repetition")) not in finished:
-            reasons[str(told.get("cell"))] = (
+        plan = entry.conditions.plan
+        if entry.ended in ENDED_EARLY and (plan.cell, plan.repetition) not in finished:
+            reasons[plan.cell] = (
                 f"Its latest run ended early: {ENDED_EARLY[entry.ended]}. What was measured is kept: "
                 f"tauto show {entry.id}"
             )
-    stopped = {
-        str(entry.conditions[CONDITION].get("cell"))
-        for entry in campaign.entries
-        if entry.ended == "interrupted"
-    }
+    stopped = {entry.conditions.plan.cell for entry in campaign.entries if entry.ended == "interrupted"}
     return EarlyEnds(reasons, frozenset(stopped))

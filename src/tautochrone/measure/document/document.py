@@ -32,6 +32,7 @@ from typing import Any, Literal
 
 from tautochrone.base import toml
 from tautochrone.base.errors import UsageError
+from tautochrone.base.reading import Json
 from tautochrone.base.words import near, suggestion
 from tautochrone.experiments import EXPERIMENTS, Value
 
@@ -146,7 +147,7 @@ def parse(text: str, path: Path) -> PlanDocument:
     return _document(text, toml.parse_toml(text, str(path), _ADVICE), path)
 
 
-def _document(text: str, table: Mapping[str, Any], path: Path) -> PlanDocument:
+def _document(text: str, table: Json, path: Path) -> PlanDocument:
     if "task" in table and "experiment" not in table:
         raise UsageError(
             f"'{path}' is a task set, and this verb takes a plan",
@@ -162,7 +163,7 @@ class _Reader(toml.TomlReader):
         super().__init__(text, path)
         self._path = path
 
-    def document(self, table: Mapping[str, Any]) -> PlanDocument:
+    def document(self, table: Json) -> PlanDocument:
         self._only(table, _OF_PLAN, (), "a plan")
         defaults = self._defaults(table.get("defaults", {}))
         entries = tuple(
@@ -200,9 +201,7 @@ class _Reader(toml.TomlReader):
         known = tuple(dict.fromkeys(name for one in EXPERIMENTS.values() for name in one.known))
         return self._options(table, known, ("defaults",), "an option of any experiment")
 
-    def _entry(
-        self, number: int, table: Mapping[str, Any], defaults: Mapping[str, tuple[Value, ...]]
-    ) -> Entry:
+    def _entry(self, number: int, table: Json, defaults: Mapping[str, tuple[Value, ...]]) -> Entry:
         place = ("experiment", number)
         if "name" not in table:
             raise self._mistake(
@@ -236,14 +235,14 @@ class _Reader(toml.TomlReader):
             require=self._own_requirements(table, place),
         )
 
-    def _own_requirements(self, table: Mapping[str, Any], place: toml.Path) -> tuple[str, ...] | None:
+    def _own_requirements(self, table: Json, place: toml.Path) -> tuple[str, ...] | None:
         if "require" not in table:
             return None
         return () if table["require"] == [] else self._texts(table, "require", place)
 
     def _options(
         self,
-        table: Mapping[str, Any],
+        table: Json,
         known: Sequence[str],
         place: toml.Path,
         what: str,
@@ -269,7 +268,7 @@ class _Reader(toml.TomlReader):
             found[name] = tuple(values)
         return found
 
-    def _see_used(self, defaults: Mapping[str, Any], entries: Sequence[Entry]) -> None:
+    def _see_used(self, defaults: Json, entries: Sequence[Entry]) -> None:
         for name in defaults:
             if not any(name in EXPERIMENTS[entry.name].known for entry in entries):
                 raise self._mistake(
@@ -278,7 +277,7 @@ class _Reader(toml.TomlReader):
                     "Leave it out, or write it where it belongs.",
                 )
 
-    def _exclusion(self, number: int, table: Mapping[str, Any], entries: Sequence[Entry]) -> Exclusion:
+    def _exclusion(self, number: int, table: Json, entries: Sequence[Entry]) -> Exclusion:
         place = ("exclude", number)
         options = dict.fromkeys(name for entry in entries for name in entry.options)
         matches: dict[str, tuple[str, ...]] = {}
@@ -298,7 +297,7 @@ class _Reader(toml.TomlReader):
             )
         return Exclusion(number, matches)
 
-    def _only(self, table: Mapping[str, Any], known: Collection[str], place: toml.Path, what: str) -> None:
+    def _only(self, table: Json, known: Collection[str], place: toml.Path, what: str) -> None:
         for key in table:
             option = key.replace("_", "-")
             if key not in known and option in _every_option() and not near(key, known):
@@ -306,10 +305,10 @@ class _Reader(toml.TomlReader):
                 raise self._mistake((*place, key), f"'{key}' means nothing in {what}", advice)
         super()._only(table, known, place, what)
 
-    def _axes(self, table: Mapping[str, Any], place: toml.Path) -> dict[str, tuple[str, ...]]:
+    def _axes(self, table: Json, place: toml.Path) -> dict[str, tuple[str, ...]]:
         return {axis: self._texts(table, axis, place) for axis in AXES if axis in table}
 
-    def _texts(self, table: Mapping[str, Any], key: str, place: toml.Path) -> tuple[str, ...]:
+    def _texts(self, table: Json, key: str, place: toml.Path) -> tuple[str, ...]:
         value = table[key]
         values = value if isinstance(value, list) else [value]
         for at, one in enumerate(values):

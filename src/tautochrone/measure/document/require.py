@@ -10,7 +10,6 @@ A requirement is no part of what is measured: it is judged when a report is made
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.toml import Path as Place
@@ -109,15 +108,3 @@ def _why(requirement: Requirement, points: Sequence[Point], *, of_plan: bool) ->
     who = "no experiment of this plan measures" if of_plan else f"{names} does not measure"
     what = "releases that are missed" if wanted == MISSES else f"'{wanted}'"
     return f"requirement '{requirement.text}': {who} {what}", f"Measured are: {', '.join(known)}."
-
-
-def read_stored(told: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What a run's plan says of requirements, by the key of the point; what is malformed is left out."""
-    given = told.get(REQUIRE)
-    if not isinstance(given, Mapping):
-        return {}
-    return {
-        str(key): [one for one in own if isinstance(one, str)]
-        for key, own in given.items()
-        if isinstance(own, list)
-    }

@@ -13,7 +13,6 @@ from tautochrone.measure.document.expand import Point
 from tautochrone.measure.execute import Progress, Watch
 from tautochrone.measure.lab.crew import Crew
 from tautochrone.measure.lab.jobs import Answer, Job, Measure, Measured, Refused, Survey, Surveyed
-from tautochrone.measure.virtual import VIRTUAL
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.target.open import open_target
@@ -176,7 +175,7 @@ def changed_since(agenda: Agenda) -> str | None:
             with open_target(system) as target:
                 virtual = target.virtual()
             now[system] = "" if virtual is None else virtual.machine
-        told = entry.conditions.get(VIRTUAL)
-        if isinstance(told, dict) and told.get("machine") != now[system]:
+        told = entry.conditions.virtual
+        if told is not None and told.machine != now[system]:
             return system
     return None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from tautochrone.base.errors import MeasuringError, TautoError
 from tautochrone.machine.deployment import Deployment
@@ -14,7 +14,7 @@ from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import Point
 from tautochrone.measure.execute import Progress, StoppedAfterRunError, Watch, run_cell
 from tautochrone.measure.lab.preemption import not_obtained
-from tautochrone.run.facts import Facts
+from tautochrone.run.facts import Facts, FactTable
 from tautochrone.run.store import Store
 from tautochrone.target.open import open_target
 from tautochrone.target.target import Target
@@ -41,7 +41,7 @@ class Surveyed:
         refused: what can't be measured there, by the key of the point.
     """
 
-    facts: Mapping[str, Any]
+    facts: FactTable
     deployments: Mapping[str, Deployment | None] = field(default_factory=dict)
     machine: str | None = None
     refused: Mapping[str, TautoError] = field(default_factory=dict)
@@ -130,7 +130,7 @@ class Measure:
 
     system: str
     cell: Cell
-    facts: Mapping[str, Any]
+    facts: FactTable
     store: Path
     machine: str | None
 
@@ -146,7 +146,7 @@ class Measure:
             return measure_on(target, self.cell, self.store, self.facts, watch)
 
 
-def measure_on(target: Target, cell: Cell, store: Path, facts: Mapping[str, Any], watch: Watch) -> Measured:
+def measure_on(target: Target, cell: Cell, store: Path, facts: FactTable, watch: Watch) -> Measured:
     """Carry a cell out and seal its run in the store at this path."""
     try:
         run = run_cell(cell, Store(store), target, facts, watch)

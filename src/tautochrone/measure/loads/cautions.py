@@ -1,12 +1,12 @@
 """A load that did not load, seen from what it says it did."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from tautochrone.base.units import parse_period_ns
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.loads.kinds import TASKS, THP
 from tautochrone.measure.loads.spec import option
+from tautochrone.run.conditions import LoadReport
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.records import Footer, Header
 
@@ -20,7 +20,7 @@ DID_NOT_LOAD, HAD_NO_ROOM = "load-did-not-load", "load-had-no-room"
 
 
 def cautions_of_loads(
-    reports: Sequence[Mapping[str, Any]],
+    reports: Sequence[LoadReport],
     header: Header | None = None,
     footer: Footer | None = None,
 ) -> list[RunWarning]:
@@ -33,7 +33,7 @@ def cautions_of_loads(
     """
     found = []
     for report in reports:
-        name = str(report.get("name") or report["load"])
+        name = report.label
         caution = (
             _nothing(name, report)
             or _too_slow(name, report)
@@ -45,15 +45,15 @@ def cautions_of_loads(
     return found
 
 
-def _nothing(name: str, report: Mapping[str, Any]) -> RunWarning | None:
-    if report.get("operations", 1) != 0:
+def _nothing(name: str, report: LoadReport) -> RunWarning | None:
+    if report.operations != 0:
         return None
     return RunWarning(
         DID_NOT_LOAD, f"the load '{name}' did nothing", "What was measured is not beside a load of this kind."
     )
 
 
-def _too_slow(name: str, report: Mapping[str, Any]) -> RunWarning | None:
+def _too_slow(name: str, report: LoadReport) -> RunWarning | None:
     """A load that was to reach a rate: bits or interrupts in a second, periods of tasks."""
     share, least = _share_of_rate(report)
     if share is None or share >= least:
@@ -65,11 +65,11 @@ def _too_slow(name: str, report: Mapping[str, Any]) -> RunWarning | None:
     )
 
 
-def _no_huge_page(name: str, report: Mapping[str, Any]) -> RunWarning | None:
+def _no_huge_page(name: str, report: LoadReport) -> RunWarning | None:
     """A load of huge pages that got none was one of ordinary pages."""
-    if report["load"] != THP or report.get("huge_pages") != 0:
+    if report.load != THP or report.huge_pages != 0:
         return None
-    if report.get("has_huge_pages"):
+    if report.has_huge_pages:
         why, advice = (
             "though it asked for them",
             "Its memory was too scattered, or a setting of the system keeps them off.",
@@ -83,27 +83,27 @@ def _no_huge_page(name: str, report: Mapping[str, Any]) -> RunWarning | None:
     )
 
 
-def _share_of_rate(report: Mapping[str, Any]) -> tuple[float | None, float]:
+def _share_of_rate(report: LoadReport) -> tuple[float | None, float]:
     """What was reached of what was asked for, and the least that will do; None: there is no rate."""
-    asked, reached = report.get("requested_bits_per_s"), report.get("reached_bits_per_s")
+    asked, reached = report.requested_bits_per_s, report.reached_bits_per_s
     if asked and reached is not None:
         return reached / asked, _LEAST_RATE
-    if report.get("left_out"):
-        return report["operations"] / (report["operations"] + report["left_out"]), _LEAST_RATE
-    if report["load"] == TASKS and report.get("elapsed_ns"):
-        words = str(report.get("asked") or TASKS).split()
+    operations = report.operations or 0
+    if report.left_out:
+        return operations / (operations + report.left_out), _LEAST_RATE
+    if report.load == TASKS and report.elapsed_ns:
+        words = (report.asked or TASKS).split()
         period_ns = parse_period_ns(option(words, "period") or _TASK_PERIOD)
-        periods = report["threads"] * report["elapsed_ns"] / period_ns
-        return report["operations"] / periods, _LEAST_PERIODS
+        return operations * period_ns / ((report.threads or 1) * report.elapsed_ns), _LEAST_PERIODS
     return None, 0.0
 
 
-def _no_cpu_time(name: str, report: Mapping[str, Any], measuring_ns: float) -> RunWarning | None:
+def _no_cpu_time(name: str, report: LoadReport, measuring_ns: float) -> RunWarning | None:
     """A load that computes without a pause shows in its CPU time, as far as the measuring left it any."""
-    if not report.get("keeps_cpus_busy"):
+    if not report.keeps_cpus_busy or report.cpu_time_ns is None:
         return None
-    threads = max(1, int(report.get("threads") or 1))
-    whole_ns = max(1.0, float(report["elapsed_ns"]) * min(threads, _count(report) or threads))
+    threads = max(1, report.threads or 1)
+    whole_ns = max(1.0, report.elapsed_ns * min(threads, len(parse_cpu_list(report.cpus) or ()) or threads))
     room_ns = max(0.0, whole_ns - measuring_ns)
     if room_ns < _LEAST_ROOM * whole_ns:
         return RunWarning(
@@ -111,7 +111,7 @@ def _no_cpu_time(name: str, report: Mapping[str, Any], measuring_ns: float) -> R
             f"the measuring threads left the load '{name}' nearly no time on its CPUs",
             "Place the load on other CPUs with cpus=, or measure with threads that sleep.",
         )
-    share = float(report["cpu_time_ns"]) / room_ns
+    share = report.cpu_time_ns / room_ns
     if share >= _LEAST_SHARE:
         return None
     return RunWarning(
@@ -121,13 +121,9 @@ def _no_cpu_time(name: str, report: Mapping[str, Any], measuring_ns: float) -> R
     )
 
 
-def _count(report: Mapping[str, Any]) -> int:
-    return len(parse_cpu_list(report.get("cpus")) or ())
-
-
-def _measuring_ns(report: Mapping[str, Any], header: Header, footer: Footer) -> float:
+def _measuring_ns(report: LoadReport, header: Header, footer: Footer) -> float:
     """CPU time of the measuring threads on the CPUs of a load."""
-    cpus = parse_cpu_list(report.get("cpus"))
+    cpus = parse_cpu_list(report.cpus)
     where = {one.source: one.obtained.cpu for one in header.sources}
     return sum(
         float(book.cpu_time_ns or 0)

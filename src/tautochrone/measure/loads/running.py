@@ -4,11 +4,11 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
 
 from tautochrone.base.errors import MeasuringError, TautoError
 from tautochrone.measure.loads.kinds import COMMAND
 from tautochrone.measure.loads.spec import option
+from tautochrone.run.conditions import LoadReport
 from tautochrone.target.target import Placement, RunningLoad, Target
 
 _LONG_S = 2.0
@@ -112,7 +112,7 @@ class Loads:
                 on_failure()
                 return
 
-    def end(self) -> list[dict[str, Any]]:
+    def end(self) -> list[LoadReport]:
         """End all, and say what each did: its own report, what it was asked to do, and its CPUs.
 
         A load without a report has failed.
@@ -126,7 +126,8 @@ class Loads:
                 self.failure = self.failure or Failure(part.name, str(error))
             else:
                 asked = " ".join(part.words)
-                reports.append({"name": part.name, "asked": asked, "cpus": self._cpus(part.words), **report})
+                own = {"name": part.name, "asked": asked, "cpus": self._cpus(part.words)}
+                reports.append(LoadReport.of({**own, **report}))
         return reports
 
     def abandon(self) -> None:

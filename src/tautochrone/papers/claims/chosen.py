@@ -19,7 +19,6 @@ from scipy import special
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import capital, listed
-from tautochrone.judge.circumstances import whole_name
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.papers.claims.compare import compare
 from tautochrone.papers.claims.estimate import Estimate
@@ -28,6 +27,7 @@ from tautochrone.papers.claims.tally import numbers_of
 from tautochrone.papers.claims.words import of, times, with_interval
 from tautochrone.papers.measured import matches
 from tautochrone.papers.value import Absent
+from tautochrone.run.conditions import whole_name
 from tautochrone.run.folder import Run
 from tautochrone.selection import words
 from tautochrone.selection.judge import Selection, select

@@ -14,6 +14,7 @@ from tautochrone.papers.document import Query
 from tautochrone.papers.measured import Measurements
 from tautochrone.papers.quantities.general import Statistic, counts_of, sources_of
 from tautochrone.papers.value import Absent, Found, Value
+from tautochrone.run.conditions import Setting
 from tautochrone.run.folder import Run
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.difference.chi_square import ChiSquare, chi_square
@@ -106,16 +107,19 @@ def _idle_driver(run: Run) -> str | None:
     return run.manifest.known.power.idle_driver
 
 
+def _setting(run: Run, knob: str) -> Setting | None:
+    held = run.manifest.conditions.deployment
+    return next((one for one in held.settings if one.knob == knob), None) if held is not None else None
+
+
 def _obtained(run: Run, knob: str) -> str | None:
-    settings = (run.manifest.conditions.get("deployment") or {}).get("settings", ())
-    held: str | None = next((one["obtained"] for one in settings if one["knob"] == knob), None)
-    return held
+    held = _setting(run, knob)
+    return held.obtained if held is not None else None
 
 
 def _unknown(run: Run, knob: str) -> Absent:
-    settings = (run.manifest.conditions.get("deployment") or {}).get("settings", ())
-    reason = next((one["reason"] for one in settings if one["knob"] == knob), "")
-    why = reason or f"what {knob} was is not known"
+    held = _setting(run, knob)
+    why = (held.reason if held is not None else "") or f"what {knob} was is not known"
     return Absent(f"{capital(why).rstrip('.')}.")
 
 

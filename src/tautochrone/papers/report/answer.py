@@ -30,7 +30,7 @@ from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
 from tautochrone.campaign import conditions
 from tautochrone.campaign.results import CampaignResults
-from tautochrone.measure.campaign.campaign import CONDITION, Campaign
+from tautochrone.measure.campaign.campaign import Campaign
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.papers.claims.evidence import Asked
 from tautochrone.papers.conditions import compare
@@ -273,8 +273,8 @@ def _grounds(made: Made) -> Grounds:
 
 
 def _place(manifest: Manifest) -> tuple[str, str]:
-    told = manifest.conditions.get(CONDITION)
-    return (str(told.get("position")), str(told.get("block"))) if isinstance(told, Mapping) else ("", "")
+    plan = manifest.conditions.plan
+    return ("", "") if plan.position is None else (str(plan.position), str(plan.block))
 
 
 # Several papers together: their claims in one table, and a page that leads to the page of each.

@@ -59,7 +59,7 @@ def _measured(figure: Figure, measurements: Measurements) -> Iterator[str]:
 def _system(system: System, runs: Sequence[Run]) -> str:
     """This machine (Linux 6.1.0-31-rt-amd64, under the loads idle and comms)."""
     kernel = system.facts.kernel.release
-    loads = dict.fromkeys(str(run.manifest.conditions.get("load") or "") for run in runs)
+    loads = dict.fromkeys((run.manifest.conditions.load or "") for run in runs)
     named = [one for one in loads if one]
     told = [
         f"Linux {kernel}" if kernel else "",
