@@ -35,14 +35,12 @@ def test_a_complete_stream_becomes_a_sealed_run(tmp_path: Path) -> None:
         streams.make_stream([[5_000, 7_000, 2_300_000, 1], [900]]),
         conditions={"load": "idle"},
         facts={"machine": {"model": "bench"}},
-        parameters={"asked": True},
     )
     manifest = run.manifest
     assert files_of(run) == ["run.json", "samples.parquet"]
     assert (manifest.state, manifest.ended, manifest.damage) == ("sealed", "complete", None)
     assert manifest.conditions.stored == {"load": "idle"}
     assert manifest.facts == {"machine": {"model": "bench"}}
-    assert manifest.parameters["asked"] is True
     assert manifest.parameters["priority"] == 90
     assert manifest.books[0] == Books(
         0, "cpu0", 4, 4, released=6, missed=2, dropped=0, overruns=1, warmup=0, cpu_time_ns=20_000

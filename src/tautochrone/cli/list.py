@@ -53,4 +53,4 @@ def _nothing(place: Path) -> str:
 def _as_json(entry: Entry) -> Json:
     from dataclasses import asdict
 
-    return asdict(entry) | {"path": str(entry.path)}
+    return asdict(entry) | {"path": str(entry.path), "conditions": entry.conditions.stored}
