@@ -174,11 +174,8 @@ def measure(
     **options: Any,
 ) -> Run:
     conditions = {"load": "cpu", "target": "local", **({"deployment": deployment} if deployment else {})}
-    writer = store.create(
-        "cyclic", "scheduling latency", conditions, facts, parameters or {"period_ns": 1_000_000}
-    )
-    with writer:
-        writer.append(streams.make_stream(sources, **options))
+    with store.create("cyclic", "scheduling latency", conditions, facts) as writer:
+        writer.append(streams.make_stream(sources, parameters=parameters, **options))
         return writer.seal()
 
 
