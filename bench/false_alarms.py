@@ -21,9 +21,8 @@ from pathlib import Path
 import numpy as np
 from scipy import special
 
-from tautochrone.judge.comparison.gate import Gate, parse
+from tautochrone.judge.comparison.gate import Gate, judge, parse
 from tautochrone.judge.comparison.numbers import Question, compare_part
-from tautochrone.judge.comparison.passing import judge
 from tautochrone.judge.comparison.samples import Measured
 from tautochrone.run.folder import Run
 from tautochrone.run.layout import periods_ns

@@ -14,9 +14,9 @@ from tautochrone.base.errors import UsageError
 from tautochrone.judge.comparison.cells import Cell, match
 from tautochrone.judge.comparison.compare import Comparison, Side
 from tautochrone.judge.comparison.compare import compare as compare_sides
-from tautochrone.judge.comparison.earlier import with_earlier
 from tautochrone.judge.comparison.gate import parse
 from tautochrone.judge.comparison.metric import Metric
+from tautochrone.judge.comparison.side import with_earlier
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 

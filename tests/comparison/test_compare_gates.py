@@ -14,11 +14,10 @@ import pytest
 from scipy.signal import lfilter
 
 from tautochrone.answer.phrasing import comparison as words
-from tautochrone.judge.comparison import passing
-from tautochrone.judge.comparison.gate import parse
+from tautochrone.judge.comparison import gate as passing
+from tautochrone.judge.comparison.gate import Passing, parse
 from tautochrone.judge.comparison.losses import rates
 from tautochrone.judge.comparison.numbers import Question, compare_part
-from tautochrone.judge.comparison.passing import Passing
 from tautochrone.judge.comparison.samples import Measured
 from tautochrone.judge.comparison.spread import Spread, largest, of_runs
 from tautochrone.statistics.counts import counts_of

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from tautochrone.answer.phrasing.mechanisms import locks_headline, why_not_shown
-from tautochrone.judge.inversion import LockVerdict, Repetitions, Story, judge, stories
-from tautochrone.judge.inversion_scene import Span, scene, typical
+from tautochrone.judge.inversion import LockVerdict, Repetitions, Span, Story, judge, scene, stories, typical
 
 # Times in us since low has the lock; a critical section of 1 ms, a middle task of 20 ms.
 INVERTED = {

@@ -14,8 +14,8 @@ from tautochrone.answer.audits import audit_runs, one_of_each
 from tautochrone.answer.views import environment
 from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.base.options import words
+from tautochrone.judge.comparison.conditions import aspect_of
 from tautochrone.judge.comparison.facts import facts_of, varies_by_itself
-from tautochrone.judge.comparison.importance import aspect_of
 from tautochrone.run.manifest import Manifest
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.middleware_server import address_between, numeric, serving

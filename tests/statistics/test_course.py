@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from report_runs import store_run
 from tautochrone.answer import composition, evidence
 from tautochrone.answer.phrasing.course import clue, exactly, sentences
-from tautochrone.judge.course.course import course_of
+from tautochrone.judge.course import course_of
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 

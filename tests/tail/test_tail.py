@@ -20,11 +20,17 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_frequency
 from tautochrone.judge.reduced import Reduced
 from tautochrone.judge.tail import source
-from tautochrone.judge.tail.answer import Share, reach_of
 from tautochrone.judge.tail.curve import curve_of
-from tautochrone.judge.tail.limits import ladder
 from tautochrone.judge.tail.sample_plan import effect_in, plan_samples
-from tautochrone.judge.tail.source import SourceTail, burst_effect, share_with_lost, with_lost
+from tautochrone.judge.tail.source import (
+    Share,
+    SourceTail,
+    burst_effect,
+    ladder,
+    reach_of,
+    share_with_lost,
+    with_lost,
+)
 from tautochrone.judge.tail.tails import tails_of
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store

@@ -21,7 +21,7 @@ from tautochrone.answer.labels import label_runs
 from tautochrone.answer.series import Bins, Curve, Envelope, Marks, Maxima, Series
 from tautochrone.base.faults import attempt
 from tautochrone.base.words import upper_first
-from tautochrone.judge.course.course import Courses, course_of, start_of
+from tautochrone.judge.course import Courses, course_of, start_of
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Extremes, Manifest

@@ -351,7 +351,7 @@ def _see_that_they_fit(
 def _course(run: Run | None) -> tuple[str, ...]:
     """What stands out over time in the run that decides."""
     from tautochrone.answer.phrasing.course import sentences
-    from tautochrone.judge.course.course import course_of
+    from tautochrone.judge.course import course_of
 
     return () if run is None else tuple(sentences(course_of(run)))
 

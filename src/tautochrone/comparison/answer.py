@@ -23,8 +23,8 @@ from tautochrone.base.words import plural
 from tautochrone.comparison import tables
 from tautochrone.judge.comparison.compare import Comparison, Pair
 from tautochrone.judge.comparison.conditions import Change
+from tautochrone.judge.comparison.gate import Judged, Passing
 from tautochrone.judge.comparison.metric import Metric, Part
-from tautochrone.judge.comparison.passing import Judged, Passing
 from tautochrone.run.manifest import Manifest
 
 _SCHEMA = 1

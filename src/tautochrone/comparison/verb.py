@@ -130,8 +130,7 @@ def _compare(place: Store, named: Sequence[Named], asked: _Asked) -> tuple[Compa
     from tautochrone.judge.comparison.cells import match
     from tautochrone.judge.comparison.compare import compare as compare_sides
     from tautochrone.judge.comparison.compare import compare_pairs
-    from tautochrone.judge.comparison.earlier import with_earlier
-    from tautochrone.judge.comparison.side import Side
+    from tautochrone.judge.comparison.side import Side, with_earlier
     from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 
     if not named[0].campaign:

@@ -18,7 +18,7 @@ from tautochrone.statistics.summary import BINNED, Summary, summarise_counts, su
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tautochrone.judge.course.course import Courses
+    from tautochrone.judge.course import Courses
     from tautochrone.judge.reduced import Reduced
     from tautochrone.judge.requirement.line import Basis, Line, Standing
     from tautochrone.judge.tail.tails import RunTails
@@ -108,7 +108,7 @@ def tail(
 def course(run: Run, parts: Sequence[Reduced], measure: str) -> Shown[Courses]:
     """What stands out over time."""
     from tautochrone.answer.phrasing.course import sentences
-    from tautochrone.judge.course.course import course_of
+    from tautochrone.judge.course import course_of
 
     found = course_of(run, measure, parts)
     return Shown(found, f"{_title(run, measure)} over time", tuple(sentences(found)))

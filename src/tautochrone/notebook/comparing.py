@@ -8,8 +8,7 @@ from tautochrone.answer.phrasing import comparison as words
 from tautochrone.comparison import tables
 from tautochrone.comparison.tables import letter
 from tautochrone.judge.comparison.compare import Comparison, compare
-from tautochrone.judge.comparison.earlier import with_earlier
-from tautochrone.judge.comparison.side import Side
+from tautochrone.judge.comparison.side import Side, with_earlier
 from tautochrone.notebook.shown import Shown
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 

@@ -21,7 +21,7 @@ from tautochrone.notebook.samples import Integers, Samples
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from tautochrone.judge.course.course import Courses
+    from tautochrone.judge.course import Courses
     from tautochrone.judge.tail.tails import RunTails
     from tautochrone.notebook.chart import Chart
     from tautochrone.notebook.shown import Shown

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tautochrone.base.errors import DamagedError
-from tautochrone.judge.comparison import importance
+from tautochrone.judge.comparison import conditions
 from tautochrone.judge.comparison.facts import is_same, varies_by_itself
 from tautochrone.trend.metric import Metric
 from tautochrone.trend.record import TRAITS, Record
@@ -234,11 +234,11 @@ def _changes(records: Sequence[Record]) -> tuple[list[tuple[FactChange, ...]], t
             if value is not None
             and before.get(name) is not None
             and value != before[name]
-            and (name in _ALWAYS_TOLD or importance.is_a_cause(name))
+            and (name in _ALWAYS_TOLD or conditions.is_a_cause(name))
             and not varies_by_itself(name)
             and not is_same(name, before[name], value)
         ]
-        for name in sorted(names, key=lambda one: (one not in _ALWAYS_TOLD, importance.rank_of(one))):
+        for name in sorted(names, key=lambda one: (one not in _ALWAYS_TOLD, conditions.rank_of(one))):
             often[name] = often.get(name, 0) + 1
             found[at].append(FactChange(name, before[name], after[name]))
     most = max(_FEW_CHANGES, _USUALLY * len(records))

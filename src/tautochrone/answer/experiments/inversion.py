@@ -125,7 +125,7 @@ def _panels(
 ) -> Iterator[Panel]:
     from tautochrone.answer.blocks import Panel, Place
     from tautochrone.answer.experiments import inversion_charts
-    from tautochrone.judge.inversion_scene import scene, typical
+    from tautochrone.judge.inversion import scene, typical
 
     several_places = len({where for _, where in told}) > 1
     scenes = {}

@@ -8,8 +8,7 @@ from tautochrone.answer.charts.lanes import BLUE, RED
 from tautochrone.answer.charts.scales import bands, by_run, colors, lanes, linear, shapes, time, worded_lines
 from tautochrone.answer.charts.theme import INK, MUTED
 from tautochrone.answer.typeset import duration
-from tautochrone.judge.inversion import ENDLESS, LockVerdict
-from tautochrone.judge.inversion_scene import THREADS, Doing, Scene, Span
+from tautochrone.judge.inversion import ENDLESS, THREADS, Doing, LockVerdict, Scene, Span
 
 _SCENE_LANE_PX, _SCENE_BAR_PX = 34, 22
 _LETTER_PX, _NARROWEST_PX = 6, 300  # of a panel on a page

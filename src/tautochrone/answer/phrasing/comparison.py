@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.base.words import capital, listed, lower_first, upper_first
-from tautochrone.judge.comparison.gate import MISSES
+from tautochrone.judge.comparison.gate import MISSES, Judged, WhyNot
 from tautochrone.judge.comparison.metric import FewSamples, Metric, MetricNote, OfTheseRuns, Part
-from tautochrone.judge.comparison.passing import Judged, WhyNot
 from tautochrone.judge.comparison.spread import Spread
 from tautochrone.judge.comparison.standing import Objection, Standing
 from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import listed, plural, upper_first
-from tautochrone.judge.course.course import FEWEST, Course, Courses
+from tautochrone.judge.course import FEWEST, Course, Courses
 from tautochrone.statistics.course.association import Association, groups
 from tautochrone.statistics.course.change_points import Change
 from tautochrone.statistics.course.spikes import Apart, Period

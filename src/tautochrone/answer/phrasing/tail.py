@@ -5,8 +5,7 @@ import math
 from tautochrone.answer.phrasing import tail_checks
 from tautochrone.base.units import format_duration, format_percent, format_rate, format_span
 from tautochrone.base.words import plural
-from tautochrone.judge.tail.answer import AtRate, Reach, Share
-from tautochrone.judge.tail.source import SourceTail
+from tautochrone.judge.tail.source import AtRate, Reach, Share, SourceTail
 from tautochrone.statistics.tails.tail import Check, Peaks
 
 SAYS: dict[Reach, str] = {

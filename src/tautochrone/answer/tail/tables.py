@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.phrasing import tail as words
 from tautochrone.base.units import format_duration, format_percent
-from tautochrone.judge.tail.answer import FAR, TOO_FAR, AtLimit, AtRate
-from tautochrone.judge.tail.limits import LASTING
-from tautochrone.judge.tail.source import SourceTail
+from tautochrone.judge.tail.source import FAR, LASTING, TOO_FAR, AtLimit, AtRate, SourceTail
 
 NOTES = (
     "By counting alone: the upper bound of Clopper and Pearson (1934), whatever the distribution; it asks "

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from tautochrone.judge.tail.answer import AtRate
-    from tautochrone.judge.tail.source import SourceTail
+    from tautochrone.judge.tail.source import AtRate, SourceTail
     from tautochrone.judge.tail.tails import RunTails
     from tautochrone.statistics.tails.parts import Check
 

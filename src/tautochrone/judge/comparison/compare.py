@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tautochrone.base.errors import UsageError
-from tautochrone.judge.comparison import passing, samples
+from tautochrone.judge.comparison import gate as passing
+from tautochrone.judge.comparison import samples
 from tautochrone.judge.comparison.conditions import Changes, changes, common_changes
-from tautochrone.judge.comparison.gate import Gate
+from tautochrone.judge.comparison.gate import Gate, Judged
 from tautochrone.judge.comparison.gate import parse as parse_gate
 from tautochrone.judge.comparison.metric import Metric, Part, Verdict, judged
 from tautochrone.judge.comparison.numbers import Question, compare_part
-from tautochrone.judge.comparison.passing import Judged
 from tautochrone.judge.comparison.samples import Measured
 from tautochrone.judge.comparison.side import Side
 from tautochrone.judge.comparison.standing import Standing, standing

@@ -1,9 +1,13 @@
 """A side of a comparison: one run, or several repetitions of one measurement."""
 
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
+from tautochrone.base.errors import DamagedError, StoreError
+from tautochrone.judge.comparison.facts import Facts, alike, facts_of
 from tautochrone.run.folder import Run
-from tautochrone.run.manifest import Manifest
+from tautochrone.run.manifest import SEALED, Manifest
+from tautochrone.run.store import Store
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,3 +43,60 @@ class Side:
     def ids(self) -> tuple[str, ...]:
         """Of its runs."""
         return tuple(run.id for run in self.runs)
+
+
+# Runs in the store that were measured under the conditions of a side, to the last known fact.
+#
+# They are what tells how much two runs differ although nothing was changed. They are part of no side.
+
+
+_LOOKED_AT = 300  # of one experiment, the latest ones: reading a manifest takes a millisecond
+_MOST_RUNS = 12
+_MOST_SAMPLES = 60_000_000
+
+
+def with_earlier(sides: Sequence[Side], store: Store) -> list[Side]:
+    """The sides, each with the runs of the store that are alike to its own, the latest ones.
+
+    A run that is alike to the first side is not given to another one, too: it would count twice.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
+    compared = {run.id for side in sides for run in side.runs}
+    experiments = {run.manifest.experiment for side in sides for run in side.runs}
+    there = _latest(store, experiments, compared)
+    own = [_alike(side, there) for side in sides]
+    taken = {run.id for run in own[0]}
+    rest = [[run for run in runs if run.id not in taken] for runs in own[1:]]
+    return [replace(side, earlier=tuple(runs)) for side, runs in zip(sides, (own[0], *rest), strict=True)]
+
+
+def _alike(side: Side, there: Sequence[tuple[Run, Facts]]) -> list[Run]:
+    own = facts_of(side.runs[0].manifest)
+    if any(not alike(own, facts_of(run.manifest)) for run in side.runs[1:]):
+        return []  # these are no repetitions of one measurement, so there is none that is alike
+    found: list[Run] = []
+    samples = 0
+    for run, facts in there:
+        if run.manifest.ended == side.runs[0].manifest.ended and alike(own, facts):
+            samples += sum(book.recorded for book in run.manifest.books)
+            if samples > _MOST_SAMPLES or len(found) == _MOST_RUNS:
+                break
+            found.append(run)
+    return found
+
+
+def _latest(store: Store, experiments: Collection[str], without: Collection[str]) -> list[tuple[Run, Facts]]:
+    """The latest ones first."""
+    found = []
+    named = tuple(f"-{experiment}-" for experiment in experiments)
+    folders = [one for one in store.folders() if any(part in one.name for part in named)]
+    for folder in reversed(folders[-_LOOKED_AT:]):
+        try:
+            run = Run.read(folder)
+        except (StoreError, DamagedError):
+            continue
+        if run.id not in without and run.manifest.state == SEALED:
+            found.append((run, facts_of(run.manifest)))
+    return found

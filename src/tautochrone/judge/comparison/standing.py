@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from tautochrone.judge.comparison.conditions import Change, Changes, Values
-from tautochrone.judge.comparison.importance import Aspect
+from tautochrone.judge.comparison.conditions import Aspect, Change, Changes, Values
 from tautochrone.judge.comparison.side import Side
 from tautochrone.run.manifest import RECOVERED
 

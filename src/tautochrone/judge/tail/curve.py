@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.judge.tail.answer import TOO_FAR
-from tautochrone.judge.tail.source import SourceTail
+from tautochrone.judge.tail.source import TOO_FAR, SourceTail
 from tautochrone.statistics.counts import Counts
 
 Floats = npt.NDArray[np.float64]

@@ -1,1 +1,0 @@
-"""What stands out in the course of a run, in words."""
