@@ -12,8 +12,7 @@ from guest_stand_in import StandInMachine
 from tautochrone.base.errors import MeasuringError
 from tautochrone.target.virtual import guest as guest_module
 from tautochrone.target.virtual.gate import Gate
-from tautochrone.target.virtual.guest import Guest
-from tautochrone.target.virtual.program import GuestProgram, ask
+from tautochrone.target.virtual.guest import Guest, GuestProgram, ask
 
 
 def begin() -> tuple[Gate, StandInMachine]:

@@ -15,12 +15,11 @@ from tautochrone.measure.execute import run_cell
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
+from tautochrone.target.address import read_lab_address
+from tautochrone.target.virtual.guest import GuestProgram
 from tautochrone.target.virtual.image import build_image
 from tautochrone.target.virtual.kmod import load_kernel_half
-from tautochrone.target.virtual.program import GuestProgram
-from tautochrone.target.virtual.qemu import virtual_machine
-from tautochrone.target.virtual.spec import read_lab_address
-from tautochrone.target.virtual.target import VirtualTarget, boot
+from tautochrone.target.virtual.target import VirtualTarget, boot, virtual_machine
 from where import DATA, ROOT
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]

@@ -15,12 +15,11 @@ from tautochrone.measure.execute import run_cell
 from tautochrone.measure.trial import refusal_of
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
+from tautochrone.target.address import read_lab_address
 from tautochrone.target.middleware import program_name
 from tautochrone.target.probes import find_static
 from tautochrone.target.virtual.image import build_image
-from tautochrone.target.virtual.qemu import virtual_machine
-from tautochrone.target.virtual.spec import read_lab_address
-from tautochrone.target.virtual.target import VirtualTarget
+from tautochrone.target.virtual.target import VirtualTarget, virtual_machine
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tautochrone.base.errors import UsageError
-from tautochrone.target.virtual.spec import LabAddress, read_lab_address
+from tautochrone.target.address import LabAddress, read_lab_address
 
 
 @pytest.mark.parametrize(

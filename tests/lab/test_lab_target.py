@@ -17,8 +17,8 @@ from tautochrone.base.errors import MeasuringError
 from tautochrone.measure.cell import IDLE
 from tautochrone.measure.execute import run_cell
 from tautochrone.run.store import Store
-from tautochrone.target.virtual.program import GuestProgram
-from tautochrone.target.virtual.spec import read_lab_address
+from tautochrone.target.address import read_lab_address
+from tautochrone.target.virtual.guest import GuestProgram
 from tautochrone.target.virtual.target import VirtualTarget, boot
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]

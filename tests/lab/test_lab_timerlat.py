@@ -10,10 +10,10 @@ from lab import guest_kernel, guest_kernel_with_module
 from tautochrone.judge.interrupt import INTERRUPT, PREEMPTION, SWITCH
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
+from tautochrone.target.address import read_lab_address
 from tautochrone.target.program import Program
 from tautochrone.target.target import ANYWHERE
-from tautochrone.target.virtual.program import GuestProgram
-from tautochrone.target.virtual.spec import read_lab_address
+from tautochrone.target.virtual.guest import GuestProgram
 from tautochrone.target.virtual.target import VirtualTarget, boot
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]

@@ -17,16 +17,15 @@ from tautochrone.measure.execute import run_cell
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
+from tautochrone.target.address import read_lab_address
 from tautochrone.target.virtual.cache import tell_nobody
 from tautochrone.target.virtual.fetch import fetch_kernel
+from tautochrone.target.virtual.guest import GuestProgram
 from tautochrone.target.virtual.image import build_image
 from tautochrone.target.virtual.kernels import Kernel
 from tautochrone.target.virtual.kmod import build_module
-from tautochrone.target.virtual.program import GuestProgram
 from tautochrone.target.virtual.programs import fetch_program
-from tautochrone.target.virtual.qemu import virtual_machine
-from tautochrone.target.virtual.spec import read_lab_address
-from tautochrone.target.virtual.target import VirtualTarget, boot
+from tautochrone.target.virtual.target import VirtualTarget, boot, virtual_machine
 
 PERIOD_US, PRIORITY = 1000, 90
 Result = TypeVar("Result")

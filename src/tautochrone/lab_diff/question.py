@@ -9,7 +9,7 @@ from tautochrone.base.units import parse_duration_ns, parse_period_ns
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.measure.cell import Cell, Load
 from tautochrone.run.folder import Run
-from tautochrone.target.virtual.spec import DEFAULT_SHIFT, LabAddress, read_lab_address
+from tautochrone.target.address import DEFAULT_SHIFT, LabAddress, read_lab_address
 
 EXPERIMENT = "cyclic"
 LEAST_THRESHOLD_NS = 1_000

@@ -1,10 +1,225 @@
 """What people write after --on."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
 
 from tautochrone.base.errors import UsageError
-from tautochrone.target.virtual.spec import LabAddress, known_kernels, read_lab_address
+
+# What people write for a virtual machine: the name of a kernel, and what follows `--on lab:`.
+#
+# lab:debian-rt, lab:debian-rt/arm64,smp=4, lab:debian-stock,preempt=none,append=isolcpus=1-3 nohz_full=1
+
+
+FLAVOURS = {
+    "stock": "",
+    "rt": "rt-",
+    "cloud": "cloud-",
+    "6.12": "6.12-",
+    "6.12-rt": "6.12-rt-",
+    "6.12-cloud": "6.12-cloud-",
+}
+"""Debian 12's kernels, as the lab calls them, and what of it is in the name of their package."""
+
+PREEMPTION_MODELS = ("none", "voluntary", "full", "lazy")
+DEFAULT_SHIFT = 1
+"""Of 2**shift ns for each instruction: 3 hides outliers, 0 is closer to hardware and slower."""
+
+_DEBIAN_ARCHITECTURES = {"amd64": "", "x86_64": "", "x86-64": "", "arm64": "/arm64", "aarch64": "/arm64"}
+_DEBIAN = re.compile(r"debian[:-](?P<flavour>[^/]*)(?:/(?P<architecture>.*))?")
+_OWN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+_OPTIONS = ("smp", "threads", "shift", "memory", "preempt", "append")
+_MOST = {"smp": 64, "threads": 8, "shift": 10, "memory": 65536}
+_LEAST = {"smp": 1, "threads": 1, "shift": 0, "memory": 96}  # with less Debian's RT kernel does not boot
+
+
+@dataclass(frozen=True)
+class LabAddress:
+    """A virtual machine that somebody wants.
+
+    Attributes:
+        kernel: its canonical name, ``debian:rt/arm64`` or one's own.
+        cpus: virtual CPUs.
+        threads: of them on one core.
+        shift: an instruction takes 2**shift ns; None: nobody chose one.
+        memory_mib: its memory.
+        append: further parameters of the kernel.
+    """
+
+    kernel: str
+    cpus: int = 1
+    threads: int = 1
+    shift: int | None = None
+    memory_mib: int = 1024
+    append: str = ""
+
+    def __str__(self) -> str:
+        """The kernel's name and what is not usual, as `tauto lab diff` takes and shows it."""
+        usual = {field.name: field.default for field in fields(self)}
+        words = [self.kernel]
+        for option, name in (
+            ("smp", "cpus"),
+            ("threads", "threads"),
+            ("shift", "shift"),
+            ("memory", "memory_mib"),
+        ):
+            if (value := getattr(self, name)) != usual[name]:
+                words.append(f"{option}={value}")
+        model, appended = self._preemption_first()
+        words += [f"preempt={model}"] if model else []
+        words += [f"append={appended}"] if appended else []
+        return ",".join(words)
+
+    @property
+    def where(self) -> str:
+        """As one types it after --on, where a kernel has a hyphen: a colon is after `lab` already."""
+        return f"lab:{str(self).replace(':', '-', 1) if is_debian(self.kernel) else self}"
+
+    def _preemption_first(self) -> tuple[str, str]:
+        """The preemption model that `preempt=` can say, or nothing; the other parameters."""
+        first, _, others = self.append.partition(" ")
+        option, _, model = first.partition("=")
+        if option != "preempt" or model not in PREEMPTION_MODELS or "preempt=" in others:
+            return "", self.append
+        return model, others
+
+
+def canonical_kernel(text: str) -> str:
+    """The name of a kernel in the one form in which it is stored and shown.
+
+    Raises:
+        UsageError: nothing can have this name.
+    """
+    found = _DEBIAN.fullmatch(text)
+    if found is None:
+        if _OWN.fullmatch(text):
+            return text
+        kind, colon, rest = text.partition(":")
+        meant = f" Did you mean debian:{rest}?" if colon and get_close_matches(kind, ["debian"]) else ""
+        raise UsageError(
+            f"'{text}' is not the name of a kernel",
+            f"Names are debian:rt, debian:stock/arm64, or your own of letters, digits and ._+-.{meant}",
+        )
+    architecture = found["architecture"]
+    if architecture is not None and architecture not in _DEBIAN_ARCHITECTURES:
+        raise UsageError(
+            f"'{text}': the lab has no kernels for '{architecture}'",
+            "Leave it out for x86-64, or write /arm64.",
+        )
+    if found["flavour"] not in FLAVOURS:
+        raise UsageError(
+            f"'{text}': the lab has no such kernel of Debian",
+            _choice(found["flavour"], FLAVOURS, "debian:{}".format),
+        )
+    return f"debian:{found['flavour']}{_DEBIAN_ARCHITECTURES[architecture or 'amd64']}"
+
+
+def is_debian(kernel: str) -> bool:
+    """Whether a canonical name is one of those that can be fetched from Debian's packages."""
+    return kernel.startswith("debian:")
+
+
+def known_kernels() -> list[str]:
+    """The canonical names that can be fetched, in the order in which one lists them."""
+    return [f"debian:{flavour}{suffix}" for suffix in ("", "/arm64") for flavour in FLAVOURS]
+
+
+def read_lab_address(text: str) -> LabAddress:
+    """The virtual machine that is meant.
+
+    Args:
+        text: what stands after ``lab:``.
+
+    Raises:
+        UsageError: malformed, or an option that is not there.
+    """
+    words, appended = _split(text)
+    kernel = canonical_kernel(words[0])
+    given: dict[str, str] = {}
+    for word in words[1:]:
+        option, equals, value = word.partition("=")
+        if not word:
+            raise UsageError(f"lab:{text}: an option is missing beside a comma", "Leave the comma out.")
+        if option not in _OPTIONS:
+            raise UsageError(
+                f"lab:{text}: there is no option '{option}'",
+                f"{_choice(option, _OPTIONS, '{}='.format)} A parameter of the kernel: append={word}",
+            )
+        if not equals or not value:
+            raise UsageError(f"lab:{text}: '{option}' lacks its value", f"Write {option}=VALUE.")
+        if option in given:
+            raise UsageError(f"lab:{text}: '{option}' is given twice", "Give it once.")
+        given[option] = value
+    numbers = {option: _number(text, option, given[option]) for option in _MOST if option in given}
+    cpus, threads = numbers.get("smp", 1), numbers.get("threads", 1)
+    if cpus % threads:
+        raise UsageError(
+            f"lab:{text}: {cpus} CPUs can't be cores of {threads} threads each",
+            "Let smp be a multiple of threads.",
+        )
+    return LabAddress(
+        kernel,
+        cpus,
+        threads,
+        numbers.get("shift"),
+        numbers.get("memory", 1024),
+        _parameters(text, given.get("preempt"), appended),
+    )
+
+
+def meant_kernel(word: str, own: Iterable[str] = ()) -> str:
+    """As `suggestion`, of Debian's kernels and one's own; `debian:` may have been forgotten."""
+    known = known_kernels()
+    return suggestion(f"debian:{word}" if f"debian:{word}" in known else word, [*own, *known])
+
+
+def suggestion(word: str, names: Iterable[str]) -> str:
+    """'Did you mean …?' with a space before it, or nothing."""
+    near = get_close_matches(word, list(names), n=1, cutoff=0.6)
+    return f" Did you mean {near[0]}?" if near else ""
+
+
+def _split(text: str) -> tuple[list[str], str]:
+    """The words between commas, and what stands after `append=`, commas and all."""
+    before, append, appended = text.partition(",append=")
+    if append and not appended.strip():
+        raise UsageError(f"lab:{text}: 'append' lacks its value", "Write append=PARAMETERS, last of all.")
+    if not appended.isprintable():
+        raise UsageError(f"lab:{text!r}: not a line of kernel parameters", "Write one line, without tabs.")
+    return before.split(","), " ".join(appended.split())
+
+
+def _number(text: str, option: str, value: str) -> int:
+    least, most = _LEAST[option], _MOST[option]
+    if not value.isascii() or not value.isdigit() or not least <= int(value) <= most:
+        unit = " (MiB)" if option == "memory" else ""
+        raise UsageError(
+            f"lab:{text}: {option} is a number from {least} to {most}{unit}",
+            f"Write {option}={least} or more.",
+        )
+    return int(value)
+
+
+def _parameters(text: str, preempt: str | None, appended: str) -> str:
+    if preempt is None:
+        return appended
+    if preempt not in PREEMPTION_MODELS:
+        raise UsageError(
+            f"lab:{text}: there is no preemption model '{preempt}'",
+            _choice(preempt, PREEMPTION_MODELS, "preempt={}".format),
+        )
+    if any(word.startswith("preempt=") for word in appended.split()):
+        raise UsageError(f"lab:{text}: 'preempt' is given twice", "Leave it out of append=.")
+    return f"preempt={preempt} {appended}".rstrip()
+
+
+def _choice(word: str, names: Iterable[str], form: Callable[[str], str]) -> str:
+    known: Sequence[str] = list(names)
+    near = get_close_matches(word, known, n=1, cutoff=0.5)
+    meant = f"Did you mean {form(near[0])}? " if near else ""
+    return f"{meant}There are {', '.join(map(form, known))}."
+
 
 _FORMS = (
     "Write --on local, --on ssh:[user@]host[:port] (an IPv6 address goes into brackets: "

@@ -13,8 +13,7 @@ from pathlib import Path
 from tautochrone.base.errors import UsageError
 from tautochrone.machine.tree import Files, LocalFiles
 from tautochrone.target.machine import MachineWithPrograms
-from tautochrone.target.program import Guarded, Program, message_of
-from tautochrone.target.running import ProgramService
+from tautochrone.target.program import Guarded, Program, ProgramService, message_of
 from tautochrone.target.target import ANYWHERE, Placement, RunningService
 
 _READ_BYTES = 1 << 20

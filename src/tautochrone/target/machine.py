@@ -21,8 +21,7 @@ from tautochrone.machine.settings import (
 )
 from tautochrone.machine.tree import Files
 from tautochrone.target.keeper import Keeper
-from tautochrone.target.program import Program, ask
-from tautochrone.target.running import ProgramLoad, ProgramProbe, ProgramService
+from tautochrone.target.program import Program, ProgramLoad, ProgramProbe, ProgramService, ask
 from tautochrone.target.target import (
     ANYWHERE,
     Answer,

@@ -12,10 +12,9 @@ connection while it is open is a `MeasuringError` from whatever was asked of the
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tautochrone.target.address import read_address
+from tautochrone.target.address import LabAddress, read_address
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.target import Target
-from tautochrone.target.virtual.spec import LabAddress
 
 
 @contextmanager

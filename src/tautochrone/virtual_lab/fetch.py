@@ -45,9 +45,9 @@ def verb(
 
     Nothing is installed, and no root is needed. What is there already is looked over, and left as it is.
     """
+    from tautochrone.target.address import canonical_kernel
     from tautochrone.target.virtual.fetch import adopt_kernel, fetch_kernel
     from tautochrone.target.virtual.kernels import known_kernel
-    from tautochrone.target.virtual.spec import canonical_kernel
 
     wanted = [canonical_kernel(one) for one in names or []]
     _see_complete(wanted, kernel, modules, name)
@@ -88,7 +88,7 @@ def _see_complete(wanted: list[str], kernel: Path | None, modules: Path | None, 
 
 
 def _say(kernel: Kernel, before: Kernel | None) -> None:
-    from tautochrone.target.virtual.spec import LabAddress
+    from tautochrone.target.address import LabAddress
 
     origin = f"{kernel.package}, " if kernel.package else ""
     state = "is there already" if kernel == before else "fetched"

@@ -23,8 +23,8 @@ def verb(as_json: JsonOption = False) -> None:
 
     What is known of one is read from the configuration that came with it.
     """
+    from tautochrone.target.address import known_kernels
     from tautochrone.target.virtual.kernels import known_kernel, own_kernels
-    from tautochrone.target.virtual.spec import known_kernels
 
     kernels = {name: known_kernel(name) for name in (*known_kernels(), *own_kernels())}
     if as_json:

@@ -9,8 +9,8 @@ from tautochrone.experiments import EXPERIMENTS, Value
 from tautochrone.measure.document.document import USUAL, Entry, PlanDocument
 from tautochrone.measure.lab.preemption import chosen_for
 from tautochrone.measure.loads.spec import parse_load
+from tautochrone.target.address import PREEMPTION_MODELS, LabAddress, known_kernels, read_lab_address
 from tautochrone.target.virtual.kernels import Kernel, find_kernel, known_kernel, own_kernels
-from tautochrone.target.virtual.spec import PREEMPTION_MODELS, LabAddress, known_kernels, read_lab_address
 
 MATRIX = "lab-matrix"
 """What such a grid is about; its report is made by that."""

@@ -6,8 +6,7 @@ are those of one host; what is measured corrects them while it goes on.
 
 from tautochrone.base.errors import TautoError
 from tautochrone.measure.document.expand import Point
-from tautochrone.target.address import read_address
-from tautochrone.target.virtual.spec import DEFAULT_SHIFT, LabAddress
+from tautochrone.target.address import DEFAULT_SHIFT, LabAddress, read_address
 
 _BOOT_S = {"x86_64": 6.0, "aarch64": 3.0}
 _IDLE, _BUSY = 0.5, 4.0

@@ -12,13 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tautochrone.base.errors import TautoError, UsageError
-from tautochrone.target.virtual.apt import ARCHITECTURES
+from tautochrone.target.address import FLAVOURS, canonical_kernel, is_debian, meant_kernel
 from tautochrone.target.virtual.cache import Tell, folder_of, hash_of, is_whole, sole_writer, whole_folder
-from tautochrone.target.virtual.elf import has_pvh_entry, is_elf, machine_of
-from tautochrone.target.virtual.kernels import Kernel, find_kernel, known_kernel, remember_kernel
-from tautochrone.target.virtual.packages import bring, by_meta_package
+from tautochrone.target.virtual.kernels import (
+    Kernel,
+    find_kernel,
+    has_pvh_entry,
+    is_elf,
+    known_kernel,
+    machine_of,
+    remember_kernel,
+)
+from tautochrone.target.virtual.packages import ARCHITECTURES, bring, by_meta_package
 from tautochrone.target.virtual.programs import bring_busybox, find_busybox
-from tautochrone.target.virtual.spec import FLAVOURS, canonical_kernel, is_debian, meant_kernel
 
 # Kernels as they are found: bzImage, vmlinux, arm64 Image; and as QEMU boots them fastest.
 

@@ -13,13 +13,12 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from tautochrone.base.errors import UsageError
+from tautochrone.target.address import suggestion
 from tautochrone.target.middleware import SOCKETS, program_name
 from tautochrone.target.probes import find_guest_for, find_probe_for, find_static
 from tautochrone.target.virtual.cache import cache_folder, checked_bytes, write_whole
-from tautochrone.target.virtual.elf import is_elf, section
-from tautochrone.target.virtual.kernels import Kernel, fetch_command
+from tautochrone.target.virtual.kernels import Kernel, fetch_command, is_elf, section
 from tautochrone.target.virtual.programs import find_busybox
-from tautochrone.target.virtual.spec import suggestion
 
 # The format in which a kernel takes its first file system: newc.
 

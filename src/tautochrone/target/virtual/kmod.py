@@ -13,7 +13,6 @@ from functools import cache
 from pathlib import Path
 
 from tautochrone.base.errors import MeasuringError, UsageError
-from tautochrone.target.virtual.apt import ARCHITECTURES, architecture_of_this_machine
 from tautochrone.target.virtual.cache import (
     Tell,
     cache_folder,
@@ -24,10 +23,9 @@ from tautochrone.target.virtual.cache import (
     tell_nobody,
     whole_folder,
 )
-from tautochrone.target.virtual.guest import Guest
+from tautochrone.target.virtual.guest import Guest, GuestProgram, ask
 from tautochrone.target.virtual.kernels import Kernel, fetch_command
-from tautochrone.target.virtual.packages import bring, by_name
-from tautochrone.target.virtual.program import GuestProgram, ask
+from tautochrone.target.virtual.packages import ARCHITECTURES, architecture_of_this_machine, bring, by_name
 
 # What a module is built with: the headers and makefiles of a kernel, as Debian packs them.
 

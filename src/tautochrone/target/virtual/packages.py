@@ -1,13 +1,231 @@
-"""Debian's packages, unpacked in the cache without being installed."""
+"""Debian's packages: from its sources by this machine's apt, unpacked in the cache, nothing is installed."""
 
+import os
+import re
+import shutil
 import subprocess
+import tempfile
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from tautochrone.base.errors import MeasuringError, StoreError
-from tautochrone.target.virtual.apt import Lists, Package, lists_of_this_machine, no_such_package
-from tautochrone.target.virtual.bound import ends_with_us
+from tautochrone.base.errors import MeasuringError, StoreError, UsageError
 from tautochrone.target.virtual.cache import Tell, cache_folder, is_whole, whole_folder
+
+# Programs that end with the lab, however that ends.
+
+
+def ends_with_us() -> tuple[str, ...]:
+    """Goes before a command, which then ends with the thread that started it; nothing without setpriv."""
+    return ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
+
+
+# Debian's package sources, asked with this machine's apt, which stays as it is: nothing is installed.
+#
+# For this machine's own architecture its own lists are asked first. Where they lack a package or are too
+# old, and for the other architecture, the lab has lists of its own in its cache, from the same sources with
+# the same keys.
+
+
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+"""What Debian calls the architectures."""
+
+_LOOK_INTERVAL_S = 0.1
+_OF_NO_USE = ("Acquire::IndexTargets", "Acquire::Changelogs")  # pictures of applications, and the like
+
+
+@dataclass(frozen=True)
+class Package:
+    """One that the lists have.
+
+    Attributes:
+        depends: the packages that it needs, by name; of alternatives the first.
+    """
+
+    name: str
+    version: str
+    architecture: str
+    depends: tuple[str, ...]
+    size: int
+
+    @property
+    def file(self) -> str:
+        """Its name as a file or a folder."""
+        return f"{self.name}_{self.version.replace(':', '%3a')}_{self.architecture}"
+
+
+class Lists:
+    """Lists of packages of one architecture.
+
+    Args:
+        folder: of the lab's own ones; None: this machine's.
+    """
+
+    def __init__(self, architecture: str, folder: Path | None = None) -> None:
+        self._architecture = architecture
+        self._folder = folder
+
+    @property
+    def are_there(self) -> bool:
+        """Whether they can be asked."""
+        return self._folder is None or any(self._folder.glob("lists/*_Packages*"))
+
+    def find(self, name: str, version: str | None = None) -> Package | None:
+        """The package, the newest of it if no version is given; None: the lists don't have it."""
+        wanted = name if version is None else f"{name}={version}"
+        command = ["apt-cache", "show", "--no-all-versions", wanted]
+        told = subprocess.run(command, env=self._environment(), capture_output=True, text=True, check=False)
+        return _read_package(told.stdout) if told.returncode == 0 else None
+
+    def update(self, tell: Tell) -> None:
+        """Bring the lists; only the lab's own are ever updated.
+
+        Raises:
+            MeasuringError: they can't be brought.
+        """
+        assert self._folder is not None
+        tell(f"lists of Debian's packages for {self._architecture}", 0, 0)
+        command = [*ends_with_us(), "apt-get", "update", "-q", *_as_this_user()]
+        ended = subprocess.run(command, env=self._environment(), capture_output=True, text=True, check=False)
+        # How apt-get ends tells little: well without a network, and badly for one source of many.
+        if not re.search("^(Get|Hit):", ended.stdout, re.MULTILINE):
+            raise MeasuringError(
+                f"the lists of packages can't be brought: {_complaint(ended.stderr)}",
+                "Look at the network, and at the sources in /etc/apt.",
+            )
+
+    def download(self, package: Package, folder: Path, tell: Tell) -> Path:
+        """Bring the package's file into an empty folder.
+
+        Raises:
+            MeasuringError: it can't be brought.
+        """
+        name = f"{package.name}:{package.architecture}={package.version}"
+        command = [*ends_with_us(), "apt-get", "download", "-q", *_as_this_user(), name]
+        with tempfile.TemporaryFile("w+") as said:
+            process = subprocess.Popen(command, env=self._environment(), cwd=folder, stdout=said, stderr=said)
+            try:
+                while process.poll() is None:
+                    tell(package.file, _bytes_in(folder), package.size)
+                    time.sleep(_LOOK_INTERVAL_S)
+            finally:
+                process.kill()
+                process.wait()
+            said.seek(0)
+            words = _complaint(said.read())
+        archives = list(folder.glob("*.deb"))
+        if process.returncode or len(archives) != 1:
+            raise MeasuringError(
+                f"{package.file} can't be brought: {words}", "Look at the network, then try again."
+            )
+        return archives[0]
+
+    def _environment(self) -> dict[str, str]:
+        """In which apt uses these lists."""
+        _see_apt()
+        environment = os.environ | {"LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
+        if self._folder is None:
+            return environment
+        for name in ("lists/partial", "state", "cache/archives/partial"):
+            (self._folder / name).mkdir(parents=True, exist_ok=True)
+        file = self._folder / "apt.conf"
+        file.touch(0o600)  # it may repeat what others must not read, such as the password of a proxy
+        file.write_text("\n".join(_configuration(self._architecture, self._folder)) + "\n")
+        return environment | {"APT_CONFIG": str(file)}
+
+
+def _configuration(architecture: str, folder: Path) -> list[str]:
+    """This machine's proxies and the like, but none of what its packages want done after an update."""
+    dumped = subprocess.run(["apt-config", "dump"], capture_output=True, text=True, check=True).stdout
+    kept = [
+        line
+        for line in dumped.splitlines()
+        if line.startswith("Acquire::") and not line.startswith(_OF_NO_USE)
+    ]
+    return [
+        *kept,
+        'Dir::Etc::main "/dev/null";',
+        'Dir::Etc::parts "/dev/null";',
+        f'APT::Architecture "{architecture}";',
+        f'APT::Architectures {{ "{architecture}"; }};',
+        f'Dir::State "{folder}/state";',
+        f'Dir::State::lists "{folder}/lists/";',
+        'Dir::State::status "/dev/null";',
+        f'Dir::Cache "{folder}/cache";',
+        'Acquire::Languages "none";',
+    ]
+
+
+def _as_this_user() -> list[str]:
+    """Root's apt would become _apt, who can't enter root's folders."""
+    return ["-o", "APT::Sandbox::User=root"] if os.geteuid() == 0 else []
+
+
+def _bytes_in(folder: Path) -> int:
+    with suppress(FileNotFoundError):  # apt renames it at the end
+        return sum(path.stat().st_size for path in folder.iterdir())
+    return 0
+
+
+def architecture_of_this_machine() -> str:
+    """As Debian calls it."""
+    _see_apt()
+    told = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True)
+    return told.stdout.strip()
+
+
+def lists_of_this_machine(architecture: str) -> Lists | None:
+    """Those of this machine, if they are of that architecture."""
+    return Lists(architecture) if architecture_of_this_machine() == architecture else None
+
+
+def no_such_package(name: str) -> UsageError:
+    """To be raised when no lists have it."""
+    return UsageError(
+        f"the package sources of this system ({_system()}) have no package {name}",
+        "The names debian:… mean packages of Debian 12. Any other kernel can be given: "
+        "tauto lab fetch --kernel PATH --modules DIR --name NAME.",
+    )
+
+
+def _read_package(text: str) -> Package | None:
+    fields = dict(re.findall(r"^([A-Za-z-]+): (.*)$", text.partition("\n\n")[0], re.MULTILINE))
+    if not {"Package", "Version", "Architecture", "Size"} <= fields.keys():
+        return None
+    needed = (re.match(r"[^\s:|(]+", one.strip()) for one in fields.get("Depends", "").split(","))
+    return Package(
+        fields["Package"],
+        fields["Version"],
+        fields["Architecture"],
+        tuple(found[0] for found in needed if found),
+        int(fields["Size"]),
+    )
+
+
+def _see_apt() -> None:
+    for program in ("apt-get", "apt-cache", "apt-config", "dpkg"):
+        if shutil.which(program) is None:
+            raise UsageError(
+                f"what guests are made of comes from Debian's packages, by {program}, which is not here",
+                "The virtual lab needs Debian 12, or a system much like it.",
+            )
+
+
+def _system() -> str:
+    try:
+        found = re.search(r'^PRETTY_NAME="?([^"\n]+)', Path("/etc/os-release").read_text(), re.MULTILINE)
+    except OSError:
+        found = None
+    return found[1] if found else "unknown"
+
+
+def _complaint(text: str) -> str:
+    """What apt says that went wrong: errors first, warnings where there are none."""
+    said = [found for kind in "EW" for found in re.findall(rf"^{kind}: (.*?)\s*$", text, re.MULTILINE)]
+    return said[0] if said else "apt says nothing about it"
+
 
 Find = Callable[[Lists], Package | None]
 Finish = Callable[[Path], None]

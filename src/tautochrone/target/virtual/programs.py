@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
-from tautochrone.target.virtual.apt import ARCHITECTURES
 from tautochrone.target.virtual.cache import (
     Tell,
     cache_folder,
@@ -15,7 +14,7 @@ from tautochrone.target.virtual.cache import (
     tell_nobody,
     write_whole,
 )
-from tautochrone.target.virtual.packages import bring, by_name
+from tautochrone.target.virtual.packages import ARCHITECTURES, bring, by_name
 
 BUSYBOX = "busybox-static"
 _LIBRARY_FOLDERS = ("lib/{0}-linux-gnu", "usr/lib/{0}-linux-gnu", "lib64", "lib")
