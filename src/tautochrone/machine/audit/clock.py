@@ -75,8 +75,6 @@ CHECKS = (
         code="high-resolution-timers",
         why="Without them a sleeping thread is woken by the next tick only, up to a whole tick late.",
         source="Documentation/timers/highres.rst; delgado2020 III.A",
-        reads="clock.high_resolution clock.high_resolution_found_by kernel.command_line kernel.options "
-        "kernel.tick_hz",
         numbers=_high_resolution,
         answers=(
             unread(
@@ -103,7 +101,6 @@ CHECKS = (
         "outside takes a microsecond or more and a system call, which adds to what is measured and to every "
         "control loop.",
         source="Documentation/timers/timekeeping.rst; garre2014 (taking time without disturbing)",
-        reads="clock.source clock.available_sources clock.tsc_flags",
         numbers=lambda f: {
             "counter": _FAST.get(f.clock.source or ""),
             "available": ", ".join(f.clock.available_sources or ()),
@@ -147,8 +144,6 @@ CHECKS = (
         "goes from CPU to CPU.",
         source="Documentation/timers/timekeeping.rst; Documentation/admin-guide/kernel-parameters.txt, tsc=; "
         "kernel commit b50db7095fe0 (watchdog off where constant, non-stop and adjustable)",
-        reads="clock.source clock.tsc_flags clock.available_sources confinement.virtual cpu.sockets "
-        "kernel.command_line kernel.release",
         answers=_stability,
     ),
     Check(
@@ -158,7 +153,6 @@ CHECKS = (
         "loops, and nohz_full only for threads that compute without sleeping.",
         source="Documentation/core-api/real-time/kernel-configuration.rst, CONFIG_NO_HZ; "
         "Documentation/timers/no_hz.rst",
-        reads="cpu.nohz_full kernel.command_line kernel.options kernel.tick_hz",
         numbers=_tick_rate,
         answers=(
             note(
@@ -200,7 +194,6 @@ CHECKS = (
         source="kernel commit 9642d18eee2c (affine unpinned timers to housekeepers); CentOS Stream 9 kernel, "
         "merge request 2512 (timers of FIFO threads kept local, seen with cyclictest)",
         needs="clock.timer_migration",
-        reads="cpu.nohz_full",
         answers=(
             note(
                 "Timers of CPUs without a tick run on other CPUs",

@@ -142,9 +142,6 @@ CHECKS = (
         "thread. With C-states on, delgado2020 saw tasks of 100 us period miss deadlines.",
         source="Documentation/admin-guide/pm/cpuidle.rst; delgado2020 III.B, III.C; "
         f"{_RT_GUIDE}/kernel-configuration.rst (cap at C1)",
-        reads="power.idle_states power.idle_exit_latencies_us power.idle_enabled_cpus power.idle_driver "
-        "power.idle_governor power.latency_limit_us cpu.allowed cpu.online kernel.command_line "
-        "confinement.virtual",
         answers=_idle_states,
     ),
     Check(
@@ -154,7 +151,6 @@ CHECKS = (
         "leave. What is measured meanwhile holds only as long as that program runs.",
         source="Documentation/power/pm_qos_interface.rst; Documentation/ABI/testing/sysfs-devices-power, "
         "pm_qos_resume_latency_us",
-        reads="power.latency_limit_us power.resume_limits_us power.resume_limit_cpus",
         numbers=lambda f: {"held": "; ".join(_held_limits(f))},
         answers=(
             note(
@@ -173,7 +169,6 @@ CHECKS = (
         "goes down, and the next cycle runs slower or waits for the change. What counts is that the "
         "frequency is constant.",
         source=f"{_RT_GUIDE}/kernel-configuration.rst; Documentation/admin-guide/pm/cpufreq.rst",
-        reads="power.governors power.governor_cpus power.frequency_driver confinement.virtual",
         numbers=_governors,
         answers=(
             warning(
@@ -217,7 +212,6 @@ CHECKS = (
         "same code takes longer when they are busy: good for the mean, bad for repeatable worst cases.",
         source="Documentation/admin-guide/pm/cpufreq.rst, Frequency Boost Support",
         needs="power.boost",
-        reads="power.frequency_driver",
         numbers=lambda f: {
             "switch": f"echo 1 | sudo tee {CPUS}/intel_pstate/no_turbo"
             if f.power.frequency_driver == "intel_pstate"
@@ -259,8 +253,6 @@ CHECKS = (
         "by an amount that nobody controls. Worst case with and without, in delgado2020 (us): 73 and 47 "
         "with Xenomai, 66 and 61 with PREEMPT_RT.",
         source=f"delgado2020 III.C, tables 2 and 3 (HM, M); {_SYSFS}, smt",
-        reads="cpu.smt_active cpu.threads_per_core cpu.online_count cpu.cores cpu.siblings cpu.isolated "
-        "confinement.virtual",
         numbers=_cores,
         answers=(
             unread(

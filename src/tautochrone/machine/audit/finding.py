@@ -113,7 +113,6 @@ class Check:
         why: why it matters to a real-time thread.
         source: who says so.
         needs: facts without which the question does not arise, with spaces between.
-        reads: the other facts on which the answer rests.
         answers: the first whose condition holds is given; if none does, the question does not arise. The
             texts are templates: ``{kernel.release}`` is a fact, ``{count}`` a number. Where conditions and
             numbers hang together it is a function, whose texts are as they are to be.
@@ -125,7 +124,6 @@ class Check:
     why: str
     source: str
     needs: str = ""
-    reads: str = ""
     answers: tuple[Answer, ...] | Callable[[Facts], Answer | None]
     numbers: Callable[[Facts], Mapping[str, object]] = lambda _: {}
     of_hardware: bool = False

@@ -84,8 +84,6 @@ CHECKS = (
         "or mask them.",
         source=f"Documentation/trace/hwlat_detector.rst; {_GUIDE}/hardware.rst, Firmware; Intel 64 and IA-32 "
         "Architectures Software Developer's Manual, volume 4, MSR_SMI_COUNT",
-        reads="machine.architecture confinement.virtual firmware.smi_count firmware.smi_counter "
-        "firmware.uptime_s",
         answers=_firmware_interrupts,
     ),
     Check(
@@ -94,7 +92,6 @@ CHECKS = (
         why="While the kernel calls an EFI service, to read a variable or the clock, the CPU may answer no "
         "interrupt, for as long as the firmware likes; some firmware stops all CPUs meanwhile.",
         source=f"{_GUIDE}/kernel-configuration.rst, CONFIG_EFI_DISABLE_RUNTIME; {_GUIDE}/hardware.rst, EFI",
-        reads="firmware.efi kernel.command_line kernel.options",
         answers=_efi_runtime,
     ),
     Check(
@@ -104,7 +101,6 @@ CHECKS = (
         "makes it hard to find.",
         source="Documentation/ABI/testing/sysfs-mce, check_interval and ignore_ce; TuneD, profile realtime",
         needs="firmware.error_poll_interval_s",
-        reads="firmware.corrected_errors_ignored",
         answers=(
             note(
                 "Every CPU polls for corrected hardware errors",
@@ -123,7 +119,6 @@ CHECKS = (
         source=f"{_GUIDE}/hardware.rst, Hardware buses (ASPM); "
         "Documentation/admin-guide/kernel-parameters.txt, pcie_aspm.policy=",
         needs="firmware.pcie_policy",
-        reads="confinement.virtual kernel.command_line",
         numbers=lambda f: {
             "left": ", which leaves it as the firmware set it" if f.firmware.pcie_policy == "default" else ""
         },
@@ -153,7 +148,6 @@ CHECKS = (
         "2 MB.",
         source="Documentation/admin-guide/mm/transhuge.rst; delgado2020 III.A (TRANSPARENT_HUGEPAGE "
         "disabled)",
-        reads="memory.transparent_huge_pages kernel.options",
         answers=(
             warning(
                 "Every program gets transparent huge pages",
@@ -221,7 +215,6 @@ CHECKS = (
         why="A page that was swapped out comes back by a disk access. Locked memory stays; so do not rely "
         "on swap being unused, lock.",
         source="mlock(2); swapon(8)",
-        reads="memory.swap_bytes memory.swappiness",
         numbers=lambda f: {
             "gib": (f.memory.swap_bytes or 0) / 2**30,
             "swappiness": "unknown" if f.memory.swappiness is None else f.memory.swappiness,
@@ -243,7 +236,6 @@ CHECKS = (
         "fault, and the page may be moved to another node.",
         source="Documentation/admin-guide/sysctl/kernel.rst, numa_balancing",
         needs="memory.numa_balancing",
-        reads="cpu.numa_nodes",
         numbers=lambda f: {"nodes": f.cpu.numa_nodes or "an unknown number of"},
         answers=(
             warning(
@@ -261,7 +253,6 @@ CHECKS = (
         why="The kernel scans and merges equal pages of programs that asked for it. Writing to a merged "
         "page faults.",
         source="Documentation/admin-guide/mm/ksm.rst",
-        reads="memory.same_page_merging",
         answers=(
             note(
                 "Same-page merging is on",

@@ -137,7 +137,6 @@ CHECKS = (
         "measured, for Xenomai and for PREEMPT_RT.",
         source=f"{_PARAMETERS}, isolcpus=; Documentation/admin-guide/cgroup-v2.rst, cpuset.cpus.partition; "
         "delgado2020 III.B, III.C, tables 2 and 3",
-        reads="cpu.isolated cpu.online isolation.partitioned isolation.load_balanced",
         answers=_isolation,
     ),
     Check(
@@ -145,7 +144,6 @@ CHECKS = (
         why="A partition keeps a group's CPUs for that group. If the kernel finds it invalid, it stays there "
         "by name, and the CPUs are shared as before.",
         source="Documentation/admin-guide/cgroup-v2.rst, cpuset.cpus.partition",
-        reads="isolation.partitions",
         numbers=lambda f: {"partitions": "; ".join(f.isolation.partitions or ())},
         answers=(
             warning(
@@ -168,7 +166,6 @@ CHECKS = (
         why="The kernel defers work to threads (kworker) that are bound to no CPU. A real-time thread "
         "preempts them, but only where the kernel's code lets it, and they leave cold caches behind.",
         source=f"{_KTHREADS}, kworker; Documentation/core-api/workqueue.rst; TuneD, profile realtime",
-        reads="cpu.isolated cpu.online isolation.workqueue_cpus",
         answers=_workqueues,
     ),
     Check(
@@ -177,8 +174,6 @@ CHECKS = (
         "asked for it, in a softirq or a kernel thread there. Offloaded, they run in threads that can stay "
         "elsewhere.",
         source=f"{_KTHREADS}, RCU_SOFTIRQ and rcuc; {_PARAMETERS}, rcu_nocbs=",
-        reads="cpu.isolated cpu.online cpu.nohz_full isolation.rcu_offloaded kernel.command_line "
-        "kernel.options",
         answers=_rcu_callbacks,
     ),
     Check(
@@ -186,7 +181,6 @@ CHECKS = (
         why="isolcpus= keeps threads away, not device interrupts. Each one on an isolated CPU delays the "
         "loop there.",
         source=_AFFINITY,
-        reads="cpu.isolated interrupts.on_isolated_cpus",
         numbers=_on_isolated,
         answers=(
             warning(
@@ -216,7 +210,6 @@ CHECKS = (
         why="A device that appears later, or a driver that is loaded again, gets its interrupts on these "
         "CPUs, however well those of today were moved.",
         source=f"{_AFFINITY}, default_smp_affinity; {_PARAMETERS}, irqaffinity=",
-        reads="cpu.isolated cpu.online interrupts.default_affinity",
         answers=_default_affinity,
     ),
     Check(
@@ -225,7 +218,6 @@ CHECKS = (
         "changes while it runs, and between two measurements. By itself it spares only isolated and "
         "nohz_full CPUs.",
         source="irqbalance(1), IRQBALANCE_BANNED_CPULIST; TuneD, profile realtime",
-        reads="interrupts.irqbalance",
         answers=(
             note(
                 "irqbalance moves interrupts from CPU to CPU",
@@ -243,7 +235,6 @@ CHECKS = (
         "a bad moment.",
         source="Documentation/core-api/real-time/kernel-configuration.rst; "
         "Documentation/admin-guide/lockup-watchdogs.rst",
-        reads="interrupts.nmi_watchdog interrupts.soft_watchdog interrupts.watchdog_cpus",
         numbers=lambda f: {
             "running": " and ".join(_watchdogs(f)),
             "cpus": f.interrupts.watchdog_cpus or "unknown",

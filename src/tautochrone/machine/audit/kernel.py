@@ -196,8 +196,6 @@ CHECKS = (
         why="Without PREEMPT_RT a thread has to wait while any driver's interrupt handler, softirq or "
         "spinlock section runs to its end. Nothing bounds how long that is.",
         source=f"{_RT_GUIDE}; Documentation/locking/locktypes.rst; delgado2020 III.A",
-        reads="kernel.realtime kernel.realtime_found_by kernel.release kernel.co_kernel "
-        "confinement.container machine.architecture",
         numbers=lambda f: {
             "release": f.kernel.release or "of unknown release",
             "advice": _how_to_get_realtime(f),
@@ -234,7 +232,6 @@ CHECKS = (
         "until that code returns or offers a point of preemption. With full or lazy, it waits only for "
         "critical sections.",
         source=f"kernel/Kconfig.preempt; {_PARAMETERS}, preempt=",
-        reads="kernel.realtime kernel.preemption kernel.preemption_found_by kernel.preemption_dynamic",
         answers=_preemption_model,
     ),
     Check(
@@ -242,7 +239,6 @@ CHECKS = (
         why="Most kernel debugging aids add work to locks, allocations or memory accesses, and so to the "
         "worst case.",
         source=f"{_RT_GUIDE}; delgado2020 III.A",
-        reads="kernel.options kernel.options_from",
         answers=_debug_options,
     ),
     Check(
@@ -250,8 +246,6 @@ CHECKS = (
         why="Tracers and trace events add work to every place that they watch, in interrupts and task "
         "switches too. The kernel's guide: built in, but not used in production.",
         source=f"{_RT_GUIDE}, CONFIG_TRACING; Documentation/trace/ftrace.rst",
-        reads="tracing.built_in tracing.tracer tracing.events tracing.recording tracing.instances "
-        "tracing.kernel_probes tracing.stack_tracer tracing.bpf_statistics",
         answers=_tracing,
     ),
     Check(
@@ -278,7 +272,6 @@ CHECKS = (
         "it. Over a serial line of 115,200 baud a character takes 87 us, a message some milliseconds.",
         source=f"Documentation/admin-guide/serial-console.rst; {_PARAMETERS}, console= and loglevel=",
         needs="kernel.consoles",
-        reads="kernel.console_level",
         numbers=lambda f: {
             "slow": ", ".join(_slow_consoles(f)),
             "all": ", ".join(f.kernel.consoles or ()) or "none",
@@ -302,7 +295,6 @@ CHECKS = (
         "CPU_IDLE, to fix the frequency and cap the idle states instead; the other checks see to that.",
         source=f"delgado2020 III.A; {_RT_GUIDE}",
         needs="kernel.options",
-        reads="kernel.options_from kernel.release machine.architecture",
         answers=_delgado_options,
     ),
 )

@@ -202,7 +202,6 @@ CHECKS = (
         "x86-64 with several CPUs it is the host's). So its kernel and its settings are real, and what "
         "hardware does to a deadline is not there.",
         source="docs/lab.md",
-        reads="confinement.hypervisor confinement.virtual_found_by",
         answers=(
             note(
                 "This is a guest of the virtual lab",
@@ -220,7 +219,6 @@ CHECKS = (
         why="The host may stop a virtual CPU at any time, for any time. A guest can't see the host's "
         "settings, so a measurement in a guest holds for this host and its load of today only.",
         source="Documentation/core-api/real-time/hardware.rst, Virtualization",
-        reads="confinement.virtual confinement.virtual_found_by confinement.hypervisor",
         numbers=lambda f: {"kind": f" ({f.confinement.hypervisor})" if f.confinement.hypervisor else ""},
         answers=(
             unread(
@@ -250,7 +248,6 @@ CHECKS = (
         why="Stolen time is time in which a virtual CPU was ready to run and the host ran something else. A "
         "real-time thread simply stood still, and no setting of the guest can help.",
         source="proc_stat(5), steal; Documentation/virt/kvm/x86/msr.rst, MSR_KVM_STEAL_TIME",
-        reads="confinement.virtual confinement.stolen_seconds confinement.cpu_seconds",
         answers=_steal_time,
     ),
     Check(
@@ -278,7 +275,6 @@ CHECKS = (
         "them may be.",
         source=f"Documentation/scheduler/sched-bwc.rst; {_CGROUPS}, cpu.max",
         needs="confinement.cgroup",
-        reads="confinement.cpu_quota_us confinement.cpu_quota_period_us",
         answers=_cpu_quota,
     ),
     Check(
@@ -286,7 +282,6 @@ CHECKS = (
         why="At its limit a control group has its own pages taken back, and its processes wait meanwhile or "
         "are ended. Above memory.high its threads are slowed on purpose, real-time ones too.",
         source=f"{_CGROUPS}, memory.high and memory.max",
-        reads="confinement.memory_throttle_bytes confinement.memory_limit_bytes",
         numbers=lambda f: {
             "throttle": _mib(f.confinement.memory_throttle_bytes),
             "limit": _mib(f.confinement.memory_limit_bytes),
@@ -312,7 +307,6 @@ CHECKS = (
         why="Without a real-time policy (FIFO, RR) a thread competes with every other, and its latency says "
         "nothing about what a control loop would see.",
         source="sched(7), Privileges and resource limits; limits.conf(5)",
-        reads="limits.cap_sys_nice limits.rt_priority confinement.user_namespace confinement.container",
         answers=_realtime_permission,
     ),
     Check(
@@ -320,7 +314,6 @@ CHECKS = (
         why="A page fault in a control loop can cost from microseconds to a disk access. mlockall(2) keeps "
         "all pages in memory; it fails where the process is larger than the limit.",
         source="mlock(2), Limits and permissions; garre2014 (mlockall in all tests)",
-        reads="limits.cap_ipc_lock limits.memory_lock_bytes confinement.user_namespace",
         answers=_memory_lock_permission,
     ),
     Check(
@@ -330,8 +323,6 @@ CHECKS = (
         "is not touched; one that polls or is overloaded sees gaps of tens of milliseconds.",
         source="Documentation/scheduler/sched-rt-group.rst; sched(7); for 6.12 and later, kernel commits "
         "d741f297bcea (fair server) and 5f6bd380c7bd (throttling only with CONFIG_RT_GROUP_SCHED)",
-        reads="limits.rt_runtime_us limits.rt_period_us kernel.fair_server kernel.fair_server_found_by "
-        "kernel.fair_server_runtimes_ns kernel.options kernel.release",
         answers=_realtime_throttling,
     ),
     Check(
@@ -339,8 +330,6 @@ CHECKS = (
         why="With CONFIG_RT_GROUP_SCHED a control group accepts real-time threads only if it was given CPU "
         "time for them. Otherwise asking for FIFO fails, even as root.",
         source=f"Documentation/scheduler/sched-rt-group.rst, 2.2; {_CGROUPS}, CPU",
-        reads="kernel.options kernel.command_line confinement.cgroup confinement.cgroup_version "
-        "confinement.rt_budget_us",
         answers=_realtime_group_budget,
     ),
     Check(
@@ -364,7 +353,6 @@ CHECKS = (
         why="Sleeps of threads with an ordinary policy may end this much later, so that wake-ups can be "
         "grouped. Real-time and deadline threads are not affected.",
         source="PR_SET_TIMERSLACK(2const)",
-        reads="limits.timer_slack_ns",
         numbers=lambda f: {"slack_us": (f.limits.timer_slack_ns or 0) / 1000},
         answers=(
             unread(
