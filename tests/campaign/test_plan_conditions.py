@@ -17,7 +17,8 @@ from tautochrone.machine.settings import InForce, SettingError
 from tautochrone.measure.conditions import NOT_OBTAINED, NotPutBackError
 from tautochrone.measure.execute import run_cell
 from tautochrone.run.store import Store
-from tautochrone.target.target import ANYWHERE, Placement, RunningLoad, RunningProbe, Virtual
+from tautochrone.target.program import RunningLoad, RunningProbe
+from tautochrone.target.target import ANYWHERE, Placement, Virtual
 
 
 @pytest.fixture

@@ -26,7 +26,8 @@ from tautochrone.measure.execute import NothingMeasuredError, StoppedAfterRunErr
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
-from tautochrone.target.target import ANYWHERE, Placement, ProbeEnd, RunningProbe
+from tautochrone.target.program import ProbeEnd, RunningProbe
+from tautochrone.target.target import ANYWHERE, Placement
 
 LEFT = ("/proc/sys/kernel/numa_balancing: input/output error",)
 ENDLESS = replace(

@@ -26,7 +26,8 @@ from tautochrone.measure.execute import LOAD_FAILED, run_cell
 from tautochrone.measure.loads.spec import option, parse_load
 from tautochrone.run.store import Store
 from tautochrone.target.local import LocalTarget
-from tautochrone.target.target import ANYWHERE, Placement, RunningLoad
+from tautochrone.target.program import RunningLoad
+from tautochrone.target.target import ANYWHERE, Placement
 
 DIES = "command:sh -c 'sleep 0.7; exit 3'"
 

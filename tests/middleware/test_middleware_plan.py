@@ -26,7 +26,7 @@ from tautochrone.middleware.question import (
     transports_of,
 )
 from tautochrone.target.local import LocalTarget
-from tautochrone.target.target import Answer
+from tautochrone.target.program import Answer
 
 ENDS = {
     "transport": ("tcp", "omniorb"),

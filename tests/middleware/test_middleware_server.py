@@ -19,7 +19,8 @@ from tautochrone.judge.comparison.facts import facts_of, varies_by_itself
 from tautochrone.run.manifest import Manifest
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.middleware_server import address_between, numeric, serving
-from tautochrone.target.target import ANYWHERE, Placement, RunningService, Target
+from tautochrone.target.program import RunningService
+from tautochrone.target.target import ANYWHERE, Placement, Target
 
 BOARD = "ssh:board"
 LATENCY = ("middleware-latency", "--transport", "tcp", "--clients", "9")

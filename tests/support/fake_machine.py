@@ -12,7 +12,8 @@ from tautochrone.machine.tree import Files, LocalFiles
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.target.local import LocalTarget
-from tautochrone.target.target import ANYWHERE, Placement, RunningLoad, RunningProbe
+from tautochrone.target.program import RunningLoad, RunningProbe
+from tautochrone.target.target import ANYWHERE, Placement
 
 NUMA = "/proc/sys/kernel/numa_balancing"
 FACTS: Mapping[str, Any] = {"cpu": {"allowed": a_cpu()}}

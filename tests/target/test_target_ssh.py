@@ -26,9 +26,10 @@ from tautochrone.run.store import Store
 from tautochrone.target.address import read_address
 from tautochrone.target.local import LocalTarget
 from tautochrone.target.open import open_target
+from tautochrone.target.program import RunningProbe
 from tautochrone.target.ssh import connect as credentials
 from tautochrone.target.ssh.target import SshTarget, connect
-from tautochrone.target.target import RunningProbe, Target
+from tautochrone.target.target import Target
 
 FAR_SIDE_ENDS_WITHIN_S = 2.0
 SOME_SAMPLES = 8000

@@ -38,8 +38,8 @@ from tautochrone.run.records import Progress as SourcesProgress
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
 from tautochrone.target.middleware import provide_program
-from tautochrone.target.program import refusal
-from tautochrone.target.target import ProbeEnd, RunningProbe, Target
+from tautochrone.target.program import ProbeEnd, RunningProbe, refusal
+from tautochrone.target.target import Target
 
 LOAD_FAILED = "load-failed"
 """Code of the warning of a run that ended because its load did."""

@@ -4,7 +4,7 @@ import signal
 from types import FrameType
 from typing import Any
 
-from tautochrone.target.target import RunningProbe
+from tautochrone.target.program import RunningProbe
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.machine.tree import Files, LocalFiles
-from tautochrone.target.machine import MachineWithPrograms
-from tautochrone.target.program import Guarded, Program, ProgramService, message_of
-from tautochrone.target.target import ANYWHERE, Placement, RunningService
+from tautochrone.target.program import Guarded, Program, RunningService, message_of
+from tautochrone.target.target import ANYWHERE, Placement, Target
 
 _READ_BYTES = 1 << 20
 _PATIENCE_S = 10.0
@@ -43,7 +42,7 @@ def find_probe() -> Path:
     return Path(found)
 
 
-class LocalTarget(MachineWithPrograms):
+class LocalTarget(Target):
     """Probes and loads as child processes."""
 
     name = "local"
@@ -77,7 +76,7 @@ class LocalTarget(MachineWithPrograms):
 
     def start_service(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningService:
         """Under a guard, since it does not look at its standard input: it ends with us, however we end."""
-        return ProgramService(self._start_guarded(arguments, placement))
+        return RunningService(self._start_guarded(arguments, placement))
 
     def _start_guarded(self, arguments: Sequence[str], placement: Placement) -> Program:
         return Guarded(

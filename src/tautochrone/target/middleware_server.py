@@ -17,7 +17,8 @@ from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.machine.facts import observe
 from tautochrone.target.middleware import FOOTPRINT, LATENCY, SERVER, SERVER_ON, SIZES, provide_program
 from tautochrone.target.open import open_target
-from tautochrone.target.target import RunningService, Target
+from tautochrone.target.program import RunningService
+from tautochrone.target.target import Target
 
 # The address at which one machine reaches another.
 

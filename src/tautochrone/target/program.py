@@ -4,13 +4,41 @@ import json
 import re
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
-from tautochrone.target.target import Answer, ProbeEnd
 
 _PROBES_NAME = "tauto-probe: "
 _WARNING = re.compile(r"warning(?: \[(?P<code>[a-z-]+)\])?: (?P<text>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class ProbeEnd:
+    """How a probe ended.
+
+    Attributes:
+        exit_code: 0 measured, 1 failed while measuring, 2 usage, 3 not permitted; negative: a signal.
+        messages: what it said on standard error, a line each, without its name.
+    """
+
+    exit_code: int
+    messages: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a short command of the probe said.
+
+    Attributes:
+        exit_code: as in `ProbeEnd`.
+        text: its standard output.
+        messages: as in `ProbeEnd`.
+    """
+
+    exit_code: int
+    text: str
+    messages: tuple[str, ...]
 
 
 class Program(Protocol):
@@ -165,8 +193,22 @@ def refusal(exit_code: int, messages: tuple[str, ...], otherwise: str) -> TautoE
 _PATIENCE_S = 10.0
 
 
-class ProgramProbe:
-    """A probe that is measuring; see `RunningProbe`."""
+def _ended(program: Program) -> int:
+    """Wait for its exit code; one that does not end is killed."""
+    code = program.wait(_PATIENCE_S)
+    if code is None:
+        program.kill()
+        code = program.wait(_PATIENCE_S)
+    return -9 if code is None else code
+
+
+def _last_words(program: Program, otherwise: str) -> str:
+    said = [line for line in program.messages() if warning_of(line) is None]
+    return said[-1] if said else otherwise
+
+
+class RunningProbe:
+    """A probe that is measuring."""
 
     def __init__(self, program: Program) -> None:
         """It has just been started."""
@@ -174,10 +216,18 @@ class ProgramProbe:
         self._asked_to_end = False
 
     def read(self) -> bytes:
+        """The next bytes of its sample stream, as soon as there are any; empty at the end.
+
+        Raises:
+            MeasuringError: the connection to it was lost.
+        """
         return self._program.read()
 
     def stop(self) -> None:
-        """Ask it to end; a second call ends it at once."""
+        """Ask it to end early and to write its footer; the stream goes on until then.
+
+        A second call ends it at once. Safe to call from a signal handler and from another thread.
+        """
         if self._asked_to_end:
             self._program.kill()
         else:
@@ -185,19 +235,16 @@ class ProgramProbe:
             self._program.stop()
 
     def end(self) -> ProbeEnd:
-        """Wait for its end. One that goes on although its stream has ended is ended."""
+        """Wait for its end, after the stream has ended; one that goes on nevertheless is ended."""
         try:
-            code = self._program.wait(_PATIENCE_S)
-            if code is None:
-                self._program.kill()
-                code = self._program.wait(_PATIENCE_S)
+            code = _ended(self._program)
         finally:
             self._program.release()
-        return ProbeEnd(-9 if code is None else code, self._program.messages())
+        return ProbeEnd(code, self._program.messages())
 
 
-class ProgramLoad:
-    """A load that is known to be running; see `RunningLoad`."""
+class RunningLoad:
+    """A background load that is known to be running."""
 
     def __init__(self, program: Program) -> None:
         """Wait for its word that it runs.
@@ -214,13 +261,13 @@ class ProgramLoad:
         try:
             started = next(self._lines, None) is not None
             if not started:
-                code = self._wait()
-                raise refusal(code, program.messages(), "the load did not start")
+                raise refusal(_ended(program), program.messages(), "the load did not start")
         finally:
             if not started:
                 program.release()
 
     def failure(self) -> str | None:
+        """Why it has ended by itself, in words; None while it runs. Never blocks."""
         if self._code is None:
             try:
                 self._code = self._program.wait(0)
@@ -228,39 +275,41 @@ class ProgramLoad:
                 return str(error)
         if self._code is None:
             return None
-        said = [line for line in self._program.messages() if warning_of(line) is None]
-        if said:
-            return said[-1]
-        return "it ended before its time" if self._code == 0 else f"it ended with exit code {self._code}"
+        how = "before its time" if self._code == 0 else f"with exit code {self._code}"
+        return _last_words(self._program, f"it ended {how}")
 
     def end(self) -> dict[str, object]:
+        """End it, if it still runs, and say what it did.
+
+        Returns:
+            load, operations, unit, bytes, elapsed_ns, cpu_time_ns, threads, and what else its kind reports.
+
+        Raises:
+            MeasuringError: it ended without a report.
+        """
         if self._report is None:
             try:
                 self._program.close_input()
-                code = self._wait()  # first: what it still has to say fits into the pipe
+                if self._code is None:  # first: what it still has to say fits into the pipe
+                    self._code = _ended(self._program)
                 lines = list(self._lines)
             finally:
                 self._program.release()
-            self._report = self._last_of(lines, code)
+            content = json.loads(lines[-1]) if lines else None
+            if not isinstance(content, dict):
+                raise refusal(self._code, self._program.messages(), "the load failed")
+            self._report = content
         return self._report
 
-    def _last_of(self, lines: list[str], code: int) -> dict[str, object]:
-        content = json.loads(lines[-1]) if lines else None
-        if not isinstance(content, dict):
-            raise refusal(code, self._program.messages(), "the load failed")
-        return content
 
-    def _wait(self) -> int:
-        if self._code is None:
-            self._code = self._program.wait(_PATIENCE_S)
-        if self._code is None:
-            self._program.kill()
-            self._code = self._program.wait(_PATIENCE_S)
-        return -9 if self._code is None else self._code
+class RunningService:
+    """A program that serves others, and is known to be ready.
 
+    Attributes:
+        said: its first line, by which it said that it is ready.
+    """
 
-class ProgramService:
-    """A program that serves others; see `RunningService`."""
+    said: str
 
     def __init__(self, program: Program) -> None:
         """Wait for its first line.
@@ -276,14 +325,14 @@ class ProgramService:
         try:
             said = next(lines_of(program), None)
             if said is None:
-                code = program.wait(_PATIENCE_S)
-                raise refusal(-9 if code is None else code, program.messages(), "it did not start")
+                raise refusal(_ended(program), program.messages(), "it did not start")
         finally:
             if said is None:
                 program.release()
         self.said = said
 
     def failure(self) -> str | None:
+        """Why it has ended by itself, in words; None while it runs. Never blocks."""
         if self._has_ended:
             return self._wrong
         try:
@@ -293,6 +342,11 @@ class ProgramService:
         return None if code is None else self._how(code) or "it ended before its time"
 
     def end(self, patience_s: float = 0.0) -> str | None:
+        """See it end, and say what went wrong with it, in words; None: nothing did. May be called twice.
+
+        Args:
+            patience_s: given it to end by itself, before it is asked to.
+        """
         if not self._has_ended:
             self._has_ended = True
             try:
@@ -308,16 +362,12 @@ class ProgramService:
         if code is not None:
             return self._how(code)
         self._program.stop()
-        if self._program.wait(_PATIENCE_S) is None:
-            self._program.kill()
-            self._program.wait(_PATIENCE_S)
+        _ended(self._program)
         return None  # how it ends now says nothing: it was asked to
 
     def _how(self, code: int) -> str | None:
         """What went wrong with one that ended so."""
         if code == 0:
             return None
-        said = [line for line in self._program.messages() if warning_of(line) is None]
-        if said:
-            return said[-1]
-        return f"signal {-code} ended it" if code < 0 else f"it ended with exit code {code}"
+        how = f"signal {-code} ended it" if code < 0 else f"it ended with exit code {code}"
+        return _last_words(self._program, how)

@@ -1,12 +1,29 @@
 """What the lab asks of the place where a probe runs; one driver per kind of place."""
 
+import json
+import os
+import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from typing import Protocol
 
-from tautochrone.machine.settings import InForce, Settings
+from tautochrone.base.errors import MeasuringError
+from tautochrone.machine.settings import (
+    Change,
+    Hold,
+    InForce,
+    KeepAffinities,
+    MakeFolder,
+    MoveTasks,
+    PinAgain,
+    SettingError,
+    Settings,
+    Write,
+)
 from tautochrone.machine.tree import Files
+from tautochrone.target.keeper import Keeper
+from tautochrone.target.program import Answer, Program, RunningLoad, RunningProbe, RunningService, ask
 
 # Other machines that take part in what is measured on one: opened once, and closed with it.
 
@@ -46,34 +63,6 @@ class Companions:
         """Close all of them."""
         for where in list(self._open):
             self.forget(where)
-
-
-@dataclass(frozen=True)
-class ProbeEnd:
-    """How a probe ended.
-
-    Attributes:
-        exit_code: 0 measured, 1 failed while measuring, 2 usage, 3 not permitted; negative: a signal.
-        messages: what it said on standard error, a line each, without its name.
-    """
-
-    exit_code: int
-    messages: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a short command of the probe said.
-
-    Attributes:
-        exit_code: as in `ProbeEnd`.
-        text: its standard output.
-        messages: as in `ProbeEnd`.
-    """
-
-    exit_code: int
-    text: str
-    messages: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -123,80 +112,143 @@ class Placement:
 ANYWHERE = Placement()
 
 
-class RunningProbe(Protocol):
-    """A probe that is measuring."""
-
-    def read(self) -> bytes:
-        """The next bytes of its sample stream, as soon as there are any; empty at the end.
-
-        Raises:
-            MeasuringError: the connection to it was lost.
-        """
-        ...
-
-    def stop(self) -> None:
-        """Ask it to end early and to write its footer; the stream goes on until then.
-
-        A second call ends it at once. Safe to call from a signal handler and from another thread.
-        """
-        ...
-
-    def end(self) -> ProbeEnd:
-        """Wait for its end, after the stream has ended."""
-        ...
+# Settings that a keeper changes, and puts back when it is told to or left alone.
 
 
-class RunningLoad(Protocol):
-    """A background load that is known to be running."""
+class KeptSettings:
+    """One deployment's changes, by a keeper of their own; see `Settings`."""
 
-    def failure(self) -> str | None:
-        """Why it has ended by itself, in words; None while it runs. Never blocks."""
-        ...
-
-    def end(self) -> dict[str, object]:
-        """End it, if it still runs, and say what it did.
-
-        Returns:
-            load, operations, unit, bytes, elapsed_ns, cpu_time_ns, threads, and what else its kind reports.
-
-        Raises:
-            MeasuringError: it ended without a report.
-        """
-        ...
-
-
-class RunningService(Protocol):
-    """A program that serves others, and is known to be ready."""
-
-    @property
-    def said(self) -> str:
-        """Its first line, by which it said that it is ready."""
-        ...
-
-    def failure(self) -> str | None:
-        """Why it has ended by itself, in words; None while it runs. Never blocks."""
-        ...
-
-    def end(self, patience_s: float = 0.0) -> str | None:
-        """See it end, and say what went wrong with it, in words; None: nothing did. May be called twice.
+    def __init__(self, name: str, keeper: Keeper, changed: Callable[[], None]) -> None:
+        """Begin the journal.
 
         Args:
-            patience_s: given it to end by itself, before it is asked to.
+            changed: called when files may have changed.
+
+        Raises:
+            SettingError: another deployment is in force, or the journal can't be written.
         """
-        ...
+        self._keeper = keeper
+        self._changed = changed
+        self._holds = False
+        try:
+            keeper.ask("begin", name)
+        except FileExistsError as error:
+            keeper.close()
+            raise SettingError(
+                f"another deployment is in force on this machine: {error.strerror}",
+                "`tauto deploy restore` puts it back; or wait until whoever applied it has ended.",
+            ) from error
+        except (OSError, MeasuringError) as error:
+            keeper.close()
+            raise _error("the undo journal can't be written", error) from error
+
+    def apply(self, change: Change) -> None:
+        words, what = _request(change)
+        try:
+            self._keeper.ask(*words)
+        except (OSError, MeasuringError) as error:
+            raise _error(what, error) from error
+        finally:
+            self._changed()
+        self._holds |= isinstance(change, Hold)
+
+    def undo(self) -> tuple[str, ...]:
+        try:
+            return _lines(self._keeper.ask("undo"))
+        except (OSError, MeasuringError) as error:
+            raise _error("the settings could not be put back", error) from error
+        finally:
+            self._end()
+
+    def leave(self) -> None:
+        if self._holds:
+            raise SettingError(
+                "a limit of the wake-up latency is held open, and would end with this command",
+                "Leave it out, or measure with the deployment: `tauto run … --deployment NAME`.",
+            )
+        try:
+            self._keeper.ask("leave")
+        except (OSError, MeasuringError) as error:
+            raise _error("the settings could not be left in force", error) from error
+        self._end()
+
+    def _end(self) -> None:
+        self._keeper.close()
+        self._changed()
 
 
-class Target(Protocol):
-    """A machine under test."""
+def _request(change: Change) -> tuple[tuple[str | bytes, ...], str]:
+    """The keeper's words for a change, and people's for its failure."""
+    match change:
+        case Write(path, value, undo):
+            words = ("write", path, value) if undo is None else ("write", path, value, undo)
+            return words, f"{path} can't be set to {value.strip()!r}"
+        case MakeFolder(path):
+            return ("mkdir", path), f"the folder {path} can't be made"
+        case MoveTasks(source, target):
+            return ("move", source, target), f"the tasks in {source} can't be moved to {target}"
+        case Hold(path, data):
+            return ("hold", path, data), f"{path} can't be held open"
+        case KeepAffinities():
+            return ("affinities",), "the CPUs of all threads can't be noted"
+        case PinAgain():
+            return ("repin",), "threads that were pinned can't be pinned again"
 
-    @property
-    def name(self) -> str:
-        """As people write it after --on."""
-        ...
+
+def _lines(answer: bytes) -> tuple[str, ...]:
+    return tuple(answer.decode(errors="replace").splitlines())
+
+
+def _error(what: str, error: Exception) -> SettingError:
+    if isinstance(error, PermissionError):
+        return SettingError(f"{what}: not permitted to this user", "Run it as root.")
+    words = error.strerror if isinstance(error, OSError) else str(error)
+    return SettingError(f"{what}: {words}", getattr(error, "advice", ""))
+
+
+class Target(ABC):
+    """A machine under test, on which probe, loads and keeper are started as programs.
+
+    Attributes:
+        name: as people write it after --on.
+        companions: other machines that take part in what is measured on this one.
+    """
+
+    name: str
+
+    def __init__(self, root: str | None = None) -> None:
+        """Files and settings are those below `root`, for trials on a copied tree; None: the machine's."""
+        self._root = root
+        self._standing: Keeper | None = None
+        self.companions = Companions()
+
+    @abstractmethod
+    def start(self, arguments: Sequence[str], placement: Placement) -> Program:
+        """Start the probe with these arguments.
+
+        Raises:
+            MeasuringError: the connection was lost.
+        """
+
+    @abstractmethod
+    def start_keeper(self, arguments: Sequence[str]) -> Program:
+        """Start the probe's keeper with these options."""
+
+    @abstractmethod
+    def files(self) -> Files:
+        """The machine's files."""
+
+    @abstractmethod
+    def address_here(self) -> str | None:
+        """The address at which the machine under test reaches this one; None: that can't be told."""
+
+    @abstractmethod
+    def address_there(self) -> str | None:
+        """The address at which this machine reaches the one under test; None: that can't be told."""
 
     def virtual(self) -> Virtual | None:
         """What virtual machine of the lab's own it is; None: it is none, and its time is that of hardware."""
-        ...
+        return None
 
     def renew(self) -> None:
         """What follows is to be as on a machine that has just been booted.
@@ -204,31 +256,18 @@ class Target(Protocol):
         So the result of a cell on a virtual machine never depends on what was asked there before. All that
         was started there is gone then. A machine that is not the lab's own stays as it is.
         """
-        ...
+        return
 
     def now_s(self) -> float:
         """The machine's time, in seconds since some instant."""
-        ...
+        return time.monotonic()
 
     def sleep(self, seconds: float) -> None:
         """Let so much of the machine's time pass."""
-        ...
+        time.sleep(seconds)
 
-    def address_here(self) -> str | None:
-        """The address at which the machine under test reaches this one; None: that can't be told."""
-        ...
-
-    def address_there(self) -> str | None:
-        """The address at which this machine reaches the one under test; None: that can't be told."""
-        ...
-
-    @property
-    def companions(self) -> Companions:
-        """Other machines that take part in what is measured on this one."""
-        ...
-
-    def provide(self, transport: str) -> None:
-        """See that the program of this transport of middleware lies beside the probe.
+    def provide(self, transport: str) -> None:  # noqa: ARG002
+        """See that the program of this transport of middleware lies beside the probe; here it always does.
 
         One that nobody built does not; the probe itself says what to do then.
 
@@ -236,7 +275,11 @@ class Target(Protocol):
             UsageError: it can't be had there.
             MeasuringError: the connection was lost, or it can't be written there.
         """
-        ...
+        return
+
+    def forget_files(self) -> None:
+        """Settings have changed: what was read ahead is old. Nothing to do where nothing is."""
+        return
 
     def ask(self, arguments: Sequence[str], patience_s: float = 30.0) -> Answer:
         """Run a short command of the probe to its end, with nothing on its standard input.
@@ -244,11 +287,13 @@ class Target(Protocol):
         Raises:
             MeasuringError: it did not end in time (then it is ended), or the connection was lost.
         """
-        ...
+        program = self.start(arguments, ANYWHERE)
+        program.close_input()
+        return ask(program, " ".join(arguments), patience_s)
 
     def start_probe(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningProbe:
         """Start `tauto-probe` with these arguments; its stream goes to standard output."""
-        ...
+        return RunningProbe(self.start([*arguments, "--out", "-"], placement))
 
     def start_load(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningLoad:
         """Start `tauto-probe load` with these arguments and wait until it says that it runs.
@@ -257,7 +302,7 @@ class Target(Protocol):
             UsageError, NotPermittedError: refused, in the probe's words.
             MeasuringError: it did not start.
         """
-        ...
+        return RunningLoad(self.start(["load", *arguments], placement))
 
     def start_service(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningService:
         """Start `tauto-probe` with these arguments and wait for its first line; it serves until it is ended.
@@ -266,32 +311,65 @@ class Target(Protocol):
             UsageError, NotPermittedError: refused, in the probe's words.
             MeasuringError: it did not start.
         """
-        ...
-
-    def files(self) -> Files:
-        """The machine's files."""
-        ...
+        return RunningService(self.start(arguments, placement))
 
     def in_force(self) -> InForce | None:
-        """The deployment that somebody applied there and that was not put back yet."""
-        ...
+        """The deployment that somebody applied there and that was not put back yet.
+
+        Raises:
+            SettingError: the journal can't be read.
+        """
+        try:
+            content = json.loads(self.keeper().ask("state"))
+        except (OSError, MeasuringError, ValueError) as error:
+            raise _error("the undo journal can't be read", error) from error
+        if content is None:
+            return None
+        return InForce(content["name"], content["since"], content["keeper"], bool(content["left"]))
 
     def change_settings(self, name: str) -> Settings:
-        """Begin to apply the deployment of this name.
+        """Begin to apply the deployment of this name, with a keeper of its own.
 
         Raises:
             SettingError: another one is in force, or the journal can't be written.
         """
-        ...
+        return KeptSettings(name, Keeper(self._start_keeper()), self.forget_files)
 
     def restore(self) -> tuple[str, ...]:
         """Put back what `in_force` names; what could not be put back, in words.
 
         Raises:
-            SettingError: its keeper is still at work.
+            SettingError: its keeper is still at work, or the journal can't be read.
         """
-        ...
+        try:
+            return _lines(self.keeper().ask("restore"))
+        except (OSError, MeasuringError) as error:
+            raise _error("the settings could not be put back", error) from error
+        finally:
+            self.forget_files()
 
     def close(self) -> None:
         """Let go of the machine. What was started there ends, what was changed is put back."""
-        ...
+        standing, self._standing = self._standing, None
+        try:
+            self.companions.close()
+        finally:
+            if standing is not None:
+                standing.close()
+
+    def keeper(self) -> Keeper:
+        """The keeper that reads, for as long as this target is open."""
+        if self._standing is None:
+            self._standing = Keeper(self._start_keeper())
+        return self._standing
+
+    def keeper_options(self) -> list[str]:
+        """TAUTO_JOURNAL names the undo journal on the machine under test."""
+        journal = os.environ.get("TAUTO_JOURNAL")
+        return [
+            *(["--journal", journal] if journal else []),
+            *(["--root", self._root] if self._root else []),
+        ]
+
+    def _start_keeper(self) -> Program:
+        return self.start_keeper(["keep", *self.keeper_options()])

@@ -11,13 +11,12 @@ from tautochrone.base.version import own_version
 from tautochrone.machine.tree import Files
 from tautochrone.target.address import SshAddress
 from tautochrone.target.keeper import FarFiles, Keeper
-from tautochrone.target.machine import MachineWithPrograms
 from tautochrone.target.middleware import find_program_for, program_name
 from tautochrone.target.probes import find_probe_for, how_to_build
-from tautochrone.target.program import Guarded, Program, ask
+from tautochrone.target.program import Answer, Guarded, Program, ask
 from tautochrone.target.ssh.connect import log_in
 from tautochrone.target.ssh.link import Background, Link, RemoteProgram
-from tautochrone.target.target import Answer, Placement
+from tautochrone.target.target import Placement, Target
 
 # Getting the probe onto the machine: a fresh folder, the program, and a shell that removes them at the end.
 #
@@ -282,7 +281,7 @@ def connect(address: SshAddress, root: str | None = None) -> "SshTarget":
         raise
 
 
-class SshTarget(MachineWithPrograms):
+class SshTarget(Target):
     """Probes, loads and keeper as programs over one connection."""
 
     def __init__(

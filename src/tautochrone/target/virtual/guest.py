@@ -18,8 +18,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from tautochrone.base.errors import MeasuringError, TautoError
-from tautochrone.target.program import message_of
-from tautochrone.target.target import Answer
+from tautochrone.target.program import Answer, message_of
 from tautochrone.target.virtual.gate import MOST_REQUEST, Gate, GateClosedError
 
 START, WRITE, CLOSE, SIGNAL, RUN = 1, 2, 3, 4, 5

@@ -22,10 +22,9 @@ from tautochrone.machine.tree import Files
 from tautochrone.target.address import DEFAULT_SHIFT, LabAddress
 from tautochrone.target.keeper import FarFiles, Request
 from tautochrone.target.local import guard_options, placement_environment
-from tautochrone.target.machine import MachineWithPrograms
 from tautochrone.target.middleware import see_static
-from tautochrone.target.program import Guarded, Program
-from tautochrone.target.target import ANYWHERE, Answer, Placement, Virtual
+from tautochrone.target.program import Answer, Guarded, Program
+from tautochrone.target.target import ANYWHERE, Placement, Target, Virtual
 from tautochrone.target.virtual.gate import BOX_BYTES, Gate
 from tautochrone.target.virtual.guest import Guest, GuestProgram, ask
 from tautochrone.target.virtual.image import Image, build_image
@@ -276,7 +275,7 @@ def boot(
     return VirtualTarget(address, virtual_machine(address, kernel, image))
 
 
-class VirtualTarget(MachineWithPrograms):
+class VirtualTarget(Target):
     """Probes, loads and keeper as programs in a guest."""
 
     def __init__(self, address: LabAddress, machine: VirtualMachine) -> None:
