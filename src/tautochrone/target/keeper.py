@@ -5,7 +5,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
 from urllib.parse import quote
 
 from tautochrone.base.errors import MeasuringError
@@ -120,23 +119,16 @@ _FRESH_S = 5.0
 _Key = tuple[str, str]
 
 
-class Reader(Protocol):
-    """A keeper, or who knows the one of the moment."""
-
-    def ask(self, *words: str | bytes) -> bytes: ...
-
-    def ask_all(self, requests: Sequence[Request]) -> list[bytes | OSError]: ...
-
-
 class FarFiles:
     """See `Files`. What was read in advance is used once, and soon: settings may change meanwhile."""
 
     are_of_this_machine = False
 
-    def __init__(self, keeper: Reader, now_s: Callable[[], float] = time.monotonic) -> None:
-        """Read through this keeper.
+    def __init__(self, keeper: Callable[[], Keeper], now_s: Callable[[], float] = time.monotonic) -> None:
+        """Read through a keeper.
 
         Args:
+            keeper: the one of the moment.
             now_s: the time by which what was read in advance grows old.
         """
         self._now_s = now_s
@@ -163,7 +155,7 @@ class FarFiles:
     def prefetch(self, paths: tuple[str, ...]) -> None:
         """Read all of them in the time that one takes."""
         keys = [(verb, path) for path in dict.fromkeys(paths) for verb in ("kind", "read", "names")]
-        answers = self._keeper.ask_all(keys)
+        answers = self._keeper().ask_all(keys)
         now = self._now_s()
         self._ahead |= {key: (now, answer) for key, answer in zip(keys, answers, strict=True)}
 
@@ -181,6 +173,6 @@ class FarFiles:
 
     def _now(self, verb: str, path: str) -> bytes | OSError:
         try:
-            return self._keeper.ask(verb, path)
+            return self._keeper().ask(verb, path)
         except OSError as error:
             return OSError(error.errno or errno.EIO, error.strerror, path)

@@ -1,7 +1,7 @@
 """Deployments, how a machine's CPUs are used: read from TOML, or by name the six of delgado2020, Table 1."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -72,16 +72,7 @@ def as_condition(deployment: Deployment, obtained: tuple[Obtained, ...]) -> dict
         "origin": deployment.origin,
         "measure": deployment.measure,
         "load": deployment.load,
-        "settings": [
-            {
-                "knob": one.knob,
-                "requested": one.requested,
-                "before": one.before,
-                "obtained": one.obtained,
-                "reason": one.reason,
-            }
-            for one in obtained
-        ],
+        "settings": [asdict(one) for one in obtained],
     }
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.machine.cpulist import CPUS, online_cpus
+from tautochrone.machine.facts.cpus import latency_limit_us
 from tautochrone.machine.knob.knob import Advice, Knob, check_word
 from tautochrone.machine.settings import Change, Hold, Write
 from tautochrone.machine.tree import Tree
@@ -17,7 +18,6 @@ _POLL = "idle=poll (x86) leaves polling alone, but every CPU gets hot and never 
 _STATE_FILES = ("latency", "disable", "default_status")
 _NO_LIMIT = "none"
 _DEVICE = "/dev/cpu_dma_latency"
-_NO_LIMIT_US = 2_000_000_000  # PM_QOS_CPU_LATENCY_DEFAULT_VALUE
 _POLICIES = f"{CPUS}/cpufreq"
 
 
@@ -160,11 +160,8 @@ class LatencyLimit(Knob):
 
     def read(self, tree: Tree) -> str | None:
         """The strictest limit that anybody holds."""
-        held = tree.data(_DEVICE) or b""
-        if len(held) != struct.calcsize("<i"):
-            return None
-        limit_us = struct.unpack("<i", held)[0]
-        return _NO_LIMIT if limit_us >= _NO_LIMIT_US else f"{limit_us}us"
+        limit_us = latency_limit_us(tree, _DEVICE)
+        return None if limit_us is None else _NO_LIMIT if limit_us == -1 else f"{limit_us}us"
 
     def check(self, wanted: str) -> None:
         if wanted != _NO_LIMIT:

@@ -11,6 +11,7 @@ from tautochrone.base.version import own_version
 from tautochrone.machine.tree import Files
 from tautochrone.target.address import SshAddress
 from tautochrone.target.keeper import FarFiles, Keeper
+from tautochrone.target.local import guard_options
 from tautochrone.target.middleware import find_program_for, program_name
 from tautochrone.target.probes import find_probe_for, how_to_build
 from tautochrone.target.program import Answer, Guarded, Program, ask
@@ -296,7 +297,7 @@ class SshTarget(Target):
         self._probe = landing.probe
         self._middleware = PushedMiddleware(link, landing.probe, landing.machine, self.name)
         self._standing = Keeper(landing.keeper)
-        self._files = FarFiles(self._standing)
+        self._files = FarFiles(self.keeper)
 
     def address_here(self) -> str | None:
         return self._link.address_here()
@@ -317,8 +318,8 @@ class SshTarget(Target):
 
     def start(self, arguments: Sequence[str], placement: Placement) -> Program:
         """Start the probe under a guard, which ends it when the connection is cut."""
-        joins = [word for file in placement.joins for word in ("--join", file)]
-        command = [self._probe, "guard", *_PATIENCE, *joins, "--", self._probe, *arguments]
+        guard = [*guard_options(placement), *_PATIENCE]
+        command = [self._probe, *guard, "--", self._probe, *arguments]
         if placement.threads_join:
             command = ["env", f"TAUTO_THREADS_JOIN={placement.threads_join}", *command]
         return Guarded(self._start(command))

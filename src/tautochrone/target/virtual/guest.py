@@ -56,14 +56,6 @@ class Emulator(Protocol):
         ...
 
 
-class Listener(Protocol):
-    """One who is told what a program of the guest does; in the guest's thread."""
-
-    def hear(self, kind: int, payload: bytes) -> None:
-        """One event of it."""
-        ...
-
-
 class Guest:
     """A guest that is booting or has booted.
 
@@ -83,7 +75,7 @@ class Guest:
         self._gate: Gate | None = None
         self._machine: Emulator | None = None
         self._asked: deque[bytes] = deque()  # appended to by signal handlers and other threads
-        self._listeners: dict[int, Listener] = {}
+        self._programs: dict[int, GuestProgram] = {}
         self._next = 1
         self._boot_words = ""
         self._lost: Exception | None = None
@@ -116,10 +108,10 @@ class Guest:
         lines = self._boot_words.splitlines()
         return tuple(line.removeprefix(_PROBLEM) for line in lines if line.startswith(_PROBLEM))
 
-    def start(self, words: Sequence[str], environment: Mapping[str, str], listener: Listener) -> int:
+    def start(self, words: Sequence[str], environment: Mapping[str, str], program: "GuestProgram") -> int:
         """Start a program as soon as time runs; its number."""
         number, self._next = self._next, self._next + 1
-        self._listeners[number] = listener
+        self._programs[number] = program
         text = [*words, *(f"{name}={value}" for name, value in environment.items())]
         payload = struct.pack("<I", len(words)) + b"".join(word.encode() + b"\0" for word in text)
         self._ask(START, number, payload)
@@ -260,10 +252,10 @@ class Guest:
         for kind, number, payload in _events(reply):
             if kind == BOOT:
                 self._boot_words = payload.decode(errors="replace")
-            elif number in self._listeners:
-                self._listeners[number].hear(kind, payload)
+            elif number in self._programs:
+                self._programs[number].hear(kind, payload)
                 if kind in (EXIT, REFUSED):
-                    del self._listeners[number]
+                    del self._programs[number]
 
     def _death(self) -> MeasuringError:
         assert self._machine is not None

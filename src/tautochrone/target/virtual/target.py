@@ -20,7 +20,7 @@ from pathlib import Path
 from tautochrone.base.errors import UsageError
 from tautochrone.machine.tree import Files
 from tautochrone.target.address import DEFAULT_SHIFT, LabAddress
-from tautochrone.target.keeper import FarFiles, Request
+from tautochrone.target.keeper import FarFiles
 from tautochrone.target.local import guard_options, placement_environment
 from tautochrone.target.middleware import see_static
 from tautochrone.target.program import Answer, Guarded, Program
@@ -288,7 +288,7 @@ class VirtualTarget(Target):
         self._next: Guest | None = None
         self._was_asked = False
         # The guest's own time decides what is asked of it, or it would depend on how fast the host is.
-        self._files = FarFiles(_PresentKeeper(self), self.now_s)
+        self._files = FarFiles(self.keeper, self.now_s)
 
     def virtual(self) -> Virtual:
         machine = self._machine
@@ -393,16 +393,3 @@ class VirtualTarget(Target):
         self._files.forget()
         if guest is not None:
             guest.close()
-
-
-class _PresentKeeper:
-    """The keeper of the guest that is booted at the moment."""
-
-    def __init__(self, target: VirtualTarget) -> None:
-        self._target = target
-
-    def ask(self, *words: str | bytes) -> bytes:
-        return self._target.keeper().ask(*words)
-
-    def ask_all(self, requests: Sequence[Request]) -> list[bytes | OSError]:
-        return self._target.keeper().ask_all(requests)
