@@ -159,7 +159,7 @@ def over_time(measured: Measured) -> list[str]:
     return [
         micro(f"{label}: {sentence}" if several else sentence)
         for label, found in measured.courses
-        if not found.why_not
+        if not found.histogram
         for sentence in sentences(found)
     ]
 

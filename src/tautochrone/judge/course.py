@@ -61,7 +61,7 @@ class Courses:
         tick_hz: how often the kernel's timer interrupts, if known.
         sources: those that have samples in their order.
         pairs: sources whose large samples were compared; numbers are places in ``sources``.
-        why_not: why nothing could be looked at; empty otherwise.
+        histogram: whether the run kept one, in which nothing can be looked at.
     """
 
     run: str
@@ -70,7 +70,7 @@ class Courses:
     tick_hz: int | None
     sources: tuple[Course, ...]
     pairs: tuple[Association, ...]
-    why_not: str = ""
+    histogram: bool = False
 
 
 def course_of(run: Run, measure: str | None = None, reduced: Sequence[Reduced] | None = None) -> Courses:
@@ -88,8 +88,7 @@ def course_of(run: Run, measure: str | None = None, reduced: Sequence[Reduced] |
     manifest = run.manifest
     name = measure if measure is not None else next(iter(run.measures), "")
     if run.is_histogram:
-        reason = "The run kept a histogram: what happened when is not known, but for each new maximum."
-        return Courses(run.id, name, 0, None, (), (), reason)
+        return Courses(run.id, name, 0, None, (), (), histogram=True)
     parts = [one for one in (reduce_run(run, measure) if reduced is None else reduced) if one.reduction]
     step_ns = max(1, manifest.header.clock.step_ns or 1)
     most = max(1 << 13, _LOOKED_AT // max(1, len(parts)))

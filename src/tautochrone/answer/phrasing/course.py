@@ -14,6 +14,7 @@ from tautochrone.statistics.course.spikes import Apart, Period
 # What is known to come with a certain period: a clue for whoever looks for the cause, and no more.
 
 
+_HISTOGRAM = "The run kept a histogram: what happened when is not known, but for each new maximum."
 _S, _MS = 1_000_000_000, 1_000_000
 _TICKS_HZ = (100, 250, 300, 1000)
 _KNOWN = {
@@ -89,8 +90,8 @@ _Held = tuple[Course, Change]
 
 def sentences(found: Courses) -> list[str]:
     """All of it: changes, periods, sources together, samples apart, and what was not found."""
-    if found.why_not:
-        return [found.why_not]
+    if found.histogram:
+        return [_HISTOGRAM]
     searched = [one for one in found.sources if one.searched]
     if not searched:
         return [_too_few(found.sources)] if found.sources else []
