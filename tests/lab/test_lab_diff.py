@@ -18,7 +18,7 @@ from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.render import page
 from tautochrone.base.errors import UsageError
 from tautochrone.cli.app import app
-from tautochrone.lab_diff import figures
+from tautochrone.lab_diff import charts
 from tautochrone.lab_diff.answer import as_table, document
 from tautochrone.lab_diff.calls import Traced, calls_in, name_of, read_calls, shares, with_stacks
 from tautochrone.lab_diff.differences import MISSING, Loop, compare, loops_of
@@ -244,6 +244,6 @@ def test_calls_that_are_all_short_beside_the_wait_still_make_a_figure(tmp_path: 
     found = findings(tmp_path, 8_000_000)
     assert found.timed is not None
     window = replace(found.timed.window, release_ns=0)  # so that the wait is a thousand times as long
-    figure = figures.calls(Results(replace(found, timed=replace(found.timed, window=window))))
+    figure = charts.calls(Results(replace(found, timed=replace(found.timed, window=window))))
     assert figure is not None
     assert figure.panels[0].chart.specification(PAGE)["height"] > 0

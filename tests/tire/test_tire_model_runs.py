@@ -12,6 +12,7 @@ from report_runs import FACTS, store_run
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.base.errors import UsageError
 from tautochrone.measure.cell import IDLE
+from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 from tautochrone.tire import model_answer as tire_model
@@ -32,7 +33,8 @@ from tire_runs import MS, STEPS, US, real_time
 CLOCK_NS = 24
 ROWS = ("task switch, cpu0", "semaphore shuffle, cpu0", "semaphore shuffle, cpu0 to cpu1")
 AROUND = {"target": "local", "load": "idle"}
-NEW_KERNEL = {**FACTS, "kernel": {"name": "Linux", "release": "9.9"}}
+KNOWN = Facts.from_table(FACTS)
+NEW_KERNEL = Facts.from_table({**FACTS, "kernel": {"name": "Linux", "release": "9.9"}})
 
 
 def mechanism(
@@ -212,9 +214,9 @@ def _wanted() -> NeededMechanism:
 
 
 def test_a_stored_run_stands_for_a_mechanism_only_under_the_same_conditions(store: Store) -> None:
-    assert stored_mechanism(store, _wanted(), FACTS, AROUND) is None
+    assert stored_mechanism(store, _wanted(), KNOWN, AROUND) is None
     run = mechanism(store)
-    found = stored_mechanism(store, _wanted(), FACTS, AROUND)
+    found = stored_mechanism(store, _wanted(), KNOWN, AROUND)
     assert found is not None
     assert found.id == run.id
     for other in (
@@ -222,7 +224,7 @@ def test_a_stored_run_stands_for_a_mechanism_only_under_the_same_conditions(stor
         {**AROUND, "target": "ssh:board"},
         {**AROUND, "deployment": {"name": "MI"}},
     ):
-        assert stored_mechanism(store, _wanted(), FACTS, other) is None
+        assert stored_mechanism(store, _wanted(), KNOWN, other) is None
     assert stored_mechanism(store, _wanted(), NEW_KERNEL, AROUND) is None
     for parameters in ({"policy": "rr"}, {"far_cpu": 3}):
         wrong = mechanism(store, **parameters)
@@ -235,10 +237,10 @@ def test_a_stored_run_stands_for_a_mechanism_only_under_the_same_conditions(stor
 
 def test_the_latest_run_stands_or_the_one_nearest_to_the_tires(store: Store) -> None:
     first, last = mechanism(store), mechanism(store)
-    latest = stored_mechanism(store, _wanted(), FACTS, AROUND)
+    latest = stored_mechanism(store, _wanted(), KNOWN, AROUND)
     assert latest is not None
     assert latest.id == last.id
-    near = stored_mechanism(store, _wanted(), FACTS, AROUND, datetime.fromisoformat(first.manifest.created))
+    near = stored_mechanism(store, _wanted(), KNOWN, AROUND, datetime.fromisoformat(first.manifest.created))
     assert near is not None
     assert near.id == first.id
 

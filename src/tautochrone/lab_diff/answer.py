@@ -71,9 +71,9 @@ def _differences(results: Results) -> Iterator[Block]:
 
 
 def _over_time(results: Results) -> list[Block]:
-    from tautochrone.lab_diff import figures
+    from tautochrone.lab_diff import charts
 
-    return [Drawing(made("Latency of each release", lambda: figures.latencies(results)))]
+    return [Drawing(made("Latency of each release", lambda: charts.latencies(results)))]
 
 
 def _explanation(results: Results) -> list[Block]:
@@ -82,9 +82,9 @@ def _explanation(results: Results) -> list[Block]:
 
 
 def _calls(results: Results) -> list[Block]:
-    from tautochrone.lab_diff import figures
+    from tautochrone.lab_diff import charts
 
-    drawn = figures.calls(results) if results.explanation() else None
+    drawn = charts.calls(results) if results.explanation() else None
     return [] if drawn is None else [Drawing(drawn)]
 
 
@@ -153,16 +153,9 @@ def steps(results: Results) -> TypedTable:
 def waits(results: Results) -> TypedTable | None:
     """The worst release of each run whose stacks were noted; None: there is none."""
     heads = columns(
-        "",
-        "release",
-        "latency",
-        "untraced worst",
-        "interrupts off",
-        "not preempted",
-        "switch and return",
-        "inside",
-        "of task",
-    )
+        "", "release", "latency", "untraced worst", "interrupts off", "not preempted", "switch and return",
+        "inside", "of task",
+    )  # fmt: skip
     rows = tuple(_rows_of_waits(results))
     title = "The worst release, with stacks noted"
     return TypedTable(title, heads, rows, (NOT_THE_RESULT,)) if rows else None
@@ -252,7 +245,7 @@ def as_table(results: Results) -> Json:
     }
 
 
-def _comparison(one: Comparison) -> Json:
+def _comparison(one: Comparison) -> dict[str, object]:
     return {
         "source": one.a.source,
         "releases": one.compared,
@@ -268,7 +261,7 @@ def _comparison(one: Comparison) -> Json:
     }
 
 
-def _window(window: Window | None) -> Json | None:
+def _window(window: Window | None) -> dict[str, object] | None:
     if window is None:
         return None
     return {
@@ -286,7 +279,7 @@ def _window(window: Window | None) -> Json | None:
     }
 
 
-def _call(call: Call, since_ns: int) -> Json:
+def _call(call: Call, since_ns: int) -> dict[str, object]:
     return {
         "function": call.function,
         "task": call.task,

@@ -1,23 +1,56 @@
-"""Two loops over the same releases, and the calls during a wait, each below the one that it was called by."""
+"""The figures: both loops over the same releases, and the calls during the worst wait.
+
+Each call stands below the one that it was called by.
+"""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tautochrone.answer.blocks import Figure, Panel, Place
 from tautochrone.answer.charts.course import band
 from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Rows, Told, fixed, literal
 from tautochrone.answer.charts.scales import Scale, beside, by_run, seconds, time, worded_lines
 from tautochrone.answer.charts.signs import Sign
-from tautochrone.answer.charts.theme import PAPER_TONE, heat_tone, ink_upon
+from tautochrone.answer.charts.theme import PAPER_TONE, heat_tone, ink_upon, series_tone
 from tautochrone.answer.typeset import duration, number
 from tautochrone.lab_diff.calls import Call, shares
 from tautochrone.lab_diff.differences import MISSING, Loop
+from tautochrone.lab_diff.measure import SIDES
+from tautochrone.lab_diff.results import NOT_THE_RESULT, Results
 
+_LATENCIES = (
+    "Each stretch of time shows its least and its largest value; no extreme is left out. Missed releases "
+    "have no value."
+)
+_CALLS = (
+    "From the release to the first time stamp of its thread. Each bar is a call, below the one that it was "
+    "called by; its shade says what share of the wait passed in all calls of this function, without what it "
+    "called."
+)
 _STRETCHES_OF_LOOP = 320
 _HEADROOM_OF_TWO, _FOOTROOM_OF_TWO = 2.2, 2.0
 
 
-def two_loops(loops: Sequence[tuple[str, Loop]], first: int | None) -> Chart:
+def latencies(results: Results) -> Figure:
+    """Of the loop that was served latest, on both machines."""
+    loops = [(results.name(side), results.loop(side)) for side in SIDES]
+    drawn = _two_loops(loops, results.worst.first)
+    key = tuple(Sign(name, dash="", tone=series_tone(at)) for at, (name, _) in enumerate(loops))
+    return Figure("Latency of each release", (Panel(Place("diff-latencies"), "", drawn),), (_LATENCIES,), key)
+
+
+def calls(results: Results) -> Figure | None:
+    """During the worst wait of the slower machine; None: none was timed."""
+    timed = results.found.timed
+    if timed is None or not timed.nested:
+        return None
+    drawn = _calls(timed.nested, timed.window.release_ns, timed.latency_ns)
+    title = f"What the kernel of {results.name(results.slower)} did for {duration(timed.latency_ns)}"
+    return Figure(title, (Panel(Place("diff-calls"), "", drawn),), (_CALLS, NOT_THE_RESULT), _key_of_calls())
+
+
+def _two_loops(loops: Sequence[tuple[str, Loop]], first: int | None) -> Chart:
     """Draw the latencies of loops over seconds since release 0.
 
     Args:
@@ -94,7 +127,7 @@ _SHADES = (0.02, 0.1, 0.3, 0.6)
 """Of the wait, what passed in all calls of a function and in nothing that it called: where a shade begins."""
 
 
-def calls(nested: Sequence[Call], release_ns: int, latency_ns: int) -> Chart:
+def _calls(nested: Sequence[Call], release_ns: int, latency_ns: int) -> Chart:
     """Draw timed calls over the wait of one release, a bar for each.
 
     Args:
@@ -124,7 +157,7 @@ def calls(nested: Sequence[Call], release_ns: int, latency_ns: int) -> Chart:
     return Chart(layers, deepest * _CALL_PX, _describe_calls(nested, latency_ns))
 
 
-def key_of_calls() -> tuple[Sign, ...]:
+def _key_of_calls() -> tuple[Sign, ...]:
     """Return what the shades of calls mean."""
     edges = [f"{share:.0%}".replace("%", " %") for share in _SHADES]
     words = [f"below {edges[0]}", *(f"from {edge}" for edge in edges)]

@@ -22,9 +22,6 @@ from tautochrone.run.store import Store
 from tautochrone.target.open import open_target
 from tautochrone.target.target import ANYWHERE, Target
 
-# Having a guest's kernel trace itself: the scripts for it, and what they print.
-
-
 MEASURING_TASK = "tauto-cyclic"
 """What the probe calls its measuring threads."""
 
@@ -71,34 +68,6 @@ cd {_TRACING} || exit {_NOT_TRACED}
 echo 0 >tracing_on
 cat per_cpu/cpu*/stats trace
 """
-
-
-def trace_stacks(target: Target) -> None:
-    """From now on, note the stack where the measuring thread is made ready and where the CPU goes to it.
-
-    Raises:
-        MeasuringError: the kernel can't, or the guest has died.
-    """
-    _run(target, _BEGIN + _STACKS)
-
-
-def trace_calls(target: Target, functions: Sequence[str]) -> tuple[str, ...]:
-    """From now on, note the calls of these functions, as far as the kernel can, which are returned.
-
-    Raises:
-        MeasuringError: the kernel can't, or the guest has died.
-    """
-    names = " ".join(dict.fromkeys((*functions, *LONG_FUNCTIONS)))
-    return tuple(_run(target, f"FUNCTIONS='{names}'" + _BEGIN + _CALLS).split())
-
-
-def read_trace(target: Target) -> str:
-    """End tracing; what was noted, as the kernel prints it.
-
-    Raises:
-        MeasuringError: the guest has died.
-    """
-    return _run(target, _READ)
 
 
 def _run(target: Target, script: str) -> str:
@@ -176,13 +145,14 @@ class Look:
             target.renew()
             traced: tuple[str, ...] = ()
             if self.functions is None:
-                trace_stacks(target)
-            else:
-                traced = trace_calls(target, self.functions)
+                _run(target, _BEGIN + _STACKS)
+            else:  # as many of these as the kernel can
+                names = " ".join(dict.fromkeys((*self.functions, *LONG_FUNCTIONS)))
+                traced = tuple(_run(target, f"FUNCTIONS='{names}'" + _BEGIN + _CALLS).split())
             run = run_cell(self.cell, Store(Path(folder)), target, self.facts, watch, under)
             if run.manifest.ended == "interrupted":
                 raise KeyboardInterrupt
-            text, loops = read_trace(target), tuple(loops_of(run))
+            text, loops = _run(target, _READ), tuple(loops_of(run))
         if self.functions is None:
             return Looked(run.id, loops=loops, events=read_events(text), lost=lost(text))
         return Looked(run.id, loops=loops, calls=read_calls(text), functions=traced, lost=lost(text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
@@ -74,7 +74,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
     return found
 
 
-def concluded(results: TireResults) -> dict[str, Any]:
+def concluded(results: TireResults) -> dict[str, object]:
     """What is concluded, as JSON has it."""
     return {
         "ratios": [

@@ -390,7 +390,7 @@ def tire_kind(
     sentences: Callable[[TireResults], list[str]],
     tables: Callable[[TireResults], list[Grid]],
     figures: Callable[[TireResults, str], list[Figure]],
-    concluded: Callable[[TireResults], dict[str, Any]],
+    concluded: Callable[[TireResults], dict[str, object]],
     picture: Callable[[TireResults, int], list[str]] = lambda *_: [],
 ) -> GridKind:
     """A kind of grid of tires.
@@ -399,7 +399,7 @@ def tire_kind(
         concluded: what is concluded, as JSON has it, after the cells.
     """
 
-    def as_table(results: TireResults) -> dict[str, Any]:
+    def as_table(results: TireResults) -> dict[str, object]:
         return {
             "solver": results.solver,
             "step_ns": results.step_ns,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
-from typing import Any
 
 from tautochrone.answer.blocks import all_made
 from tautochrone.answer.document import (
@@ -220,7 +219,7 @@ def _late(limit: Limit, trial: LimitTrial) -> tuple[TypedCell, ...]:
     return count(late.number), time(late.parts.dispatch_ns), time(late.parts.step_ns), cause
 
 
-def as_table(results: LimitResults) -> dict[str, Any]:
+def as_table(results: LimitResults) -> dict[str, object]:
     """The same as JSON has it; times in nanoseconds."""
     search = results.search
     return {

@@ -21,7 +21,7 @@ from tautochrone.measure.outlook import Outlook
 from tautochrone.measure.trial import refusal_of
 from tautochrone.measure.trials import Begin, Site, make_trials
 from tautochrone.run.catalogue import Entry, catalogue
-from tautochrone.run.facts import Facts, FactTable
+from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import MEASURING, SEALED
 from tautochrone.run.named import latest_named, one_named
@@ -129,7 +129,7 @@ class LimitFindings:
         return isinstance(self.course.next(), str)
 
 
-def begin(wish: Wish, facts: FactTable, tree: Tree) -> LimitSearch:
+def begin(wish: Wish, facts: Facts, tree: Tree) -> LimitSearch:
     """A new search.
 
     Args:
@@ -141,11 +141,11 @@ def begin(wish: Wish, facts: FactTable, tree: Tree) -> LimitSearch:
         key=wish.key,
         title=wish.title,
         threads=wish.threads,
-        question=replace(wish.question, memory_bytes=_memory_bytes(Facts.from_table(facts), tree)),
+        question=replace(wish.question, memory_bytes=_memory_bytes(facts, tree)),
     )
 
 
-def resumed(wish: Wish, store: Store, facts: FactTable) -> tuple[LimitSearch | None, str | None]:
+def resumed(wish: Wish, store: Store, facts: Facts) -> tuple[LimitSearch | None, str | None]:
     """The search to go on with, and the id of one that can't be: its machine had another kernel.
 
     Raises:
@@ -160,7 +160,7 @@ def resumed(wish: Wish, store: Store, facts: FactTable) -> tuple[LimitSearch | N
             "Wait until it is finished, or stop it.",
         )
     runs = [entry for count in found.threads for entry in found.finished(count)]
-    if runs and not same_system(store.open(runs[0].id).manifest.known, Facts.from_table(facts)):
+    if runs and not same_system(store.open(runs[0].id).manifest.known, facts):
         return None, found.id
     confidence = wish.question.confidence  # nothing that was tried depends on it
     return replace(found, question=replace(found.question, confidence=confidence)), None

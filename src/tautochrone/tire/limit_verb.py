@@ -131,14 +131,15 @@ def _search(
     """Go on with the search that was begun, or begin one, and make what is left of it."""
     from tautochrone.machine.facts import gather
     from tautochrone.machine.tree import Tree
+    from tautochrone.run.facts import Facts
     from tautochrone.tire.limit_search import begin, findings_of, resumed, see_permitted
 
     facts = gather(target.files())
-    search, other = (None, None) if again else resumed(wish, store, facts)
+    search, other = (None, None) if again else resumed(wish, store, Facts.from_table(facts))
     if other is not None:
         typer.echo(f"{other} was measured with another kernel or machine: beginning anew.", err=True)
     if search is None:
-        search = begin(wish, facts, Tree(target.files()))
+        search = begin(wish, Facts.from_table(facts), Tree(target.files()))
     found = findings_of(search, store)
     finished = all(own.finished for own in found)
     if not finished:

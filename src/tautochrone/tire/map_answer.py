@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
@@ -98,7 +98,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
     ]
 
 
-def concluded(results: TireResults) -> dict[str, Any]:
+def concluded(results: TireResults) -> dict[str, object]:
     """What is concluded, as JSON has it."""
     return {
         "confidence": CONFIDENCE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
@@ -324,7 +324,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
     return found
 
 
-def concluded(results: TireResults) -> dict[str, Any]:
+def concluded(results: TireResults) -> dict[str, object]:
     """Fits, refusals, constants where it holds, and every point, as JSON has it."""
     model = results.model
     if model is None:

@@ -1,10 +1,9 @@
 """The model of the step against what was measured, over the masses."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Rows, Told
+from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, Told
 from tautochrone.answer.charts.scales import (
     colors,
     colors_of,
@@ -92,8 +91,8 @@ def model_times_together(rows: Sequence[ModelRow], *, threads: Sequence[int]) ->
 def _times(
     rows: Sequence[ModelRow],
     within: Sequence[ModelRow],
-    line: Mapping[str, Any],
-    point: Mapping[str, Any],
+    line: Row,
+    point: Row,
 ) -> list[Layer]:
     y = time(
         [value for row in within for value in (row.measured_ns, row.predicted.step_ns)],
@@ -157,7 +156,7 @@ def _model_masses(rows: Sequence[ModelRow]) -> Channel:
     return masses_scale(low, high, by_factors=True, values=ticks, grid=True).of("nodes")
 
 
-def _step(row: ModelRow) -> dict[str, Any]:
+def _step(row: ModelRow) -> Row:
     return {
         "nodes": row.nodes,
         "team": str(row.threads),

@@ -284,7 +284,7 @@ def gather_model(runs: Sequence[Run], policies: Sequence[str], solver: str, cpus
     found: list[Run] = []
     lacking: list[str] = []
     for wanted in needed_mechanisms(policies, solver, cpus):
-        run = stored_mechanism(store, wanted, first.facts, first.conditions, near)
+        run = stored_mechanism(store, wanted, first.known, first.conditions, near)
         if run is None:
             lacking.append(f"{wanted.experiment}, policy {wanted.options['policy']}")
         else:

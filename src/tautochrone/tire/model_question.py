@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.base.units import format_rate, parse_period_ns
@@ -17,7 +16,7 @@ from tautochrone.measure.campaign.campaign import FINISHED, same_system
 from tautochrone.measure.cell import Cell, Load
 from tautochrone.run.catalogue import Entry, catalogue
 from tautochrone.run.conditions import LOCAL, RunConditions
-from tautochrone.run.facts import Facts, FactTable
+from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import SEALED
 from tautochrone.run.store import Store
@@ -46,7 +45,7 @@ class NeededMechanism:
 
     experiment: str
     options: Options
-    known: Mapping[str, Any]
+    known: Mapping[str, object]
 
     def is_served_by(self, run: Run) -> bool:
         """Whether a stored run says what this one would."""
@@ -153,7 +152,7 @@ def _on(mechanism: NeededMechanism, cpus: tuple[int, ...]) -> NeededMechanism:
 def stored_mechanism(
     store: Store,
     wanted: NeededMechanism,
-    facts: FactTable,
+    facts: Facts,
     conditions: RunConditions,
     near: datetime | None = None,
 ) -> Run | None:
@@ -177,7 +176,7 @@ def stored_mechanism(
             run = store.open(entry.id)
         except TautoError:  # damaged, or still being measured
             continue
-        if wanted.is_served_by(run) and same_system(run.manifest.known, Facts.from_table(facts)):
+        if wanted.is_served_by(run) and same_system(run.manifest.known, facts):
             return run
     return None
 

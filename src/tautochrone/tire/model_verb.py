@@ -12,7 +12,6 @@ from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import open_store
 from tautochrone.command.verbs import OF_GRID, Typed, quick, verb_of
 from tautochrone.run.conditions import HeldDeployment, RunConditions
-from tautochrone.run.facts import FactTable
 from tautochrone.tire.grid_question import LOCKING, parse_nodes
 from tautochrone.tire.model_question import (
     DURATION,
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 
     from tautochrone.base.options import Options
     from tautochrone.measure.cell import Cell
-    from tautochrone.run.store import Store
     from tautochrone.tire.model_question import NeededMechanism
 
 
@@ -89,7 +87,8 @@ def _measure_mechanisms(needed: Sequence[NeededMechanism], typed: Typed) -> None
     """
     from tautochrone.command.batch import run_batch
     from tautochrone.machine.facts import gather
-    from tautochrone.tire.model_question import mechanism_cell
+    from tautochrone.run.facts import Facts
+    from tautochrone.tire.model_question import mechanism_cell, stored_mechanism
 
     beside, memory_lock = typed.beside, not typed.options.is_set("no-memory-lock")
     load = beside.chosen_load()
@@ -102,11 +101,10 @@ def _measure_mechanisms(needed: Sequence[NeededMechanism], typed: Typed) -> None
             load=load.name,
             deployment=HeldDeployment(deployment.name) if deployment is not None else None,
         )
-        missing = (
-            list(needed)
-            if typed.again
-            else [one for one in needed if not _is_stored(place, one, facts, around)]
-        )
+        known = Facts.from_table(facts)
+        missing = [
+            one for one in needed if typed.again or stored_mechanism(place, one, known, around) is None
+        ]
         command = ("tauto", *sys.argv[1:])
         cells = [
             replace(mechanism_cell(one, load, command, memory_lock=memory_lock), deployment=deployment)
@@ -124,12 +122,6 @@ def _measure_mechanisms(needed: Sequence[NeededMechanism], typed: Typed) -> None
         raise batch.not_put_back
     if batch.stopped:
         raise typer.Exit(INTERRUPTED)
-
-
-def _is_stored(store: Store, wanted: NeededMechanism, facts: FactTable, around: RunConditions) -> bool:
-    from tautochrone.tire.model_question import stored_mechanism
-
-    return stored_mechanism(store, wanted, facts, around) is not None
 
 
 def _tell(what: str, cells: Sequence[Cell]) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tautochrone.answer.blocks import Figure, Panel, Place
 from tautochrone.answer.charts import responses as charts
 from tautochrone.answer.charts.course import STEPPED, band
-from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Rows, fixed
+from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, fixed
 from tautochrone.answer.charts.lanes import MISSED
 from tautochrone.answer.charts.responses import ResponseLimit, Responses
 from tautochrone.answer.charts.scales import beside, linear, seconds, time, unit_of, worded_lines
@@ -134,7 +134,7 @@ def _course(team: TeamSteps, start_ns: int, *, rank: int) -> Chart:
     return Chart(layers, 190, words)
 
 
-def _longest(since_ns: Integers, values: Integers) -> list[dict[str, Any]]:
+def _longest(since_ns: Integers, values: Integers) -> list[Row]:
     at, _, high = shape.envelope(since_ns, values, _STRETCHES)
     return [
         {

@@ -9,7 +9,8 @@ from tautochrone.base.errors import MeasuringError, TautoError
 from tautochrone.measure.loads.kinds import COMMAND
 from tautochrone.measure.loads.spec import option
 from tautochrone.run.conditions import LoadReport
-from tautochrone.target.target import Placement, RunningLoad, Target
+from tautochrone.target.program import RunningLoad
+from tautochrone.target.target import Placement, Target
 
 _LONG_S = 2.0
 _LOOK_INTERVAL_S = 0.1
