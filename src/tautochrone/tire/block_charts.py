@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 from tautochrone.answer.charts.grammar import Chart, Row, Rows, Zoom, field, fixed, literal, when
 from tautochrone.answer.charts.lanes import BLUE, GREEN, MISSED, RED, segment, segments
@@ -75,15 +76,77 @@ def blocks(window: Window, threads: Sequence[str]) -> Chart:
 
     Args:
         window: its blocks name their thread by its place in ``threads``.
-        threads: the lanes, from top to bottom.
+        threads: the lanes, of height 1, from top to bottom below a strip for what was missed.
     """
-    drawing = _Blocks(window, threads)
-    x, y = drawing.x, drawing.y
+    lane_px = next((px for most, px in _THREAD_PX.items() if len(threads) <= most), _LEAST_PX)
+    strip = _STRIP_PX / lane_px
+    bottom = strip + len(threads)
     shown = shown_first(window)
+    begin, end = shown or (window.begin_ns, window.end_ns)
+    length, unit = unit_of(end - begin, least=2)
+    x = linear(
+        window.begin_ns / length,
+        window.end_ns / length,
+        f"time since the release of step {window.step:,} ({unit})",
+        format=",~r",
+        labelFlush=True,
+        tickCount=8,
+        labelOverlap="greedy",
+        labelSeparation=5,
+    )
+    labels = [name.replace("cpu", "CPU ") for name in threads]
+    y = linear(
+        bottom,
+        0,
+        None,
+        values=[strip + 0.5 + at for at in range(len(labels))],
+        labelExpr=f"{json.dumps(labels)}[round(datum.value - {strip + 0.5})]",
+        labelColor=INK,
+        labelLimit=120,
+        grid=False,
+    )
+
+    def line(start_ns: float, end_ns: float, top: float, low: float) -> Row:
+        return segment(start_ns / length, end_ns / length, top, low)
+
+    def row(block: Block) -> Row:
+        look, base = _LOOKS[block.kind], strip + block.thread + 1
+        return {
+            **line(block.start_ns, block.end_ns, base - look.height * _FILLED, base),
+            "kind": block.kind,
+            "fill": look.opacity,
+            "frame": 1 if look.framed else 0,
+            "thread": threads[block.thread],
+            "what": look.words,
+            "lasts": duration(block.end_ns - block.start_ns),
+            "when": f"{duration(block.start_ns)} to {duration(block.end_ns)}",
+            "step": f"{block.step:,}",
+        }
+
+    bases = [strip + at + 1 for at in range(len(threads))]
+    baselines = [line(window.begin_ns, window.end_ns, base, base) for base in bases]
+    releases = [
+        {
+            **line(due.at_ns, due.at_ns, strip / 2, bottom),
+            "passed_over": due.passed_over,
+            "what": f"release of step {due.step:,}{', passed over' if due.passed_over else ''}",
+            "when": duration(due.at_ns),
+        }
+        for due in window.due
+    ]
+    missed = [
+        {
+            **line(due.at_ns, due.at_ns, strip / 2, strip / 2),
+            "what": f"deadline of step {due.step - 1:,}, missed",
+            "when": duration(due.at_ns),
+        }
+        for due in window.due
+        if due.met is False
+    ]
     tones = {kind: look.tone for kind, look in _LOOKS.items()}
     layers = [
-        segments(drawing.baselines(), x, y).rule(color=LINE, strokeWidth=1),
-        segments([drawing.block(one) for one in window.blocks], x, y).rect(
+        segments(baselines, x, y).rule(color=LINE, strokeWidth=1),
+        segments([row(one) for one in window.blocks], x, y).rect(
             clip=True,
             strokeWidth=1,
             fill=colors("kind", tones),
@@ -92,20 +155,19 @@ def blocks(window: Window, threads: Sequence[str]) -> Chart:
             strokeOpacity=literal("frame", "quantitative"),
             tooltip=["thread", "what", "lasts", "when", "step"],
         ),
-        segments(drawing.releases(), x, y).rule(
+        segments(releases, x, y).rule(
             color=INK,
             clip=True,
             strokeDash=when("datum.passed_over", [2, 3], [1, 0]),
             strokeWidth=fixed(1.4),
             tooltip=["what", "when"],
         ),
-        Rows(drawing.missed(), x=x.of("at"), y=y.of("top")).point(
+        Rows(missed, x=x.of("at"), y=y.of("top")).point(
             size=64, shape=MISS_SHAPE, color=RED, clip=True, tooltip=["what", "when"]
         ),
     ]
-    first = None if shown is None else (shown[0] / drawing.length, shown[1] / drawing.length)
-    zoom = Zoom(ZOOM, layer=1, shown=first)
-    return Chart(layers, drawing.height, _describe_blocks(window, threads), zoom)
+    zoom = Zoom(ZOOM, layer=1, shown=None if shown is None else (shown[0] / length, shown[1] / length))
+    return Chart(layers, _STRIP_PX + lane_px * len(threads), _describe_blocks(window, threads), zoom)
 
 
 def shown_first(window: Window) -> tuple[float, float] | None:
@@ -131,90 +193,6 @@ def _describe_blocks(window: Window, threads: Sequence[str]) -> str:
     if missed:
         said.append(f"{plural(missed, 'deadline')} missed in this window.")
     return " ".join(said)
-
-
-class _Blocks:
-    """Where everything stands: a strip for what was missed, below it one lane of height 1 for each thread."""
-
-    def __init__(self, window: Window, threads: Sequence[str]) -> None:
-        self._window = window
-        self._threads = threads
-        lane_px = next((px for most, px in _THREAD_PX.items() if len(threads) <= most), _LEAST_PX)
-        self._strip = _STRIP_PX / lane_px
-        self.height = _STRIP_PX + lane_px * len(threads)
-        begin, end = shown_first(window) or (window.begin_ns, window.end_ns)
-        self.length, unit = unit_of(end - begin, least=2)
-        self.x = linear(
-            window.begin_ns / self.length,
-            window.end_ns / self.length,
-            f"time since the release of step {window.step:,} ({unit})",
-            format=",~r",
-            labelFlush=True,
-            tickCount=8,
-            labelOverlap="greedy",
-            labelSeparation=5,
-        )
-        labels, first = [name.replace("cpu", "CPU ") for name in threads], self._strip + 0.5
-        self.y = linear(
-            self._strip + len(labels),
-            0,
-            None,
-            values=[first + at for at in range(len(labels))],
-            labelExpr=f"{json.dumps(labels)}[round(datum.value - {first})]",
-            labelColor=INK,
-            labelLimit=120,
-            grid=False,
-        )
-
-    def baselines(self) -> list[Row]:
-        begin_ns, end_ns = self._window.begin_ns, self._window.end_ns
-        bases = [self._base(at) for at in range(len(self._threads))]
-        return [self._line(begin_ns, end_ns, base, base) for base in bases]
-
-    def releases(self) -> list[Row]:
-        bottom = self._strip + len(self._threads)
-        return [
-            {
-                **self._line(due.at_ns, due.at_ns, self._strip / 2, bottom),
-                "passed_over": due.passed_over,
-                "what": f"release of step {due.step:,}" + (", passed over" if due.passed_over else ""),
-                "when": duration(due.at_ns),
-            }
-            for due in self._window.due
-        ]
-
-    def missed(self) -> list[Row]:
-        middle = self._strip / 2
-        return [
-            {
-                **self._line(due.at_ns, due.at_ns, middle, middle),
-                "what": f"deadline of step {due.step - 1:,}, missed",
-                "when": duration(due.at_ns),
-            }
-            for due in self._window.due
-            if due.met is False
-        ]
-
-    def block(self, block: Block) -> Row:
-        look = _LOOKS[block.kind]
-        base = self._base(block.thread)
-        return {
-            **self._line(block.start_ns, block.end_ns, base - look.height * _FILLED, base),
-            "kind": block.kind,
-            "fill": look.opacity,
-            "frame": 1 if look.framed else 0,
-            "thread": self._threads[block.thread],
-            "what": look.words,
-            "lasts": duration(block.end_ns - block.start_ns),
-            "when": f"{duration(block.start_ns)} to {duration(block.end_ns)}",
-            "step": f"{block.step:,}",
-        }
-
-    def _base(self, thread: int) -> float:
-        return self._strip + thread + 1
-
-    def _line(self, start_ns: int, end_ns: int, top: float, bottom: float) -> Row:
-        return segment(start_ns / self.length, end_ns / self.length, top, bottom)
 
 
 # Shares of the time.
@@ -263,20 +241,18 @@ def _values(shares: Shares) -> tuple[float, ...]:
 
 
 def _shares(shares: Shares, name: str) -> list[Row]:
-    rows: list[Row] = []
-    begin = 0.0
-    for part, value, opacity in zip(PARTS, _values(shares), _OPACITIES, strict=True):
-        rows.append(
-            {
-                "thread": name,
-                "part": part,
-                "fill": opacity,
-                "from": round(begin, 6),
-                "to": round(begin + value, 6),
-                "middle": round(begin + value / 2, 6),
-                "share": value,
-                "words": f"{value * 100:.3g} %",
-            }
-        )
-        begin += value
-    return rows
+    values = _values(shares)
+    ends = list(accumulate(values, initial=0.0))
+    return [
+        {
+            "thread": name,
+            "part": part,
+            "fill": opacity,
+            "from": round(begin, 6),
+            "to": round(end, 6),
+            "middle": round((begin + end) / 2, 6),
+            "share": value,
+            "words": f"{value * 100:.3g} %",
+        }
+        for part, value, opacity, (begin, end) in zip(PARTS, values, _OPACITIES, pairwise(ends), strict=True)
+    ]

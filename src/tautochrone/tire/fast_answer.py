@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
+from tautochrone.statistics.spread import spread
 from tautochrone.tire.grid_results import FastCell, Field, Ratio, TireResults, ratios, tire_kind
 
 if TYPE_CHECKING:
@@ -39,7 +41,11 @@ def sentences(results: TireResults) -> list[str]:
 
 def tables(results: TireResults) -> list[Grid]:
     """Times over masses, threads and policies; then what threads are worth."""
-    return [_times(results), *_spreads(results), _threads(results)]
+    found = [_by_masses("Computing time in s", results, _seconds)]
+    if _repeated(results):
+        found = [replace(found[0], notes=("Medians of the repetitions.",))]
+        found.append(_by_masses("Over the repetitions in s", results, _span))
+    return [*found, _threads(results)]
 
 
 def figures(results: TireResults, prefix: str) -> list[Figure]:
@@ -148,30 +154,18 @@ def _compared(results: TireResults) -> list[tuple[str, tuple[Ratio, ...]]]:
     return found
 
 
-def _times(results: TireResults) -> Grid:
-    notes = ("Medians of the repetitions.",) if _repeated(results) else ()
-    return _by_masses("Computing time in s", results, _seconds, notes)
-
-
-def _spreads(results: TireResults) -> list[Grid]:
-    return [_by_masses("Over the repetitions in s", results, _span)] if _repeated(results) else []
-
-
-def _by_masses(
-    title: str,
-    results: TireResults,
-    words: Callable[[FastCell | None, int], str],
-    notes: tuple[str, ...] = (),
-) -> Grid:
+def _by_masses(title: str, results: TireResults, words: Callable[[FastCell, int], str]) -> Grid:
     """A row for each number of masses, a column for each number of threads of each field."""
     columns = [(field, threads) for field in results.fields for threads in results.threads]
     cells = {(field.name, cell.threads, cell.nodes): cell for field in results.fields for cell in field.fast}
     decimals = _decimals(results)
-    rows = tuple(
-        (number(nodes), *(words(cells.get((field.name, one, nodes)), decimals) for field, one in columns))
-        for nodes in results.nodes
-    )
-    return Grid(title, ("masses", *_heads(columns)), rows, notes)
+
+    def said(field: Field, threads: int, nodes: int) -> str:
+        cell = cells.get((field.name, threads, nodes))
+        return words(cell, decimals) if cell is not None and cell.trials else _UNKNOWN
+
+    rows = tuple((number(nodes), *(said(*one, nodes) for one in columns)) for nodes in results.nodes)
+    return Grid(title, ("masses", *(field.with_threads(threads) for field, threads in columns)), rows)
 
 
 def _threads(results: TireResults) -> Grid:
@@ -186,7 +180,7 @@ def _threads(results: TireResults) -> Grid:
             first, elapsed_ns = cell.trials[0], max(1.0, _ns(cell))
             rows.append(
                 (
-                    ", ".join(filter(None, [plural(threads, "thread"), field.name])),
+                    field.with_threads(threads),
                     results.thread_names.get(threads, ""),
                     f"{_ns(own[1]) / elapsed_ns:.2f}" if 1 in own else _UNKNOWN,
                     _short(first.simulated_ns / elapsed_ns),
@@ -203,10 +197,6 @@ def _threads(results: TireResults) -> Grid:
     return found if any(row[1] for row in rows) else found.without_column(1)
 
 
-def _heads(columns: Sequence[tuple[Field, int]]) -> tuple[str, ...]:
-    return tuple(", ".join(filter(None, [plural(n, "thread"), field.name])) for field, n in columns)
-
-
 def _repeated(results: TireResults) -> bool:
     return any(len(cell.trials) > 1 for cell in results.cells)
 
@@ -216,15 +206,13 @@ def _ns(cell: FastCell) -> float:
     return elapsed.middle if elapsed is not None else 0.0
 
 
-def _seconds(cell: FastCell | None, decimals: int) -> str:
-    return _UNKNOWN if cell is None or not cell.trials else f"{_ns(cell) / 1e9:,.{decimals}f}"
+def _seconds(cell: FastCell, decimals: int) -> str:
+    return f"{_ns(cell) / 1e9:,.{decimals}f}"
 
 
-def _span(cell: FastCell | None, decimals: int) -> str:
-    elapsed = cell.elapsed if cell is not None else None
-    if elapsed is None:
-        return _UNKNOWN
-    return f"{elapsed.least / 1e9:,.{decimals}f} to {elapsed.largest / 1e9:,.{decimals}f}"
+def _span(cell: FastCell, decimals: int) -> str:
+    found = spread([one.elapsed_ns for one in cell.trials])
+    return f"{found.least / 1e9:,.{decimals}f} to {found.largest / 1e9:,.{decimals}f}"
 
 
 def _decimals(results: TireResults) -> int:

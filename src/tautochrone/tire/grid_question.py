@@ -5,15 +5,13 @@ from dataclasses import dataclass, field, replace
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_rate, parse_duration_ns, parse_period_ns
+from tautochrone.base.words import listed, plural
 from tautochrone.experiments import Value
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.grid import chosen_of, grid_document
 from tautochrone.measure.ranges import ascending, parse_counts, parts, range_of, values
 
-# Numbers of masses and of threads as people write them (`measure/ranges.py`). Masses are multiples of 4.
-
-
-MASSES_UNIT = 4
+MASSES_UNIT = 4  # masses are multiples of it
 MASSES_MOST = 1 << 28
 """What the probe takes at most."""
 
@@ -53,6 +51,11 @@ def parse_threads(text: str, option: str = "--threads") -> tuple[int, ...]:
     if 0 in found:
         raise UsageError(f"{option} {text}: 0 threads compute nothing", "Give 1 or more.")
     return found
+
+
+def teams_of(threads: Sequence[int]) -> str:
+    """``1, 2 and 4 threads``."""
+    return plural(threads[0], "thread") if len(threads) == 1 else f"{listed(list(map(str, threads)))} threads"
 
 
 def _see_multiples(named: Sequence[int], option: str) -> None:

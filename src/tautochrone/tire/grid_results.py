@@ -14,6 +14,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tautochrone.base.units import parse_duration_ns, parse_period_ns
+from tautochrone.base.words import plural
 from tautochrone.campaign.kinds import GridKind, GridRuns
 from tautochrone.experiments.tire_threads import thread_counts
 from tautochrone.judge.tire_run import deadline_misses, miss_bound, real_fast
@@ -253,6 +254,10 @@ class Field:
     def cells(self) -> Sequence[FastCell | MapCell]:
         """Those of either kind."""
         return self.fast or self.map
+
+    def with_threads(self, threads: int) -> str:
+        """What is told of so many threads of it: "2 threads, fifo"."""
+        return ", ".join(filter(None, [plural(threads, "thread"), self.name]))
 
 
 @dataclass(frozen=True)

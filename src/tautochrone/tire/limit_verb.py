@@ -153,6 +153,7 @@ def _introduce(
 ) -> None:
     from tautochrone.base.words import plural
     from tautochrone.measure.campaign.estimate import long_duration
+    from tautochrone.tire.grid_question import teams_of
     from tautochrone.tire.limit_search import usual_s
 
     if finished:
@@ -161,16 +162,10 @@ def _introduce(
         done = sum(len(own.runs) for own in found)
         before = f", {plural(done, 'run')} made before" if done else ""
         words = (
-            f"{upper_first(search.title)}, {_counts(search)}{before}; usually about "
+            f"{upper_first(search.title)}, {teams_of(search.threads)}{before}; usually about "
             f"{long_duration(usual_s(found))}. {search.id}."
         )
     console.print(words, style="dim", soft_wrap=True, highlight=False)
-
-
-def _counts(search: LimitSearch) -> str:
-    *others, last = map(str, search.threads)
-    team = "thread" if search.threads == (1,) else "threads"
-    return f"{', '.join(others)} and {last} {team}" if others else f"{last} {team}"
 
 
 def _measure(

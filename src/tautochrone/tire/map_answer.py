@@ -196,7 +196,7 @@ def _row(one: Boundary, field: Field, results: TireResults) -> tuple[str, ...]:
     reliable, first, met = one.reliable, one.first_miss, one.met
     missed = f"{number(first.missed)} of {number(_worst_due(first))}" if first is not None else _UNKNOWN
     return (
-        ", ".join(filter(None, [plural(one.threads, "thread"), field.name])),
+        field.with_threads(one.threads),
         results.thread_names.get(one.threads, ""),
         number(reliable.nodes) if reliable is not None else _NONE,
         number(reliable.due) if reliable is not None else _UNKNOWN,

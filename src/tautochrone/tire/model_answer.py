@@ -11,20 +11,12 @@ from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_us
 from tautochrone.base.words import plural, upper_first
 from tautochrone.statistics.regression import Estimate
+from tautochrone.tire.grid_question import teams_of
 from tautochrone.tire.grid_results import tire_kind
 from tautochrone.tire.model_fit import TOLERANCE, ModelFit
 from tautochrone.tire.model_judge import Attempt, ModelResults, ModelStudy, Variant
 from tautochrone.tire.model_measured import MechanismLatency
-from tautochrone.tire.model_words import (
-    Row,
-    criteria,
-    fit_shown,
-    fitted_share,
-    headline,
-    rows,
-    sentences_of,
-    teams_of,
-)
+from tautochrone.tire.model_words import Row, criteria, fit_shown, fitted_share, headline, rows, sentences_of
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure

@@ -7,6 +7,7 @@ from typing import Literal
 
 from tautochrone.base.words import listed, plural
 from tautochrone.statistics.regression import Estimate
+from tautochrone.tire.grid_question import teams_of
 from tautochrone.tire.model_fit import (
     MATERIAL,
     SIGNIFICANCE,
@@ -133,11 +134,6 @@ def sentences_of(study: ModelStudy) -> list[str]:
     if study.together is not None:
         said.append(_together(study.policy, study.together))
     return [*said, *_locks(study)]
-
-
-def teams_of(threads: Sequence[int]) -> str:
-    """``1, 2 and 4 threads``."""
-    return plural(threads[0], "thread") if len(threads) == 1 else f"{listed([*map(str, threads)])} threads"
 
 
 def _of_study(study: ModelStudy) -> str:

@@ -10,9 +10,10 @@ from tautochrone.papers.quantities.tire_model import studies_of
 from tautochrone.papers.report.figures.study import Study
 from tautochrone.papers.systems import label_of
 from tautochrone.tire import model_charts as charts
+from tautochrone.tire.grid_question import teams_of
 from tautochrone.tire.model_fit import TOLERANCE
 from tautochrone.tire.model_judge import ModelStudy as Model
-from tautochrone.tire.model_words import fit_shown, rows, teams_of
+from tautochrone.tire.model_words import fit_shown, rows
 
 _CAPTION = (
     "Marks are measured, T_s without the meeting; lines are what the equation has for them.",
