@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from tautochrone.base.errors import UsageError
-from tautochrone.check.cells import cells, first_cpu
-from tautochrone.check.question import Asked, Question, question_of
+from tautochrone.check.question import Asked, Question, cells, first_cpu, question_of
 from tautochrone.machine.facts import observe
 from tautochrone.machine.tree import LocalFiles, Tree
 from tautochrone.measure.cell import IDLE

@@ -40,8 +40,8 @@ from tautochrone.run.folder import Run
 from tautochrone.run.records import Header
 from tautochrone.run.store import Store
 from tautochrone.target.middleware import THROUGHPUT
-from tautochrone.trend.metric import parse_metric
 from tautochrone.trend.record import records
+from tautochrone.trend.values import parse_metric
 
 
 @pytest.fixture

@@ -18,8 +18,7 @@ from tautochrone.run.store import Store
 from tautochrone.selection import words
 from tautochrone.selection.candidates import Candidate, draw_up, read, reference_of
 from tautochrone.selection.judge import Selection, select, side_of, turned
-from tautochrone.selection.metric import Metric, parse_metric
-from tautochrone.selection.places import places
+from tautochrone.selection.places import Metric, parse_metric, places
 from tautochrone.selection.tables import tables
 from tautochrone.selection.traits import traits_of
 from tautochrone.statistics.counts import counts_of

@@ -18,8 +18,8 @@ from tautochrone.statistics.quantiles import interval_ranks
 from tautochrone.trend import answer, words
 from tautochrone.trend.answer import sparkline
 from tautochrone.trend.judge import FEWEST, Line, Trend, trend
-from tautochrone.trend.metric import parse_metric
 from tautochrone.trend.record import TRAITS, chosen, measures, records
+from tautochrone.trend.values import parse_metric
 
 KNOWN = ("latency_ns", "response_ns", "period_error_ns")
 

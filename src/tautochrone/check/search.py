@@ -15,8 +15,7 @@ from typing import Literal
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_duration, format_rate
-from tautochrone.check.cells import cell_of
-from tautochrone.check.question import Question
+from tautochrone.check.question import Question, cell_of
 from tautochrone.judge.requirement.judge import Judgement, judge
 from tautochrone.measure import bracketing
 from tautochrone.measure.bracketing import Bracketing

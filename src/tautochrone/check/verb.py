@@ -165,7 +165,7 @@ class _Check:
 
     def answer(self) -> _Found | None:
         """Measure beside each load, and judge; None: it was stopped before anything was measured."""
-        from tautochrone.check.cells import cells
+        from tautochrone.check.question import cells
         from tautochrone.command.batch import run_batch
         from tautochrone.judge.requirement.judge import judge
 
@@ -220,7 +220,7 @@ class _Check:
 
     def _site(self, target: Target) -> _Site:
         """Where it is measured, found out before: facts, permissions, the CPU."""
-        from tautochrone.check.cells import first_cpu
+        from tautochrone.check.question import first_cpu
         from tautochrone.command.introduction import introduce
         from tautochrone.command.permission import find_permission
         from tautochrone.machine.facts import gather

@@ -11,7 +11,7 @@ from tautochrone.notebook.shown import Shown
 from tautochrone.selection import words
 from tautochrone.selection.figures import figures
 from tautochrone.selection.judge import Selected, Selection, select
-from tautochrone.selection.metric import parse_metric
+from tautochrone.selection.places import parse_metric
 from tautochrone.selection.tables import tables
 
 if TYPE_CHECKING:

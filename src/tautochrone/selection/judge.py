@@ -15,8 +15,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.judge.naming import measure_named
 from tautochrone.run.folder import Run
 from tautochrone.selection.candidates import Candidate, Contest, Draft, draw_up, read, reference_of
-from tautochrone.selection.metric import Metric
-from tautochrone.selection.places import Pairs, chosen_metric, places, shown_quantiles
+from tautochrone.selection.places import Metric, Pairs, chosen_metric, places, shown_quantiles
 from tautochrone.statistics.difference.chi_square import ChiSquare, chi_square, selected
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference, pairwise_differences
 from tautochrone.statistics.difference.ranking import Ranking, holm

@@ -1,17 +1,64 @@
-"""Which candidate comes before which: by a quantile, the largest, or the misses."""
+"""By what candidates are ranked, a quantile, the largest or the misses, and which comes before which."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
+from tautochrone.base.errors import UsageError
+from tautochrone.base.units import format_quantile
 from tautochrone.judge.comparison.spread import largest
+from tautochrone.judge.naming import Kind, number_named
 from tautochrone.selection.candidates import Candidate
-from tautochrone.selection.metric import USUAL, Metric
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
 from tautochrone.statistics.difference.ranking import Ranking, rank
 from tautochrone.statistics.quantiles import QUANTILES, samples_needed
+
+_FORMS = "Write 'p99.9', 'median', 'max' or 'misses'; the measure may stand before it: 'latency p99.9'."
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What is least in the best candidate.
+
+    Attributes:
+        kind: a quantile, the largest, or the share of releases without a sample.
+        q: which quantile; None of the others.
+        measure: of which measure, as a person wrote it; empty: of the first one.
+    """
+
+    kind: Kind
+    q: float | None = None
+    measure: str = ""
+
+    @property
+    def name(self) -> str:
+        """For people: ``p99.9``."""
+        if self.q is None:
+            return self.kind
+        return "median" if self.q == 0.5 else format_quantile(self.q)
+
+
+USUAL = Metric("quantile", 0.999)
+
+
+def parse_metric(text: str) -> Metric:
+    """Read ``latency p99.9``, ``median``, ``max``, ``misses``.
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    words = text.lower().split()
+    if not 1 <= len(words) <= 2:
+        raise UsageError(f"--metric '{text}' can't be read", _FORMS)
+    measure, what = words[0] if len(words) == 2 else "", words[-1]
+    try:
+        return Metric(*number_named(what), measure)
+    except UsageError as error:
+        raise UsageError(f"--metric '{text}': {error}", _FORMS) from error
+
 
 Pairs = dict[tuple[int, int], tuple[QuantileDifference, ...]]
 """By the positions of two candidates: second less first, of each shown quantile."""

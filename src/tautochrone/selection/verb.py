@@ -69,7 +69,7 @@ def select(
     from tautochrone.base.units import parse_confidence
     from tautochrone.selection import answer
     from tautochrone.selection import judge as selection
-    from tautochrone.selection.metric import parse_metric
+    from tautochrone.selection.places import parse_metric
 
     wanted = parse_metric(metric) if metric is not None else None
     sure = parse_confidence(confidence)

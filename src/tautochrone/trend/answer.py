@@ -31,8 +31,8 @@ from tautochrone.base.words import capital, plural
 from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
 from tautochrone.trend import words
 from tautochrone.trend.judge import Line, Point, Trend
-from tautochrone.trend.metric import Metric
 from tautochrone.trend.record import machine_of
+from tautochrone.trend.values import Metric
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure

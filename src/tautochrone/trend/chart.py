@@ -14,7 +14,7 @@ from tautochrone.trend import words
 
 if TYPE_CHECKING:
     from tautochrone.trend.judge import Line, Point
-    from tautochrone.trend.metric import Metric
+    from tautochrone.trend.values import Metric
 
 _HEIGHT_PX, _LABELS = 220, 6
 _MOST_LETTERED = 12

@@ -9,9 +9,8 @@ import numpy.typing as npt
 from tautochrone.base.errors import DamagedError
 from tautochrone.judge.comparison import conditions
 from tautochrone.judge.comparison.facts import is_same, varies_by_itself
-from tautochrone.trend.metric import Metric
 from tautochrone.trend.record import TRAITS, Record
-from tautochrone.trend.values import Value, value_of
+from tautochrone.trend.values import Metric, Value, value_of
 
 FEWEST = 12
 """Runs that a line needs for a change to be looked for: of fewer, too many orders look like one by chance."""

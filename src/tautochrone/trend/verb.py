@@ -56,8 +56,8 @@ def trend(
     from tautochrone.answer.render.terminal import show
     from tautochrone.trend import answer
     from tautochrone.trend.judge import trend as trend_of
-    from tautochrone.trend.metric import choices, parse_metric
     from tautochrone.trend.record import chosen, measures, records
+    from tautochrone.trend.values import choices, parse_metric
 
     traits = _traits(by)
     if last is not None and last < 1:

@@ -6,8 +6,7 @@ from tautochrone.base.units import format_duration
 from tautochrone.base.words import capital
 from tautochrone.statistics.quantiles import CONFIDENCE, samples_needed
 from tautochrone.trend.judge import ALPHA, FEWEST, FactChange, Line, Point, Step, Trend
-from tautochrone.trend.metric import Metric
-from tautochrone.trend.values import Value
+from tautochrone.trend.values import Metric, Value
 
 _ALWAYS = ("period_ns",)
 _MOST_FACTS, _MOST_TOLD, _LONGEST = 3, 6, 60

@@ -31,7 +31,7 @@ from tautochrone.run.conditions import whole_name
 from tautochrone.run.folder import Run
 from tautochrone.selection import words
 from tautochrone.selection.judge import Selection, select
-from tautochrone.selection.metric import parse_metric
+from tautochrone.selection.places import parse_metric
 from tautochrone.statistics.means import degrees_of_freedom
 from tautochrone.statistics.quantiles import CONFIDENCE
 
