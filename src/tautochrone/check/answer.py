@@ -29,7 +29,6 @@ from tautochrone.answer.phrasing import requirement as required
 from tautochrone.answer.views import virtual
 from tautochrone.answer.views.conditions import sentence
 from tautochrone.base.faults import Later
-from tautochrone.base.reading import Json
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.check.results import MOST, Results
 from tautochrone.check.search import CONFIRM, Search, Trial
@@ -186,7 +185,7 @@ def _warnings(results: Results) -> Iterator[Block]:
         yield Notices(tuple(found))
 
 
-def as_table(results: Results) -> Json:
+def as_table(results: Results) -> dict[str, object]:
     """What programs read; times in nanoseconds unless the name says otherwise."""
     judgement, search = results.judgement, results.search
     return {

@@ -23,6 +23,7 @@ from tautochrone.experiments.taskset_options import of_task_set
 from tautochrone.judge.requirement.of_share import length_to_show
 from tautochrone.judge.verdict import FEWEST_CYCLES
 from tautochrone.machine.cpulist import named_cpus, parse_cpu_list
+from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.facts import Facts
 from tautochrone.machine.tree import Tree
 from tautochrone.measure.cautions import REAL_TIME

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,11 +17,10 @@ from tautochrone.command.options import JsonOption, OpenReportOption, ReportOpti
 from tautochrone.command.told import (
     JunitOption,
     MarkdownOption,
-    open_in_browser,
     see_that_it_can_be_written,
     see_told,
     tell,
-    tell_json,
+    tell_document,
     tell_report,
 )
 from tautochrone.run.facts import FactTable
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 
     from tautochrone.check.question import Question
     from tautochrone.check.results import Results
-    from tautochrone.check.search import Search
+    from tautochrone.check.search import Kind, Search
     from tautochrone.judge.requirement.judge import Judgement
     from tautochrone.machine.audit.finding import Finding
     from tautochrone.machine.deployment import Deployment
@@ -47,13 +45,6 @@ if TYPE_CHECKING:
     _Found = tuple[Results, Sequence[Finding], NotPutBackError | None]
 
 _SECONDS, _FEWEST_S, _MOST_S = 60.0, 5.0, 86_400.0
-
-
-class Kind(StrEnum):
-    """What is searched for."""
-
-    rate = "rate"
-    work = "work"
 
 
 def check(
@@ -128,14 +119,7 @@ def check(
     see_told(junit, markdown)
     see_that_it_can_be_written(out)
     place = open_store(store)
-    console = make_console()
-    check = _Check(
-        question,
-        loads,
-        Beside(None, on, deployment),
-        place,
-        make_console(stderr=True) if as_json else console,
-    )
+    check = _Check(question, loads, Beside(None, on, deployment), place, make_console(stderr=as_json))
     if kind is None:
         found = check.answer()
     else:
@@ -144,12 +128,11 @@ def check(
     if found is None:
         raise typer.Exit(INTERRUPTED)
     results, findings, not_put_back = found
-    path = _tell(console, check, results, findings, as_json=as_json, out=out)
+    path = _tell(place, results, findings, as_json=as_json, out=out)
+    tell_report(path, as_json=as_json, open_it=open_it and not results.stopped)
     tell(results.outcome(), junit, markdown)
     if not_put_back is not None:
         raise not_put_back
-    if open_it and not results.stopped:
-        open_in_browser(path.resolve().as_uri())
     raise typer.Exit(INTERRUPTED if results.stopped else results.outcome().exit_code)
 
 
@@ -198,7 +181,7 @@ class _Check:
         with self.beside.target() as target:
             site = self._site(target)
             not_put_back: NotPutBackError | None = None
-            search = search_of(kind.value, site.question, seconds, duration_given=duration_given)
+            search = search_of(kind, site.question, seconds, duration_given=duration_given)
             try:
                 with (
                     conditions_of(site.deployment, target, site.facts) as under,
@@ -310,15 +293,13 @@ def _command() -> tuple[str, ...]:
 
 def _kind(search: str | None) -> Kind | None:
     """What is searched for; None: nothing."""
-    if search is None:
-        return None
-    try:
-        return Kind(search)
-    except ValueError as error:
+    kinds: dict[str | None, Kind | None] = {None: None, "rate": "rate", "work": "work"}
+    if search not in kinds:
         raise UsageError(
             f"--search {search}: what is searched for is a rate or work",
             "Say --search rate or --search work.",
-        ) from error
+        )
+    return kinds[search]
 
 
 def _loads(specs: Sequence[str] | None) -> list[Load]:
@@ -339,7 +320,7 @@ def _see_that_they_fit(
         return
     if len(loads) > 1:
         raise UsageError("a search is about one load", "Make one search for each.")
-    if search is Kind.work and question.work_ns is None:
+    if search == "work" and question.work_ns is None:
         raise UsageError("--search work: there is no work to begin with", "Give it some: --work 100us.")
     if seconds is not None and not _FEWEST_S <= seconds <= _MOST_S:
         raise UsageError(
@@ -357,24 +338,14 @@ def _course(run: Run | None) -> tuple[str, ...]:
 
 
 def _tell(
-    console: Console,
-    check: _Check,
-    results: Results,
-    findings: Sequence[Finding],
-    *,
-    as_json: bool,
-    out: Path | None,
+    store: Store, results: Results, findings: Sequence[Finding], *, as_json: bool, out: Path | None
 ) -> Path:
     """The answer in the terminal, or as JSON, and as a page."""
-    from tautochrone.answer.render.terminal import show
+    from tautochrone.answer.console import make_console
     from tautochrone.check import answer
 
-    if as_json:
-        tell_json(lambda: answer.as_table(results))
-    else:
-        console.print()
-        show(console, answer.document(results))
+    if not as_json:
+        make_console().print()
+    tell_document(answer.document(results), lambda: answer.as_table(results), as_json=as_json)
     instant = results.runs[0].manifest.id.partition("-")[0]
-    path = answer.write_page(results, findings, out=out or check.store.path / f"report-{instant}.html")
-    tell_report(path, as_json=as_json)
-    return path
+    return answer.write_page(results, findings, out=out or store.path / f"report-{instant}.html")

@@ -1,4 +1,4 @@
-"""What is told beside the answer in the terminal: JSON, the report, and files for programs that test."""
+"""Telling an answer: to people, and to programs that build and test, with the options for these."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tautochrone.base.faults import attempt
 
 if TYPE_CHECKING:
     from tautochrone.answer.ci.outcome import Outcome
+    from tautochrone.answer.document import Document
 
 JunitOption = Annotated[
     Path | None,
@@ -71,6 +72,17 @@ def tell_json(make: Callable[[], object]) -> None:
     )
     if text:
         typer.echo(text)
+
+
+def tell_document(document: Document, as_table: Callable[[], object], *, as_json: bool) -> None:
+    """Show an answer in the terminal, or as JSON."""
+    if as_json:
+        tell_json(as_table)
+        return
+    from tautochrone.answer.console import make_console
+    from tautochrone.answer.render.terminal import show
+
+    show(make_console(), document)
 
 
 def tell_report(path: Path, *, as_json: bool = False, open_it: bool = False) -> None:

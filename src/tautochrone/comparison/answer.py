@@ -18,7 +18,6 @@ from tautochrone.answer.document import (
 )
 from tautochrone.answer.phrasing import comparison as words
 from tautochrone.base.faults import Later
-from tautochrone.base.reading import Json
 from tautochrone.base.words import plural
 from tautochrone.comparison import tables
 from tautochrone.judge.comparison.compare import Comparison, Pair
@@ -122,7 +121,7 @@ def _placed(comparison: Comparison) -> list[tuple[Manifest, str, str]]:
     return list(found.values())
 
 
-def as_table(comparison: Comparison, lacking: Sequence[str] = ()) -> Json:
+def as_table(comparison: Comparison, lacking: Sequence[str] = ()) -> dict[str, object]:
     """What programs read; times in nanoseconds, shares as fractions."""
     cells = bool(comparison.pairs[0].cell)
     return {
@@ -148,7 +147,7 @@ def as_table(comparison: Comparison, lacking: Sequence[str] = ()) -> Json:
     }
 
 
-def _change(one: Change) -> Json:
+def _change(one: Change) -> dict[str, object]:
     return {
         "fact": one.name,
         "of": one.aspect,
@@ -157,7 +156,7 @@ def _change(one: Change) -> Json:
     }
 
 
-def _pair(pair: Pair) -> Json:
+def _pair(pair: Pair) -> dict[str, object]:
     return {
         "cell": pair.cell or None,
         "first": pair.first.name,
@@ -182,7 +181,7 @@ def _pair(pair: Pair) -> Json:
     }
 
 
-def _part(part: Part) -> Json:
+def _part(part: Part) -> dict[str, object]:
     return {
         "source": part.source,
         "samples": list(part.samples),
@@ -194,7 +193,7 @@ def _part(part: Part) -> Json:
     }
 
 
-def _metric(one: Metric) -> Json:
+def _metric(one: Metric) -> dict[str, object]:
     return {
         "name": one.name,
         "first": one.first,
@@ -213,7 +212,7 @@ def _metric(one: Metric) -> Json:
     }
 
 
-def _gate(one: Judged) -> Json:
+def _gate(one: Judged) -> dict[str, object]:
     return {
         "gate": one.gate.text,
         "side": one.side,

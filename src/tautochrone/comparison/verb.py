@@ -16,7 +16,7 @@ from tautochrone.command.told import (
     see_that_it_can_be_written,
     see_told,
     tell,
-    tell_json,
+    tell_document,
     tell_report,
 )
 
@@ -80,6 +80,7 @@ def compare(
     the sides can't be compared, or (--strict) a gate can't be shown either way.
     """
     from tautochrone.base.units import parse_confidence
+    from tautochrone.comparison import answer
     from tautochrone.comparison.sides import resolve
     from tautochrone.judge.comparison.gate import parse
 
@@ -94,14 +95,17 @@ def compare(
     place = open_store(store)
     asked = _Asked(gates, sure, measure, tuple(source or ()), history=not no_history)
     comparison, lacking = _compare(place, resolve(place, side), asked)
-    _show(comparison, lacking, as_json=as_json)
+    shown = answer.document(comparison, lacking, ("tauto", *sys.argv[1:]))
+    tell_document(shown, lambda: answer.as_table(comparison, lacking), as_json=as_json)
     if out is not None or open_it:
-        _write(comparison, lacking, out, as_json=as_json, open_it=open_it)
-    if gates:
-        from tautochrone.comparison.answer import exit_code, outcome
+        from tautochrone.answer.render import page
 
-        tell(outcome(comparison, strict=strict), junit, markdown)
-        if code := exit_code(comparison, strict=strict):
+        ids = [side.runs[0].id for side in comparison.sides[:2]]
+        path = out if out is not None else Path(f"compare-{'-'.join(ids)}.html")
+        tell_report(page.write(shown, path), as_json=as_json, open_it=open_it)
+    if gates:
+        tell(answer.outcome(comparison, strict=strict), junit, markdown)
+        if code := answer.exit_code(comparison, strict=strict):
             raise typer.Exit(code)
 
 
@@ -169,28 +173,3 @@ def _compare(place: Store, named: Sequence[Named], asked: _Asked) -> tuple[Compa
         sources=asked.sources,
     )
     return found, lacking
-
-
-def _show(comparison: Comparison, lacking: Sequence[str], *, as_json: bool) -> None:
-    if as_json:
-        from tautochrone.comparison.answer import as_table
-
-        tell_json(lambda: as_table(comparison, lacking))
-        return
-    from tautochrone.answer.console import make_console
-    from tautochrone.answer.render.terminal import show
-    from tautochrone.comparison.answer import document
-
-    show(make_console(), document(comparison, lacking))
-
-
-def _write(
-    comparison: Comparison, lacking: Sequence[str], out: Path | None, *, as_json: bool, open_it: bool
-) -> None:
-    from tautochrone.answer.render import page
-    from tautochrone.comparison.answer import document
-
-    ids = [side.runs[0].id for side in comparison.sides[:2]]
-    path = out if out is not None else Path(f"compare-{'-'.join(ids)}.html")
-    page.write(document(comparison, lacking, ("tauto", *sys.argv[1:])), path)
-    tell_report(path, as_json=as_json, open_it=open_it)

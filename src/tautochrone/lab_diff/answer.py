@@ -21,7 +21,6 @@ from tautochrone.answer.document import (
 )
 from tautochrone.answer.document import words as cell
 from tautochrone.base.faults import Later
-from tautochrone.base.reading import Json
 from tautochrone.base.units import format_duration
 from tautochrone.lab_diff.calls import Call
 from tautochrone.lab_diff.differences import Comparison
@@ -213,7 +212,7 @@ def functions(results: Results) -> TypedTable | None:
     return TypedTable(title, heads, rows, (note,))
 
 
-def as_table(results: Results) -> Json:
+def as_table(results: Results) -> dict[str, object]:
     """What programs read; times in nanoseconds."""
     found, question = results.found, results.found.question
     name, timed = results.named, results.found.timed

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.command.options import JsonOption, OpenReportOption, ReportOption, StoreOption
-from tautochrone.command.told import see_that_it_can_be_written, tell_json, tell_report
+from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_report
 from tautochrone.measure.outlook import Countdown
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from tautochrone.command.live import Watch
     from tautochrone.lab_diff.measure import Findings
     from tautochrone.lab_diff.question import Question
@@ -58,7 +56,6 @@ def verb(
     again while their kernels trace themselves, and the worst release of the slower one gets a name: the
     function that held it up, and who called it. A kernel that is not there yet: `tauto lab fetch`.
     """
-    from tautochrone.answer.console import make_console
     from tautochrone.command.options import open_store
     from tautochrone.lab_diff.question import question_of
     from tautochrone.measure.loads.spec import parse_load
@@ -75,8 +72,7 @@ def verb(
     )
     see_that_it_can_be_written(out)
     place = open_store(store)
-    path = _report(_measure(question, place, jobs), place, make_console(), as_json=as_json, out=out)
-    tell_report(path, as_json=as_json, open_it=open_it)
+    _report(_measure(question, place, jobs), place, as_json=as_json, out=out, open_it=open_it)
 
 
 def _measure(question: Question, store: Store, jobs: int | None) -> Findings:
@@ -120,18 +116,17 @@ class _Outlook(Countdown):
         return max(0, self._begun - 1) * self._share_of_each
 
 
-def _report(found: Findings, store: Store, console: Console, *, as_json: bool, out: Path | None) -> Path:
+def _report(found: Findings, store: Store, *, as_json: bool, out: Path | None, open_it: bool) -> None:
+    from tautochrone.answer.console import make_console
     from tautochrone.answer.render import page
-    from tautochrone.answer.render.terminal import show
     from tautochrone.lab_diff import answer
     from tautochrone.lab_diff.results import Results
 
     results = Results(found)
     shown = answer.document(results)
-    if as_json:
-        tell_json(lambda: answer.as_table(results))
-    else:
-        console.print()
-        show(console, shown)
-    ids = [run.id.rpartition("-")[2] for run in found.runs]
-    return page.write(shown, out if out is not None else store.path / f"report-lab-diff-{'-'.join(ids)}.html")
+    if not as_json:
+        make_console().print()
+    tell_document(shown, lambda: answer.as_table(results), as_json=as_json)
+    ids = "-".join(run.id.rpartition("-")[2] for run in found.runs)
+    path = page.write(shown, out if out is not None else store.path / f"report-lab-diff-{ids}.html")
+    tell_report(path, as_json=as_json, open_it=open_it)

@@ -24,7 +24,6 @@ from tautochrone.answer.document import (
 from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.answer.views import conditions
 from tautochrone.base.faults import Later
-from tautochrone.base.reading import Json
 from tautochrone.base.words import plural
 from tautochrone.run.folder import Run
 from tautochrone.selection import tables, words
@@ -139,7 +138,7 @@ def _placed(selected: Selected) -> list[tuple[str, Run]]:
     return list(found.values())
 
 
-def as_table(selected: Selected) -> Json:
+def as_table(selected: Selected) -> dict[str, object]:
     """What programs read; times in nanoseconds."""
     return {
         "schema": _SCHEMA,
@@ -148,7 +147,7 @@ def as_table(selected: Selected) -> Json:
     }
 
 
-def _selection(one: Selection) -> Json:
+def _selection(one: Selection) -> dict[str, object]:
     contest = one.contest
     return {
         "by": contest.by,
@@ -182,7 +181,7 @@ def _selection(one: Selection) -> Json:
     }
 
 
-def _against(selection: Selection, one: Against) -> Json:
+def _against(selection: Selection, one: Against) -> dict[str, object]:
     test, plot = one.chi_square, one.plot
     return {
         "chi_square": {
@@ -213,11 +212,11 @@ def _against(selection: Selection, one: Against) -> Json:
     }
 
 
-def _difference(held: QuantileDifference) -> Json:
+def _difference(held: QuantileDifference) -> dict[str, object]:
     table = asdict(held)
     del table["notes"]
     return {**table, "note": quantile_notes(held.q, held.notes)}
 
 
-def _test(test: TwoSample | None, adjusted: float | None) -> Json | None:
+def _test(test: TwoSample | None, adjusted: float | None) -> dict[str, object] | None:
     return None if test is None else {**asdict(test), "p_adjusted": adjusted}

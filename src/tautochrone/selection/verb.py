@@ -19,7 +19,7 @@ from tautochrone.command.options import (
     open_runs,
     open_store,
 )
-from tautochrone.command.told import see_that_it_can_be_written, tell_json, tell_report
+from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_report
 
 if TYPE_CHECKING:
     from tautochrone.run.folder import Run
@@ -64,8 +64,6 @@ def select(
     Cells that differ in more than one thing (load, period) make a selection for each. A campaign's name
     begins with plan-; plan-latest is the latest one.
     """
-    from tautochrone.answer.console import make_console
-    from tautochrone.answer.render.terminal import show
     from tautochrone.base.units import parse_confidence
     from tautochrone.selection import answer
     from tautochrone.selection import judge as selection
@@ -81,16 +79,12 @@ def select(
         runs, by=by, reference=reference, metric=wanted, measure=measure, per=per, confidence=sure
     )
     shown = answer.document(found, ("tauto", *sys.argv[1:]))
-    if as_json:
-        tell_json(lambda: answer.as_table(found))
-    else:
-        show(make_console(), shown)
+    tell_document(shown, lambda: answer.as_table(found), as_json=as_json)
     if out is not None or open_it:
         from tautochrone.answer.render import page
 
         path = out if out is not None else Path(f"selection-{runs[0].id}.html")
-        page.write(shown, path)
-        tell_report(path, as_json=as_json, open_it=open_it)
+        tell_report(page.write(shown, path), as_json=as_json, open_it=open_it)
 
 
 def runs_named(names: list[str], store: Path | None) -> list[Run]:

@@ -11,7 +11,7 @@ from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
-from tautochrone.statistics.spread import spread
+from tautochrone.statistics.summary import spread
 from tautochrone.tire.grid_results import FastCell, Field, Ratio, TireResults, ratios, tire_kind
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import typer
 from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.base.words import upper_first
 from tautochrone.command.ending import INTERRUPTED
-from tautochrone.command.told import see_that_it_can_be_written, tell_json, tell_report
+from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_report
 from tautochrone.command.verbs import OF_GRID, Typed, quick, verb_of
 from tautochrone.experiments import Given, Option
 from tautochrone.measure.grid import chosen_of
@@ -60,8 +60,7 @@ def _limit(typed: Typed) -> None:
     beside.chosen_load()  # what is wrong with it is told before anything is done
     see_that_it_can_be_written(typed.out)
     place = open_store(typed.store)
-    console = make_console()
-    shown_on = make_console(stderr=True) if typed.as_json else console
+    console = make_console(stderr=typed.as_json)
     team = team_of(beside, given.given("cpus"))
     with beside.target() as target:
         wish = Wish(
@@ -77,9 +76,8 @@ def _limit(typed: Typed) -> None:
             deployment=beside.chosen_deployment(target),
             system=target.name,
         )
-        search, found, goes_on = _search(wish, place, target, shown_on, again=typed.again)
-    if (results := _report(search, found, place, console, as_json=typed.as_json, out=typed.out)) is not None:
-        tell_report(results, as_json=typed.as_json, open_it=typed.open_it and goes_on)
+        search, found, goes_on = _search(wish, place, target, console, again=typed.again)
+    _report(search, found, place, as_json=typed.as_json, out=typed.out, open_it=typed.open_it and goes_on)
     if not goes_on:
         typer.echo(f"Stopped. {_how_to_go_on()}", err=True)
         raise typer.Exit(INTERRUPTED)
@@ -208,22 +206,20 @@ def _report(
     search: LimitSearch,
     found: Sequence[LimitFindings],
     store: Store,
-    console: Console,
     *,
     as_json: bool,
     out: Path | None,
-) -> Path | None:
-    """The answers, and the page; None: there is nothing to report on."""
-    from tautochrone.answer.render import page, terminal
+    open_it: bool,
+) -> None:
+    """The answers, and the page; nothing where there is nothing to report on."""
+    from tautochrone.answer.render import page
     from tautochrone.tire.limit_answer import as_table, document
     from tautochrone.tire.limit_results import results_of
 
     results = results_of(search, found)
     if not results.runs:
-        return None
+        return
     shown = document(results)
-    if as_json:
-        tell_json(lambda: as_table(results))
-    else:
-        terminal.show(console, shown)
-    return page.write(shown, out if out is not None else store.path / f"report-{search.id}.html")
+    tell_document(shown, lambda: as_table(results), as_json=as_json)
+    path = page.write(shown, out if out is not None else store.path / f"report-{search.id}.html")
+    tell_report(path, as_json=as_json, open_it=open_it)

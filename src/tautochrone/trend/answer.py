@@ -26,7 +26,6 @@ from tautochrone.answer.document import (
 )
 from tautochrone.answer.document import words as cell
 from tautochrone.base.faults import Later
-from tautochrone.base.reading import Json
 from tautochrone.base.words import capital, plural
 from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
 from tautochrone.trend import words
@@ -265,7 +264,7 @@ def sparkline(values: Sequence[float], width: int) -> str:
     return "".join(_SPARKS[round((value - low) / (high - low) * steps)] for value in kept)
 
 
-def as_table(trend: Trend) -> Json:
+def as_table(trend: Trend) -> dict[str, object]:
     """What programs read; times in nanoseconds, misses as shares of the releases."""
     return {
         "schema": _SCHEMA,

@@ -11,7 +11,7 @@ import typer
 
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.command.options import JsonOption, StoreOption, open_store
-from tautochrone.command.told import see_that_it_can_be_written, tell_json, tell_report
+from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,8 +52,6 @@ def trend(
     Runs that may be compared stand in one line: same machine, kernel, deployment, load, experiment and
     parameters. --by machine,deployment,load has all kernels in one line, so that an update is seen as a step.
     """
-    from tautochrone.answer.console import make_console
-    from tautochrone.answer.render.terminal import show
     from tautochrone.trend import answer
     from tautochrone.trend.judge import trend as trend_of
     from tautochrone.trend.record import chosen, measures, records
@@ -77,15 +75,11 @@ def trend(
     if not told.lines:
         raise UsageError(*_nothing(found, wanted.text))
     shown = answer.document(told, [one.manifest for one in found])
-    if as_json:
-        tell_json(lambda: answer.as_table(told))
-    else:
-        show(make_console(), shown)
+    tell_document(shown, lambda: answer.as_table(told), as_json=as_json)
     if out is not None:
         from tautochrone.answer.render import page
 
-        page.write(shown, out)
-        tell_report(out, as_json=as_json)
+        tell_report(page.write(shown, out), as_json=as_json)
 
 
 _WHEN = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2})?)?")
