@@ -24,10 +24,10 @@ from tautochrone.judge.requirement.of_share import length_to_show
 from tautochrone.judge.verdict import FEWEST_CYCLES
 from tautochrone.machine.cpulist import named_cpus, parse_cpu_list
 from tautochrone.machine.deployment import Deployment
-from tautochrone.machine.facts import Facts
 from tautochrone.machine.tree import Tree
 from tautochrone.measure.cautions import REAL_TIME
 from tautochrone.measure.cell import Cell, Load
+from tautochrone.run.facts import Facts
 from tautochrone.schedulability.taskset import Task, TaskSet
 
 CONDITION = "check"

@@ -36,7 +36,6 @@ from tautochrone.tire.grid_question import (
 
 if TYPE_CHECKING:
     from tautochrone.command.beside import Beside
-    from tautochrone.experiments.tire_threads import ThreadCount
     from tautochrone.measure.document.document import PlanDocument
     from tautochrone.tire.grid_question import TireGrid
 
@@ -88,16 +87,11 @@ class Team:
 
     Attributes:
         cpus: in the order in which threads take them; None: as the deployment leaves them.
-        counts: the paper's four degrees of parallelism.
+        usual: the paper's four degrees of parallelism.
     """
 
     cpus: str | None
-    counts: tuple[ThreadCount, ...]
-
-    @property
-    def usual(self) -> tuple[int, ...]:
-        """The counts as numbers."""
-        return tuple(one.count for one in self.counts)
+    usual: tuple[int, ...]
 
 
 def team_of(beside: Beside, cpus: str | None = None) -> Team:
@@ -114,12 +108,13 @@ def team_of(beside: Beside, cpus: str | None = None) -> Team:
     from tautochrone.experiments.tire_threads import cpu_order, thread_counts
 
     usable = usable_cpus(beside)
+    listed, named = cpus, usable.cpus
     if cpus is None:
         order = ",".join(map(str, cpu_order(usable.facts, usable.cpus)))
-        counts = thread_counts(usable.facts, usable.cpus)
-        return Team(None if usable.left_open else order, tuple(counts))
-    named = usable.cpus if cpus == "any" else chosen_cpus(cpus, "0-3 or 0,2,1,3, or any")
-    return Team(cpus, tuple(thread_counts(usable.facts, named)))
+        listed = None if usable.left_open else order
+    elif cpus != "any":
+        named = chosen_cpus(cpus, "0-3 or 0,2,1,3, or any")
+    return Team(listed, tuple(one.count for one in thread_counts(usable.facts, named)))
 
 
 def measure_grid(grid: TireGrid, typed: Typed) -> None:
