@@ -92,17 +92,13 @@ def verb(
         _refuse_beside_attach({**given, **others})
         _attach(listen, receive, open_it)
         return
-    options: dict[str, Value] = {**_USUAL, **_only_given(given)}
+    options = {**_USUAL, **{name: value for name, value in given.items() if value is not None}}
     run = _run_and_show(options, title, beside, listen, receive, open_it, store)
     from tautochrone.command.show import show
 
     show(run.manifest.id, as_json=as_json, store=store)
     if run.manifest.ended == "interrupted":
         raise typer.Exit(130)
-
-
-def _only_given(given: Mapping[str, Value | None]) -> dict[str, Value]:
-    return {name: value for name, value in given.items() if value is not None}
 
 
 def _refuse_beside_attach(given: Mapping[str, object]) -> None:
