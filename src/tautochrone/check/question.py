@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options
@@ -44,6 +43,8 @@ _MARGIN = 2.0  # neighbours that are alike count for less
 _SHORTEST_S = 10.0
 _SHORTEST_PERIOD_NS = 10_000
 _NS_PER_S = 1_000_000_000
+_USUAL_PRIORITY = 90
+_FIXED = ("fifo", "rr")
 
 
 @dataclass(frozen=True)
@@ -266,15 +267,6 @@ def _whole(seconds: float) -> int:
     return -int(-seconds * 1000 // 1) * 1_000_000
 
 
-def conditions_of_check(question: Question, **more: Any) -> Json:
-    """What is kept with a run of a check."""
-    return {CONDITION: {**question.as_condition, **more}}
-
-
-_USUAL_PRIORITY = 90
-_FIXED = ("fifo", "rr")
-
-
 def cells(
     question: Question,
     loads: Sequence[Load],
@@ -318,7 +310,7 @@ def cell_of(
         load=load,
         expected_s=prepared.expected_s,
         command=command,
-        conditions={**prepared.conditions, **conditions_of_check(question, **told)},
+        conditions={**prepared.conditions, CONDITION: {**question.as_condition, **told}},
         deployment=deployment,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -93,7 +94,7 @@ def compare(
     see_that_it_can_be_written(out)
     see_told(junit, markdown)
     place = open_store(store)
-    asked = _Asked(gates, sure, measure, tuple(source or ()), history=not no_history)
+    asked = _Asked(gates, sure, measure, tuple(source or ()), not no_history)
     comparison, lacking = _compare(place, resolve(place, side), asked)
     shown = answer.document(comparison, lacking, ("tauto", *sys.argv[1:]))
     tell_document(shown, lambda: answer.as_table(comparison, lacking), as_json=as_json)
@@ -109,23 +110,15 @@ def compare(
             raise typer.Exit(code)
 
 
+@dataclass(frozen=True)
 class _Asked:
     """What is asked of the sides."""
 
-    def __init__(
-        self,
-        gates: Sequence[Gate],
-        confidence: float,
-        measure: str | None,
-        sources: tuple[str, ...],
-        *,
-        history: bool,
-    ) -> None:
-        self.gates = gates
-        self.confidence = confidence
-        self.measure = measure
-        self.sources = sources
-        self.history = history
+    gates: Sequence[Gate]
+    confidence: float
+    measure: str | None
+    sources: tuple[str, ...]
+    history: bool
 
 
 def _compare(place: Store, named: Sequence[Named], asked: _Asked) -> tuple[Comparison, list[str]]:
