@@ -14,10 +14,9 @@ from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.document import read as read_plan
 from tautochrone.papers.claims.ask import ask
 from tautochrone.papers.document import Paper, Query, Table
-from tautochrone.papers.measured import Measurements
+from tautochrone.papers.measured import Absent, Measurements, Value
 from tautochrone.papers.quantity import evaluate, statistic_of
 from tautochrone.papers.read import read
-from tautochrone.papers.value import Absent, Value
 
 US = 1_000
 SYSTEMS = ("Linux 2.4", "Linux 2.6", "RTAI", "LXRT")

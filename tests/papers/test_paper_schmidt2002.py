@@ -18,12 +18,11 @@ from tautochrone.middleware import throughput_judge as throughput
 from tautochrone.middleware.throughput_judge import ThroughputRun
 from tautochrone.papers.claims.ask import ask
 from tautochrone.papers.document import Figure, Paper, Query, Table
-from tautochrone.papers.measured import Measurements
+from tautochrone.papers.measured import Absent, Measurements, Value
 from tautochrone.papers.quantities import middleware
 from tautochrone.papers.quantity import evaluate, statistic_of
 from tautochrone.papers.read import read
 from tautochrone.papers.report.figures import draw_all
-from tautochrone.papers.value import Absent, Value
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 

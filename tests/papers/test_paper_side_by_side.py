@@ -8,11 +8,20 @@ import pytest
 from reproductions import Made, measured
 from tautochrone.papers import conditions
 from tautochrone.papers.document import Paper
-from tautochrone.papers.numbers import factor, grouped, set_apart, shown
+from tautochrone.papers.measured import Absent, Value
 from tautochrone.papers.read import parse, read
-from tautochrone.papers.side_by_side import Laid, Side, describe, lay, levels
+from tautochrone.papers.side_by_side import (
+    Laid,
+    Side,
+    describe,
+    factor,
+    grouped,
+    lay,
+    levels,
+    set_apart,
+    shown,
+)
 from tautochrone.papers.studies import NAMES
-from tautochrone.papers.value import Absent, Value
 
 STUDY = """
 title = "A loop"

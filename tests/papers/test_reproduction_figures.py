@@ -17,7 +17,7 @@ from tautochrone.papers.document import Figure, Mark, Paper, Query
 from tautochrone.papers.read import read
 from tautochrone.papers.report.figures import CHARTS, SETTINGS, Drawn, captions, draw, draw_all, looks
 from tautochrone.papers.report.figures.files import names, width, with_lengths, written
-from tautochrone.papers.report.figures.study import Study, study_of
+from tautochrone.papers.report.figures.looks import Study, study_of
 from tautochrone.papers.studies import NAMES
 
 PAPERS = NAMES

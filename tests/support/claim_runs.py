@@ -16,8 +16,7 @@ from tautochrone.measure.document.expand import Deployed, Point
 from tautochrone.papers.claims.ask import ask
 from tautochrone.papers.claims.evidence import Asked
 from tautochrone.papers.document import Claim, Query
-from tautochrone.papers.measured import Measurements
-from tautochrone.papers.systems import Role, System
+from tautochrone.papers.measured import Measurements, Role, System
 from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store

@@ -11,8 +11,7 @@ import numpy.typing as npt
 import report_runs
 from tautochrone.measure.cell import Load
 from tautochrone.measure.document.expand import Deployed, Point
-from tautochrone.papers.measured import Measurements
-from tautochrone.papers.systems import System, role_of
+from tautochrone.papers.measured import Measurements, System, role_of
 from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store

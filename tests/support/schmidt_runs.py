@@ -10,8 +10,7 @@ import middleware_runs
 from report_runs import store_run
 from tautochrone.measure.document.document import read
 from tautochrone.measure.document.expand import Point, expand, override
-from tautochrone.papers.measured import Measurements
-from tautochrone.papers.systems import System
+from tautochrone.papers.measured import Measurements, System
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from tautochrone.base.words import listed
 from tautochrone.papers.document import Paper
-from tautochrone.papers.measured import Measurements
-from tautochrone.papers.systems import System, kernel_of
+from tautochrone.papers.measured import Measurements, System, kernel_of
 from tautochrone.run.folder import Run
 
 _UNKNOWN = "N/A"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Literal
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_period_ns
@@ -12,8 +13,104 @@ from tautochrone.measure.campaign.campaign import Campaign
 from tautochrone.measure.campaign.reasons import NOT_YET, all_reasons, joined
 from tautochrone.measure.document.expand import Point
 from tautochrone.papers.document import Query
-from tautochrone.papers.systems import System, role_of
+from tautochrone.run.conditions import VirtualMachine
+from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run, read_runs
+
+# A number of ours, or why there is none.
+
+
+@dataclass(frozen=True)
+class Value:
+    """What was measured.
+
+    Attributes:
+        value: in `unit`; of a range its middle.
+        unit: what it is counted in: "ns", "bytes", "1/s", "s"; "" where it has none.
+        samples: that it rests on; 0 where none are counted.
+        repetitions: runs that it rests on.
+        least, largest: of the repetitions; None: there is one, or it can't be told.
+        low, high: a range that is the value; None: it is none.
+        interval: at 95 %, where the number has one of its own (a rate, a share, a border that is known to a
+            step of a grid); None: it has none, or `claims.estimate` makes it from the samples.
+        spread: what is shown in parentheses beside it; None: nothing.
+        beyond: only a bound is known: it is at least this.
+        text: what it says where it is no number: "yes".
+        note: what a reader must know of it.
+    """
+
+    value: float | None
+    unit: str = ""
+    samples: int = 0
+    repetitions: int = 1
+    least: float | None = None
+    largest: float | None = None
+    low: float | None = None
+    high: float | None = None
+    interval: tuple[float, float] | None = None
+    spread: float | None = None
+    beyond: bool = False
+    text: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Absent:
+    """There is no number, and why: a sentence."""
+
+    why: str
+
+
+Found = Value | Absent
+
+
+def ends_of(each: Sequence[float]) -> tuple[float | None, float | None]:
+    """The least and the largest of the repetitions' numbers; neither, where there is one repetition."""
+    return (min(each), max(each)) if len(each) > 1 else (None, None)
+
+
+# The systems that were measured here: what stands in the columns beside the published ones.
+
+
+Role = Literal["real-time", "ordinary"]
+_OURS_HERE = "local"
+
+
+@dataclass(frozen=True)
+class System:
+    """One system of ours.
+
+    Attributes:
+        name: as `--on` has it.
+        role: real-time is a kernel with PREEMPT_RT; None: it is not known, because nothing was measured.
+        facts: of its first run; empty: nothing was measured.
+        virtual: of the virtual lab, what it is; None: it is a real machine.
+        why_not: why nothing at all was measured on it; empty where something was.
+    """
+
+    name: str
+    role: Role | None = None
+    facts: Facts = field(default_factory=Facts)
+    virtual: VirtualMachine | None = None
+    why_not: str = ""
+
+
+def label_of(system: str) -> str:
+    """A system of ours as people read it: ``local`` is this machine."""
+    return "this machine" if system == _OURS_HERE else system
+
+
+def role_of(facts: Facts) -> Role | None:
+    """By the kernel's own word; None: it does not tell."""
+    realtime = facts.kernel.realtime
+    return None if realtime is None else "real-time" if realtime else "ordinary"
+
+
+def kernel_of(system: System) -> str:
+    """The kernel that it runs, and whether that is a real-time one; empty: it is not known."""
+    kernel = system.facts.kernel
+    name = " ".join(part for part in (kernel.name, kernel.release) if part)
+    return f"{name}, PREEMPT_RT" if name and system.role == "real-time" else name
 
 
 @dataclass

@@ -4,17 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import Measurements
+from tautochrone.papers.measured import Absent, Found, Measurements, Value
 from tautochrone.papers.quantities.general import CLOCK, GENERAL, Statistic, quantile
-from tautochrone.papers.quantities.middleware import MIDDLEWARE
+from tautochrone.papers.quantities.middleware import INVERSION, MIDDLEWARE, SWITCHING
 from tautochrone.papers.quantities.ranges import RANGES
 from tautochrone.papers.quantities.releases import REPEATED
-from tautochrone.papers.quantities.selection import DEPLOYMENT, SELECTION
-from tautochrone.papers.quantities.switching import INVERSION, SWITCHING
-from tautochrone.papers.quantities.taskset import TASKSET
+from tautochrone.papers.quantities.selection import DEPLOYMENT, SELECTION, TASKSET
 from tautochrone.papers.quantities.tire import TIRE
 from tautochrone.papers.quantities.tire_model import TIRE_MODEL
-from tautochrone.papers.value import Absent, Found, Value
 
 _KINDS: tuple[Mapping[str, Statistic], ...] = (
     GENERAL, RANGES, REPEATED, MIDDLEWARE, SWITCHING, DEPLOYMENT, SELECTION, TASKSET, CLOCK, INVERSION,

@@ -11,8 +11,7 @@ from tautochrone.papers.claims.requirement import requirement, separates
 from tautochrone.papers.claims.rises import rises, rises_more
 from tautochrone.papers.claims.within import same, says, steady, within
 from tautochrone.papers.document import Claim, Paper
-from tautochrone.papers.measured import Measurements
-from tautochrone.papers.systems import Role, System
+from tautochrone.papers.measured import Measurements, Role, System
 
 # The tests by name, and what is not tested.
 

@@ -25,8 +25,7 @@ from tautochrone.papers.claims.estimate import Estimate
 from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Answer, Evidence, Finding, number_name
 from tautochrone.papers.claims.tally import numbers_of
 from tautochrone.papers.claims.words import of, times, with_interval
-from tautochrone.papers.measured import matches
-from tautochrone.papers.value import Absent
+from tautochrone.papers.measured import Absent, matches
 from tautochrone.run.conditions import whole_name
 from tautochrone.run.folder import Run
 from tautochrone.selection import words

@@ -8,10 +8,37 @@ import numpy as np
 from scipy import special
 
 from tautochrone.papers.claims.estimate import Basis, Estimate
-from tautochrone.papers.claims.largest import is_larger
 from tautochrone.statistics.difference.quantile_difference import drawn_interval
 from tautochrone.statistics.means import degrees_of_freedom
 from tautochrone.statistics.quantiles import CONFIDENCE
+
+# Which of two largest samples is larger: more than which of two single samples was.
+
+
+def on_top(lower: Estimate, higher: Estimate, factor: float) -> tuple[int, float] | None:
+    """How many batches of the one lie above all samples of the other, and how probable that is by chance.
+
+    Args:
+        factor: of the lower one, which is multiplied by it.
+
+    Returns:
+        None where the order of samples is not known, or the lower one missed releases, which are later.
+    """
+    if lower.maxima is None or higher.maxima is None or lower.lost:
+        return None
+    above = int((higher.maxima > factor * lower.maxima.max()).sum())
+    own, every = len(higher.maxima), len(higher.maxima) + len(lower.maxima)
+    chance = 1.0
+    for number in range(above):
+        chance *= (own - number) / (every - number)
+    return above, chance
+
+
+def is_larger(lower: Estimate, higher: Estimate, factor: float, confidence: float) -> bool:
+    """Whether it is shown, of two sides, that the second tends to the larger largest samples."""
+    found = on_top(lower, higher, factor)
+    return found is not None and found[1] <= (1 - confidence) / 2
+
 
 Side = Literal["yes", "no", "open"]
 

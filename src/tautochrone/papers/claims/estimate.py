@@ -31,12 +31,10 @@ from tautochrone.base.units import parse_quantile
 from tautochrone.experiments.requirement import parse
 from tautochrone.judge.requirement.evidence import groups_of
 from tautochrone.judge.requirement.of_share import count
-from tautochrone.papers.claims.evidence import Place
-from tautochrone.papers.claims.samples import lost_of, repetition, side_of
-from tautochrone.papers.measured import Measurements, matches
+from tautochrone.papers.claims.evidence import Place, lost_of, repetition, side_of
+from tautochrone.papers.measured import Absent, Measurements, Value, matches
 from tautochrone.papers.quantities.releases import MEAN_SIZE, REPEATED_MEAN, each_repetition
 from tautochrone.papers.quantity import evaluate
-from tautochrone.papers.value import Absent, Value
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.jackknife import (
     FEWEST,

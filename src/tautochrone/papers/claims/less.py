@@ -28,7 +28,7 @@ from tautochrone.papers.claims.evidence import Answer, Evidence, Finding, Place,
 from tautochrone.papers.claims.requirement import takes_of
 from tautochrone.papers.claims.tally import Number, finding, judged, numbers_of
 from tautochrone.papers.claims.words import number, times, with_interval
-from tautochrone.papers.value import Absent
+from tautochrone.papers.measured import Absent
 from tautochrone.statistics.quantiles import CONFIDENCE
 
 # Many pairs of numbers taken together: over a map of masses and threads, over all periods.

@@ -19,8 +19,8 @@ from tautochrone.base.words import capital
 from tautochrone.experiments.requirement import parse
 from tautochrone.judge.requirement.judge import Judgement, judge
 from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Answer, Evidence, Finding
-from tautochrone.papers.claims.words import none_so_far
-from tautochrone.papers.value import Absent
+from tautochrone.papers.claims.tally import none_so_far
+from tautochrone.papers.measured import Absent
 from tautochrone.run.folder import Run
 
 _ANSWERS: dict[str, Answer] = {

@@ -22,7 +22,7 @@ from tautochrone.papers.claims.estimate import Estimate
 from tautochrone.papers.claims.evidence import Answer, Evidence, Finding, labels, number_name
 from tautochrone.papers.claims.tally import numbers_of
 from tautochrone.papers.claims.words import headed, of, times, with_interval
-from tautochrone.papers.value import Absent
+from tautochrone.papers.measured import Absent
 from tautochrone.statistics.means import degrees_of_freedom
 from tautochrone.statistics.quantiles import CONFIDENCE
 

@@ -31,10 +31,21 @@ from tautochrone.papers.claims.evidence import (
     number_name,
 )
 from tautochrone.papers.claims.requirement import takes_of_each
-from tautochrone.papers.claims.tally import Number, finding, judged, numbers_of, said_once
-from tautochrone.papers.claims.words import basis, headed, none_so_far, number, of, span
+from tautochrone.papers.claims.tally import (
+    Number,
+    basis,
+    finding,
+    headed,
+    judged,
+    none_so_far,
+    number,
+    numbers_of,
+    of,
+    said_once,
+    span,
+)
+from tautochrone.papers.measured import Absent
 from tautochrone.papers.quantity import evaluate
-from tautochrone.papers.value import Absent
 from tautochrone.statistics.quantiles import CONFIDENCE
 
 # `same`: two numbers of ours are the same within a margin. `steady`: several are the same as the

@@ -14,8 +14,7 @@ from tautochrone.base.words import sentence
 from tautochrone.judge.reduced import Reduced
 from tautochrone.judge.rows import absent_rows
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import Measurements, matches
-from tautochrone.papers.value import Absent, Found, Value, ends_of
+from tautochrone.papers.measured import Absent, Found, Measurements, Value, ends_of, matches
 from tautochrone.run.folder import Run
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of

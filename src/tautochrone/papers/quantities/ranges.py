@@ -18,7 +18,7 @@ import numpy as np
 
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import Measurements
+from tautochrone.papers.measured import Absent, Found, Measurements, Value, ends_of
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.quantities.releases import (
     ONE_SIDED,
@@ -30,7 +30,6 @@ from tautochrone.papers.quantities.releases import (
     of_lost,
     share_between,
 )
-from tautochrone.papers.value import Absent, Found, Value, ends_of
 from tautochrone.statistics.counts import FixedBins, Range, difference, narrowest_range
 from tautochrone.statistics.difference.resampling import quantile_with_lost
 from tautochrone.statistics.quantiles import lower, upper

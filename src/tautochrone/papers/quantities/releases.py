@@ -11,9 +11,8 @@ from scipy import special
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.reduced import Reduced
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import Measurements, matches
+from tautochrone.papers.measured import Absent, Found, Measurements, Value, ends_of, matches
 from tautochrone.papers.quantities.general import Statistic, sources_of
-from tautochrone.papers.value import Absent, Found, Value, ends_of
 from tautochrone.run.folder import Run
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS

@@ -14,10 +14,9 @@ from tautochrone.judge.inversion import LockVerdict, judge_run
 from tautochrone.judge.rows import absent_rows
 from tautochrone.judge.switching import Switching, Synchronized, judge_switching
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import Measurements, matches
+from tautochrone.papers.measured import Absent, Found, Measurements, Value, ends_of, matches
 from tautochrone.papers.quantities.general import GENERAL, Statistic, sources_of, summary
 from tautochrone.papers.quantities.releases import Limits, of_ratio, of_runs
-from tautochrone.papers.value import Absent, Found, Value, ends_of
 from tautochrone.run.folder import Run
 from tautochrone.statistics.difference.jackknife import Jackknifed, batches_of, jackknife, mean
 from tautochrone.statistics.difference.sides import all_counts

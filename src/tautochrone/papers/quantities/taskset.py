@@ -17,10 +17,9 @@ from tautochrone.base.words import plural
 from tautochrone.experiments.taskset_outcome import Outcome, Spread
 from tautochrone.experiments.taskset_run import expected_of, outcomes_of
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import Measurements, matches
+from tautochrone.papers.measured import Absent, Found, Measurements, Value, ends_of, matches
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.quantities.releases import Limits, of_runs
-from tautochrone.papers.value import Absent, Found, Value, ends_of
 from tautochrone.run.folder import Run
 from tautochrone.statistics.difference.jackknife import batches_of, jackknife
 from tautochrone.statistics.difference.jackknife import mean as mean_of_batches

@@ -14,10 +14,9 @@ from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.measure.document.expand import Point
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import Measurements
+from tautochrone.papers.measured import Absent, Found, Measurements, Value
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.quantities.tire_model import border, teams, transition
-from tautochrone.papers.value import Absent, Found, Value
 from tautochrone.run.facts import Facts
 from tautochrone.run.folder import Run
 from tautochrone.statistics.quantiles import between

@@ -10,9 +10,8 @@ from statistics import fmean
 
 from tautochrone.judge.tire_run import configuration
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import Measurements
+from tautochrone.papers.measured import Absent, Found, Measurements, Value
 from tautochrone.papers.quantities.general import Statistic
-from tautochrone.papers.value import Absent, Found, Value
 from tautochrone.run.folder import Run
 from tautochrone.statistics.regression import Estimate
 from tautochrone.tire.grid_results import MapCell

@@ -35,13 +35,11 @@ from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.papers.claims.evidence import Asked
 from tautochrone.papers.conditions import compare
 from tautochrone.papers.document import Paper, Printed, Table
-from tautochrone.papers.measured import Measurements
+from tautochrone.papers.measured import Absent, Measurements, label_of
 from tautochrone.papers.report import claims
 from tautochrone.papers.report.figures import Drawn, draw_all
 from tautochrone.papers.report.sheet import arrange, said_once
 from tautochrone.papers.side_by_side import Entry, Laid, lay, said_of
-from tautochrone.papers.systems import label_of
-from tautochrone.papers.value import Absent
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.place import REPORTS

@@ -11,9 +11,8 @@ from tautochrone.answer.document import columns as heads
 from tautochrone.base.words import capital, listed, plural
 from tautochrone.papers.claims.evidence import Answer, Asked
 from tautochrone.papers.document import Claim
-from tautochrone.papers.numbers import set_apart
-from tautochrone.papers.side_by_side import letter
-from tautochrone.papers.systems import label_of
+from tautochrone.papers.measured import label_of
+from tautochrone.papers.side_by_side import letter, set_apart
 
 _MARKS: dict[Answer, Mark] = {"holds": "holds", "does not hold": "missed", "can't be told": "not-shown"}
 _SIGNS: dict[Answer, str] = {"holds": "+", "does not hold": "x", "can't be told": "?"}

@@ -17,14 +17,13 @@ from tautochrone.answer.render import latex, markdown, page
 from tautochrone.base.errors import StoreError
 from tautochrone.papers.claims.evidence import Asked
 from tautochrone.papers.document import Printed
-from tautochrone.papers.numbers import factor
+from tautochrone.papers.measured import Absent, Value
 from tautochrone.papers.report import claims
 from tautochrone.papers.report.answer import Made, document
 from tautochrone.papers.report.figures import Drawn, captions, draw_all
 from tautochrone.papers.report.figures.files import written
 from tautochrone.papers.report.sheet import arrange
-from tautochrone.papers.side_by_side import Entry, Laid, lay, said_of
-from tautochrone.papers.value import Absent, Value
+from tautochrone.papers.side_by_side import Entry, Laid, factor, lay, said_of
 from tautochrone.run.output import output
 
 _HEADS = (

@@ -11,9 +11,8 @@ from typing import Literal
 
 from tautochrone.answer.blocks import Sheet, SheetBand, SheetCell, SheetRow
 from tautochrone.papers.document import Heading
+from tautochrone.papers.measured import Absent, label_of
 from tautochrone.papers.side_by_side import NOT_AVAILABLE, Entry, Laid, Side, describe, levels
-from tautochrone.papers.systems import label_of
-from tautochrone.papers.value import Absent
 
 NOT_MEASURED = "not measured"
 MOST_COLUMNS = 8

@@ -9,18 +9,14 @@ from dataclasses import dataclass, replace
 from tautochrone.answer import blocks
 from tautochrone.answer.typeset import micro
 from tautochrone.papers.document import Figure, Paper
-from tautochrone.papers.measured import Measurements
+from tautochrone.papers.measured import Measurements, System, label_of
 from tautochrone.papers.report.figures import (
-    cumulative,
-    histogram_panels,
+    distributions,
     middleware,
     runs,
-    tire_fast,
-    tire_map,
-    tire_model,
+    tires,
 )
-from tautochrone.papers.report.figures.study import Study, absences, empty, study_of
-from tautochrone.papers.systems import System, label_of
+from tautochrone.papers.report.figures.looks import Study, absences, empty, study_of
 from tautochrone.run.folder import Run
 
 # What a publication writes below a figure: what it is, on which systems it was measured, how, and
@@ -75,17 +71,17 @@ Draw = Callable[[Figure, Measurements, str, Study], Sequence[blocks.Figure]]
 whose it is. Nothing: there was nothing to draw."""
 
 CHARTS: Mapping[str, Draw] = {
-    "cumulative": cumulative.draw,
-    "histogram-panels": histogram_panels.draw,
+    "cumulative": distributions.draw_curves,
+    "histogram-panels": distributions.draw_histograms,
     "middleware-clients": middleware.draw_clients,
     "middleware-footprint": middleware.draw_footprint,
     "middleware-rates": middleware.draw_rates,
     "quantile-plot": runs.draw_quantiles,
     "schedule": runs.draw_schedule,
     "strips": runs.draw_strips,
-    "tire-fast": tire_fast.draw,
-    "tire-map": tire_map.draw,
-    "tire-model": tire_model.draw,
+    "tire-fast": tires.draw_fast,
+    "tire-map": tires.draw_map,
+    "tire-model": tires.draw_model,
 }
 """By the name that the files of studies use."""
 

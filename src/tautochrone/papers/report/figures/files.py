@@ -11,7 +11,7 @@ from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK
 from tautochrone.papers.report.figures import Drawn
-from tautochrone.papers.report.figures.study import empty
+from tautochrone.papers.report.figures.looks import empty
 
 # How wide words are in the type of our figures, so that a figure looks alike where that type is
 # missing.

@@ -1,15 +1,29 @@
-"""What the figures of garre2014 share: of which of our systems a figure is the counterpart.
+"""The figures of garre2014: computing times, missed deadlines, and its equation.
 
-Its figures are of one published system each, with one policy. Ours is every system of the same kind: a map of
+They are of one published system each, with one policy. Ours is every system of the same kind: a map of
 Xenomai has those of our real-time kernels beside it. Where there is none of that kind, the same policy on the
 others is drawn, and the figure says so.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tautochrone.papers.document import Figure
-from tautochrone.papers.measured import Measurements
-from tautochrone.papers.systems import System, label_of
+from tautochrone.answer import blocks
+from tautochrone.answer.blocks import Panel, Place
+from tautochrone.answer.charts.signs import Sign
+from tautochrone.answer.charts.theme import INK
+from tautochrone.papers.document import Figure, Mark
+from tautochrone.papers.measured import Measurements, System, label_of
+from tautochrone.papers.quantities.tire import ANY, fast_cells, map_cells, team_of
+from tautochrone.papers.quantities.tire_model import studies_of
+from tautochrone.papers.report.figures.looks import Study, published_path
+from tautochrone.tire import grid_charts, model_charts
+from tautochrone.tire.grid_charts import PublishedRing
+from tautochrone.tire.grid_question import teams_of
+from tautochrone.tire.grid_results import MapCell
+from tautochrone.tire.model_fit import TOLERANCE
+from tautochrone.tire.model_judge import ModelStudy as Model
+from tautochrone.tire.model_words import fit_shown, rows
 
 _OTHER = {
     "real-time": (
@@ -52,3 +66,155 @@ def counterpart(figure: Figure, measurements: Measurements) -> Counterpart:
     )
     alike = tuple(one for one in measured if one.role == role or not role)
     return Counterpart(alike) if alike or not measured else Counterpart(measured, (_OTHER[role],))
+
+
+# Figures 5 to 7: computing time as fast as possible over the masses, a panel for each system.
+
+
+def draw_fast(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:  # noqa: ARG001 - as all charts
+    """A line for each number of threads; of several repetitions the median and what they span."""
+    shown = counterpart(figure, measurements)
+    query = figure.series[0].query
+    cells = [fast_cells(query, measurements, one.name) for one in shown.systems]
+    extent = grid_charts.extent_of([cell for own in cells for cell in own])
+    if extent is None:
+        return []
+    panels = tuple(
+        Panel(Place(f"{prefix}-time", at), title, grid_charts.computing_time(own, extent))
+        for at, (title, own) in enumerate(zip(shown.titles(figure), cells, strict=True))
+        if any(cell.trials for cell in own)
+    )
+    caption = [f"{extent.simulated_s:g} s were simulated in each point."]
+    if extent.simulated_s <= extent.most_s:
+        caption.append("The dashed line is the simulated time.")
+    if any(len(cell.trials) > 1 for own in cells for cell in own):
+        caption.append("A line joins medians; beside them stands what the repetitions span.")
+    if len(panels) > 1:
+        caption.append("All panels have the same scales.")
+    return [
+        blocks.Figure(figure.title, panels, tuple(caption), grid_charts.key_of_threads(extent), shown.notes)
+    ]
+
+
+# Figures 8 to 13: missed deadlines over masses and threads, a panel for each system.
+
+
+_CAPTIONS = {
+    grid_charts.HARD: "Where one deadline is missed, the tire is too large for hard real time.",
+    grid_charts.SOFT: "How many deadlines were missed; of several repetitions, in the worst one.",
+}
+_NOT_TO_SCALE = "Numbers of threads are not to scale."
+
+
+def draw_map(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:
+    """Settings: ``kind``, hard or soft. A mark's label is its number of threads, or `ANY`: in each row."""
+    kind = str(figure.settings.get("kind", grid_charts.HARD))
+    shown = counterpart(figure, measurements)
+    query = figure.series[0].query
+    panels: list[Panel] = []
+    every: list[MapCell] = []
+    seen: list[Mark] = []
+    for at, (system, title) in enumerate(zip(shown.systems, shown.titles(figure), strict=True)):
+        cells = map_cells(query, measurements, system.name)
+        if not any(cell.trials for cell in cells):
+            continue
+        rings = [
+            (mark, ring)
+            for mark in figure.marks
+            for ring in _rings(mark, cells, team_of(mark.label, measurements, system.name), study)
+        ]
+        drawn = grid_charts.drawn_rings([ring for _, ring in rings], cells)
+        seen += [mark for mark, ring in rings if ring in drawn]
+        panels.append(
+            Panel(
+                Place(f"{prefix}-{kind}", at), title, grid_charts.deadline_map(cells, kind=kind, rings=drawn)
+            )
+        )
+        every += cells
+    if not panels:
+        return []
+    marks = [mark for mark in figure.marks if mark in seen]
+    key = (*grid_charts.key_of_map(every, kind), *_key(marks, study))
+    caption = (_CAPTIONS[kind], _NOT_TO_SCALE)
+    notes = (*_left_out(figure, marks, study), *shown.notes)
+    return [blocks.Figure(figure.title, tuple(panels), caption, key, notes)]
+
+
+def _rings(mark: Mark, cells: Sequence[MapCell], team: int | None, study: Study) -> Iterator[PublishedRing]:
+    """Where a published number stands here: in the row of as many threads for each CPU, or in all."""
+    if mark.x is None:
+        return
+    rows = sorted({cell.threads for cell in cells}) if mark.label == ANY else [team or 0]
+    for threads in rows:
+        yield PublishedRing(mark.x, threads, _path(mark, study), f"{study.words}: {mark.words}")
+
+
+def _path(mark: Mark, study: Study) -> str:
+    return published_path(study.rank(mark.system), 0 if mark.label == ANY else 1)
+
+
+def _key(marks: Sequence[Mark], study: Study) -> list[Sign]:
+    return [
+        Sign(f"{one.system}, {one.words}: {study.words}", path=_path(one, study), tone=INK) for one in marks
+    ]
+
+
+def _left_out(figure: Figure, seen: Sequence[Mark], study: Study) -> list[str]:
+    """Published numbers that find no place."""
+    return [
+        f"Not drawn, since it lies beyond the map: {one.system}, {one.words}, {study.words}."
+        for one in figure.marks
+        if one not in seen
+    ]
+
+
+# Equation (2): predicted against measured steps, for each system and policy.
+
+
+_MODEL_CAPTION = (
+    "Marks are measured, T_s without the meeting; lines are what the equation has for them.",
+    "What is left over is by how much of the prediction a step was longer: the median of the repetitions, "
+    f"and what they span. Grey: {TOLERANCE:.0%} to both sides, within which a point is not held against the "
+    "equation.",
+)
+
+
+def draw_model(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:  # noqa: ARG001 - as all charts
+    """A part for each system and series: all numbers of threads together, and what is left over."""
+    found = []
+    for at, system in enumerate(measurements.systems):
+        for place, series in enumerate(figure.series):
+            if measurements.runs_of(series.query, system.name):
+                for model in studies_of(series.query, measurements, system.name):
+                    name = f"{label_of(system.name)}, policy {model.policy}"
+                    found += list(_drawn(model, f"{prefix}-{at}-{place}-{model.policy}", name))
+    return found
+
+
+def _drawn(model: Model, prefix: str, name: str) -> Iterator[blocks.Figure]:
+    """Nothing where nothing could be fitted."""
+    drawn = {one.threads: own for one in model.attempts if (own := rows(model, one))}
+    together = [row for own in drawn.values() for row in own]
+    if not together:
+        return
+    counts = list(drawn)
+    refused = [one.threads for one in model.attempts if not fit_shown(model, one).holds]
+    notes = [f"With {teams_of(refused)} the fit is refused: its line is no prediction."] if refused else []
+    yield blocks.Figure(
+        name,
+        (
+            Panel(
+                Place(f"{prefix}-times"),
+                "predicted and measured",
+                model_charts.model_times_together(together, threads=counts),
+            ),
+            Panel(
+                Place(f"{prefix}-errors"),
+                "what is left over",
+                model_charts.model_errors(together, threads=counts, tolerance=TOLERANCE),
+            ),
+        ),
+        _MODEL_CAPTION,
+        model_charts.key_of_errors(counts),
+        tuple(notes),
+    )

@@ -1,0 +1,281 @@
+"""Distributions of samples: the cumulative curves of laurich2004, the histograms of delgado2020.
+
+Settings of both: ``unit`` of the marks; ``axis``, its title. Of curves also ``top``, the share of samples
+that is shown, from the largest down, and of how many ``published_samples`` a published maximum is the
+largest.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from tautochrone.answer import blocks
+from tautochrone.answer.blocks import Panel, Place
+from tautochrone.answer.charts import cumulative, histogram
+from tautochrone.answer.charts.cumulative import Frame, PublishedShare, is_apart
+from tautochrone.answer.charts.histogram import PublishedValue
+from tautochrone.answer.charts.signs import Sign
+from tautochrone.answer.charts.theme import INK
+from tautochrone.answer.series import Bins, Curve, Series
+from tautochrone.answer.typeset import number, percent
+from tautochrone.answer.views import losses
+from tautochrone.base.errors import UsageError
+from tautochrone.papers.document import Drawn, Figure, Mark
+from tautochrone.papers.measured import Measurements, System, label_of
+from tautochrone.papers.quantities.general import counts_of
+from tautochrone.papers.report.figures import looks
+from tautochrone.papers.report.figures.looks import Study, in_ns
+from tautochrone.run.folder import Run
+from tautochrone.run.manifest import sum_of_known
+from tautochrone.statistics import shape
+from tautochrone.statistics.counts import Counts, merge
+
+_Shape = tuple[Bins, Curve]
+
+
+def _sampled(
+    drawn: Drawn,
+    rank: int,
+    system: System,
+    runs: Sequence[Run],
+    measurements: Measurements,
+    of: Callable[[Counts], _Shape],
+    notes: list[str],
+) -> Iterator[Series]:
+    """The samples of these runs together; where there are none, a note says why."""
+    label = label_of(system.name)
+    try:
+        parts = [counts_of(drawn.query, measurements, run) for run in runs]
+    except UsageError as error:
+        notes.append(f"{label}, {drawn.label}: {error}.")
+        return
+    held = [one for one in parts if one is not None]
+    if not held:
+        notes.append(f"{label}, {drawn.label}: it was measured, and has no sample.")
+        return
+    counts = merge(held)
+    bins, curve = of(counts)
+    books = [
+        book
+        for run in runs
+        for book in run.manifest.books
+        if book.source in {one.source for one in measurements.samples.of(run, drawn.query.measure)}
+    ]
+    yield Series(
+        run=label,
+        rank=rank,
+        source=drawn.label,
+        count=counts.total,
+        maximum_ns=int(counts.value[-1]),
+        bins=bins,
+        curve=curve,
+        released=sum_of_known([one.released for one in books]),
+        missed=sum_of_known([one.missed for one in books]),
+        dropped=sum_of_known([one.dropped for one in books]),
+    )
+
+
+def _each(series: Sequence[Series]) -> str:
+    """How many samples each has: ``30``; ``30 to 60``."""
+    counts = sorted({one.count for one in series})
+    return number(counts[0]) if len(counts) == 1 else f"{number(counts[0])} to {number(counts[-1])}"
+
+
+def _unit(figure: Figure) -> str:
+    return str(figure.settings.get("unit", "us"))
+
+
+# Figures 7 to 12 of laurich2004: cumulative curves, whole or only their top few per cent.
+
+
+_COUNTED = "samples at most so late"
+_ENDS = "The mark at the end of a line is the largest value of all its samples."
+_RARITY = (
+    "The second panel is the same on an axis of rarity: each step up is ten times rarer. The first one has "
+    "published maxima alone; shares close to 100 % would stand on them."
+)
+_LEFT_OUT = "Published shares that this axis can't tell from 100 % are left out."
+
+
+def draw_curves(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:
+    """The curves of every system, and published numbers among them."""
+    series, notes = _curves(figure, measurements)
+    top = float(figure.settings.get("top", 1))
+    told = [one for one in figure.marks if one.x is not None]
+    marks = [one for one in told if top < 1 or one.y is None or is_apart(_share(one, figure, study), top)]
+    if not series and not told:
+        return []
+    frame = Frame(
+        runs=looks.labels_of(measurements),
+        sources=[one.label for one in figure.series],
+        known=[_share(one, figure, study) for one in marks],
+        top=top,
+        ends=True,
+    )
+    drawn_runs = {one.run for one in series}
+    names = [one.name for one in measurements.systems if label_of(one.name) in drawn_runs]
+    key = (
+        *looks.key_of_systems(names, measurements),
+        *(looks.key_of_series([one.label for one in figure.series]) if series else ()),
+        *looks.key_of_published([one for one in marks if one.y is not None], figure, study),
+    )
+    caption = [*_caption(series, frame), *looks.where_from(marks, study)]
+    caption += [*([_LEFT_OUT] if len(marks) < len(told) else []), *losses.caption(series)]
+    return [
+        blocks.Figure(
+            figure.title,
+            tuple(_curve_panels(series, frame, figure, prefix)),
+            tuple(caption),
+            key,
+            tuple(notes),
+        )
+    ]
+
+
+def _curve_panels(series: Sequence[Series], frame: Frame, figure: Figure, prefix: str) -> Iterator[Panel]:
+    title = str(figure.settings.get("axis", "Latency"))
+    linear = cumulative.whole(series, title=title, legend=False, counted=_COUNTED, frame=frame)
+    if frame.top == 1:
+        yield Panel(Place(f"{prefix}-whole"), "", linear)
+        return
+    part = f"the latest {percent(frame.top)}"
+    by_rarity = cumulative.top(series, title=title, legend=False, counted=_COUNTED, frame=frame)
+    yield Panel(Place(f"{prefix}-top"), part, linear)
+    yield Panel(Place(f"{prefix}-rarity"), f"{part}, by rarity", by_rarity)
+
+
+def _caption(series: Sequence[Series], frame: Frame) -> Iterator[str]:
+    if series:
+        yield f"{_each(series)} samples to a line. {_ENDS}"
+    if frame.top < 1:
+        yield _RARITY
+
+
+def _share(mark: Mark, figure: Figure, study: Study) -> PublishedShare:
+    labels = looks.series_of(figure)
+    samples = figure.settings.get("published_samples")
+    least = 1 / int(samples) if samples else 1e-6
+    return PublishedShare(
+        in_ns(float(mark.x or 0), _unit(figure)),
+        mark.y,
+        0 if mark.y is None else max(1 - mark.y, least),
+        looks.published_path(study.rank(mark.system), labels.index(mark.label) if mark.label else 0),
+        mark.words if mark.y is None else ", ".join(filter(None, (mark.system, mark.label, mark.words))),
+    )
+
+
+def _curves(figure: Figure, measurements: Measurements) -> tuple[list[Series], list[str]]:
+    """One for each repetition, and what can't be drawn."""
+    notes: list[str] = []
+    found = [
+        one
+        for rank, system in enumerate(measurements.systems)
+        for drawn in figure.series
+        for run in measurements.runs_of(drawn.query, system.name)
+        for one in _sampled(drawn, rank, system, [run], measurements, _whole, notes)
+    ]
+    return found, notes
+
+
+def _whole(counts: Counts) -> _Shape:
+    return Bins(counts.value, counts.value, counts.count), Curve(counts.value, np.asarray(counts.share))
+
+
+# Figures 1, 2 and 4 of delgado2020: histograms, a panel for each series, with all systems in it.
+
+
+_BINS = 4_000
+_HEIGHT = 110  # so that the six of a figure fit on a page
+_LOGARITHMIC = (
+    "Both axes are logarithmic, so that a single late cycle shows; nothing is cut off at either end. The "
+    "line down is the largest of all samples."
+)
+
+
+def draw_histograms(
+    figure: Figure, measurements: Measurements, prefix: str, study: Study
+) -> list[blocks.Figure]:
+    """A panel for each series that any system has samples of."""
+    found, notes = _histograms(figure, measurements)
+    if not found:
+        return []
+    marks = [mark for mark in figure.marks if mark.x is not None]
+    drawn = {one.run for one in found}
+    names = [one.name for one in measurements.systems if label_of(one.name) in drawn]
+    key = (
+        *looks.key_of_lines(names, measurements),
+        *_key_of_published(marks, study),
+    )
+    caption = (
+        f"{_each(found)} samples to a histogram. {_LOGARITHMIC}",
+        *looks.where_from(marks, study),
+        *losses.caption(found),
+    )
+    panels = tuple(_histogram_panels(found, marks, figure, measurements, study, prefix))
+    return [blocks.Figure(figure.title, panels, caption, key, tuple(notes))]
+
+
+def _histogram_panels(
+    found: Sequence[Series],
+    marks: Sequence[Mark],
+    figure: Figure,
+    measurements: Measurements,
+    study: Study,
+    prefix: str,
+) -> Iterator[Panel]:
+    title = str(figure.settings.get("axis", "Scheduling latency"))
+    every = [_value(mark, figure, study) for mark in marks]
+    known: dict[str, list[PublishedValue]] = {}
+    for mark, one in zip(marks, every, strict=True):
+        known.setdefault(mark.label, []).append(one)
+    there = {one.source for one in found}
+    labels = [one for one in looks.series_of(figure) if one in there or one in known] or [""]
+    for index, label in enumerate(labels):
+        chart = histogram.chart(
+            [one for one in found if one.source == label],
+            within=found,
+            title=title,
+            legend=False,
+            height=_HEIGHT,
+            runs=looks.labels_of(measurements),
+            known=known.get(label, ()),
+            known_within=every,
+            dashed=True,
+        )
+        yield Panel(Place(prefix, index), label if label in there else f"{label}: not measured here", chart)
+
+
+def _value(mark: Mark, figure: Figure, study: Study) -> PublishedValue:
+    return PublishedValue(
+        in_ns(float(mark.x or 0), _unit(figure)),
+        looks.published_path(study.rank(mark.system)),
+        f"{mark.system}, {mark.label}, {mark.words}",
+    )
+
+
+def _key_of_published(marks: Sequence[Mark], study: Study) -> list[Sign]:
+    """One sign for each published system: the panel says which series a mark is of."""
+    systems = sorted(dict.fromkeys(one.system for one in marks), key=study.rank)
+    return [
+        Sign(f"{system}: {study.words}", path=looks.published_path(study.rank(system)), tone=INK)
+        for system in systems
+    ]
+
+
+def _histograms(figure: Figure, measurements: Measurements) -> tuple[list[Series], list[str]]:
+    """By series, then by system, all repetitions together; and what can't be drawn."""
+    notes: list[str] = []
+    found = [
+        one
+        for drawn in figure.series
+        for rank, system in enumerate(measurements.systems)
+        if (runs := measurements.runs_of(drawn.query, system.name))
+        for one in _sampled(drawn, rank, system, runs, measurements, _in_bins, notes)
+    ]
+    return found, notes
+
+
+def _in_bins(counts: Counts) -> _Shape:
+    low, high, count = shape.histogram_of(counts, _BINS)
+    used = count > 0
+    return Bins(low[used], high[used], count[used]), Curve(counts.value[-1:], counts.share[-1:])
