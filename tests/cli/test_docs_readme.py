@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from real import skip_or_fail, tauto
-from tautochrone.papers.read import read
+from tautochrone.papers.document import read
 from tautochrone.papers.studies import NAMES
 from where import ROOT
 

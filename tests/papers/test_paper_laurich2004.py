@@ -13,10 +13,9 @@ from reproductions import Made, Samples, measured
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.document import read as read_plan
 from tautochrone.papers.claims.ask import ask
-from tautochrone.papers.document import Paper, Query, Table
+from tautochrone.papers.document import Paper, Query, Table, read
 from tautochrone.papers.measured import Absent, Measurements, Value
 from tautochrone.papers.quantity import evaluate, statistic_of
-from tautochrone.papers.read import read
 
 US = 1_000
 SYSTEMS = ("Linux 2.4", "Linux 2.6", "RTAI", "LXRT")

@@ -7,9 +7,8 @@ import pytest
 
 from reproductions import Made, measured
 from tautochrone.papers import conditions
-from tautochrone.papers.document import Paper
+from tautochrone.papers.document import Paper, parse, read
 from tautochrone.papers.measured import Absent, Value
-from tautochrone.papers.read import parse, read
 from tautochrone.papers.side_by_side import (
     Laid,
     Side,

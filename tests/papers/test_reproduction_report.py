@@ -19,8 +19,7 @@ from tautochrone.answer.document import flattened
 from tautochrone.answer.render import latex, markdown, page, terminal
 from tautochrone.base.errors import StoreError
 from tautochrone.papers.claims.evidence import Answer, Asked, Finding
-from tautochrone.papers.document import Paper
-from tautochrone.papers.read import parse
+from tautochrone.papers.document import Paper, parse
 from tautochrone.papers.report import claims, folder
 from tautochrone.papers.report.answer import Length, Made, as_table, document, together
 from tautochrone.papers.report.sheet import arrange, said_once

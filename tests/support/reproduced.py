@@ -11,8 +11,7 @@ from typing import Any
 
 from real import FORKS
 from tautochrone.measure.campaign.campaign import CONDITION
-from tautochrone.papers.document import Figure, Paper, Query, Table
-from tautochrone.papers.read import read
+from tautochrone.papers.document import Figure, Paper, Query, Table, read
 from tautochrone.papers.report.figures import Drawn
 from tautochrone.papers.report.figures.files import names
 from tautochrone.papers.report.folder import stem_of

@@ -1,12 +1,55 @@
-"""One study as the lab knows it: what was published, where its counterpart is found here, and what it claims.
+"""One study as the lab knows it: what was published, where its counterpart is found here, what it claims.
 
-It is written in NAME.toml; the plans that measure it are NAME.plan.toml and NAME.quick.plan.toml. Nothing of
-a study stands in code: another one is three more files.
+Nothing of a study stands in code: another one is three more files. The plans that measure it are
+NAME.plan.toml and NAME.quick.plan.toml; the study itself is NAME.toml:
+
+    title = "…"              # and short, year, cited, asks
+    [conditions]             # machine, cpu, memory, loads, timing, samples, deployments, notes
+    [conditions.systems]     # by name, which version of it
+    [cannot]                 # "kernel space on this machine" = "why"
+
+    [[table]]
+    name = "Table 6"
+    title = "Preemption latency"
+    systems = "rows"         # or "columns"
+    unit = "us"              # of all entries; rows and columns may have another
+    ours = { of = "latency", measure = "preemption_latency_ns" }
+    columns = [{ label = "Maximum, idle", ours = { load = "idle", statistic = "max" } }, …]
+    rows = [""]              # the same; a text is a label alone
+    [table.published]        # by system: rows of columns
+    "Linux 2.4" = [[104, 4446, 48, 760]]
+
+    [[figure]]               # name, title, chart, shows, panels, settings, marks, and
+    series = [{ label = "idle", ours = { of = "latency", load = "idle", statistic = "values" } }]
+    [figure.said]            # a table without a name: numbers that the text gives
+
+    [[claim]]                # name, where, says, found, about, test, given, and
+    ours = { lower = {…}, higher = [{…}, {…}] }
+
+A table has ``why_not`` where entries of ours have no query, ``notes`` below it, and ``given = true`` where
+it says what was measured, and not what came of it. A query (`document.Query`) has ``of`` and ``statistic``,
+and may have ``measure``, ``source``, ``load``, ``deployment``, ``options`` of the experiment, ``spread`` (a
+second statistic, in parentheses) and ``given``, what its statistic is to know. One of ``marks``, numbers
+drawn into a figure, has ``system``, ``label``, ``x``, ``y`` and ``words``. What a claim's ``given`` may say
+is in docs/claims.md; its ``reading`` says which numbers are our reading, and ``besides = true`` that the
+question is ours.
+
+The query of an entry is made of the table's, the row's and the column's; one that says ``false`` has none. In
+a column's ``of = "period error, {}"`` the row's stands for the braces: "period error, user space".
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, TypeVar
+
+_Record = TypeVar("_Record")
+Datum = bool | int | float | str | Sequence[str] | Sequence[int] | Sequence[float]
+Given = Mapping[str, Datum]
+"""What a statistic, a test or a chart is told, by name."""
 
 Number = int | float
 
@@ -54,7 +97,7 @@ class Query:
     deployment: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
     spread: str = ""
-    given: Mapping[str, Any] = field(default_factory=dict)
+    given: Given = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -153,7 +196,7 @@ class Figure:
     series: tuple[Drawn, ...]
     marks: tuple[Mark, ...] = ()
     panels: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Given = field(default_factory=dict)
     said: Table | None = None
 
 
@@ -181,7 +224,7 @@ class Claim:
     about: Literal["each", "real-time", "ordinary", "pair"]
     test: str
     queries: Mapping[str, tuple[Query, ...]]
-    given: Mapping[str, Any] = field(default_factory=dict)
+    given: Given = field(default_factory=dict)
     reading: str = ""
     besides: bool = False
 
@@ -235,3 +278,188 @@ class Paper:
     def questions(self) -> int:
         """How many of the claims are questions of ours, which the study does not answer."""
         return sum(claim.besides for claim in self.claims)
+
+
+# How it is read from its file.
+
+
+_NUMBER = r"[-+]?[0-9][0-9,]*(?:\.[0-9]+)?(?:e[0-9]+)?|10\^[0-9]+"
+_PLAIN = re.compile(_NUMBER)
+_RANGE = re.compile(rf"({_NUMBER})\s*[\u2013-]\s*({_NUMBER})")
+_SPREAD = re.compile(rf"({_NUMBER})\s*\(({_NUMBER})\)")
+_BEYOND = re.compile(rf"[>≥]\s*({_NUMBER})")
+
+
+def printed(entry: Number | str) -> Printed:
+    """What an entry says: ``104``, ``">10^6"``, ``"3.5 - 4.0"``, ``"0.586 (0.025)"``, ``"10.000"``, ``"Y"``.
+
+    The two ends of a range have a dash of any length between them.
+    """
+    text = str(entry)
+    if isinstance(entry, str):
+        if found := _RANGE.fullmatch(text):
+            low, high = (_number(one) for one in found.groups())
+            return Printed(text, (low + high) / 2, low, high)
+        if found := _SPREAD.fullmatch(text):
+            return Printed(text, _number(found[1]), spread=_number(found[2]))
+        if found := _BEYOND.fullmatch(text):
+            return Printed(text, _number(found[1]), beyond=True)
+        return Printed(text, _number(text) if _PLAIN.fullmatch(text) else None)
+    return Printed(text, float(entry))
+
+
+def _number(text: str) -> float:
+    plain = text.replace(",", "")
+    base, power, exponent = plain.partition("^")
+    return float(base) ** int(exponent) if power else float(plain)
+
+
+def number_of(given: Given, name: str, otherwise: float) -> float:
+    """A number that is given under a name.
+
+    Raises:
+        ValueError: it is none: a fault in the study's file.
+    """
+    return float(str(given.get(name, otherwise)))
+
+
+def list_of(given: Given, name: str) -> Sequence[str] | Sequence[int] | Sequence[float]:
+    """What is given under a name, one by one; a single thing is a list of itself, nothing an empty one."""
+    told = given.get(name, ())
+    if isinstance(told, str):
+        return (told,)
+    return (told,) if isinstance(told, int | float) else told
+
+
+@cache
+def read(name: str) -> Paper:
+    """The study of this name.
+
+    Raises:
+        ValueError: its file says something that can't be: a fault of this program.
+    """
+    text = (files("tautochrone.papers") / f"{name}.toml").read_text(encoding="utf-8")
+    return parse(text, name)
+
+
+def parse(text: str, name: str) -> Paper:
+    """The text of a study's file.
+
+    Raises:
+        ValueError: it says something that can't be.
+    """
+    told = tomllib.loads(text)
+    return _record(
+        Paper,
+        told,
+        name,
+        {"table", "figure", "claim"},
+        name=name,
+        conditions=_record(Conditions, told["conditions"], f"{name}, conditions"),
+        tables=tuple(_table(one, f"{name}, {one.get('name')}") for one in told["table"]),
+        figures=tuple(_figure(one, f"{name}, {one.get('name')}") for one in told["figure"]),
+        claims=tuple(_claim(one, f"{name}, claim {one.get('name')}") for one in told["claim"]),
+    )
+
+
+_Told = Mapping[str, Any]
+"""A table of a file, as yet unread."""
+
+
+def _record(
+    kind: type[_Record], told: _Told, where: str, also: Iterable[str] = (), **made: object
+) -> _Record:
+    """A record of what a table says under the names of its fields.
+
+    Args:
+        also: names that may be there, too, of which ``made`` is.
+        made: fields that are made already.
+    """
+    names = {one.name for one in fields(kind)}  # type: ignore[arg-type]
+    if unknown := set(told) - names - set(also):
+        raise ValueError(f"{where}: unknown: {', '.join(sorted(unknown))}")
+    plain = {
+        name: tuple(one) if isinstance(one, list) else one for name, one in told.items() if name in names
+    }
+    return kind(**{**plain, **made})
+
+
+def _table(told: _Told, where: str) -> Table:
+    rows, columns, common = _entries(told, "rows"), _entries(told, "columns"), told.get("ours", {})
+    return _record(
+        Table,
+        {"name": "", "title": "", **told},
+        where,
+        ("unit",),
+        rows=tuple(_record(Heading, one, where, ("ours",)) for one in rows),
+        columns=tuple(
+            _record(Heading, {"unit": told.get("unit", ""), **one}, where, ("ours",)) for one in columns
+        ),
+        published=_published(told["published"], len(rows), len(columns), where),
+        ours=tuple(
+            tuple(_query([common, row.get("ours", {}), column.get("ours", {})], where) for column in columns)
+            for row in rows
+        ),
+    )
+
+
+def _entries(told: _Told, name: str) -> list[_Told]:
+    return [{"label": one} if isinstance(one, str) else one for one in told.get(name, [""])]
+
+
+def _published(
+    told: _Told, rows: int, columns: int, where: str
+) -> Mapping[str, tuple[tuple[Printed, ...], ...]]:
+    for system, values in told.items():
+        if [len(row) for row in values] != [columns] * rows:
+            raise ValueError(f"{where}: the values of {system} are not {rows} rows of {columns}")
+    return {
+        system: tuple(tuple(printed(one) for one in row) for row in values) for system, values in told.items()
+    }
+
+
+def _figure(told: _Told, where: str) -> Figure:
+    series = [
+        Drawn(one.get("label", ""), _needed([told.get("ours", {}), one.get("ours", {})], "a series", where))
+        for one in told.get("series", ())
+    ]
+    marks = [{"label": "", "x": None, "y": None, **one} for one in told.get("marks", ())]
+    return _record(
+        Figure,
+        told,
+        where,
+        ("ours",),
+        series=tuple(series),
+        marks=tuple(_record(Mark, one, where) for one in marks),
+        said=_table(told["said"], where) if "said" in told else None,
+    )
+
+
+def _claim(told: _Told, where: str) -> Claim:
+    queries = {
+        name: tuple(_needed([one], name, where) for one in (own if isinstance(own, list) else [own]))
+        for name, own in told.get("ours", {}).items()
+    }
+    return _record(Claim, told, where, ("ours",), queries=queries)
+
+
+def _needed(parts: Iterable[_Told | bool], what: str, where: str) -> Query:
+    found = _query(parts, where)
+    if found is None:
+        raise ValueError(f"{where}: {what} has no query")
+    return found
+
+
+def _query(parts: Iterable[_Told | bool], where: str) -> Query | None:
+    """The query that is made of these, the later ones telling more; None: it has none."""
+    merged: dict[str, Any] = {}
+    for part in parts:
+        if isinstance(part, bool):
+            return None
+        options = {**merged.get("options", {}), **{k: str(v) for k, v in part.get("options", {}).items()}}
+        given = {**merged.get("given", {}), **part.get("given", {})}
+        told = {"of": str(part["of"]).replace("{}", str(merged.get("of", "")))} if "of" in part else {}
+        merged = {**merged, **part, **told, "options": options, "given": given}
+    whole = "of" in merged and "statistic" in merged
+    found = _record(Query, {"of": "", "statistic": "", **merged}, where)
+    return found if whole else None

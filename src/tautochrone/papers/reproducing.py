@@ -30,8 +30,7 @@ from tautochrone.measure.campaign.outlook import CampaignOutlook
 from tautochrone.measure.campaign.reasons import joined, just_tried
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.expand import override
-from tautochrone.papers.document import Paper
-from tautochrone.papers.read import read
+from tautochrone.papers.document import Paper, read
 from tautochrone.papers.studies import NAMES, expected_s, own_plan, plan_of
 from tautochrone.run.place import REPORTS
 from tautochrone.run.store import Store

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from tautochrone.papers.claims.chosen import chosen, predicts
-from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Answer, Asked, Evidence, Finding
+from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Answer, Asked, Evidence, Finding, Known
 from tautochrone.papers.claims.less import less, narrower
 from tautochrone.papers.claims.requirement import requirement, separates
 from tautochrone.papers.claims.rises import rises, rises_more
@@ -47,8 +46,6 @@ TESTS: Mapping[str, Test] = {
     "is": says,
 }
 
-
-Known = dict[tuple[str, str], Any]
 
 _TURNED: dict[Answer, Answer] = {
     "holds": "does not hold",

@@ -23,8 +23,8 @@ from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.papers.claims.compare import compare
 from tautochrone.papers.claims.estimate import Estimate
 from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Answer, Evidence, Finding, number_name
-from tautochrone.papers.claims.tally import numbers_of
-from tautochrone.papers.claims.words import of, times, with_interval
+from tautochrone.papers.claims.tally import numbers_of, of, times, with_interval
+from tautochrone.papers.document import number_of
 from tautochrone.papers.measured import Absent, matches
 from tautochrone.run.conditions import whole_name
 from tautochrone.run.folder import Run
@@ -61,7 +61,7 @@ def predicts(evidence: Evidence) -> Finding:
     signs = (1, -1, -1, 1)
     logarithm = sum(sign * math.log(one.value) for sign, one in zip(signs, found, strict=True))
     low, high = _limits(logarithm, found)
-    most = 1 + float(evidence.given.get("margin", 0.1))
+    most = 1 + number_of(evidence.given, "margin", 0.1)
     first_low, first_high = _ratio(found)
     differ = first_high < 1 / most or first_low > most
     answer: Answer = "can't be told"
@@ -132,7 +132,8 @@ def chosen(evidence: Evidence) -> Finding:
         return Finding("can't be told", why, "not measured")
     metric = parse_metric(str(given["metric"])) if "metric" in given else None
     measure = next((one.query.measure for one in places if one.query.measure), None)
-    wanted, reference = str(given["choose"]), given.get("reference")
+    wanted = str(given["choose"])
+    reference = str(given["reference"]) if "reference" in given else None
     try:
         found = select(
             list(runs.values()), by="deployment", reference=reference, metric=metric, measure=measure

@@ -2,16 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.measure.document.expand import Point
-from tautochrone.papers.document import Claim, Query
-from tautochrone.papers.measured import Measurements, matches
+from tautochrone.papers.document import Claim, Datum, Given, Query
+from tautochrone.papers.measured import Absent, Measurements, matches
 from tautochrone.papers.quantities.general import sources_of
 from tautochrone.run.folder import Run
 from tautochrone.statistics.difference.sides import Side, Source
+
+if TYPE_CHECKING:
+    from tautochrone.papers.claims.estimate import Estimate
 
 # What is said of a claim.
 
@@ -63,22 +66,26 @@ class Place:
     point: tuple[tuple[str, str], ...] = ()
 
 
+Known = dict[tuple[str, str], "Estimate | Absent"]
+"""What was estimated before, by query and system."""
+
+
 @dataclass(frozen=True)
 class Evidence:
     """A claim, what was measured, and of which systems it is asked.
 
     Attributes:
         systems: by key of the claim's queries: of a pair "ordinary" and "real-time"; otherwise one, under "".
-        known: what was estimated before, by query and system.
+        known: what was estimated for other claims.
     """
 
     claim: Claim
     measurements: Measurements
     systems: Mapping[str, str]
-    known: dict[tuple[str, str], Any] = field(default_factory=dict)
+    known: "Known" = field(default_factory=dict)
 
     @property
-    def given(self) -> Mapping[str, Any]:
+    def given(self) -> Given:
         """What the test is told."""
         return self.claim.given
 
@@ -139,14 +146,14 @@ def _of_point(query: Query, system: str, point: Point) -> Place:
     return Place(whole, system, tuple(sorted({**free, **where}.items())))
 
 
-def limit(told: str | float) -> float:
+def limit(told: Datum) -> float:
     """A limit as a study's file has it: a number, or a time in ns of ``"500us"``.
 
     Raises:
         ValueError: it is neither.
     """
     if not isinstance(told, str):
-        return float(told)
+        return float(str(told))
     try:
         return float(parse_duration_ns(told))
     except UsageError as error:

@@ -26,8 +26,8 @@ from tautochrone.papers.claims.compare import Compared, Side, exceeds, is_bare_e
 from tautochrone.papers.claims.estimate import Estimate, span
 from tautochrone.papers.claims.evidence import Answer, Evidence, Finding, Place, number_name
 from tautochrone.papers.claims.requirement import takes_of
-from tautochrone.papers.claims.tally import Number, finding, judged, numbers_of
-from tautochrone.papers.claims.words import number, times, with_interval
+from tautochrone.papers.claims.tally import Number, finding, judged, number, numbers_of, times, with_interval
+from tautochrone.papers.document import number_of
 from tautochrone.papers.measured import Absent
 from tautochrone.statistics.quantiles import CONFIDENCE
 
@@ -199,7 +199,7 @@ def narrower(evidence: Evidence) -> Finding:
 
 def _less(evidence: Evidence, number: Number, what: str) -> Finding:
     lower, higher = evidence.roles("lower", ("lower", "higher"))
-    factor = float(evidence.given.get("factor", 1.0))
+    factor = number_of(evidence.given, "factor", 1.0)
     over = str(evidence.given.get("over", "each"))
     places = evidence.pairs(lower, higher)
     names = what or " and ".join(dict.fromkeys(number_name(one.query) for pair in places[:1] for one in pair))

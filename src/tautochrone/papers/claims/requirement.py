@@ -20,6 +20,7 @@ from tautochrone.experiments.requirement import parse
 from tautochrone.judge.requirement.judge import Judgement, judge
 from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Answer, Evidence, Finding
 from tautochrone.papers.claims.tally import none_so_far
+from tautochrone.papers.document import list_of
 from tautochrone.papers.measured import Absent
 from tautochrone.run.folder import Run
 
@@ -91,12 +92,12 @@ def takes_of_each(evidence: Evidence, several: int) -> list[int]:
     Raises:
         ValueError: it is given for another number of them: a fault in the study's file.
     """
-    given = evidence.given.get("takes", 0)
-    if not isinstance(given, list):
-        return [int(given)] * several
-    if len(given) != several and several > 1:
+    each = [int(one) for one in list_of(evidence.given, "takes") or (0,)]
+    if len(each) == 1:
+        return each * several
+    if len(each) != several and several > 1:
         raise ValueError(f"claim {evidence.claim.name}: given.takes has not one number for each query")
-    return [int(one) for one in given]
+    return each
 
 
 def _finding(judgement: Judgement, takes: int, *, must_be_long: bool) -> Finding:

@@ -20,8 +20,8 @@ from scipy import special
 from tautochrone.base.words import capital
 from tautochrone.papers.claims.estimate import Estimate
 from tautochrone.papers.claims.evidence import Answer, Evidence, Finding, labels, number_name
-from tautochrone.papers.claims.tally import numbers_of
-from tautochrone.papers.claims.words import headed, of, times, with_interval
+from tautochrone.papers.claims.tally import headed, numbers_of, of, times, with_interval
+from tautochrone.papers.document import list_of, number_of
 from tautochrone.papers.measured import Absent
 from tautochrone.statistics.means import degrees_of_freedom
 from tautochrone.statistics.quantiles import CONFIDENCE
@@ -163,7 +163,7 @@ def _trend(evidence: Evidence, key: str) -> _Seen | Finding:
         if isinstance(one, Absent):
             return Finding("can't be told", f"{headed(name)}: {one.why}" if name else one.why, "not measured")
         found.append(one)
-    at = [float(one) for one in evidence.given.get("at", range(len(found)))]
+    at = [float(one) for one in list_of(evidence.given, "at") or range(len(found))]
     if len(at) != len(found):
         raise ValueError(f"claim {evidence.claim.name}: given.at has not one place for each query")
     line = trend(found, at)
@@ -178,7 +178,7 @@ def _trend(evidence: Evidence, key: str) -> _Seen | Finding:
 
 
 def _judged(evidence: Evidence, found: Trend, said: str) -> Finding:
-    factor = float(evidence.given.get("factor", 1.0))
+    factor = number_of(evidence.given, "factor", 1.0)
     low, high = found.limits()
     answer: Answer = "can't be told"
     if low > factor:

@@ -165,8 +165,7 @@ def numbers_of(evidence: Evidence) -> Number:
         key = (repr(place.query), place.system)
         if key not in known:
             known[key] = estimate(place, evidence.measurements)
-        found: Estimate | Absent = known[key]
-        return found
+        return known[key]
 
     return number
 

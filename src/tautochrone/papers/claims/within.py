@@ -44,6 +44,7 @@ from tautochrone.papers.claims.tally import (
     said_once,
     span,
 )
+from tautochrone.papers.document import list_of, number_of
 from tautochrone.papers.measured import Absent
 from tautochrone.papers.quantity import evaluate
 from tautochrone.statistics.quantiles import CONFIDENCE
@@ -83,7 +84,8 @@ def steady(evidence: Evidence) -> Finding:
 def _alike(evidence: Evidence, places: Sequence[tuple[Place, Place]]) -> Finding:
     given = evidence.given
     margin_is = limit(given["margin-is"]) if "margin-is" in given else None
-    margin = float(given["margin"]) if "margin" in given else _MARGIN if margin_is is None else None
+    by_share = margin_is is None or "margin" in given
+    margin = number_of(given, "margin", _MARGIN) if by_share else None
 
     def judge(compared: Compared) -> Side:
         return alike(compared, margin, margin_is)
@@ -149,9 +151,7 @@ def says(evidence: Evidence) -> Finding:
         DamagedError: samples can't be read.
     """
     given = evidence.given
-    told = given.get("text", [])
-    texts = [told] if isinstance(told, str) else list(told)
-    wanted = {str(one).casefold() for one in texts}
+    wanted = {str(one).casefold() for one in list_of(given, "text")}
     if not wanted and "number" not in given:
         raise ValueError(f"claim {evidence.claim.name}: neither a text nor a number is given")
     places = evidence.places("value")
@@ -160,7 +160,7 @@ def says(evidence: Evidence) -> Finding:
     shorts: list[str] = []
     absent: list[tuple[str, str]] = []
     few_of: list[int] = []
-    never = not wanted and float(given["number"]) == 0
+    never = not wanted and number_of(given, "number", 0) == 0
     lengths = takes_of_each(evidence, len(places)) if never else [0] * len(places)
     for place, name, takes in zip(places, labels(places), lengths, strict=True):
         found = evaluate(place.query, evidence.measurements, place.system)
@@ -169,7 +169,7 @@ def says(evidence: Evidence) -> Finding:
             said.append("")
             absent.append((name, found.why))
             continue
-        agrees = found.text.casefold() in wanted if wanted else found.value == float(given["number"])
+        agrees = found.text.casefold() in wanted if wanted else found.value == number_of(given, "number", 0)
         few = agrees and not wanted and found.samples < takes
         sides.append("open" if few else "yes" if agrees else "no")
         if few:
@@ -225,7 +225,7 @@ def _about(evidence: Evidence, expected: float) -> _Limits:
     given = evidence.given
     if "margin" not in given and "margin-is" not in given:
         raise ValueError(f"claim {evidence.claim.name}: no margin is given")
-    reach = max(abs(expected) * float(given.get("margin", 0.0)), limit(given.get("margin-is", 0.0)))
+    reach = max(abs(expected) * number_of(given, "margin", 0), limit(given.get("margin-is", 0.0)))
     return expected - reach, expected + reach
 
 

@@ -12,12 +12,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
-from typing import Any
 
 import numpy as np
 
 from tautochrone.base.units import parse_duration_ns
-from tautochrone.papers.document import Query
+from tautochrone.papers.document import Query, number_of
 from tautochrone.papers.measured import Absent, Found, Measurements, Value, ends_of
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.quantities.releases import (
@@ -239,8 +238,7 @@ def _width(query: Query) -> int:
 
 
 def _share(query: Query) -> float:
-    given: Any = query.given.get("share", _SHARE)
-    return float(given)
+    return number_of(query.given, "share", _SHARE)
 
 
 RANGES: Mapping[str, Statistic] = {

@@ -16,7 +16,7 @@ from tautochrone.base.words import capital, listed, plural
 from tautochrone.experiments.taskset_outcome import Outcome, Spread
 from tautochrone.experiments.taskset_run import expected_of, outcomes_of
 from tautochrone.machine.cpulist import parse_cpu_list
-from tautochrone.papers.document import Query
+from tautochrone.papers.document import Query, number_of
 from tautochrone.papers.measured import Absent, Found, Measurements, Value, ends_of, matches
 from tautochrone.papers.quantities.general import Statistic, counts_of, sources_of
 from tautochrone.papers.quantities.releases import Limits, of_runs
@@ -292,8 +292,8 @@ def against_reference(query: Query, measurements: Measurements, system: str) -> 
         if isinstance(one, Absent):
             return one
     reference, observed = (one for one in sides if isinstance(one, Counts))
-    per = query.given.get("per")
-    return chi_square(reference, observed, per=None if per is None else int(per))
+    per = int(number_of(query.given, "per", 0))
+    return chi_square(reference, observed, per=per or None)
 
 
 def reference_of(query: Query) -> str:

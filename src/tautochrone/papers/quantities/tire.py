@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isinf, log, sqrt
 from statistics import fmean
-from typing import Any
 
 from tautochrone.base.words import capital, plural
 from tautochrone.experiments.tire_threads import WORDS, count_of, said
@@ -13,7 +12,7 @@ from tautochrone.judge.tire_run import configuration, result_event
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.measure.document.expand import Point
-from tautochrone.papers.document import Query
+from tautochrone.papers.document import Datum, Query
 from tautochrone.papers.measured import Absent, Found, Measurements, Value
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.quantities.tire_model import border, teams, transition
@@ -80,7 +79,7 @@ def map_cells(query: Query, measurements: Measurements, system: str) -> tuple[Ma
     )
 
 
-def team_of(word: Any, measurements: Measurements, system: str) -> int | None:
+def team_of(word: Datum, measurements: Measurements, system: str) -> int | None:
     """How many threads a number or a word means on a system of ours; None: it is not known."""
     facts = _facts(measurements, system)
     if word in WORDS and facts is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 
 from tautochrone.judge.tire_run import configuration
-from tautochrone.papers.document import Query
+from tautochrone.papers.document import Query, list_of
 from tautochrone.papers.measured import Absent, Found, Measurements, Value
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.run.folder import Run
@@ -90,7 +90,7 @@ def studies_of(query: Query, measurements: Measurements, system: str) -> tuple[M
     runs = measurements.runs_of(query, system)
     beside = [
         run
-        for title in query.given.get("beside", ())
+        for title in list_of(query.given, "beside")
         for run in measurements.runs_of(Query(str(title), ""), system)
     ]
     return _studies(tuple(one.path for one in runs), tuple(one.path for one in beside))

@@ -20,7 +20,7 @@ from tautochrone.answer.series import Bins, Curve, Series
 from tautochrone.answer.typeset import number, percent
 from tautochrone.answer.views import losses
 from tautochrone.base.errors import UsageError
-from tautochrone.papers.document import Drawn, Figure, Mark
+from tautochrone.papers.document import Drawn, Figure, Mark, number_of
 from tautochrone.papers.measured import Measurements, System, label_of
 from tautochrone.papers.quantities.general import counts_of
 from tautochrone.papers.report.figures import looks
@@ -100,7 +100,7 @@ _LEFT_OUT = "Published shares that this axis can't tell from 100 % are left out.
 def draw_curves(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:
     """The curves of every system, and published numbers among them."""
     series, notes = _curves(figure, measurements)
-    top = float(figure.settings.get("top", 1))
+    top = number_of(figure.settings, "top", 1)
     told = [one for one in figure.marks if one.x is not None]
     marks = [one for one in told if top < 1 or one.y is None or is_apart(_share(one, figure, study), top)]
     if not series and not told:
@@ -153,8 +153,7 @@ def _caption(series: Sequence[Series], frame: Frame) -> Iterator[str]:
 
 def _share(mark: Mark, figure: Figure, study: Study) -> PublishedShare:
     labels = looks.series_of(figure)
-    samples = figure.settings.get("published_samples")
-    least = 1 / int(samples) if samples else 1e-6
+    least = 1 / number_of(figure.settings, "published_samples", 1e6)
     return PublishedShare(
         in_ns(float(mark.x or 0), _unit(figure)),
         mark.y,

@@ -18,7 +18,7 @@ from tautochrone.middleware.lanes import Lane, rate
 from tautochrone.middleware.latency_judge import clients_of
 from tautochrone.middleware.throughput_judge import ThroughputRow, throughput_of
 from tautochrone.middleware.throughput_tables import answered, drained
-from tautochrone.papers.document import Drawn, Figure
+from tautochrone.papers.document import Drawn, Figure, list_of
 from tautochrone.papers.measured import Measurements, label_of
 from tautochrone.papers.quantities.general import counts_of, summary
 from tautochrone.papers.report.figures.looks import Study, in_ns
@@ -135,12 +135,12 @@ def draw_clients(
 
 
 def _points(figure: Figure, lane: Measured, measurements: Measurements) -> Iterator[CallPoint]:
-    wanted: Sequence[int] | None = figure.settings.get("clients")
+    wanted = list_of(figure.settings, "clients")
     found: dict[int, list[float]] = {}
     for run in lane.runs:
         clients = clients_of(run)
         counts = counts_of(lane.series.query, measurements, run)
-        if counts is not None and (wanted is None or clients in wanted):
+        if counts is not None and (not wanted or clients in wanted):
             found.setdefault(clients, []).append(_number(summary(counts), lane.series.query.statistic))
     for clients in sorted(found):
         each = found[clients]
