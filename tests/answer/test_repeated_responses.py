@@ -9,8 +9,8 @@ from real import PATIENCE_S, policy_options, sealed
 from reproductions import Made, measured
 from tautochrone.papers.document import read
 from tautochrone.papers.measured import Measurements, System, Value
+from tautochrone.papers.quantities import evaluate
 from tautochrone.papers.quantities.releases import each_repetition
-from tautochrone.papers.quantity import evaluate
 from tautochrone.target.local import find_probe
 
 

@@ -19,12 +19,12 @@ from tautochrone.measure.campaign.sites import site_of
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.document import read as read_plan
 from tautochrone.measure.document.expand import Point, expand
-from tautochrone.papers.claims.ask import ask
+from tautochrone.papers.claims import ask
 from tautochrone.papers.document import Claim, Paper, Query, Table, read
+from tautochrone.papers.figures import draw_all
 from tautochrone.papers.measured import Absent, Measurements, Value
+from tautochrone.papers.quantities import evaluate, statistic_of
 from tautochrone.papers.quantities import selection as taskset
-from tautochrone.papers.quantity import evaluate, statistic_of
-from tautochrone.papers.report.figures import draw_all
 from tautochrone.run.conditions import RunConditions
 from tautochrone.run.folder import Run
 from tautochrone.schedulability.taskset import Task

@@ -18,13 +18,13 @@ from tautochrone.measure.document.expand import Point, expand
 from tautochrone.measure.execute import is_refusal
 from tautochrone.measure.trial import refusal_of
 from tautochrone.papers.document import Paper, Query, read
+from tautochrone.papers.figures import draw_all
+from tautochrone.papers.figures.looks import study_of
+from tautochrone.papers.figures.tires import draw_map as draw
 from tautochrone.papers.measured import Absent, Measurements, Role, System, Value
+from tautochrone.papers.quantities import evaluate, statistic_of
 from tautochrone.papers.quantities.tire import fast_cells, map_cells, team_of
 from tautochrone.papers.quantities.tire_model import Interval, border, misses_most, transition
-from tautochrone.papers.quantity import evaluate, statistic_of
-from tautochrone.papers.report.figures import draw_all
-from tautochrone.papers.report.figures.looks import study_of
-from tautochrone.papers.report.figures.tires import draw_map as draw
 from tautochrone.run.facts import CpuFacts, Facts
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store

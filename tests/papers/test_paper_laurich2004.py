@@ -12,10 +12,10 @@ import pytest
 from reproductions import Made, Samples, measured
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.document import read as read_plan
-from tautochrone.papers.claims.ask import ask
+from tautochrone.papers.claims import ask
 from tautochrone.papers.document import Paper, Query, Table, read
 from tautochrone.papers.measured import Absent, Measurements, Value
-from tautochrone.papers.quantity import evaluate, statistic_of
+from tautochrone.papers.quantities import evaluate, statistic_of
 
 US = 1_000
 SYSTEMS = ("Linux 2.4", "Linux 2.6", "RTAI", "LXRT")

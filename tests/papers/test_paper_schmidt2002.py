@@ -16,12 +16,11 @@ from tautochrone.answer.charts.theme import PAGE
 from tautochrone.judge.switching import HANDOVER, PUBLISHED, YIELD
 from tautochrone.middleware import throughput_judge as throughput
 from tautochrone.middleware.throughput_judge import ThroughputRun
-from tautochrone.papers.claims.ask import ask
+from tautochrone.papers.claims import ask
 from tautochrone.papers.document import Figure, Paper, Query, Table, read
+from tautochrone.papers.figures import draw_all
 from tautochrone.papers.measured import Absent, Measurements, Value
-from tautochrone.papers.quantities import middleware
-from tautochrone.papers.quantity import evaluate, statistic_of
-from tautochrone.papers.report.figures import draw_all
+from tautochrone.papers.quantities import evaluate, middleware, statistic_of
 from tautochrone.run.folder import Run
 from tautochrone.run.store import Store
 

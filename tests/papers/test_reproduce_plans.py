@@ -13,8 +13,8 @@ from tautochrone.answer.typeset import micro
 from tautochrone.campaign.agenda import as_table
 from tautochrone.measure.campaign.agenda import make_agenda
 from tautochrone.measure.campaign.campaign import CONDITION, REFUSED
+from tautochrone.papers.described import described, put_in
 from tautochrone.papers.document import read
-from tautochrone.papers.report.described import described, put_in
 from tautochrone.papers.reproducing import Way, see_that_it_can_be_a_folder
 from tautochrone.papers.studies import NAMES, plan_of, plan_path, titles_asked
 from tautochrone.run.catalogue import Entry

@@ -14,9 +14,9 @@ from tautochrone.answer.charts.signs import unit_path
 from tautochrone.answer.charts.theme import PAGE, series_tone
 from tautochrone.papers.document import Drawn as Series
 from tautochrone.papers.document import Figure, Mark, Paper, Query, read
-from tautochrone.papers.report.figures import CHARTS, SETTINGS, Drawn, captions, draw, draw_all, looks
-from tautochrone.papers.report.figures.files import names, width, with_lengths, written
-from tautochrone.papers.report.figures.looks import Study, study_of
+from tautochrone.papers.figures import CHARTS, SETTINGS, Drawn, captions, draw, draw_all, looks
+from tautochrone.papers.figures.files import names, width, with_lengths, written
+from tautochrone.papers.figures.looks import Study, study_of
 from tautochrone.papers.studies import NAMES
 
 PAPERS = NAMES

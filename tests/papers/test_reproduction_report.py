@@ -18,11 +18,12 @@ from tautochrone.answer.blocks import Sheet
 from tautochrone.answer.document import flattened
 from tautochrone.answer.render import latex, markdown, page, terminal
 from tautochrone.base.errors import StoreError
+from tautochrone.papers import folder
+from tautochrone.papers import verdicts as claims
+from tautochrone.papers.answer import Length, Made, as_table, document, together
 from tautochrone.papers.claims.evidence import Answer, Asked, Finding
 from tautochrone.papers.document import Paper, parse
-from tautochrone.papers.report import claims, folder
-from tautochrone.papers.report.answer import Length, Made, as_table, document, together
-from tautochrone.papers.report.sheet import arrange, said_once
+from tautochrone.papers.sheet import arrange, said_once
 from tautochrone.papers.side_by_side import lay
 
 STUDY = """

@@ -13,7 +13,7 @@ from report_runs import FACTS
 from tautochrone.experiments import EXPERIMENTS, Prepared
 from tautochrone.measure.cell import Load
 from tautochrone.measure.document.expand import Deployed, Point
-from tautochrone.papers.claims.ask import ask
+from tautochrone.papers.claims import ask
 from tautochrone.papers.claims.evidence import Asked
 from tautochrone.papers.document import Claim, Query
 from tautochrone.papers.measured import Measurements, Role, System

@@ -12,9 +12,9 @@ from typing import Any
 from real import FORKS
 from tautochrone.measure.campaign.campaign import CONDITION
 from tautochrone.papers.document import Figure, Paper, Query, Table, read
-from tautochrone.papers.report.figures import Drawn
-from tautochrone.papers.report.figures.files import names
-from tautochrone.papers.report.folder import stem_of
+from tautochrone.papers.figures import Drawn
+from tautochrone.papers.figures.files import names
+from tautochrone.papers.folder import stem_of
 from tautochrone.run.store import Store
 from where import DATA
 

@@ -180,7 +180,7 @@ class Figure:
     Attributes:
         name: "Figure 7".
         title: in our own words.
-        chart: which chart draws it, see papers/report/figures.
+        chart: which chart draws it, see papers/figures.
         shows: what the published one shows, in our own words.
         series: what is drawn.
         marks: published numbers that are drawn with it.

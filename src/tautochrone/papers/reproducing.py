@@ -36,7 +36,7 @@ from tautochrone.run.place import REPORTS
 from tautochrone.run.store import Store
 
 if TYPE_CHECKING:  # drawing and reckoning take their time to load, and not every call needs them
-    from tautochrone.papers.report.answer import Length, Made
+    from tautochrone.papers.answer import Length, Made
 
 # Before anything is measured: which papers there are, and what is ahead.
 
@@ -272,9 +272,9 @@ def _carry_through(paper: Paper, document: PlanDocument, order: Order, told: Tol
 
 def _made(paper: Paper, way: Way, agenda: Agenda, outcome: Outcome, store: Store) -> "Made | None":
     """What was measured of a paper, and what its claims come to; None: nothing was ever measured."""
-    from tautochrone.papers.claims.ask import ask_all
+    from tautochrone.papers.answer import Made
+    from tautochrone.papers.claims import ask_all
     from tautochrone.papers.measured import gather
-    from tautochrone.papers.report.answer import Made
 
     if not agenda.continues and not outcome.runs:
         return None
@@ -306,7 +306,7 @@ def _written(made: "Made", store: Store, folder: Path | None) -> tuple[Path, Sto
     Raises:
         StoreError: the store can't be written either.
     """
-    from tautochrone.papers.report.folder import write
+    from tautochrone.papers.folder import write
 
     trouble = None
     if folder is not None:
@@ -320,7 +320,7 @@ def _written(made: "Made", store: Store, folder: Path | None) -> tuple[Path, Sto
 def _show(console: Console, made: "Made", page: Path, *, stopped: bool, as_json: bool) -> None:
     """In the terminal; of one that was stopped only how far it is. JSON comes at the end, of all."""
     from tautochrone.answer.render import terminal
-    from tautochrone.papers.report.answer import document
+    from tautochrone.papers.answer import document
 
     there = make_console(stderr=True) if as_json else console
     if stopped:
@@ -332,7 +332,7 @@ def _show(console: Console, made: "Made", page: Path, *, stopped: bool, as_json:
 
 def _table(made: "Made", page: Path) -> dict[str, object]:
     """One paper as JSON has it."""
-    from tautochrone.papers.report.answer import as_table
+    from tautochrone.papers.answer import as_table
 
     return {**as_table(made), "report": str(page.resolve())}
 
@@ -340,7 +340,7 @@ def _table(made: "Made", page: Path) -> dict[str, object]:
 def _tell_all(told: Told, order: Order) -> None:
     """The claims of all papers in one table, and the page that leads to each."""
     from tautochrone.answer.render import terminal
-    from tautochrone.papers.report.answer import write_together
+    from tautochrone.papers.answer import write_together
 
     said = {name: f"{error} {error.advice}".rstrip() for name, error in told.troubles.items()}
     store = open_store(order.store, mend=False).path

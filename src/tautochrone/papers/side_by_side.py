@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from tautochrone.base.words import capital
 from tautochrone.papers.document import Heading, Paper, Printed, Query, Table
 from tautochrone.papers.measured import Absent, Found, Measurements, System, Value, kernel_of
-from tautochrone.papers.quantity import evaluate
+from tautochrone.papers.quantities import evaluate
 
 # Numbers of ours as a table shows them: in its unit, with the digits that carry meaning.
 

@@ -33,8 +33,8 @@ from tautochrone.judge.requirement.evidence import groups_of
 from tautochrone.judge.requirement.of_share import count
 from tautochrone.papers.claims.evidence import Place, lost_of, repetition, side_of
 from tautochrone.papers.measured import Absent, Measurements, Value, matches
+from tautochrone.papers.quantities import evaluate
 from tautochrone.papers.quantities.releases import MEAN_SIZE, REPEATED_MEAN, each_repetition
-from tautochrone.papers.quantity import evaluate
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.jackknife import (
     FEWEST,

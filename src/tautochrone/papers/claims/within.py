@@ -46,7 +46,7 @@ from tautochrone.papers.claims.tally import (
 )
 from tautochrone.papers.document import list_of, number_of
 from tautochrone.papers.measured import Absent
-from tautochrone.papers.quantity import evaluate
+from tautochrone.papers.quantities import evaluate
 from tautochrone.statistics.quantiles import CONFIDENCE
 
 # `same`: two numbers of ours are the same within a margin. `steady`: several are the same as the

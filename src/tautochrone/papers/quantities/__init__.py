@@ -1,1 +1,52 @@
 """What a query's statistic means, one file for each kind of experiment that has numbers of its own."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tautochrone.papers.document import Query
+from tautochrone.papers.measured import Absent, Found, Measurements, Value
+from tautochrone.papers.quantities.general import CLOCK, GENERAL, Statistic, quantile
+from tautochrone.papers.quantities.middleware import INVERSION, MIDDLEWARE, SWITCHING
+from tautochrone.papers.quantities.ranges import RANGES
+from tautochrone.papers.quantities.releases import REPEATED
+from tautochrone.papers.quantities.selection import DEPLOYMENT, SELECTION, TASKSET
+from tautochrone.papers.quantities.tire import TIRE
+from tautochrone.papers.quantities.tire_model import TIRE_MODEL
+
+# From a query to a number: the table of statistics.
+
+
+_KINDS: tuple[Mapping[str, Statistic], ...] = (
+    GENERAL, RANGES, REPEATED, MIDDLEWARE, SWITCHING, DEPLOYMENT, SELECTION, TASKSET, CLOCK, INVERSION,
+    TIRE, TIRE_MODEL,
+)  # fmt: skip
+STATISTICS: Mapping[str, Statistic] = {name: one for kind in _KINDS for name, one in kind.items()}
+"""By name, without quantiles, which are named ``p99.999``."""
+
+
+def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
+    """The number that a query means on one of our systems.
+
+    Raises:
+        ValueError: there is no such statistic: a fault in the study's file.
+        DamagedError: samples can't be read.
+    """
+    found = _evaluate(query.statistic, query, measurements, system)
+    if query.spread and isinstance(found, Value):
+        beside = _evaluate(query.spread, query, measurements, system)
+        return replace(found, spread=beside.value if isinstance(beside, Value) else None)
+    return found
+
+
+def _evaluate(name: str, query: Query, measurements: Measurements, system: str) -> Found:
+    statistic = statistic_of(name)
+    if statistic is None:
+        raise ValueError(f"there is no statistic '{name}'")
+    if not measurements.runs_of(query, system):
+        return Absent(measurements.why_none(query, system))
+    return statistic(query, measurements, system)
+
+
+def statistic_of(name: str) -> Statistic | None:
+    """The one of this name; None: there is none."""
+    return STATISTICS[name] if name in STATISTICS else quantile(name)

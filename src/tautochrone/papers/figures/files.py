@@ -10,8 +10,8 @@ from tautochrone.answer import figure as publication
 from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK
-from tautochrone.papers.report.figures import Drawn
-from tautochrone.papers.report.figures.looks import empty
+from tautochrone.papers.figures import Drawn
+from tautochrone.papers.figures.looks import empty
 
 # How wide words are in the type of our figures, so that a figure looks alike where that type is
 # missing.

@@ -8,10 +8,14 @@ from tautochrone.experiments import Value
 from tautochrone.measure.campaign.estimate import long_duration
 from tautochrone.measure.document.document import AXES, Entry, PlanDocument
 from tautochrone.papers.document import Figure, Paper, Query, Table
-from tautochrone.papers.report.figures import Drawn
-from tautochrone.papers.report.figures.files import names
-from tautochrone.papers.report.folder import stem_of
+from tautochrone.papers.figures import Drawn
+from tautochrone.papers.figures.files import names
+from tautochrone.papers.folder import stem_of
 from tautochrone.papers.studies import NAMES, expected_s, plan_of
+
+# What is reproduced of a study, as Markdown: docs/papers.md is written from the files of the
+# studies.
+
 
 BEGIN, END = "<!-- begin: scripts/describe-papers -->", "<!-- end: scripts/describe-papers -->"
 _LENGTHS = ("count", "duration", "calls", "repetitions")

@@ -15,16 +15,19 @@ from pathlib import Path
 
 from tautochrone.answer.render import latex, markdown, page
 from tautochrone.base.errors import StoreError
+from tautochrone.papers import verdicts as claims
+from tautochrone.papers.answer import Made, document
 from tautochrone.papers.claims.evidence import Asked
 from tautochrone.papers.document import Printed
+from tautochrone.papers.figures import Drawn, captions, draw_all
+from tautochrone.papers.figures.files import written
 from tautochrone.papers.measured import Absent, Value
-from tautochrone.papers.report import claims
-from tautochrone.papers.report.answer import Made, document
-from tautochrone.papers.report.figures import Drawn, captions, draw_all
-from tautochrone.papers.report.figures.files import written
-from tautochrone.papers.report.sheet import arrange
+from tautochrone.papers.sheet import arrange
 from tautochrone.papers.side_by_side import Entry, Laid, factor, lay, said_of
 from tautochrone.run.output import output
+
+# A reproduction as a folder for who writes about it: the page, vector figures, tables, claims.
+
 
 _HEADS = (
     "system", "published", "origin", "row", "column", "unit", "shown", "value", "low", "high", "spread",

@@ -21,10 +21,10 @@ from tautochrone.answer.typeset import number, percent
 from tautochrone.answer.views import losses
 from tautochrone.base.errors import UsageError
 from tautochrone.papers.document import Drawn, Figure, Mark, number_of
+from tautochrone.papers.figures import looks
+from tautochrone.papers.figures.looks import Study, in_ns
 from tautochrone.papers.measured import Measurements, System, label_of
 from tautochrone.papers.quantities.general import counts_of
-from tautochrone.papers.report.figures import looks
-from tautochrone.papers.report.figures.looks import Study, in_ns
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import sum_of_known
 from tautochrone.statistics import shape

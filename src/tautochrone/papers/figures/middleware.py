@@ -19,9 +19,9 @@ from tautochrone.middleware.latency_judge import clients_of
 from tautochrone.middleware.throughput_judge import ThroughputRow, throughput_of
 from tautochrone.middleware.throughput_tables import answered, drained
 from tautochrone.papers.document import Drawn, Figure, list_of
+from tautochrone.papers.figures.looks import Study, in_ns
 from tautochrone.papers.measured import Measurements, label_of
 from tautochrone.papers.quantities.general import counts_of, summary
-from tautochrone.papers.report.figures.looks import Study, in_ns
 from tautochrone.run.folder import Run
 from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY, TWO_WAY

@@ -17,11 +17,11 @@ from tautochrone.answer.experiments.taskset_figures import schedules
 from tautochrone.answer.typeset import duration
 from tautochrone.base.errors import UsageError
 from tautochrone.papers.document import Figure
+from tautochrone.papers.figures import looks
+from tautochrone.papers.figures.looks import Study, in_ns
 from tautochrone.papers.measured import Absent, Measurements, label_of
 from tautochrone.papers.quantities.releases import each_repetition
 from tautochrone.papers.quantities.selection import reference_of, samples_of
-from tautochrone.papers.report.figures import looks
-from tautochrone.papers.report.figures.looks import Study, in_ns
 from tautochrone.run.folder import Run
 from tautochrone.statistics.difference.sides import QuantilePlot
 from tautochrone.statistics.difference.sides import quantile_plot as plot_of

@@ -32,17 +32,20 @@ from tautochrone.campaign import conditions
 from tautochrone.campaign.results import CampaignResults
 from tautochrone.measure.campaign.campaign import Campaign
 from tautochrone.measure.campaign.reasons import NOT_YET
+from tautochrone.papers import verdicts as claims
 from tautochrone.papers.claims.evidence import Asked
 from tautochrone.papers.conditions import compare
 from tautochrone.papers.document import Paper, Printed, Table
+from tautochrone.papers.figures import Drawn, draw_all
 from tautochrone.papers.measured import Absent, Measurements, label_of
-from tautochrone.papers.report import claims
-from tautochrone.papers.report.figures import Drawn, draw_all
-from tautochrone.papers.report.sheet import arrange, said_once
+from tautochrone.papers.sheet import arrange, said_once
 from tautochrone.papers.side_by_side import Entry, Laid, lay, said_of
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.place import REPORTS
+
+# A reproduction as a document, and several together as one; and as JSON has it.
+
 
 Length = Literal["full", "quick", "other"]
 INDEX, CLAIMS = "index.html", "claims.md"

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from tautochrone.answer import blocks
 from tautochrone.answer.typeset import micro
 from tautochrone.papers.document import Figure, Paper
-from tautochrone.papers.measured import Measurements, System, label_of
-from tautochrone.papers.report.figures import (
+from tautochrone.papers.figures import (
     distributions,
     middleware,
     runs,
     tires,
 )
-from tautochrone.papers.report.figures.looks import Study, absences, empty, study_of
+from tautochrone.papers.figures.looks import Study, absences, empty, study_of
+from tautochrone.papers.measured import Measurements, System, label_of
 from tautochrone.run.folder import Run
 
 # What a publication writes below a figure: what it is, on which systems it was measured, how, and

@@ -13,10 +13,10 @@ from tautochrone.answer.blocks import Panel, Place
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK
 from tautochrone.papers.document import Figure, Mark
+from tautochrone.papers.figures.looks import Study, published_path
 from tautochrone.papers.measured import Measurements, System, label_of
 from tautochrone.papers.quantities.tire import ANY, fast_cells, map_cells, team_of
 from tautochrone.papers.quantities.tire_model import studies_of
-from tautochrone.papers.report.figures.looks import Study, published_path
 from tautochrone.tire import grid_charts, model_charts
 from tautochrone.tire.grid_charts import PublishedRing
 from tautochrone.tire.grid_question import teams_of

@@ -1,1 +1,0 @@
-"""A study as it came out here: its tables, figures and claims, theirs beside ours."""
