@@ -1,4 +1,4 @@
-"""What was measured of a study: the runs of its campaign, found by query, and why there are none."""
+"""What was measured of a study: its systems, the runs found by query, and a number or why there is none."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

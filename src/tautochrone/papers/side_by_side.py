@@ -1,4 +1,7 @@
-"""A published table, and beside it what was measured here: the same rows and columns for each system."""
+"""A published table, and beside it what was measured here: the same rows and columns for each system.
+
+Numbers of ours stand in the table's unit, with the digits that carry meaning.
+"""
 
 import math
 import re

@@ -12,11 +12,14 @@ from tautochrone.papers.claims.within import same, says, steady, within
 from tautochrone.papers.document import Claim, Paper
 from tautochrone.papers.measured import Measurements, Role, System
 
-# The tests by name, and what is not tested.
-
-
 Test = Callable[[Evidence], Finding]
+"""What a claim comes to.
 
+Raises:
+    ValueError: the claim can't be asked like this: a fault in the study's file.
+    UsageError: a requirement can't be read: the same.
+    DamagedError: samples can't be read.
+"""
 
 NOT_HERE = "not-here"
 """The claim can't be asked of any machine of this kind."""

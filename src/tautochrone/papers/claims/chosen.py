@@ -39,12 +39,7 @@ from tautochrone.statistics.quantiles import CONFIDENCE
 
 
 def predicts(evidence: Evidence) -> Finding:
-    """Whether both are in proportion: see above.
-
-    Raises:
-        ValueError: the claim can't be asked like this.
-        DamagedError: samples can't be read.
-    """
+    """Whether both are in proportion: see above."""
     number = numbers_of(evidence)
     places = [one for role in (ORDINARY, REAL_TIME) for one in evidence.places(role)]
     if len(places) != 4:
@@ -111,12 +106,7 @@ def _limits(logarithm: float, found: list[Estimate]) -> tuple[float, float]:
 
 
 def chosen(evidence: Evidence) -> Finding:
-    """Whether the claimed one is chosen: see above.
-
-    Raises:
-        ValueError: the claim can't be asked like this.
-        DamagedError: samples can't be read.
-    """
+    """Whether the claimed one is chosen: see above."""
     given, measurements = evidence.given, evidence.measurements
     runs: dict[str, Run] = {}
     reasons: list[str] = []

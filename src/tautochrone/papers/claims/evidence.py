@@ -1,4 +1,4 @@
-"""What a claim rests on: its queries, each on the system that it is asked of."""
+"""What a claim rests on: its queries, each on the system that it is asked of, and their samples."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -33,7 +33,6 @@ from tautochrone.statistics.quantiles import CONFIDENCE
 
 # Many pairs of numbers taken together: over a map of masses and threads, over all periods.
 
-
 Places = Sequence[tuple[Place, Place]]
 _FEWEST_POINTS = 3
 _SESSION = "What differs from session to session is not in it."
@@ -173,22 +172,12 @@ _OPEN_FACTOR = "Whether it is by that much is not shown."
 
 
 def less(evidence: Evidence) -> Finding:
-    """Whether ``lower`` is below ``higher``: see above.
-
-    Raises:
-        ValueError: the claim can't be asked like this.
-        DamagedError: samples can't be read.
-    """
+    """Whether ``lower`` is below ``higher``: see above."""
     return _less(evidence, numbers_of(evidence), "")
 
 
 def narrower(evidence: Evidence) -> Finding:
-    """Whether the samples of ``lower`` spread less than those of ``higher``: see above.
-
-    Raises:
-        ValueError: the claim can't be asked like this.
-        DamagedError: samples can't be read.
-    """
+    """Whether the samples of ``lower`` spread less than those of ``higher``: see above."""
     low, high = (str(evidence.given.get(*one)) for one in (("from", "p50"), ("to", "p99.9")))
 
     def number(place: Place) -> Estimate | Absent:

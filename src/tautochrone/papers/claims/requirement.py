@@ -32,13 +32,7 @@ _ANSWERS: dict[str, Answer] = {
 
 
 def requirement(evidence: Evidence) -> Finding:
-    """Whether the runs meet it: see above.
-
-    Raises:
-        ValueError: the claim can't be asked like this.
-        UsageError: the requirement can't be read: a fault in the study's file.
-        DamagedError: samples can't be read.
-    """
+    """Whether the runs meet it: see above."""
     found = _judged(evidence, "runs")
     if isinstance(found, Absent):
         return Finding("can't be told", found.why, "not measured")
@@ -47,13 +41,7 @@ def requirement(evidence: Evidence) -> Finding:
 
 
 def separates(evidence: Evidence) -> Finding:
-    """Whether the one role meets it and the other does not: see above.
-
-    Raises:
-        ValueError: the claim can't be asked like this.
-        UsageError: the requirement can't be read: a fault in the study's file.
-        DamagedError: samples can't be read.
-    """
+    """Whether the one role meets it and the other does not: see above."""
     found = {}
     for role in (REAL_TIME, ORDINARY):
         one = _judged(evidence, role)

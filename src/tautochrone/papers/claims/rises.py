@@ -28,7 +28,6 @@ from tautochrone.statistics.quantiles import CONFIDENCE
 
 # A trend of numbers over an order, such as the number of clients.
 
-
 FEWEST = 3
 """Points; with two there is no trend, but a difference."""
 FEWEST_BARE = 4
@@ -110,12 +109,7 @@ _FROM = "from what is known of each number and how far they lie from the line"
 
 
 def rises(evidence: Evidence) -> Finding:
-    """Whether it grows: see above.
-
-    Raises:
-        ValueError: the claim can't be asked like this.
-        DamagedError: samples can't be read.
-    """
+    """Whether it grows: see above."""
     seen = _trend(evidence, "points")
     if isinstance(seen, Finding):
         return seen
@@ -128,12 +122,7 @@ def rises(evidence: Evidence) -> Finding:
 
 
 def rises_more(evidence: Evidence) -> Finding:
-    """Whether one grows more than the other: see above.
-
-    Raises:
-        ValueError: the claim can't be asked like this.
-        DamagedError: samples can't be read.
-    """
+    """Whether one grows more than the other: see above."""
     keys = evidence.roles("more", ("more", "less"))
     both: list[_Seen] = []
     for key in keys:

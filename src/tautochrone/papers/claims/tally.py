@@ -1,4 +1,4 @@
-"""From what each pair of numbers says to one answer."""
+"""From what each pair of numbers says to one answer; numbers and comparisons in words."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -49,32 +49,20 @@ from tautochrone.papers.measured import Absent
 from tautochrone.papers.quantities import evaluate
 from tautochrone.statistics.quantiles import CONFIDENCE
 
-# `same`: two numbers of ours are the same within a margin. `steady`: several are the same as the
-# first.
-
+# `same`: two numbers of ours are the same within a margin. `steady`: several are the same as the first.
 
 _MARGIN = 0.1
 _OPEN = "Whether they lie within the margin is not shown."
 
 
 def same(evidence: Evidence) -> Finding:
-    """Whether both are the same: see above.
-
-    Raises:
-        ValueError: the claim can't be asked like this.
-        DamagedError: samples can't be read.
-    """
+    """Whether both are the same: see above."""
     keys = (ORDINARY, REAL_TIME) if evidence.claim.about == "pair" else ("first", "second")
     return _alike(evidence, evidence.pairs(*keys))
 
 
 def steady(evidence: Evidence) -> Finding:
-    """Whether all are the same as the first: see above.
-
-    Raises:
-        ValueError: the claim can't be asked like this.
-        DamagedError: samples can't be read.
-    """
+    """Whether all are the same as the first: see above."""
     points = evidence.places("points")
     if len(points) < 2:
         return Finding("can't be told", "There is nothing else that it could be steady against.", "one point")
@@ -101,12 +89,7 @@ _NO_SPAN = ("bare", "border")
 
 
 def within(evidence: Evidence) -> Finding:
-    """Whether every number lies within its limits: see above.
-
-    Raises:
-        ValueError: the claim can't be asked like this.
-        DamagedError: samples can't be read.
-    """
+    """Whether every number lies within its limits: see above."""
     measured = numbers_of(evidence)
     places = evidence.places("value")
     limits = _limits(evidence, places, measured)
@@ -144,12 +127,7 @@ def within(evidence: Evidence) -> Finding:
 
 
 def says(evidence: Evidence) -> Finding:
-    """Whether every one says what is claimed: see above.
-
-    Raises:
-        ValueError: the claim can't be asked like this.
-        DamagedError: samples can't be read.
-    """
+    """Whether every one says what is claimed: see above."""
     given = evidence.given
     wanted = {str(one).casefold() for one in list_of(given, "text")}
     if not wanted and "number" not in given:

@@ -18,9 +18,7 @@ from tautochrone.answer.charts.theme import INK, LINE, MUTED, SHAPES, series_ton
 from tautochrone.papers.document import Figure, Mark, Paper
 from tautochrone.papers.measured import Measurements, label_of
 
-# What a figure lacks: an empty one that says why, and sentences for what is missing from one that
-# is not.
-
+# What a figure lacks: an empty one that says why, and sentences for what is missing from one that is not.
 
 _MARGIN_PX, _LINE_PX = 70, 17
 _LETTERS, _MOST_LINES = 46, 8  # what a phone and a printed column have room for
@@ -103,7 +101,6 @@ def study_of(paper: Paper) -> Study:
 
 
 # Units in which studies print times.
-
 
 _NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 

@@ -26,9 +26,7 @@ from tautochrone.run.folder import Run
 from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY, TWO_WAY
 
-# What is drawn of a study's calls: a lane for each of our systems and each series, that is, each
-# transport.
-
+# What is drawn of a study's calls: a lane for each of our systems and each series, that is, each transport.
 
 _Reduced = TypeVar("_Reduced")
 
@@ -96,7 +94,6 @@ def _itself(run: Run) -> Run:
 
 
 # A statistic of one client's calls over the number of lower clients (schmidt2002, Figures 4 to 6).
-
 
 _NUMBERS: Mapping[str, Callable[[Summary], float]] = {
     "mean": lambda one: one.mean,
@@ -187,7 +184,6 @@ def _named(part: blocks.Figure, title: str) -> blocks.Figure:
 
 
 # Operations per second by type (schmidt2002, Figure 2): a part two-way, a part one-way.
-
 
 _TICK = "M10 1h2v10h-2z"
 _WORDS = {TWO_WAY: "two-way, answered", ONE_WAY: "one-way, drained by the server"}

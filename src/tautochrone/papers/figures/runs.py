@@ -28,7 +28,6 @@ from tautochrone.statistics.difference.sides import quantile_plot as plot_of
 
 # A dot for each repetition, a lane for each system, published numbers in lanes of their own.
 
-
 _LANE_PX, _THIN_PX, _HEAD_PX, _END_PX = 34, 21, 26, 6
 _FIRST, _LAST = 0.16, 0.84  # where in its lane the first and the last repetition stand
 
@@ -189,7 +188,6 @@ def _strips_words(ours: Sequence[StripLane], published: Sequence[PublishedLane])
 
 # The schedule of a task set, expected by analysis and measured: Figure 5 of delgado2020.
 
-
 _ABOVE, _BELOW = "M1 1h20v7h-20zM0 10.500h22v1h-22z", "M1 4h20v3h-20zM0 0.500h22v1h-22z"
 """A high bar that stands on a line, and a low one below it, as in the chart."""
 
@@ -233,7 +231,6 @@ def _runs(figure: Figure, measurements: Measurements) -> Iterator[tuple[Run, str
 
 
 # One dot for each repetition, a lane for each system, as Figures 4, 6, 8 and 10 of koh2013.
-
 
 _STRIPS_CAPTION = (
     "Each dot is one repetition, the first one at the top of its lane; the bar is the mean of all."
@@ -282,7 +279,6 @@ def _lanes(figure: Figure, measurements: Measurements) -> tuple[list[StripLane],
 
 
 # Quantiles of each series against those of a reference, a panel for each: Figure 3 of delgado2020.
-
 
 _HEIGHT = 220  # about as high as wide, where two stand side by side
 _QUANTILES_CAPTION = (

@@ -1,4 +1,4 @@
-"""What a query's statistic means, one file for each kind of experiment that has numbers of its own."""
+"""From a query to a number: the table of statistics, one file for each kind of experiment."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,9 +12,6 @@ from tautochrone.papers.quantities.releases import REPEATED
 from tautochrone.papers.quantities.selection import DEPLOYMENT, SELECTION, TASKSET
 from tautochrone.papers.quantities.tire import TIRE
 from tautochrone.papers.quantities.tire_model import TIRE_MODEL
-
-# From a query to a number: the table of statistics.
-
 
 _KINDS: tuple[Mapping[str, Statistic], ...] = (
     GENERAL, RANGES, REPEATED, MIDDLEWARE, SWITCHING, DEPLOYMENT, SELECTION, TASKSET, CLOCK, INVERSION,

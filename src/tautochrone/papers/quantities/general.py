@@ -125,7 +125,6 @@ GENERAL: Mapping[str, Statistic] = {
 
 # What taking the time costs (garre2014, 3.4).
 
-
 _USUAL = "monotonic"
 
 

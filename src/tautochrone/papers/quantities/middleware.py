@@ -1,4 +1,7 @@
-"""Numbers of calls through middleware (schmidt2002): rates, what lower clients do to an urgent one, sizes."""
+"""Numbers of schmidt2002: calls through middleware, what lower clients do to an urgent one, sizes, switches.
+
+And whether a lock is open to priority inversion (garre2014, 3.2).
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -26,9 +29,6 @@ from tautochrone.statistics.difference.sides import all_counts
 from tautochrone.statistics.quantiles import CONFIDENCE
 from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY
-
-# Whether a lock is open to priority inversion (garre2014, 3.2).
-
 
 _ANSWERS = {"open": "yes", "safe": "no"}
 

@@ -28,7 +28,6 @@ from tautochrone.statistics.reduction import Reduction
 
 # The 95 % interval of a number that is no plain statistic of samples: of a mean of such, and of a ratio.
 
-
 Limits = tuple[float, float]
 
 
@@ -75,7 +74,6 @@ def of_ratio(upper: float, of_upper: Limits, lower: float, of_lower: Limits) -> 
 
 
 # What was repeated within a run: koh2013 has the mean of fifty repetitions, and a dot for each.
-
 
 MEAN_SIZE, REPEATED_MEAN = "mean-size", "repeated-mean"
 _REPETITION = "repetition"

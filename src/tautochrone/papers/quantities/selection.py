@@ -1,8 +1,13 @@
-"""The selection of a deployment as delgado2020 prints it (section IV, Table 4): each against a reference.
+"""Numbers of delgado2020: the selection of a deployment (section IV, Table 4), and tasks (Tables 7 and 8).
 
-A query names the deployment that is tested. It is ``given`` the ``reference``, a deployment, and ``per``: to
-how many samples both histograms are scaled first [to the deployment's own]; see
+Selection: a query names the deployment that is tested. It is ``given`` the ``reference``, a deployment, and
+``per``: to how many samples both histograms are scaled first [to the deployment's own]; see
 `statistics.difference.chi_square`. Samples of all repetitions count together, as there.
+
+Tasks: a query's ``source`` is the task; it is ``given`` the ``number``: mean, max, min or sd. As everywhere,
+a mean is that of the repetitions' means, a maximum that of all, and a deviation the median of theirs. A mean
+response has an interval, from batches of neighbouring jobs. A release that was passed over has no response,
+and is later than every job: then mean, maximum and deviation are at least what the jobs say.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,9 +32,6 @@ from tautochrone.statistics.difference.chi_square import ChiSquare, chi_square
 from tautochrone.statistics.difference.jackknife import batches_of, jackknife
 from tautochrone.statistics.difference.jackknife import mean as mean_of_batches
 from tautochrone.statistics.quantiles import CONFIDENCE
-
-# Period, response time and jitter of the tasks of a set, as in Tables 7 and 8 of delgado2020.
-
 
 _NS = "ns"
 _RESPONSE = "response_ns"

@@ -196,7 +196,7 @@ def _met_up_to(query: Query, measurements: Measurements, system: str) -> Found:
     """The largest tire up to which no deadline was missed, with ``given.threads`` threads.
 
     `ANY`: whatever the number of threads; `BEST`: with the number that serves best. Its interval is that of
-    `tire_border.border`.
+    `tire_model.border`.
     """
     words = query.given.get("threads", ANY)
     if words in (ANY, BEST):
@@ -270,7 +270,7 @@ def _most_threads(query: Query, measurements: Measurements, system: str) -> Foun
 def _transition(query: Query, measurements: Measurements, system: str) -> Found:
     """How many times as many masses lie between meeting all deadlines and missing most, at the widest.
 
-    See `tire_border.transition`; of all numbers of threads the widest.
+    See `tire_model.transition`; of all numbers of threads the widest.
     """
     own = teams(_chosen_map(query, measurements, system))
     if not own:

@@ -22,7 +22,6 @@ from tautochrone.tire.model_words import sentences_of
 
 # Where a map of tires turns from meeting every deadline to missing them, and how sure that is.
 
-
 SURE = 6
 _MOST = 0.5
 
