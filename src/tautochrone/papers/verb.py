@@ -21,9 +21,7 @@ def reproduce(
     name: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="NAME...",
-            help="A paper's name, or all; without one: a list of them.",
-            show_default=False,
+            metavar="NAME...", help="A paper's name, or all; without one: a list of them.", show_default=False
         ),
     ] = None,
     on: Annotated[

@@ -308,11 +308,7 @@ def _of_samples(place: Place, measurements: Measurements, bare: Estimate, q: flo
         return replace(bare, unsure=f"{why}.")
     found = jackknife(sums, of)
     return replace(
-        bare,
-        basis="blocks",
-        error=found.error,
-        freedom=float(found.freedom),
-        logarithmic=found.logarithmic,
+        bare, basis="blocks", error=found.error, freedom=float(found.freedom), logarithmic=found.logarithmic
     )
 
 

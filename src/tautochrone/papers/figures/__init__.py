@@ -9,12 +9,7 @@ from dataclasses import dataclass, replace
 from tautochrone.answer import blocks
 from tautochrone.answer.typeset import micro
 from tautochrone.papers.document import Figure, Paper
-from tautochrone.papers.figures import (
-    distributions,
-    middleware,
-    runs,
-    tires,
-)
+from tautochrone.papers.figures import distributions, middleware, runs, tires
 from tautochrone.papers.figures.looks import Study, absences, empty, study_of
 from tautochrone.papers.measured import Measurements, System, label_of
 from tautochrone.run.folder import Run

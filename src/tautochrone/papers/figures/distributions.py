@@ -201,10 +201,7 @@ def draw_histograms(
     marks = [mark for mark in figure.marks if mark.x is not None]
     drawn = {one.run for one in found}
     names = [one.name for one in measurements.systems if label_of(one.name) in drawn]
-    key = (
-        *looks.key_of_lines(names, measurements),
-        *_key_of_published(marks, study),
-    )
+    key = (*looks.key_of_lines(names, measurements), *_key_of_published(marks, study))
     caption = (
         f"{_each(found)} samples to a histogram. {_LOGARITHMIC}",
         *looks.where_from(marks, study),

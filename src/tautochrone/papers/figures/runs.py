@@ -352,10 +352,6 @@ def _panels(plots: Sequence[_One], reference: str, prefix: str) -> Iterator[Pane
     for index, one in enumerate(plots):
         line = tail.regression(one.plot)
         chart = tail.quantile_plot(
-            one.plot,
-            names=(reference, one.label),
-            rank=one.rank,
-            span_ns=span_ns,
-            height=_HEIGHT,
+            one.plot, names=(reference, one.label), rank=one.rank, span_ns=span_ns, height=_HEIGHT
         )
         yield Panel(Place(prefix, index), f"{one.label}: y = {line}" if line else one.label, chart)

@@ -77,13 +77,7 @@ def value_of(
     found: Sequence[Summary], numbers: Sequence[float], combine: Callable[[Sequence[float]], float]
 ) -> Value:
     """One number of several repetitions, in ns."""
-    return Value(
-        combine(numbers),
-        _NS,
-        sum(one.count for one in found),
-        len(numbers),
-        *ends_of(numbers),
-    )
+    return Value(combine(numbers), _NS, sum(one.count for one in found), len(numbers), *ends_of(numbers))
 
 
 def quantile(name: str) -> Statistic | None:
@@ -140,13 +134,7 @@ def _cost(query: Query, measurements: Measurements, system: str) -> Found:
     if not found:
         return Absent(f"The clock {wanted} was not measured.")
     least, largest = ends_of(found)
-    return Value(
-        median(found),
-        "ns",
-        repetitions=len(found),
-        least=least,
-        largest=largest,
-    )
+    return Value(median(found), "ns", repetitions=len(found), least=least, largest=largest)
 
 
 CLOCK: Mapping[str, Statistic] = {"cost": _cost}

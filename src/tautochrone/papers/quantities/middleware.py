@@ -175,11 +175,7 @@ def _judged(run: Run) -> Switching:
 
 def _value(found: Sequence[Synchronized], each_ns: Sequence[float]) -> Value:
     return Value(
-        fmean(each_ns),
-        "ns",
-        sum(one.handover.count for one in found),
-        len(each_ns),
-        *ends_of(each_ns),
+        fmean(each_ns), "ns", sum(one.handover.count for one in found), len(each_ns), *ends_of(each_ns)
     )
 
 

@@ -142,13 +142,7 @@ def _mean(query: Query, measurements: Measurements, system: str) -> Found:
         for source, name in run.sources.items()
         if matches(query.source, name)
     )
-    return Value(
-        fmean(found),
-        _NS,
-        samples,
-        len(found),
-        *ends_of(found),
-    )
+    return Value(fmean(found), _NS, samples, len(found), *ends_of(found))
 
 
 REPEATED: Mapping[str, Statistic] = {MEAN_SIZE: _mean, REPEATED_MEAN: _mean}

@@ -62,11 +62,7 @@ def _of_tasks(of: Callable[[Outcome], Spread | None]) -> Statistic:
             return Absent(f"No job of {query.source or 'the tasks'} was completed.")
         found = [float(number(one)) for one in spreads]
         return Value(
-            float(combine(found)),
-            _NS,
-            sum(one.count for one in spreads),
-            len(found),
-            *ends_of(found),
+            float(combine(found)), _NS, sum(one.count for one in spreads), len(found), *ends_of(found)
         )
 
     return evaluate
