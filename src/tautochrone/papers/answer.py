@@ -376,52 +376,44 @@ def write_together(
 def as_table(made: Made) -> dict[str, Data]:
     """The same as JSON has it: times in nanoseconds, numbers of others in the unit that is named."""
     paper, measurements = made.paper, made.measurements
+
+    def table(name: str, one: Table) -> Data:
+        return _table(name, lay(one, measurements, paper))
+
     return {
         "paper": paper.name,
-        "title": paper.title,
-        "cited": paper.cited,
-        "campaign": made.campaign,
-        "command": made.command,
-        "length": made.length,
+        **_fields(paper, "title", "cited"),
+        **_fields(made, "campaign", "command", "length"),
         "runs": len(made.runs),
         "planned": made.slots,
-        "systems": [
-            {"name": one.name, "role": one.role, "why_not": one.why_not} for one in measurements.systems
-        ],
+        "systems": [_fields(one, "name", "role", "why_not") for one in measurements.systems],
         "conditions": [
-            {"topic": line.topic, "published": line.published, "ours": dict(line.ours)}
+            {**_fields(line, "topic", "published"), "ours": {**line.ours}}
             for line in compare(paper, measurements)
         ],
         "claims": [
             {
-                "name": one.claim.name,
-                "where": one.claim.where,
-                "says": one.claim.says,
-                "found": one.claim.found,
-                "reading": one.claim.reading,
-                "besides": one.claim.besides,
-                "systems": list(one.systems),
-                "answer": one.finding.answer,
-                "evidence": one.finding.evidence,
-                "in_short": one.finding.in_short,
+                **_fields(one.claim, "name", "where", "says", "found", "reading", "besides"),
+                "systems": [*one.systems],
+                **_fields(one.finding, "answer", "evidence", "in_short"),
             }
             for one in made.asked
         ],
-        "tables": [_table(table.name, lay(table, measurements, paper)) for table in paper.tables],
+        "tables": [table(one.name, one) for one in paper.tables],
         "figures": [
             {
-                "name": figure.name,
-                "title": figure.title,
-                "shows": figure.shows,
-                "said": None
-                if figure.said is None
-                else _table(figure.name, lay(figure.said, measurements, paper)),
+                **_fields(figure, "name", "title", "shows"),
+                "said": None if figure.said is None else table(figure.name, figure.said),
             }
             for figure in paper.figures
         ],
-        "cannot": dict(paper.cannot),
+        "cannot": {**paper.cannot},
         "lacking": [{"cell": what, "why": why} for what, why in made.lacking()],
     }
+
+
+def _fields(of: object, *names: str) -> dict[str, Data]:
+    return {name: getattr(of, name) for name in names}
 
 
 def _table(name: str, laid: Laid) -> dict[str, Data]:
@@ -434,8 +426,7 @@ def _table(name: str, laid: Laid) -> dict[str, Data]:
         "systems": [
             {
                 "name": side.system,
-                "published": side.published,
-                "origin": side.origin,
+                **_fields(side, "published", "origin"),
                 "entries": [[_entry(one) for one in row] for row in side.entries],
             }
             for side in laid.sides
@@ -450,16 +441,7 @@ def _entry(entry: Entry) -> dict[str, Data]:
         return {"shown": entry.text, "why_not": found.why}
     if isinstance(found, Printed):
         return {"shown": entry.text, "value": found.value}
-    return {
-        "shown": entry.text,
-        "value": found.value,
-        "unit": found.unit,
-        "low": found.low,
-        "high": found.high,
-        "spread": found.spread,
-        "beyond": found.beyond,
-        "samples": found.samples,
-        "repetitions": found.repetitions,
-        "interval": None if found.interval is None else list(found.interval),
-        **({"note": found.note} if found.note else {}),
-    }
+    names = ("value", "unit", "low", "high", "spread", "beyond", "samples", "repetitions")
+    interval: Data = None if found.interval is None else list(found.interval)
+    note: dict[str, Data] = {"note": found.note} if found.note else {}
+    return {"shown": entry.text, **_fields(found, *names), "interval": interval, **note}

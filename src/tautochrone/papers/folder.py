@@ -10,7 +10,7 @@ captions.md: of each figure, with its conditions
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tautochrone.answer.render import latex, markdown, page
@@ -18,7 +18,6 @@ from tautochrone.base.errors import StoreError
 from tautochrone.papers import verdicts as claims
 from tautochrone.papers.answer import Made, document
 from tautochrone.papers.claims.evidence import Asked
-from tautochrone.papers.document import Printed
 from tautochrone.papers.figures import Drawn, captions, draw_all
 from tautochrone.papers.figures.files import written
 from tautochrone.papers.measured import Absent, Value
@@ -95,83 +94,70 @@ def stem_of(name: str) -> str:
 
 def table_csv(laid: Laid) -> str:
     """All entries of all systems as CSV, unrounded; what is not known is empty, and `why_not` says why."""
-    lines: list[Sequence[object]] = []
-    for side in laid.sides:
-        for row, heading in enumerate(laid.table.rows):
-            for column, head in enumerate(laid.table.columns):
-                entry, unit = side.entries[row][column], laid.units[row][column]
-                lines.append(
-                    (
-                        side.system,
-                        "yes" if side.published else "no",
-                        side.origin,
-                        heading.label,
-                        head.label,
-                        unit,
-                        entry.text,
-                        *_numbers(entry, unit),
-                    )
-                )
-    return _written(_HEADS, lines)
+    return _csv(
+        _HEADS,
+        (
+            {
+                "system": side.system,
+                "published": "yes" if side.published else "no",
+                "origin": side.origin,
+                "row": heading.label,
+                "column": head.label,
+                "unit": laid.units[row][column],
+                "shown": side.entries[row][column].text,
+                **_numbers(side.entries[row][column], laid.units[row][column]),
+            }
+            for side in laid.sides
+            for row, heading in enumerate(laid.table.rows)
+            for column, head in enumerate(laid.table.columns)
+        ),
+    )
 
 
 def claims_csv(asked: Sequence[Asked]) -> str:
     """What became of each claim as CSV, a line for each system that it was asked of."""
-    return _written(
+    return _csv(
         _CLAIM_HEADS,
         (
-            (
-                one.claim.name,
-                one.claim.where,
-                one.claim.says,
-                one.claim.found,
-                " and ".join(one.systems),
-                one.finding.answer,
-                one.finding.in_short,
-                one.finding.evidence,
-                one.claim.reading,
-                "yes" if one.claim.besides else "no",
-            )
+            {
+                "claim": one.claim.name,
+                "where": one.claim.where,
+                "says": one.claim.says,
+                "found": one.claim.found,
+                "systems": " and ".join(one.systems),
+                "answer": one.finding.answer,
+                "in_short": one.finding.in_short,
+                "evidence": one.finding.evidence,
+                "reading": one.claim.reading,
+                "besides": "yes" if one.claim.besides else "no",
+            }
             for one in asked
         ),
     )
 
 
-def _numbers(entry: Entry, unit: str) -> tuple[object, ...]:
+def _numbers(entry: Entry, unit: str) -> dict[str, object]:
     found = entry.found
     if isinstance(found, Absent):
-        return (*[""] * 11, found.why)
-    if isinstance(found, Printed):
-        known = (found.value, found.low, found.high, found.spread)
-        return (*(_number(one, 1.0) for one in known), _bound(beyond=found.beyond), *[""] * 6, "")
-    return (*_of_value(found, 1.0 if found.text else factor(found.unit, unit)), "")
+        return {"why_not": found.why}
+    numbers = {"value": found.value, "low": found.low, "high": found.high, "spread": found.spread}
+    counts: dict[str, object] = {"bound": "at least" if found.beyond else ""}
+    scale = 1.0
+    if isinstance(found, Value):
+        scale = 1.0 if found.text else factor(found.unit, unit)
+        ends = found.interval or (None, None)
+        numbers |= {"least": found.least, "largest": found.largest}
+        numbers |= dict(zip(("interval_low", "interval_high"), ends, strict=True))
+        counts |= {"samples": found.samples or "", "repetitions": found.repetitions}
+    known = {name: f"{one * scale:.12g}" for name, one in numbers.items() if one is not None}
+    return {**known, **counts}
 
 
-def _of_value(value: Value, scale: float) -> tuple[object, ...]:
-    known = (value.value, value.low, value.high, value.spread)
-    ends = (value.least, value.largest, *(value.interval or (None, None)))
-    return (
-        *(_number(one, scale) for one in known),
-        _bound(beyond=value.beyond),
-        value.samples or "",
-        value.repetitions,
-        *(_number(one, scale) for one in ends),
-    )
-
-
-def _bound(*, beyond: bool) -> str:
-    return "at least" if beyond else ""
-
-
-def _number(number: float | None, scale: float) -> str:
-    return "" if number is None else f"{number * scale:.12g}"
-
-
-def _written(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+def _csv(heads: Sequence[str], lines: Iterable[Mapping[str, object]]) -> str:
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(heads)
-    writer.writerows([_safe(one) for one in line] for line in lines)
+    writer = csv.DictWriter(out, heads, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _safe(one) for name, one in line.items()} for line in lines)
     return out.getvalue()
 
 

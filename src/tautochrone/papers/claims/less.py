@@ -17,6 +17,7 @@ Of several pairs ``given.over`` says how they are put together: see `many` for a
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy import special
@@ -33,49 +34,34 @@ from tautochrone.statistics.quantiles import CONFIDENCE
 
 # Many pairs of numbers taken together: over a map of masses and threads, over all periods.
 
-Places = Sequence[tuple[Place, Place]]
+Pairs = Sequence[tuple[Estimate, Estimate]]
 _FEWEST_POINTS = 3
 _SESSION = "What differs from session to session is not in it."
 
 
-def most(places: Places, of: Number, factor: float, what: str) -> Finding:
+def most(pairs: Pairs, factor: float, what: str) -> Finding:
     """By the sign test."""
-    pairs, absent = _numbers(places, of)
-    if not pairs:
-        return _nothing(absent)
-    left_out = _left_out(absent)
-    above = sum(higher.value > factor * lower.value for lower, higher in pairs)
-    ties = sum(_tied(lower.value, higher.value, factor) for lower, higher in pairs)
-    told = len(pairs) - ties
+    above, told, p = _signs(pairs, factor)
     by = "" if factor == 1 else f" by more than a factor of {times(factor)}"
-    said = f"{capital(what)} is the lower one, as claimed{by}, at {above} of {len(pairs)} points"
-    said += f"; {ties} are ties" if ties else ""
+    said = f"{what} is the lower one, as claimed{by}, at {above} of {len(pairs)} points"
+    said += f"; {len(pairs) - told} are ties" if told < len(pairs) else ""
     if told < _NEEDED:
-        why = f"{said}. A sign test takes {_NEEDED} points that differ. {left_out}".strip()
+        why = f"{said}. A sign test takes {_NEEDED} points that differ."
         return Finding("can't be told", why, "too few points that differ")
-    p = _by_chance(above, told)
     answer: Answer = "can't be told"
     if p <= 1 - CONFIDENCE:
         answer = "holds" if above > told - above else "does not hold"
-    evidence = f"{said} (sign test, p = {p:.2g}). {_SESSION} {left_out}".strip()
     short = f"at {above} of {len(pairs)} points" if answer != "can't be told" else "no majority is shown"
-    return Finding(answer, evidence, short)
+    return Finding(answer, f"{said} (sign test, p = {p:.2g}). {_SESSION}", short)
 
 
-def points(places: Places, of: Number, factor: float, what: str) -> Finding:
+def points(pairs: Pairs, factor: float, what: str) -> Finding:
     """By the geometric mean of the ratios."""
-    pairs, absent = _numbers(places, of)
-    if not pairs:
-        return _nothing(absent)
-    left_out = _left_out(absent)
-    usable = [(lower.value, higher.value) for lower, higher in pairs]
-    if len(usable) < _FEWEST_POINTS:
-        return Finding(
-            "can't be told", f"It takes {_FEWEST_POINTS} points. {left_out}".strip(), "too few points"
-        )
-    if any(not 0 < one < math.inf for pair in usable for one in pair):
+    if len(pairs) < _FEWEST_POINTS:
+        return Finding("can't be told", f"It takes {_FEWEST_POINTS} points.", "too few points")
+    if any(not 0 < one.value < math.inf for pair in pairs for one in pair):
         return Finding("can't be told", "A number that is not above 0 has no ratio.", "a number is 0")
-    logs = np.array([math.log(higher / lower) for lower, higher in usable])
+    logs = np.array([math.log(higher.value / lower.value) for lower, higher in pairs])
     centre, error = float(logs.mean()), float(logs.std(ddof=1)) / math.sqrt(len(logs))
     reach = float(special.stdtrit(len(logs) - 1, (1 + CONFIDENCE) / 2)) * error
     low, high = math.exp(centre - reach), math.exp(centre + reach)
@@ -86,35 +72,27 @@ def points(places: Places, of: Number, factor: float, what: str) -> Finding:
         answer = "does not hold"
     ratio, sure = with_interval(math.exp(centre), low, high)
     said = (
-        f"{capital(what)} of the one that is claimed to be higher is {ratio} times that of the other "
-        f"({sure}; geometric mean and Student's interval over {len(logs)} points). {_SESSION} {left_out}"
-    ).strip()
+        f"{what} of the one that is claimed to be higher is {ratio} times that of the other "
+        f"({sure}; geometric mean and Student's interval over {len(logs)} points). {_SESSION}"
+    )
     return Finding(answer, said, f"{ratio} times" if answer != "can't be told" else "no difference is shown")
 
 
-def total(places: Places, of: Number, factor: float, what: str) -> Finding:
+def total(pairs: Pairs, factor: float, what: str) -> Finding:
     """By the sums, as measured."""
-    pairs, absent = _numbers(places, of)
-    if not pairs:
-        return _nothing(absent)
-    left_out = _left_out(absent)
     lower, higher = (sum(pair[at].value for pair in pairs) for at in (0, 1))
     unit = pairs[0][0].unit
     said = f"{number(lower, unit)} against {number(higher, unit)}"
     if lower == higher == 0:
-        evidence = (
-            f"{capital(what)}: none on either side at {len(pairs)} points, so there is nothing to compare."
-        )
-        return Finding("can't be told", f"{evidence} {left_out}".strip(), "none on either side")
-    above = sum(two.value > factor * one.value for one, two in pairs)
-    told = len(pairs) - sum(_tied(one.value, two.value, factor) for one, two in pairs)
-    p = _by_chance(above, told)
+        none = f"{what}: none on either side at {len(pairs)} points, so there is nothing to compare."
+        return Finding("can't be told", none, "none on either side")
+    above, told, p = _signs(pairs, factor)
     answer: Answer = "can't be told"
     if p <= 1 - CONFIDENCE and (higher > factor * lower) == (above > told - above):
         answer = "holds" if higher > factor * lower else "does not hold"
-    summed = f"{capital(what)}, summed over {len(pairs)} points: {said}"
+    summed = f"{what}, summed over {len(pairs)} points: {said}"
     signs = f"the claim is so at {above} of the {told} that differ (sign test, p = {p:.2g})"
-    evidence = f"{summed}; {signs}. {_largest_part(pairs, lower, higher)} {_SESSION} {left_out}".strip()
+    evidence = f"{summed}; {signs}. {_largest_part(pairs, lower, higher)} {_SESSION}"
     return Finding(answer, evidence, said if answer != "can't be told" else "sums and points don't agree")
 
 
@@ -122,12 +100,16 @@ _NEEDED = math.ceil(1 + math.log2(1 / (1 - CONFIDENCE)))
 """Points that differ: of fewer no sign test says anything."""
 
 
-def _by_chance(above: int, told: int) -> float:
-    """Two-sided, of the sign test."""
-    return min(1.0, 2 * float(special.bdtr(min(above, told - above), told, 0.5))) if told else 1.0
+def _signs(pairs: Pairs, factor: float) -> tuple[int, int, float]:
+    """At how many points the claim is so, how many differ, and the sign test's two-sided probability."""
+    above = sum(higher.value > factor * lower.value for lower, higher in pairs)
+    told = sum(not _tied(lower.value, higher.value, factor) for lower, higher in pairs)
+    if not told:
+        return above, told, 1.0
+    return above, told, min(1.0, 2 * float(special.bdtr(min(above, told - above), told, 0.5)))
 
 
-def _largest_part(pairs: Sequence[tuple[Estimate, Estimate]], lower: float, higher: float) -> str:
+def _largest_part(pairs: Pairs, lower: float, higher: float) -> str:
     """How much of the greater sum lies in one point."""
     at = 0 if lower > higher else 1
     whole = max(lower, higher)
@@ -135,36 +117,29 @@ def _largest_part(pairs: Sequence[tuple[Estimate, Estimate]], lower: float, high
     return f"One point has {most / whole:.0%} of the greater sum." if 0 < whole < math.inf else ""
 
 
-OVER: Mapping[str, Callable[[Places, Number, float, str], Finding]] = {
-    "most": most,
-    "points": points,
-    "sum": total,
-}
+OVER: Mapping[str, Callable[[Pairs, float, str], Finding]] = {"most": most, "points": points, "sum": total}
 
 
-def _numbers(places: Places, of: Number) -> tuple[list[tuple[Estimate, Estimate]], list[str]]:
-    """The pairs that were measured, and of the others why not."""
-    found, absent = [], []
+def _over(over: str, places: Sequence[tuple[Place, Place]], of: Number, factor: float, what: str) -> Finding:
+    """The pairs that were measured, taken together; of the others why they were not."""
+    found: list[tuple[Estimate, Estimate]] = []
+    absent: list[str] = []
     for first, second in places:
         one, other = of(first), of(second)
-        if isinstance(one, Estimate) and isinstance(other, Estimate):
-            found.append((one, other))
-        else:
+        if isinstance(one, Absent) or isinstance(other, Absent):
             absent.append(one.why if isinstance(one, Absent) else getattr(other, "why", ""))
-    return found, absent
-
-
-def _left_out(absent: Sequence[str]) -> str:
-    return f"Left out, since not measured on both sides: {len(absent)}. {absent[0]}" if absent else ""
+        else:
+            found.append((one, other))
+    if not found:
+        why = absent[0] if absent else ""
+        return Finding("can't be told", why or "Nothing of it is measured.", "not measured")
+    made = OVER[over](found, factor, capital(what))
+    left_out = f"Left out, since not measured on both sides: {len(absent)}. {absent[0]}" if absent else ""
+    return replace(made, evidence=f"{made.evidence} {left_out}".strip())
 
 
 def _tied(lower: float, higher: float, factor: float) -> bool:
     return higher == lower if math.isinf(lower) else higher == factor * lower
-
-
-def _nothing(absent: Sequence[str]) -> Finding:
-    why = absent[0] if absent else ""
-    return Finding("can't be told", why or "Nothing of it is measured.", "not measured")
 
 
 _OPEN = "No difference is shown."
@@ -195,7 +170,7 @@ def _less(evidence: Evidence, number: Number, what: str) -> Finding:
     if over != "each":
         if over not in OVER:
             raise ValueError(f"claim {evidence.claim.name}: over = '{over}' is not known")
-        return OVER[over](places, number, factor, names)
+        return _over(over, places, number, factor, names)
     takes = takes_of(evidence)
 
     def judge(compared: Compared) -> Side:

@@ -1,6 +1,6 @@
 """Numbers of a grid of tires (garre2014, sections 4.3 and 4.4): masses times threads, also those in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isinf, log, sqrt
@@ -25,6 +25,7 @@ ANY, BEST = "any", "best"
 """What a query may give for threads: the least of all numbers of threads, or the most."""
 
 _MOSTLY = 0.5
+_NONE = "No tire of this kind was measured."
 
 
 @dataclass(frozen=True)
@@ -168,11 +169,24 @@ def _triples(
     return [(a, b, c) for (a, b), (_, c) in pairwise(pairwise(points))]
 
 
-def _missed(query: Query, measurements: Measurements, system: str) -> Found:
+Cells = Sequence[MapCell]
+Team = Callable[[Datum], int | None]
+
+
+def _of_maps(of: Callable[[Query, Cells, Team], Found]) -> Statistic:
+    """A statistic of the measured tires of a map; it is told how many threads a word means."""
+
+    def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
+        cells = [one for one in _chosen_map(query, measurements, system) if one.trials]
+        if not cells:
+            return Absent(_nothing(query, measurements, system))
+        return of(query, cells, lambda word: team_of(word, measurements, system))
+
+    return evaluate
+
+
+def _missed(_query: Query, cells: Cells, _team_of: Team) -> Found:
     """Missed deadlines; of several repetitions of a tire those of the worst, of several tires in all."""
-    cells = [one for one in _chosen_map(query, measurements, system) if one.trials]
-    if not cells:
-        return Absent(_nothing(query, measurements, system))
     return Value(
         float(sum(one.missed or 0 for one in cells)),
         samples=sum(one.due for one in cells),
@@ -235,11 +249,8 @@ def _reach(one: Boundary) -> tuple[int, bool]:
     return (0 if one.reliable is None else one.reliable.nodes, one.first_miss is None)
 
 
-def _first_miss(query: Query, measurements: Measurements, system: str) -> Found:
+def _first_miss(query: Query, cells: Cells, _team_of: Team) -> Found:
     """The smallest tire that missed a deadline; with ``given.of = "threads"``, how many threads it had."""
-    cells = [one for one in _chosen_map(query, measurements, system) if one.trials]
-    if not cells:
-        return Absent(_nothing(query, measurements, system))
     missed = sorted((one.nodes, one.threads) for one in cells if one.missed)
     if not missed:
         return Absent("No deadline was missed in any of them.")
@@ -248,12 +259,9 @@ def _first_miss(query: Query, measurements: Measurements, system: str) -> Found:
     return Value(float(threads if of_threads else nodes), note=f"{nodes:,} masses, {_team(threads)}")
 
 
-def _most_threads(query: Query, measurements: Measurements, system: str) -> Found:
+def _most_threads(query: Query, cells: Cells, team: Team) -> Found:
     """Up to how many threads most tires meet all deadlines; in times of what ``given.each`` comes to."""
-    cells = [one for one in _chosen_map(query, measurements, system) if one.trials]
-    if not cells:
-        return Absent(_nothing(query, measurements, system))
-    unit = team_of(query.given.get("each", 1), measurements, system) or 1
+    unit = team(query.given.get("each", 1)) or 1
     most, beyond = 0, True
     for threads in sorted({one.threads for one in cells}):
         own = [one for one in cells if one.threads == threads]
@@ -267,14 +275,12 @@ def _most_threads(query: Query, measurements: Measurements, system: str) -> Foun
     return Value(most / unit, beyond=beyond, note=note)
 
 
-def _transition(query: Query, measurements: Measurements, system: str) -> Found:
+def _transition(_query: Query, cells: Cells, _team_of: Team) -> Found:
     """How many times as many masses lie between meeting all deadlines and missing most, at the widest.
 
     See `tire_model.transition`; of all numbers of threads the widest.
     """
-    own = teams(_chosen_map(query, measurements, system))
-    if not own:
-        return Absent(_nothing(query, measurements, system))
+    own = teams(cells)
     found = [one for one in map(transition, own.values()) if one is not None]
     if not found:
         return Absent("No border lies between the sizes that were measured.")
@@ -285,25 +291,21 @@ def _transition(query: Query, measurements: Measurements, system: str) -> Found:
     return Value(low if isinf(high) else high, interval=(low, high), beyond=isinf(high), note=told)
 
 
-def _share_that_misses(query: Query, measurements: Measurements, system: str) -> Found:
+def _share_that_misses(query: Query, cells: Cells, team: Team) -> Found:
     """Of tires with more threads than ``given.above`` comes to, the share that missed a deadline.
 
     Its interval is Clopper and Pearson's, of tires as if each were by itself.
     """
-    least = team_of(query.given.get("above", 0), measurements, system)
-    cells = [
-        one
-        for one in _chosen_map(query, measurements, system)
-        if one.trials and least is not None and one.threads > least
-    ]
-    if not cells:
-        return Absent(_nothing(query, measurements, system))
-    missed = sum(bool(one.missed) for one in cells)
+    least = team(query.given.get("above", 0))
+    above = [one for one in cells if least is not None and one.threads > least]
+    if not above:
+        return Absent(_NONE)
+    missed = sum(bool(one.missed) for one in above)
     return Value(
-        missed / len(cells),
-        samples=len(cells),
-        interval=between(len(cells), missed, 0.95),
-        note=f"{missed} of {len(cells)} tires",
+        missed / len(above),
+        samples=len(above),
+        interval=between(len(above), missed, 0.95),
+        note=f"{missed} of {len(above)} tires",
     )
 
 
@@ -330,17 +332,17 @@ def _team(threads: int) -> str:
 
 def _nothing(query: Query, measurements: Measurements, system: str) -> str:
     runs = measurements.runs_of(query, system)
-    return "No tire of this kind was measured." if runs else measurements.why_none(query, system)
+    return _NONE if runs else measurements.why_none(query, system)
 
 
 TIRE: Mapping[str, Statistic] = {
     "elapsed": _elapsed,
     "oscillation": _oscillation,
-    "missed deadlines": _missed,
+    "missed deadlines": _of_maps(_missed),
     "met up to": _met_up_to,
-    "first miss": _first_miss,
-    "most threads": _most_threads,
-    "transition": _transition,
-    "tires that miss": _share_that_misses,
+    "first miss": _of_maps(_first_miss),
+    "most threads": _of_maps(_most_threads),
+    "transition": _of_maps(_transition),
+    "tires that miss": _of_maps(_share_that_misses),
     "CPU taken": _taken,
 }
