@@ -19,7 +19,7 @@ from tautochrone.measure.execute import is_refusal
 from tautochrone.measure.trial import refusal_of
 from tautochrone.papers.document import Paper, Query, read
 from tautochrone.papers.figures import draw_all
-from tautochrone.papers.figures.looks import study_of
+from tautochrone.papers.figures.looks import Task, study_of
 from tautochrone.papers.figures.tires import draw_map as draw
 from tautochrone.papers.measured import Absent, Measurements, Role, System, Value
 from tautochrone.papers.quantities import evaluate, statistic_of
@@ -479,7 +479,7 @@ def figure_9(there: Measurements, role: Role, paper: Paper) -> tuple[list[str], 
     figure = next(one for one in paper.figures if one.name == "Figure 9")
     series = tuple(replace(one, query=replace(one.query, of="tires")) for one in figure.series)
     named = replace(there, systems=(replace(there.systems[0], role=role),))
-    (drawn,) = draw(replace(figure, series=series), named, "figure-9", study_of(paper))
+    (drawn,) = draw(Task(replace(figure, series=series), named, "figure-9", study_of(paper)))
     return [sign.label for sign in drawn.key], drawn.notes
 
 

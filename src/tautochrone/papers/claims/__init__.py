@@ -144,7 +144,9 @@ def _is_fair(one: System, other: System) -> bool:
 
 def _also_differs(one: System, other: System) -> str:
     if one.virtual is not None and other.virtual is not None:
-        names = [name for name in ("cpus", "shift") if one.virtual.get(name) != other.virtual.get(name)]
+        names = [
+            name for name in ("cpus", "shift") if getattr(one.virtual, name) != getattr(other.virtual, name)
+        ]
         return f"The two guests also differ in {' and '.join(names)}." if names else ""
     models = [system.facts.cpu.model for system in (one, other)]
     if models[0] == models[1]:

@@ -10,7 +10,7 @@ from tautochrone.answer import blocks
 from tautochrone.answer.typeset import micro
 from tautochrone.papers.document import Figure, Paper
 from tautochrone.papers.figures import distributions, middleware, runs, tires
-from tautochrone.papers.figures.looks import Study, absences, empty, study_of
+from tautochrone.papers.figures.looks import Study, Task, absences, empty, study_of
 from tautochrone.papers.measured import Measurements, System, label_of
 from tautochrone.run.folder import Run
 
@@ -61,9 +61,8 @@ def _system(system: System, runs: Sequence[Run]) -> str:
     return f"{label_of(system.name)} ({words})" if words else label_of(system.name)
 
 
-Draw = Callable[[Figure, Measurements, str, Study], Sequence[blocks.Figure]]
-"""Draws a figure of a study: what was published of it, what was measured, what its panels' ids begin with,
-whose it is. Nothing: there was nothing to draw."""
+Draw = Callable[[Task], Sequence[blocks.Figure]]
+"""Draws a figure of a study; nothing: there was nothing to draw."""
 
 CHARTS: Mapping[str, Draw] = {
     "cumulative": distributions.draw_curves,
@@ -133,7 +132,9 @@ def draw_all(paper: Paper, measurements: Measurements) -> tuple[Drawn, ...]:
 def draw(figure: Figure, measurements: Measurements, study: Study) -> Drawn:
     """One of them."""
     prefix = figure.name.lower().replace(" ", "-").replace(".", "-")
-    parts = blocks.all_made(figure.title, lambda: CHARTS[figure.chart](figure, measurements, prefix, study))
+    parts = blocks.all_made(
+        figure.title, lambda: CHARTS[figure.chart](Task(figure, measurements, prefix, study))
+    )
     missing = tuple(absences(figure, measurements))
     nothing = ""
     if not any(one.panels for one in parts):

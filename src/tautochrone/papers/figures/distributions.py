@@ -20,9 +20,9 @@ from tautochrone.answer.series import Bins, Curve, Series
 from tautochrone.answer.typeset import number, percent
 from tautochrone.answer.views import losses
 from tautochrone.base.errors import UsageError
-from tautochrone.papers.document import Drawn, Figure, Mark, number_of
+from tautochrone.papers.document import Drawn, Mark, number_of
 from tautochrone.papers.figures import looks
-from tautochrone.papers.figures.looks import Study, in_ns
+from tautochrone.papers.figures.looks import Study, Task
 from tautochrone.papers.measured import Measurements, System, label_of
 from tautochrone.papers.quantities.general import counts_of
 from tautochrone.run.folder import Run
@@ -81,10 +81,6 @@ def _each(series: Sequence[Series]) -> str:
     return number(counts[0]) if len(counts) == 1 else f"{number(counts[0])} to {number(counts[-1])}"
 
 
-def _unit(figure: Figure) -> str:
-    return str(figure.settings.get("unit", "us"))
-
-
 # Figures 7 to 12 of laurich2004: cumulative curves, whole or only their top few per cent.
 
 
@@ -97,51 +93,42 @@ _RARITY = (
 _LEFT_OUT = "Published shares that this axis can't tell from 100 % are left out."
 
 
-def draw_curves(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:
+def draw_curves(task: Task) -> list[blocks.Figure]:
     """The curves of every system, and published numbers among them."""
-    series, notes = _curves(figure, measurements)
-    top = number_of(figure.settings, "top", 1)
-    told = [one for one in figure.marks if one.x is not None]
-    marks = [one for one in told if top < 1 or one.y is None or is_apart(_share(one, figure, study), top)]
+    series, notes = _curves(task)
+    top = number_of(task.figure.settings, "top", 1)
+    told = [one for one in task.figure.marks if one.x is not None]
+    marks = [one for one in told if top < 1 or one.y is None or is_apart(_share(one, task), top)]
     if not series and not told:
         return []
     frame = Frame(
-        runs=looks.labels_of(measurements),
-        sources=[one.label for one in figure.series],
-        known=[_share(one, figure, study) for one in marks],
+        runs=task.systems,
+        sources=[one.label for one in task.figure.series],
+        known=[_share(one, task) for one in marks],
         top=top,
         ends=True,
     )
-    drawn_runs = {one.run for one in series}
-    names = [one.name for one in measurements.systems if label_of(one.name) in drawn_runs]
+    names = {one.run for one in series}
     key = (
-        *looks.key_of_systems(names, measurements),
-        *(looks.key_of_series([one.label for one in figure.series]) if series else ()),
-        *looks.key_of_published([one for one in marks if one.y is not None], figure, study),
+        *looks.key_of_systems(names, task),
+        *(looks.key_of_series([one.label for one in task.figure.series]) if series else ()),
+        *looks.key_of_published([one for one in marks if one.y is not None], task.figure, task.study),
     )
-    caption = [*_caption(series, frame), *looks.where_from(marks, study)]
+    caption = [*_caption(series, frame), *task.where_from(marks)]
     caption += [*([_LEFT_OUT] if len(marks) < len(told) else []), *losses.caption(series)]
-    return [
-        blocks.Figure(
-            figure.title,
-            tuple(_curve_panels(series, frame, figure, prefix)),
-            tuple(caption),
-            key,
-            tuple(notes),
-        )
-    ]
+    return [task.drawn(_curve_panels(series, frame, task), caption, key, notes)]
 
 
-def _curve_panels(series: Sequence[Series], frame: Frame, figure: Figure, prefix: str) -> Iterator[Panel]:
-    title = str(figure.settings.get("axis", "Latency"))
+def _curve_panels(series: Sequence[Series], frame: Frame, task: Task) -> Iterator[Panel]:
+    title = task.axis("Latency")
     linear = cumulative.whole(series, title=title, legend=False, counted=_COUNTED, frame=frame)
     if frame.top == 1:
-        yield Panel(Place(f"{prefix}-whole"), "", linear)
+        yield Panel(Place(f"{task.prefix}-whole"), "", linear)
         return
     part = f"the latest {percent(frame.top)}"
     by_rarity = cumulative.top(series, title=title, legend=False, counted=_COUNTED, frame=frame)
-    yield Panel(Place(f"{prefix}-top"), part, linear)
-    yield Panel(Place(f"{prefix}-rarity"), f"{part}, by rarity", by_rarity)
+    yield Panel(Place(f"{task.prefix}-top"), part, linear)
+    yield Panel(Place(f"{task.prefix}-rarity"), f"{part}, by rarity", by_rarity)
 
 
 def _caption(series: Sequence[Series], frame: Frame) -> Iterator[str]:
@@ -151,27 +138,27 @@ def _caption(series: Sequence[Series], frame: Frame) -> Iterator[str]:
         yield _RARITY
 
 
-def _share(mark: Mark, figure: Figure, study: Study) -> PublishedShare:
-    labels = looks.series_of(figure)
-    least = 1 / number_of(figure.settings, "published_samples", 1e6)
+def _share(mark: Mark, task: Task) -> PublishedShare:
+    labels = task.labels
+    least = 1 / number_of(task.figure.settings, "published_samples", 1e6)
     return PublishedShare(
-        in_ns(float(mark.x or 0), _unit(figure)),
+        task.in_ns(float(mark.x or 0)),
         mark.y,
         0 if mark.y is None else max(1 - mark.y, least),
-        looks.published_path(study.rank(mark.system), labels.index(mark.label) if mark.label else 0),
+        looks.published_path(task.study.rank(mark.system), labels.index(mark.label) if mark.label else 0),
         mark.words if mark.y is None else ", ".join(filter(None, (mark.system, mark.label, mark.words))),
     )
 
 
-def _curves(figure: Figure, measurements: Measurements) -> tuple[list[Series], list[str]]:
+def _curves(task: Task) -> tuple[list[Series], list[str]]:
     """One for each repetition, and what can't be drawn."""
     notes: list[str] = []
     found = [
         one
-        for rank, system in enumerate(measurements.systems)
-        for drawn in figure.series
-        for run in measurements.runs_of(drawn.query, system.name)
-        for one in _sampled(drawn, rank, system, [run], measurements, _whole, notes)
+        for rank, system in enumerate(task.measurements.systems)
+        for drawn in task.figure.series
+        for run in task.measurements.runs_of(drawn.query, system.name)
+        for one in _sampled(drawn, rank, system, [run], task.measurements, _whole, notes)
     ]
     return found, notes
 
@@ -191,60 +178,49 @@ _LOGARITHMIC = (
 )
 
 
-def draw_histograms(
-    figure: Figure, measurements: Measurements, prefix: str, study: Study
-) -> list[blocks.Figure]:
+def draw_histograms(task: Task) -> list[blocks.Figure]:
     """A panel for each series that any system has samples of."""
-    found, notes = _histograms(figure, measurements)
+    found, notes = _histograms(task)
     if not found:
         return []
-    marks = [mark for mark in figure.marks if mark.x is not None]
-    drawn = {one.run for one in found}
-    names = [one.name for one in measurements.systems if label_of(one.name) in drawn]
-    key = (*looks.key_of_lines(names, measurements), *_key_of_published(marks, study))
+    marks = [mark for mark in task.figure.marks if mark.x is not None]
+    names = {one.run for one in found}
+    key = (*looks.key_of_lines(names, task), *_key_of_published(marks, task.study))
     caption = (
         f"{_each(found)} samples to a histogram. {_LOGARITHMIC}",
-        *looks.where_from(marks, study),
+        *task.where_from(marks),
         *losses.caption(found),
     )
-    panels = tuple(_histogram_panels(found, marks, figure, measurements, study, prefix))
-    return [blocks.Figure(figure.title, panels, caption, key, tuple(notes))]
+    return [task.drawn(_histogram_panels(found, marks, task), caption, key, notes)]
 
 
-def _histogram_panels(
-    found: Sequence[Series],
-    marks: Sequence[Mark],
-    figure: Figure,
-    measurements: Measurements,
-    study: Study,
-    prefix: str,
-) -> Iterator[Panel]:
-    title = str(figure.settings.get("axis", "Scheduling latency"))
-    every = [_value(mark, figure, study) for mark in marks]
+def _histogram_panels(found: Sequence[Series], marks: Sequence[Mark], task: Task) -> Iterator[Panel]:
+    every = [_value(mark, task) for mark in marks]
     known: dict[str, list[PublishedValue]] = {}
     for mark, one in zip(marks, every, strict=True):
         known.setdefault(mark.label, []).append(one)
     there = {one.source for one in found}
-    labels = [one for one in looks.series_of(figure) if one in there or one in known] or [""]
+    labels = [one for one in task.labels if one in there or one in known] or [""]
     for index, label in enumerate(labels):
         chart = histogram.chart(
             [one for one in found if one.source == label],
             within=found,
-            title=title,
+            title=task.axis("Scheduling latency"),
             legend=False,
             height=_HEIGHT,
-            runs=looks.labels_of(measurements),
+            runs=task.systems,
             known=known.get(label, ()),
             known_within=every,
             dashed=True,
         )
-        yield Panel(Place(prefix, index), label if label in there else f"{label}: not measured here", chart)
+        said = label if label in there else f"{label}: not measured here"
+        yield Panel(Place(task.prefix, index), said, chart)
 
 
-def _value(mark: Mark, figure: Figure, study: Study) -> PublishedValue:
+def _value(mark: Mark, task: Task) -> PublishedValue:
     return PublishedValue(
-        in_ns(float(mark.x or 0), _unit(figure)),
-        looks.published_path(study.rank(mark.system)),
+        task.in_ns(float(mark.x or 0)),
+        looks.published_path(task.study.rank(mark.system)),
         f"{mark.system}, {mark.label}, {mark.words}",
     )
 
@@ -258,15 +234,15 @@ def _key_of_published(marks: Sequence[Mark], study: Study) -> list[Sign]:
     ]
 
 
-def _histograms(figure: Figure, measurements: Measurements) -> tuple[list[Series], list[str]]:
+def _histograms(task: Task) -> tuple[list[Series], list[str]]:
     """By series, then by system, all repetitions together; and what can't be drawn."""
     notes: list[str] = []
     found = [
         one
-        for drawn in figure.series
-        for rank, system in enumerate(measurements.systems)
-        if (runs := measurements.runs_of(drawn.query, system.name))
-        for one in _sampled(drawn, rank, system, runs, measurements, _in_bins, notes)
+        for drawn in task.figure.series
+        for rank, system in enumerate(task.measurements.systems)
+        if (runs := task.measurements.runs_of(drawn.query, system.name))
+        for one in _sampled(drawn, rank, system, runs, task.measurements, _in_bins, notes)
     ]
     return found, notes
 

@@ -100,20 +100,66 @@ def study_of(paper: Paper) -> Study:
     return Study(paper.short, tuple(dict.fromkeys(named)))
 
 
-# Units in which studies print times.
-
 _NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
-def in_ns(value: float, unit: str) -> float:
-    """A published time in ns.
+@dataclass(frozen=True)
+class Task:
+    """A figure that is to be drawn.
 
-    Raises:
-        ValueError: it is no unit of time: a fault of the study's file.
+    Attributes:
+        figure: what was published of it.
+        measurements: what was measured.
+        prefix: what the ids of its panels begin with.
+        study: who published it.
     """
-    if unit not in _NS:
-        raise ValueError(f"'{unit}' is no unit of time")
-    return value * _NS[unit]
+
+    figure: Figure
+    measurements: Measurements
+    prefix: str
+    study: Study
+
+    @property
+    def systems(self) -> list[str]:
+        """All of ours: the place of one is its colour and its shape in every figure."""
+        return [label_of(one.name) for one in self.measurements.systems]
+
+    @property
+    def labels(self) -> list[str]:
+        """Of what is drawn of each system, in order: of the series, then of marks alone."""
+        return series_of(self.figure)
+
+    def axis(self, otherwise: str) -> str:
+        """The title of its axis."""
+        return str(self.figure.settings.get("axis", otherwise))
+
+    def in_ns(self, value: float, otherwise: str = "us") -> float:
+        """A published time in ns; of a figure that does not say its unit in another one.
+
+        Raises:
+            ValueError: it is no unit of time: a fault of the study's file.
+        """
+        unit = str(self.figure.settings.get("unit", otherwise))
+        if unit not in _NS:
+            raise ValueError(f"'{unit}' is no unit of time")
+        return value * _NS[unit]
+
+    def where_from(self, marks: Sequence[Mark]) -> list[str]:
+        """A sentence for a caption: what the published marks are."""
+        words = list(dict.fromkeys(one.words for one in marks))
+        return (
+            [f"Black marks are numbers published by {self.study.words}: {'; '.join(words)}."] if words else []
+        )
+
+    def drawn(
+        self,
+        panels: Iterable[Panel],
+        caption: Iterable[str] = (),
+        key: Iterable[Sign] = (),
+        notes: Iterable[str] = (),
+    ) -> blocks.Figure:
+        """The figure, under its title."""
+        return blocks.Figure(self.figure.title, tuple(panels), tuple(caption), tuple(key), tuple(notes))
 
 
 _RINGS = ((0.66, 0.0), (0.66, 0.34), (0.34, 0.0), (0.0, 0.0))
@@ -122,11 +168,6 @@ _RINGS = ((0.66, 0.0), (0.66, 0.34), (0.34, 0.0), (0.0, 0.0))
 _FILLS = ("open", "with a dot", "thick", "full")
 _MOST_KINDS = 4
 _IN_TRIANGLE = 0.72  # of these: its sides are nearer to its middle
-
-
-def labels_of(measurements: Measurements) -> list[str]:
-    """All systems of ours: the place of one is its colour and its shape in every figure."""
-    return [label_of(one.name) for one in measurements.systems]
 
 
 def published_path(rank: int, series: int = 0) -> str:
@@ -144,34 +185,32 @@ def series_of(figure: Figure) -> list[str]:
     return list(dict.fromkeys(label for label in labels if label))
 
 
-def key_of_systems(names: Iterable[str], measurements: Measurements, *, line: bool = True) -> list[Sign]:
+def key_of_systems(labels: Iterable[str], task: Task, *, line: bool = True) -> list[Sign]:
     """Ours, each with its colour and shape, on a line where the figure has lines."""
-    every = [one.name for one in measurements.systems]
-    wanted = set(names)
     return [
-        Sign(label_of(name), "" if line else None, outline(shape_of(rank)), series_tone(rank))
-        for rank, name in enumerate(every)
-        if name in wanted
+        Sign(one, "" if line else None, outline(shape_of(rank)), series_tone(rank))
+        for rank, one in enumerate(task.systems)
+        if one in labels
     ]
 
 
-def key_of_lines(names: Iterable[str], measurements: Measurements) -> list[Sign]:
+def key_of_lines(labels: Iterable[str], task: Task) -> list[Sign]:
     """Ours, each with its colour and a dash, where a figure has lines of systems and no marks."""
-    wanted = set(names)
-    dashes = [" ".join(map(str, dash_of(rank))) for rank in range(len(measurements.systems))]
     return [
-        Sign(label_of(one.name), "" if dash == "1 0" else dash, tone=series_tone(rank))
-        for rank, (one, dash) in enumerate(zip(measurements.systems, dashes, strict=True))
-        if one.name in wanted
+        Sign(one, _dash(rank), tone=series_tone(rank))
+        for rank, one in enumerate(task.systems)
+        if one in labels
     ]
 
 
 def key_of_series(labels: Sequence[str]) -> list[Sign]:
     """What each dash means; none where there is one only."""
-    if len(labels) < 2:
-        return []
-    dashes = (" ".join(map(str, dash_of(index))) for index in range(len(labels)))
-    return [Sign(label, "" if dash == "1 0" else dash) for label, dash in zip(labels, dashes, strict=True)]
+    return [Sign(label, _dash(at)) for at, label in enumerate(labels)] if len(labels) > 1 else []
+
+
+def _dash(rank: int) -> str:
+    dash = " ".join(map(str, dash_of(rank)))
+    return "" if dash == "1 0" else dash
 
 
 def key_of_published(marks: Sequence[Mark], figure: Figure, study: Study) -> list[Sign]:
@@ -204,9 +243,3 @@ def _by_system_and_series(
         yield Sign(system, path=published_path(study.rank(system)), tone=INK)
     of = [labels.index(label) for label in labels if label in {label for _, label in held}]
     yield Sign("; ".join(f"{_FILLS[at % len(_FILLS)]}: {labels[at]}" for at in of))
-
-
-def where_from(marks: Sequence[Mark], study: Study) -> list[str]:
-    """A sentence for a caption: what the published marks are."""
-    words = list(dict.fromkeys(one.words for one in marks))
-    return [f"Black marks are numbers published by {study.words}: {'; '.join(words)}."] if words else []

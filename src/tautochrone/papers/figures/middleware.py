@@ -18,9 +18,9 @@ from tautochrone.middleware.lanes import Lane, rate
 from tautochrone.middleware.latency_judge import clients_of
 from tautochrone.middleware.throughput_judge import ThroughputRow, throughput_of
 from tautochrone.middleware.throughput_tables import answered, drained
-from tautochrone.papers.document import Drawn, Figure, list_of
-from tautochrone.papers.figures.looks import Study, in_ns
-from tautochrone.papers.measured import Measurements, label_of
+from tautochrone.papers.document import Drawn, list_of
+from tautochrone.papers.figures.looks import Task
+from tautochrone.papers.measured import label_of
 from tautochrone.papers.quantities.general import counts_of, summary
 from tautochrone.run.folder import Run
 from tautochrone.statistics.summary import Summary
@@ -47,29 +47,27 @@ class Measured:
         return Lane(self.name, setting, setting.title, self.system, self.mark, tuple(map(reduce, self.runs)))
 
 
-def measured(figure: Figure, measurements: Measurements) -> list[Measured]:
+def measured(task: Task) -> list[Measured]:
     """Of all systems, all series that have a run; a system is named where there are several."""
-    return list(_measured(figure, measurements))
-
-
-def _measured(figure: Figure, measurements: Measurements) -> Iterator[Measured]:
-    several = len(measurements.systems) > 1
-    for rank, system in enumerate(measurements.systems):
-        for index, series in enumerate(figure.series):
-            runs = tuple(measurements.runs_of(series.query, system.name))
+    several = len(task.measurements.systems) > 1
+    found = []
+    for rank, system in enumerate(task.measurements.systems):
+        for index, series in enumerate(task.figure.series):
+            runs = tuple(task.measurements.runs_of(series.query, system.name))
             if runs:
                 where = label_of(system.name) if several or not series.label else ""
                 name = ", ".join(filter(None, (series.label, where)))
-                yield Measured(name, Mark(rank, index), system.name, series, runs)
+                found.append(Measured(name, Mark(rank, index), system.name, series, runs))
+    return found
 
 
-def references(figure: Figure, scale: float, *labels: str) -> list[Reference]:
+def references(task: Task, scale: float, *labels: str) -> list[Reference]:
     """The published numbers as lines; of the marks of these labels, or of all.
 
     Args:
         scale: of the figure's unit, in what the chart counts.
     """
-    chosen = [one for one in figure.marks if not labels or one.label in labels]
+    chosen = [one for one in task.figure.marks if not labels or one.label in labels]
     return [
         Reference(value * scale, one.words, tuple(dash_of(index + 1)))
         for index, one in enumerate(chosen)
@@ -103,40 +101,38 @@ _ROOM = 1.12  # so that no mark is cut by an edge
 _LOGARITHMIC = "The scale of time is logarithmic: what rises in proportion rises alike everywhere."
 
 
-def draw_clients(
-    figure: Figure, measurements: Measurements, prefix: str, study: Study
-) -> list[blocks.Figure]:
+def draw_clients(task: Task) -> list[blocks.Figure]:
     """A line for each system and series; settings: ``clients``, those drawn; ``axis``, its words."""
-    lanes = measured(figure, measurements)
-    points = [point for lane in lanes for point in _points(figure, lane, measurements)]
+    lanes = measured(task)
+    points = [point for lane in lanes for point in _points(task, lane)]
     if not points:
         return []
-    published = references(figure, in_ns(1, str(figure.settings.get("unit", "us"))))
+    published = references(task, task.in_ns(1))
     values = [value for one in points for value in (one.value_ns, *one.each_ns)]
     held = charts.span_of_calls([*values, *(one.value for one in published)])
     chart = charts.calls_over_clients(
         points,
         within=[value * room for value, room in zip(held, (1 / _ROOM, _ROOM), strict=True)],
         clients=sorted({one.clients for one in points}),
-        title=str(figure.settings.get("axis", "time")),
+        title=task.axis("time"),
         references=published,
     )
     caption = [_LOGARITHMIC]
     if any(len(one.each_ns) > 1 for one in points):
         caption.append("Lines go through the means of the runs; small dots are single runs.")
     if published:
-        caption.append(f"Black lines: {study.words}.")
+        caption.append(f"Black lines: {task.study.words}.")
     signs = key([lane for lane in lanes if any(one.lane == lane.name for one in points)], published)
-    panel = Panel(Place(f"{prefix}-clients"), "", chart)
-    return [blocks.Figure(figure.title, (panel,), tuple(caption), tuple(signs))]
+    panel = Panel(Place(f"{task.prefix}-clients"), "", chart)
+    return [task.drawn((panel,), caption, signs)]
 
 
-def _points(figure: Figure, lane: Measured, measurements: Measurements) -> Iterator[CallPoint]:
-    wanted = list_of(figure.settings, "clients")
+def _points(task: Task, lane: Measured) -> Iterator[CallPoint]:
+    wanted = list_of(task.figure.settings, "clients")
     found: dict[int, list[float]] = {}
     for run in lane.runs:
         clients = clients_of(run)
-        counts = counts_of(lane.series.query, measurements, run)
+        counts = counts_of(lane.series.query, task.measurements, run)
         if counts is not None and (not wanted or clients in wanted):
             found.setdefault(clients, []).append(_number(summary(counts), lane.series.query.statistic))
     for clients in sorted(found):
@@ -159,12 +155,10 @@ def _number(one: Summary, statistic: str) -> float:
 # server.
 
 
-def draw_footprint(
-    figure: Figure, measurements: Measurements, prefix: str, _study: Study
-) -> list[blocks.Figure]:
+def draw_footprint(task: Task) -> list[blocks.Figure]:
     """Sizes first, as far as the build noted them; then what the servers had of memory."""
-    lanes: list[Lane[FootprintRun]] = [one.lane(footprint_of) for one in measured(figure, measurements)]
-    found = footprint_answer.figures(lanes, prefix)
+    lanes: list[Lane[FootprintRun]] = [one.lane(footprint_of) for one in measured(task)]
+    found = footprint_answer.figures(lanes, task.prefix)
     notes = dict.fromkeys(
         f"{lane.name}: no library: {why.partition(': ')[2].rstrip('.') or why.rstrip('.')}."
         for lane in lanes
@@ -172,7 +166,7 @@ def draw_footprint(
         if (why := run.absent.get("libraries"))
     )
     return [
-        _named(replace(part, notes=tuple(notes)) if at == 0 else part, figure.title)
+        _named(replace(part, notes=tuple(notes)) if at == 0 else part, task.figure.title)
         for at, part in enumerate(found)
     ]
 
@@ -191,29 +185,23 @@ _SCALE = "The scale is logarithmic: equal distances are equal ratios, further to
 _ONE_RUN = "Pale bars are 95 % intervals, of one run from the means of 30 batches."
 
 
-def draw_rates(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:
+def draw_rates(task: Task) -> list[blocks.Figure]:
     """One part for each direction."""
-    lanes = measured(figure, measurements)
+    lanes = measured(task)
     rows = {one.name: [row for run in one.runs for row in throughput_of(run).rows] for one in lanes}
-    return [
-        part
-        for direction in (TWO_WAY, ONE_WAY)
-        for part in _part(figure, lanes, rows, direction, prefix, study)
-    ]
+    return [part for direction in (TWO_WAY, ONE_WAY) for part in _part(task, lanes, rows, direction)]
 
 
 def _part(
-    figure: Figure,
+    task: Task,
     lanes: Sequence[Measured],
     rows: dict[str, list[ThroughputRow]],
     direction: str,
-    prefix: str,
-    study: Study,
 ) -> Iterator[blocks.Figure]:
     dots = list(_dots(lanes, rows, direction))
     if not dots:
         return
-    published = references(figure, 1.0, direction)
+    published = references(task, 1.0, direction)
     chart = charts.rates_by_type(
         dots, within=charts.span_of_rates(dots, published), title=charts.OPERATIONS, references=published
     )
@@ -224,13 +212,8 @@ def _part(
     if any(dot.low is not None for dot in dots):
         caption.append(_ONE_RUN)
     if published:
-        caption.append(f"Black lines: {study.words}.")
-    yield blocks.Figure(
-        figure.title,
-        (Panel(Place(f"{prefix}-{direction}"), _WORDS[direction], chart),),
-        tuple(caption),
-        tuple(signs),
-    )
+        caption.append(f"Black lines: {task.study.words}.")
+    yield task.drawn([Panel(Place(f"{task.prefix}-{direction}"), _WORDS[direction], chart)], caption, signs)
 
 
 def _dots(

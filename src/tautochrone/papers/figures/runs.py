@@ -16,10 +16,9 @@ from tautochrone.answer.charts.theme import INK, Tone, series_tone
 from tautochrone.answer.experiments.taskset_figures import schedules
 from tautochrone.answer.typeset import duration
 from tautochrone.base.errors import UsageError
-from tautochrone.papers.document import Figure
 from tautochrone.papers.figures import looks
-from tautochrone.papers.figures.looks import Study, in_ns
-from tautochrone.papers.measured import Absent, Measurements, label_of
+from tautochrone.papers.figures.looks import Task
+from tautochrone.papers.measured import Absent, label_of
 from tautochrone.papers.quantities.releases import each_repetition
 from tautochrone.papers.quantities.selection import reference_of, samples_of
 from tautochrone.run.folder import Run
@@ -192,16 +191,14 @@ _ABOVE, _BELOW = "M1 1h20v7h-20zM0 10.500h22v1h-22z", "M1 4h20v3h-20zM0 0.500h22
 """A high bar that stands on a line, and a low one below it, as in the chart."""
 
 
-def draw_schedule(
-    figure: Figure, measurements: Measurements, prefix: str, _study: Study
-) -> list[blocks.Figure]:
+def draw_schedule(task: Task) -> list[blocks.Figure]:
     """One part for each series of each system, of its first repetition: its start, and the least room."""
-    found = list(_runs(figure, measurements))
+    found = list(_runs(task))
     parts = []
     for at, (run, label) in enumerate(found):
-        for one in schedules([(run, "")], f"{prefix}-{at}"):
+        for one in schedules([(run, "")], f"{task.prefix}-{at}"):
             measured = any(panel.place.kind.endswith("-first") for panel in one.panels)
-            title = label if len(found) > 1 else figure.title
+            title = label if len(found) > 1 else task.figure.title
             panels = one.panels if len(found) > 1 or not label else _named(one.panels, label)
             parts.append(replace(one, title=title, panels=panels, key=(*_bars(measured), *one.key)))
     return parts
@@ -220,11 +217,11 @@ def _named(panels: Sequence[Panel], label: str) -> tuple[Panel, ...]:
     return tuple(replace(one, title=", ".join(filter(None, (label, one.title)))) for one in panels)
 
 
-def _runs(figure: Figure, measurements: Measurements) -> Iterator[tuple[Run, str]]:
-    several = len(measurements.systems) > 1
-    for system in measurements.systems:
-        for drawn in figure.series:
-            runs = measurements.runs_of(drawn.query, system.name)
+def _runs(task: Task) -> Iterator[tuple[Run, str]]:
+    several = len(task.measurements.systems) > 1
+    for system in task.measurements.systems:
+        for drawn in task.figure.series:
+            runs = task.measurements.runs_of(drawn.query, system.name)
             if runs:
                 words = [label_of(system.name)] if several else []
                 yield runs[0], ", ".join([*words, *([drawn.label] if drawn.label else [])])
@@ -237,43 +234,43 @@ _STRIPS_CAPTION = (
 )
 
 
-def draw_strips(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:
+def draw_strips(task: Task) -> list[blocks.Figure]:
     """The lanes of every system, below published ones, grouped by series."""
-    lanes, notes = _lanes(figure, measurements)
-    marks = [one for one in figure.marks if one.x is not None]
-    known = _known(figure, study)
+    lanes, notes = _lanes(task)
+    marks = [one for one in task.figure.marks if one.x is not None]
+    known = _known(task)
     if not lanes and not known:
         return []
-    names = [one.name for one in measurements.systems if label_of(one.name) in {x.name for x in lanes}]
-    title = str(figure.settings.get("axis", "Response time"))
+    names = {one.name for one in lanes}
+    title = task.axis("Response time")
     key = (
-        *looks.key_of_systems(names, measurements, line=False),
-        *looks.key_of_published([replace(one, label="") for one in marks], figure, study),
+        *looks.key_of_systems(names, task, line=False),
+        *looks.key_of_published([replace(one, label="") for one in marks], task.figure, task.study),
     )
-    panel = Panel(Place(f"{prefix}-strips"), "", strips(lanes, known, looks.series_of(figure), title=title))
-    caption = (*([_STRIPS_CAPTION] if lanes else []), *looks.where_from(marks, study))
-    return [blocks.Figure(figure.title, (panel,), caption, key, tuple(notes))]
+    panel = Panel(Place(f"{task.prefix}-strips"), "", strips(lanes, known, task.labels, title=title))
+    caption = (*([_STRIPS_CAPTION] if lanes else []), *task.where_from(marks))
+    return [task.drawn((panel,), caption, key, notes)]
 
 
-def _known(figure: Figure, study: Study) -> list[PublishedLane]:
-    unit = str(figure.settings.get("unit", "ns"))
+def _known(task: Task) -> list[PublishedLane]:
+    path, rank = looks.published_path, task.study.rank
     return [
-        PublishedLane(one.label, one.system, in_ns(one.x, unit), looks.published_path(study.rank(one.system)))
-        for one in figure.marks
+        PublishedLane(one.label, one.system, task.in_ns(one.x, "ns"), path(rank(one.system)))
+        for one in task.figure.marks
         if one.x is not None
     ]
 
 
-def _lanes(figure: Figure, measurements: Measurements) -> tuple[list[StripLane], list[str]]:
+def _lanes(task: Task) -> tuple[list[StripLane], list[str]]:
     lanes, notes = [], []
-    for series in figure.series:
-        for rank, system in enumerate(measurements.systems):
-            found = each_repetition(series.query, measurements, system.name)
+    for series in task.figure.series:
+        for rank, system in enumerate(task.measurements.systems):
+            found = each_repetition(series.query, task.measurements, system.name)
             label = label_of(system.name)
             if not isinstance(found, Absent):
                 tone, shape = series_tone(rank), shape_of(rank)
                 lanes.append(StripLane(series.label, label, found, tone, shape))
-            elif measurements.runs_of(series.query, system.name):
+            elif task.measurements.runs_of(series.query, system.name):
                 notes.append(f"{', '.join(filter(None, (label, series.label)))}: {found.why}")
     return lanes, notes
 
@@ -298,22 +295,20 @@ class _One:
     plot: QuantilePlot
 
 
-def draw_quantiles(
-    figure: Figure, measurements: Measurements, prefix: str, _study: Study
-) -> list[blocks.Figure]:
+def draw_quantiles(task: Task) -> list[blocks.Figure]:
     """One figure for each system, since all of its panels are measured by the system's own reference."""
     parts = []
-    several = len(measurements.systems) > 1
-    for rank, system in enumerate(measurements.systems):
-        plots, notes = _plots(figure, measurements, system.name, rank)
+    several = len(task.measurements.systems) > 1
+    for rank, system in enumerate(task.measurements.systems):
+        plots, notes = _plots(task, system.name, rank)
         if plots:
             label = label_of(system.name)
-            title = f"{figure.title}: {label}" if several else figure.title
-            reference = reference_of(figure.series[0].query)
+            title = f"{task.figure.title}: {label}" if several else task.figure.title
+            reference = reference_of(task.figure.series[0].query)
             parts.append(
                 blocks.Figure(
                     title,
-                    tuple(_panels(plots, reference, f"{prefix}-{rank}")),
+                    tuple(_panels(plots, reference, f"{task.prefix}-{rank}")),
                     (_QUANTILES_CAPTION.format(reference=reference),),
                     (),
                     tuple(notes),
@@ -322,18 +317,16 @@ def draw_quantiles(
     return parts
 
 
-def _plots(
-    figure: Figure, measurements: Measurements, system: str, rank: int
-) -> tuple[list[_One], list[str]]:
+def _plots(task: Task, system: str, rank: int) -> tuple[list[_One], list[str]]:
     found, notes = [], []
-    for drawn in figure.series:
-        if not measurements.runs_of(drawn.query, system) or drawn.query.deployment == reference_of(
+    for drawn in task.figure.series:
+        if not task.measurements.runs_of(drawn.query, system) or drawn.query.deployment == reference_of(
             drawn.query
         ):
             continue  # why nothing was measured is said for all charts alike
         try:
             sides = [
-                samples_of(one, measurements, system)
+                samples_of(one, task.measurements, system)
                 for one in (replace(drawn.query, deployment=reference_of(drawn.query)), drawn.query)
             ]
         except UsageError as error:

@@ -13,8 +13,8 @@ from tautochrone.answer.blocks import Panel, Place
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK
 from tautochrone.papers.document import Figure, Mark
-from tautochrone.papers.figures.looks import Study, published_path
-from tautochrone.papers.measured import Measurements, System, label_of
+from tautochrone.papers.figures.looks import Study, Task, published_path
+from tautochrone.papers.measured import System, label_of
 from tautochrone.papers.quantities.tire import ANY, fast_cells, map_cells, team_of
 from tautochrone.papers.quantities.tire_model import studies_of
 from tautochrone.tire import grid_charts, model_charts
@@ -56,13 +56,13 @@ class Counterpart:
         return [f"{label_of(one.name)}{own}" for one in self.systems]
 
 
-def counterpart(figure: Figure, measurements: Measurements) -> Counterpart:
+def counterpart(task: Task) -> Counterpart:
     """Those of our systems that were measured and are of the kind that ``settings.role`` names."""
-    role = str(figure.settings.get("role", ""))
+    role = str(task.figure.settings.get("role", ""))
     measured = tuple(
         one
-        for one in measurements.systems
-        if any(measurements.runs_of(series.query, one.name) for series in figure.series)
+        for one in task.measurements.systems
+        if any(task.measurements.runs_of(series.query, one.name) for series in task.figure.series)
     )
     alike = tuple(one for one in measured if one.role == role or not role)
     return Counterpart(alike) if alike or not measured else Counterpart(measured, (_OTHER[role],))
@@ -71,17 +71,17 @@ def counterpart(figure: Figure, measurements: Measurements) -> Counterpart:
 # Figures 5 to 7: computing time as fast as possible over the masses, a panel for each system.
 
 
-def draw_fast(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:  # noqa: ARG001 - as all charts
+def draw_fast(task: Task) -> list[blocks.Figure]:
     """A line for each number of threads; of several repetitions the median and what they span."""
-    shown = counterpart(figure, measurements)
-    query = figure.series[0].query
-    cells = [fast_cells(query, measurements, one.name) for one in shown.systems]
+    shown = counterpart(task)
+    query = task.figure.series[0].query
+    cells = [fast_cells(query, task.measurements, one.name) for one in shown.systems]
     extent = grid_charts.extent_of([cell for own in cells for cell in own])
     if extent is None:
         return []
     panels = tuple(
-        Panel(Place(f"{prefix}-time", at), title, grid_charts.computing_time(own, extent))
-        for at, (title, own) in enumerate(zip(shown.titles(figure), cells, strict=True))
+        Panel(Place(f"{task.prefix}-time", at), title, grid_charts.computing_time(own, extent))
+        for at, (title, own) in enumerate(zip(shown.titles(task.figure), cells, strict=True))
         if any(cell.trials for cell in own)
     )
     caption = [f"{extent.simulated_s:g} s were simulated in each point."]
@@ -92,7 +92,9 @@ def draw_fast(figure: Figure, measurements: Measurements, prefix: str, study: St
     if len(panels) > 1:
         caption.append("All panels have the same scales.")
     return [
-        blocks.Figure(figure.title, panels, tuple(caption), grid_charts.key_of_threads(extent), shown.notes)
+        blocks.Figure(
+            task.figure.title, panels, tuple(caption), grid_charts.key_of_threads(extent), shown.notes
+        )
     ]
 
 
@@ -106,38 +108,40 @@ _CAPTIONS = {
 _NOT_TO_SCALE = "Numbers of threads are not to scale."
 
 
-def draw_map(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:
+def draw_map(task: Task) -> list[blocks.Figure]:
     """Settings: ``kind``, hard or soft. A mark's label is its number of threads, or `ANY`: in each row."""
-    kind = str(figure.settings.get("kind", grid_charts.HARD))
-    shown = counterpart(figure, measurements)
-    query = figure.series[0].query
+    kind = str(task.figure.settings.get("kind", grid_charts.HARD))
+    shown = counterpart(task)
+    query = task.figure.series[0].query
     panels: list[Panel] = []
     every: list[MapCell] = []
     seen: list[Mark] = []
-    for at, (system, title) in enumerate(zip(shown.systems, shown.titles(figure), strict=True)):
-        cells = map_cells(query, measurements, system.name)
+    for at, (system, title) in enumerate(zip(shown.systems, shown.titles(task.figure), strict=True)):
+        cells = map_cells(query, task.measurements, system.name)
         if not any(cell.trials for cell in cells):
             continue
         rings = [
             (mark, ring)
-            for mark in figure.marks
-            for ring in _rings(mark, cells, team_of(mark.label, measurements, system.name), study)
+            for mark in task.figure.marks
+            for ring in _rings(mark, cells, team_of(mark.label, task.measurements, system.name), task.study)
         ]
         drawn = grid_charts.drawn_rings([ring for _, ring in rings], cells)
         seen += [mark for mark, ring in rings if ring in drawn]
         panels.append(
             Panel(
-                Place(f"{prefix}-{kind}", at), title, grid_charts.deadline_map(cells, kind=kind, rings=drawn)
+                Place(f"{task.prefix}-{kind}", at),
+                title,
+                grid_charts.deadline_map(cells, kind=kind, rings=drawn),
             )
         )
         every += cells
     if not panels:
         return []
-    marks = [mark for mark in figure.marks if mark in seen]
-    key = (*grid_charts.key_of_map(every, kind), *_key(marks, study))
+    marks = [mark for mark in task.figure.marks if mark in seen]
+    key = (*grid_charts.key_of_map(every, kind), *_key(marks, task.study))
     caption = (_CAPTIONS[kind], _NOT_TO_SCALE)
-    notes = (*_left_out(figure, marks, study), *shown.notes)
-    return [blocks.Figure(figure.title, tuple(panels), caption, key, notes)]
+    notes = (*_left_out(task, marks), *shown.notes)
+    return [task.drawn(panels, caption, key, notes)]
 
 
 def _rings(mark: Mark, cells: Sequence[MapCell], team: int | None, study: Study) -> Iterator[PublishedRing]:
@@ -159,11 +163,11 @@ def _key(marks: Sequence[Mark], study: Study) -> list[Sign]:
     ]
 
 
-def _left_out(figure: Figure, seen: Sequence[Mark], study: Study) -> list[str]:
+def _left_out(task: Task, seen: Sequence[Mark]) -> list[str]:
     """Published numbers that find no place."""
     return [
-        f"Not drawn, since it lies beyond the map: {one.system}, {one.words}, {study.words}."
-        for one in figure.marks
+        f"Not drawn, since it lies beyond the map: {one.system}, {one.words}, {task.study.words}."
+        for one in task.figure.marks
         if one not in seen
     ]
 
@@ -179,15 +183,15 @@ _MODEL_CAPTION = (
 )
 
 
-def draw_model(figure: Figure, measurements: Measurements, prefix: str, study: Study) -> list[blocks.Figure]:  # noqa: ARG001 - as all charts
+def draw_model(task: Task) -> list[blocks.Figure]:
     """A part for each system and series: all numbers of threads together, and what is left over."""
     found = []
-    for at, system in enumerate(measurements.systems):
-        for place, series in enumerate(figure.series):
-            if measurements.runs_of(series.query, system.name):
-                for model in studies_of(series.query, measurements, system.name):
+    for at, system in enumerate(task.measurements.systems):
+        for place, series in enumerate(task.figure.series):
+            if task.measurements.runs_of(series.query, system.name):
+                for model in studies_of(series.query, task.measurements, system.name):
                     name = f"{label_of(system.name)}, policy {model.policy}"
-                    found += list(_drawn(model, f"{prefix}-{at}-{place}-{model.policy}", name))
+                    found += list(_drawn(model, f"{task.prefix}-{at}-{place}-{model.policy}", name))
     return found
 
 
