@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tautochrone.base.words import listed
+from tautochrone.base.words import listed, plural
 from tautochrone.papers.document import Paper
 from tautochrone.papers.measured import Measurements, System, kernel_of
 from tautochrone.run.folder import Run
@@ -71,7 +71,7 @@ def _cpu(system: System, _: Sequence[Run]) -> str:
     cores, threads = system.facts.cpu.cores, system.facts.cpu.threads_per_core
     parts = [
         system.facts.cpu.model or "",
-        f"{cores} core{'' if cores == 1 else 's'}" if cores else "",
+        plural(cores, "core") if cores else "",
         f"{threads} threads each" if threads and threads != 1 else "",
     ]
     return ", ".join(filter(None, parts)) or _UNKNOWN
@@ -118,11 +118,7 @@ def _length(_: System, runs: Sequence[Run]) -> str:
         counts.setdefault(heading, []).append(sum(book.recorded for book in run.manifest.books))
     said = [f"{heading}, {_span(own)} samples" for heading, own in counts.items()]
     more = f"; and {len(said) - _MANY} more" if len(said) > _MANY else ""
-    return f"{_plural_runs(len(runs))}: {'; '.join(said[:_MANY])}{more}"
-
-
-def _plural_runs(count: int) -> str:
-    return f"{count:,} run{'' if count == 1 else 's'}"
+    return f"{plural(len(runs), 'run')}: {'; '.join(said[:_MANY])}{more}"
 
 
 def _deployments(_: System, runs: Sequence[Run]) -> str:

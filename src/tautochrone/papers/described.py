@@ -44,51 +44,48 @@ def put_in(text: str, between: str) -> str:
 
 
 def _overview(papers: Sequence[Paper]) -> Iterator[str]:
-    yield "About how long it takes, for one system:"
-    yield ""
-    yield "| paper | asks | tables, figures, claims | at the paper's length | `--quick` |"
-    yield "|---|---|---:|---:|---:|"
+    yield "About how long it takes, for one system:\n"
+    rows = []
     total = [0.0, 0.0]
     for paper in papers:
         lengths = [expected_s(plan_of(paper.name, quick=quick)) for quick in (False, True)]
         total = [one + more for one, more in zip(total, lengths, strict=True)]
         counts = f"{len(paper.tables)}, {len(paper.figures)}, {len(paper.claims) - paper.questions}"
-        yield _row([f"[`{paper.name}`](#{paper.name})", paper.asks, counts, *map(long_duration, lengths)])
+        rows.append([f"[`{paper.name}`](#{paper.name})", paper.asks, counts, *map(long_duration, lengths)])
     if len(papers) == len(NAMES):
-        yield _row(["`all`", "one after the other", "", *map(long_duration, total)])
-    yield ""
+        rows.append(["`all`", "one after the other", "", *map(long_duration, total)])
+    heads = ("paper", "asks", "tables, figures, claims", "at the paper's length", "`--quick`")
+    yield from _table(heads, rows, "|---|---|---:|---:|---:|")
 
 
 def _section(paper: Paper) -> Iterator[str]:
     full, quick = (plan_of(paper.name, quick=short) for short in (False, True))
-    yield f"## {paper.name}"
-    yield ""
-    yield f"{paper.cited}. {paper.asks}"
-    yield ""
-    yield f"`tauto reproduce {paper.name}` or `tauto reproduce {paper.name} --quick`; what is measured:"
-    yield ""
+    command = f"tauto reproduce {paper.name}"
+    yield f"## {paper.name}\n\n{paper.cited}. {paper.asks}\n"
+    yield f"`{command}` or `{command} --quick`; what is measured:\n"
     yield from _experiments(full, quick)
     yield from _counterparts(paper)
-    yield from _cannot(paper)
+    if paper.cannot:
+        yield "What this kind of machine can't show:\n"
+        yield from (f"- {topic}: {why}" for topic, why in paper.cannot.items())
+        yield ""
     yield from _claims(paper)
 
 
 def _experiments(full: PlanDocument, quick: PlanDocument) -> Iterator[str]:
-    yield "| experiment | of it | beside | under | full length | quick |"
-    yield "|---|---|---|---|---|---|"
-    for entry in full.entries:
-        short = next((one for one in quick.entries if one.title == entry.title), None)
-        yield _row(
-            [
-                f"{entry.title} (`{entry.name}`)",
-                _options(entry),
-                ", ".join(_axis(full, entry, "loads")),
-                ", ".join(_axis(full, entry, "deployments")),
-                _length(full, entry),
-                "" if short is None else _length(quick, short),
-            ]
-        )
-    yield ""
+    shorter = {one.title: _length(quick, one) for one in quick.entries}
+    rows = (
+        [
+            f"{entry.title} (`{entry.name}`)",
+            _options(entry),
+            ", ".join(_axis(full, entry, "loads")),
+            ", ".join(_axis(full, entry, "deployments")),
+            _length(full, entry),
+            shorter.get(entry.title, ""),
+        ]
+        for entry in full.entries
+    )
+    yield from _table(("experiment", "of it", "beside", "under", "full length", "quick"), rows)
 
 
 def _axis(document: PlanDocument, entry: Entry, axis: str) -> Sequence[str]:
@@ -127,13 +124,12 @@ def _length(document: PlanDocument, entry: Entry) -> str:
 
 
 def _counterparts(paper: Paper) -> Iterator[str]:
-    yield "| theirs | what it shows | its counterpart, from | file |"
-    yield "|---|---|---|---|"
-    for table in paper.tables:
-        yield _row([table.name, table.title, _of_table(table), f"`tables/{stem_of(table.name)}`"])
-    for figure in paper.figures:
-        yield _row([figure.name, figure.title, _of_figure(figure), _drawn(figure)])
-    yield ""
+    rows = [
+        [table.name, table.title, _of_table(table), f"`tables/{stem_of(table.name)}`"]
+        for table in paper.tables
+    ]
+    rows += [[one.name, one.title, _of_figure(one), _drawn(one)] for one in paper.figures]
+    yield from _table(("theirs", "what it shows", "its counterpart, from", "file"), rows)
 
 
 def _of_table(table: Table) -> str:
@@ -157,33 +153,19 @@ def _titles(queries: Iterable[Query]) -> str:
 
 
 def _claims(paper: Paper) -> Iterator[str]:
-    if not paper.claims:
-        return
-    yield f"<details><summary>Its {_counted(paper)}</summary>"
-    yield ""
-    yield "| claim | section | what the paper found |"
-    yield "|---|---|---|"
-    for claim in paper.claims:
-        says = f"{claim.says} (asked besides)" if claim.besides else claim.says
-        yield _row([says, claim.where, claim.found])
-    yield ""
-    yield "</details>"
-    yield ""
+    if paper.claims:
+        yield f"<details><summary>Its {_counted(paper)}</summary>\n"
+        rows = (
+            [f"{one.says} (asked besides)" if one.besides else one.says, one.where, one.found]
+            for one in paper.claims
+        )
+        yield from _table(("claim", "section", "what the paper found"), rows)
+        yield "</details>\n"
 
 
 def _counted(paper: Paper) -> str:
     claims = plural(len(paper.claims) - paper.questions, "claim")
     return f"{claims} and {plural(paper.questions, 'question')} of ours" if paper.questions else claims
-
-
-def _cannot(paper: Paper) -> Iterator[str]:
-    if not paper.cannot:
-        return
-    yield "What this kind of machine can't show:"
-    yield ""
-    for topic, why in paper.cannot.items():
-        yield f"- {topic}: {why}"
-    yield ""
 
 
 def _drawn(figure: Figure) -> str:
@@ -192,5 +174,9 @@ def _drawn(figure: Figure) -> str:
     return f"{file}, column" if figure.settings.get("print") == "column" else file
 
 
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', '/').strip() for cell in cells)} |"
+def _table(heads: Sequence[str], rows: Iterable[Iterable[str]], rule: str = "") -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield rule or f"|{'---|' * len(heads)}"
+    for row in rows:
+        yield f"| {' | '.join(cell.replace('|', '/').strip() for cell in row)} |"
+    yield ""
