@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from task_sets import by_order, edf, fixed, task_sets
 from tautochrone.analyse import words
 from tautochrone.schedulability import analysis as priorities
-from tautochrone.schedulability import partition, sensitivity
+from tautochrone.schedulability import partition
+from tautochrone.schedulability import verdict as sensitivity
 from tautochrone.schedulability.analysis import analyse
 from tautochrone.schedulability.taskset import CriticalSection, Task, TaskSet
 from tautochrone.schedulability.utilisation import (

@@ -10,9 +10,8 @@ from tautochrone.answer import figure
 from tautochrone.answer.charts import lanes
 from tautochrone.answer.charts.grammar import Chart
 from tautochrone.answer.charts.theme import PAGE
-from tautochrone.schedulability.measured import MeasuredJob
 from tautochrone.schedulability.taskset import Task
-from tautochrone.schedulability.timeline import Timeline, simulate
+from tautochrone.schedulability.timeline import MeasuredJob, Timeline, simulate
 
 MS = 1_000_000
 DELGADO = by_order((10 * MS, 10 * MS, 3 * MS), (20 * MS, 20 * MS, 5 * MS), (40 * MS, 40 * MS, 10 * MS))

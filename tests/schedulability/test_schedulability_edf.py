@@ -13,8 +13,8 @@ from tautochrone.schedulability.demand import (
     demand_ns,
     demand_test,
     longest_stretch_ns,
+    response_times,
 )
-from tautochrone.schedulability.edf_response import response_times
 from tautochrone.schedulability.taskset import CriticalSection, Task, TaskSet
 from tautochrone.schedulability.timeline import simulate
 from tautochrone.schedulability.utilisation import utilisation

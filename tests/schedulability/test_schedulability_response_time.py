@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from task_sets import by_order, fixed, task_sets
 from tautochrone.base.errors import UsageError
-from tautochrone.schedulability.blocking import fixed_blocking_ns
-from tautochrone.schedulability.response_time import response_times
+from tautochrone.schedulability.response_time import fixed_blocking_ns, response_times
 from tautochrone.schedulability.taskset import CriticalSection, Task, TaskSet
 from tautochrone.schedulability.timeline import simulate
 from tautochrone.schedulability.utilisation import utilisation

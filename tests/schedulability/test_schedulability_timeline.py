@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from task_sets import by_order, edf, fixed, task_sets
-from tautochrone.schedulability.measured import MeasuredJob, parts
 from tautochrone.schedulability.read import deadline_monotonic
 from tautochrone.schedulability.taskset import Policy, Task, TaskSet
-from tautochrone.schedulability.timeline import MOST_JOBS, Timeline, simulate
+from tautochrone.schedulability.timeline import MOST_JOBS, MeasuredJob, Timeline, parts, simulate
 from where import DATA
 
 _SIMSO = json.loads((DATA / "simso.json").read_text())

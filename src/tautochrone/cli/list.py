@@ -1,20 +1,84 @@
-"""``tauto list``: the runs of the store, newest first."""
+"""The runs of the store: `tauto list`, `tauto recover` and `tauto export`."""
 
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.reading import Json
-from tautochrone.command.options import JsonOption, StoreOption, open_store
+from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tautochrone.run.catalogue import Entry
+
+
+# ``tauto recover``: seals what a kill, a full disk or a power cut left behind.
+
+
+def recover(store: StoreOption = None) -> None:
+    """Seal runs that were cut off.
+
+    Every whole frame of them is kept. A run that is being measured right now is left alone. Exit code 5: at
+    least one could not be sealed; it is kept as it is, and why is told.
+    """
+    from tautochrone.base.errors import DamagedError
+    from tautochrone.run.recover import REFUSED
+    from tautochrone.run.recover import recover as recover_runs
+
+    outcomes = recover_runs(open_store(store, mend=False))
+    if not outcomes:
+        typer.echo("Nothing to recover: no run was cut off.")
+    for outcome in outcomes:
+        is_refused = outcome.state == REFUSED
+        typer.echo(f"{outcome.id}: {outcome.text}", err=is_refused)
+        if outcome.advice:
+            typer.echo(f"  {outcome.advice}", err=is_refused)
+    if any(outcome.state == REFUSED for outcome in outcomes):
+        raise typer.Exit(DamagedError.exit_code)
+
+
+# ``tauto export``: the samples of one run for other programs.
+
+
+def export(
+    run: RunArgument,
+    csv: Annotated[
+        bool, typer.Option("--csv", help="One line per sample or bin, below the columns' names.")
+    ] = False,
+    parquet: Annotated[
+        bool, typer.Option("--parquet", help="Compact, typed, for pandas, R, DuckDB, ...")
+    ] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="One object: run (its manifest) and samples, or histogram and extremes."),
+    ] = False,
+    extremes: Annotated[
+        bool, typer.Option("--extremes", help="Of a histogram run: each new maximum, instead of the bins.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File to write; otherwise the standard output.")
+    ] = None,
+    store: StoreOption = None,
+) -> None:
+    """Write one run as CSV, Parquet or JSON: its samples or, if it kept a histogram, its bins.
+
+    RUN may also be latest~1, the run before the latest. Times are whole nanoseconds. The column source is
+    a number; the sources' names are in the manifest, which JSON has under run. Bins are low_ns to high_ns,
+    both included, with their count; the counts of a bin that comes more than once add up.
+    """
+    from tautochrone.run.export import export as write
+
+    chosen = [kind for kind, wanted in (("csv", csv), ("parquet", parquet), ("json", as_json)) if wanted]
+    if len(chosen) != 1:
+        raise UsageError("Exactly one format is needed", "Choose one of --csv, --parquet and --json.")
+    if chosen == ["parquet"] and out is None and sys.stdout.isatty():
+        raise UsageError("Parquet is no text for a terminal", "Name a file with --out, or use a pipe.")
+    write(open_store(store).open(run), chosen[0], out, extremes=extremes)
 
 
 def list_runs(

@@ -1,4 +1,4 @@
-"""The options of every verb that measures: on which machine, under which deployment, beside which load."""
+"""What stands around a measurement: on which machine and CPUs, under which deployment, beside which load."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tautochrone.base.errors import UsageError
+
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from tautochrone.machine.deployment import Deployment
+    from tautochrone.machine.facts import Facts
     from tautochrone.measure.cell import Load
     from tautochrone.target.target import Target
 
@@ -33,6 +36,9 @@ DeploymentName = Annotated[
     typer.Option(
         "--deployment", metavar="NAME|FILE", help="Apply it, measure, put it back. `tauto deploy` [as it is]"
     ),
+]
+NoMemoryLock = Annotated[
+    bool, typer.Option("--no-memory-lock", help="Run with pageable memory, where locking is not permitted.")
 ]
 
 
@@ -79,3 +85,65 @@ class Beside:
         from tautochrone.machine.deployment import choose
 
         return choose(self.deployment, target.files())
+
+
+@dataclass(frozen=True)
+class Usable:
+    """The CPUs of the machine under test that a grid is measured on, where nobody names others.
+
+    Attributes:
+        cpus: in ascending order; at least one.
+        left_open: there is a deployment, and it does not say where it is measured: it may take some of them
+            off line.
+    """
+
+    facts: Facts
+    cpus: tuple[int, ...]
+    left_open: bool
+
+
+def usable_cpus(beside: Beside) -> Usable:
+    """As `usable_on` has it, on a machine that is opened for that.
+
+    Raises:
+        UsageError: the deployment is not known.
+        TautoError: the machine can't be reached.
+    """
+    with beside.target() as target:
+        return usable_on(target, beside)
+
+
+def usable_on(target: Target, beside: Beside) -> Usable:
+    """The CPUs that the deployment measures on, else those that the probe may use.
+
+    Raises:
+        UsageError: the deployment is not known.
+        TautoError: the machine can't be reached.
+    """
+    from tautochrone.machine.cpulist import named_cpus, parse_cpu_list
+    from tautochrone.machine.facts import observe
+    from tautochrone.machine.tree import Tree
+
+    facts = observe(target.files())
+    deployment = beside.chosen_deployment(target)
+    measure = deployment.measure if deployment is not None else None
+    if measure is not None:
+        return Usable(facts, named_cpus(measure, Tree(target.files())), left_open=False)
+    return Usable(facts, parse_cpu_list(facts.cpu.allowed) or (0,), left_open=deployment is not None)
+
+
+def chosen_cpus(text: str, or_else: str) -> tuple[int, ...]:
+    """What a person wrote after --cpus, in that order, each once.
+
+    Args:
+        or_else: what may also stand there, for the advice.
+
+    Raises:
+        UsageError: it is no list of CPUs.
+    """
+    from tautochrone.machine.cpulist import parse_cpu_list
+
+    chosen = [parse_cpu_list(part.strip()) for part in text.split(",")]
+    if not all(chosen):
+        raise UsageError(f"--cpus '{text}' is not a list of CPUs", f"Write it as {or_else}.")
+    return tuple(dict.fromkeys(cpu for part in chosen for cpu in part or ()))

@@ -17,9 +17,9 @@ from tautochrone.experiments.taskset_outcome import Jobs, Outcome, assess
 from tautochrone.run.folder import Run
 from tautochrone.run.records import Header, Source, converted
 from tautochrone.schedulability.analysis import Analysis
-from tautochrone.schedulability.measured import MeasuredJob
 from tautochrone.schedulability.response_time import response_times
 from tautochrone.schedulability.taskset import CriticalSection, Policy, Protocol, Task, TaskSet
+from tautochrone.schedulability.timeline import MeasuredJob
 
 CONDITION = "task_set"
 """Where a run keeps its task set."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from tautochrone.base.errors import UsageError
-from tautochrone.command.grids import chosen_cpus, usable_on
+from tautochrone.command.beside import chosen_cpus, usable_on
 from tautochrone.command.verbs import OF_GRID, SEED, Typed, planned, quick, repetitions, several, verb_of
 from tautochrone.experiments import EXPERIMENTS, Option
 from tautochrone.experiments.middleware import FREE, OF_SERVER, see_server
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tautochrone.base.options import Options, Value
-    from tautochrone.command.beside import Beside
-    from tautochrone.command.grids import Usable
+    from tautochrone.command.beside import Beside, Usable
     from tautochrone.experiments import Given
     from tautochrone.target.target import Target
 

@@ -59,7 +59,7 @@ def runs(store: str | Path | None = None) -> pa.Table:
 
     Source: docs/runs.md.
     """
-    from tautochrone.notebook.catalogue import table
+    from tautochrone.notebook.samples import table
 
     return table(_store(store))
 
@@ -134,7 +134,7 @@ def select(
     Source: delgado2020, section IV; docs/select.md.
     """
     from tautochrone.measure.campaign.campaign import PREFIXES
-    from tautochrone.notebook.selecting import selected
+    from tautochrone.notebook.comparing import selected
 
     place = _store(store)
     if len(names) == 1 and isinstance(names[0], str) and names[0].startswith(PREFIXES):
@@ -178,7 +178,7 @@ def plan_samples(
     Source: Wilks, Determination of Sample Sizes for Setting Tolerance Limits, The Annals of Mathematical
     Statistics 12, 1941; Clopper and Pearson, Biometrika 26, 1934; docs/tails.md.
     """
-    from tautochrone.notebook.planning import planned
+    from tautochrone.notebook.answers import planned
 
     return planned(quantile, misses, confidence, rate, None if like is None else _run(like, _store(store)))
 

@@ -1,7 +1,9 @@
-"""A run's samples in memory, each column once: as an Arrow table and as NumPy views of the same bytes."""
+"""A run's samples in memory, each column once, as an Arrow table and NumPy views; and the list of runs."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +12,62 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tautochrone.base.errors import UsageError
+from tautochrone.judge.circumstances import deployment_name
+from tautochrone.run.catalogue import Entry, catalogue
 from tautochrone.run.columns import gather
 from tautochrone.run.layout import HISTOGRAM_COLUMNS, SAMPLES, SOURCE, TableLayout, table_layouts
+from tautochrone.run.store import Store
 from tautochrone.run.table import schema_of
 
 if TYPE_CHECKING:
     from tautochrone.run.folder import Run
+
+
+# The list of all runs as an Arrow table.
+
+
+_COLUMNS: dict[str, pa.DataType] = {
+    "id": pa.string(),
+    "created": pa.timestamp("ms", "UTC"),
+    "experiment": pa.string(),
+    "title": pa.string(),
+    "load": pa.string(),
+    "deployment": pa.string(),
+    "sources": pa.int32(),
+    "samples": pa.int64(),
+    "missed": pa.int64(),
+    "worst_ns": pa.int64(),
+    "state": pa.string(),
+    "path": pa.string(),
+}
+_SCHEMA = pa.schema(_COLUMNS)
+
+
+def table(store: Store) -> pa.Table:
+    """All runs of a store, oldest first.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
+    return pa.Table.from_pylist([_row(one) for one in catalogue(store)], schema=_SCHEMA)
+
+
+def _row(one: Entry) -> Mapping[str, Any]:
+    return {
+        "id": one.id,
+        "created": datetime.fromisoformat(one.created) if one.created else None,
+        "experiment": one.experiment or None,
+        "title": one.title or None,
+        "load": one.conditions.get("load"),
+        "deployment": deployment_name(one.conditions) or None,
+        "sources": one.sources,
+        "samples": one.samples,
+        "missed": one.missed,
+        "worst_ns": one.worst_ns,
+        "state": one.state,
+        "path": str(one.path),
+    }
+
 
 Integers = npt.NDArray[np.integer[Any]]
 

@@ -5,10 +5,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from tautochrone.schedulability import demand, edf_response, partition, response_time, sensitivity
-from tautochrone.schedulability.blocking import fixed_blocking_ns, refuse_shared_between_cpus
+from tautochrone.schedulability import demand, partition, response_time
+from tautochrone.schedulability import verdict as sensitivity
 from tautochrone.schedulability.read import HIGHEST_DEFAULT
-from tautochrone.schedulability.response_time import Response, more_urgent, worst_response
+from tautochrone.schedulability.response_time import (
+    Response,
+    fixed_blocking_ns,
+    more_urgent,
+    refuse_shared_between_cpus,
+    worst_response,
+)
 from tautochrone.schedulability.taskset import Task, TaskSet
 from tautochrone.schedulability.utilisation import Bound, bounds, utilisation
 from tautochrone.schedulability.verdict import SEARCH_STEPS, surely_schedulable
@@ -160,7 +166,7 @@ def analyse(task_set: TaskSet) -> Analysis:
 def _cpu(part: TaskSet, cpu: int) -> CpuAnswer:
     edf = part.policy == "edf"
     tested = demand.demand_test(part) if edf else None
-    responses = edf_response.response_times(part) if edf else response_time.response_times(part)
+    responses = demand.response_times(part) if edf else response_time.response_times(part)
     answers = [one.schedulable for one in responses]
     verdict = False if False in answers else None if None in answers else True
     if tested is not None and tested.schedulable is not None:

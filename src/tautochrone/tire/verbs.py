@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tautochrone.command.grids import chosen_cpus, usable_cpus
+from tautochrone.command.beside import chosen_cpus, usable_cpus
 from tautochrone.command.verbs import (
     OF_GRID,
     QUICK,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import TautoError, UsageError
-from tautochrone.command.beside import Beside, DeploymentName, Loads, On
-from tautochrone.command.grids import NoMemoryLock
+from tautochrone.command.beside import Beside, DeploymentName, Loads, NoMemoryLock, On
 from tautochrone.command.options import JsonOption, StoreOption, TitleOption
 from tautochrone.command.told import open_in_browser
 

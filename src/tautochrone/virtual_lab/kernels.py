@@ -1,24 +1,140 @@
-"""``tauto lab kernels``: the kernels of the virtual lab."""
+"""The kernels of the virtual lab: `tauto lab kernels` and `tauto lab fetch`."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tautochrone.base.errors import UsageError
 from tautochrone.base.reading import Json
 from tautochrone.command.options import JsonOption
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tautochrone.measure.lab.preemption import Preemption
+    from tautochrone.target.virtual.cache import Tell
     from tautochrone.target.virtual.kernels import Kernel
+
+
+# ``tauto lab fetch``: bring kernels for the virtual lab.
+
+
+def fetch(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME...", help="debian:rt, debian:stock/arm64, ...; `tauto lab kernels`"),
+    ] = None,
+    kernel: Annotated[
+        Path | None,
+        typer.Option("--kernel", metavar="PATH", help="Your own: a bzImage, vmlinux or arm64 Image."),
+    ] = None,
+    modules: Annotated[
+        Path | None, typer.Option("--modules", metavar="DIR", help="Its modules: lib/modules/RELEASE.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="What your own is called.")
+    ] = None,
+    kernel_half: Annotated[
+        bool,
+        typer.Option(
+            "--kernel-half",
+            help="Build the kernel-space half of the probe for them, too (`tauto probe kernel`).",
+        ),
+    ] = False,
+    again: Annotated[bool, typer.Option("--again", help="Ask for the newest version.")] = False,
+) -> None:
+    """Bring kernels for the virtual lab: Debian's from its packages, or one of your own.
+
+    Nothing is installed, and no root is needed. What is there already is looked over, and left as it is.
+    """
+    from tautochrone.target.virtual.fetch import adopt_kernel, fetch_kernel
+    from tautochrone.target.virtual.kernels import known_kernel
+
+    wanted = [canonical_kernel(one) for one in names or []]
+    _see_complete(wanted, kernel, modules, name)
+    for one in dict.fromkeys(wanted):
+        before = known_kernel(one)
+        with _telling() as tell:
+            fetched = fetch_kernel(one, tell, again=again, look_over=True)
+        _say(fetched, before)
+        if kernel_half:
+            _build_kernel_half(fetched, again=again)
+    if kernel is not None and name is not None:
+        with _telling() as tell:
+            adopted = adopt_kernel(name, kernel, modules, tell)
+        _say(adopted, None)
+        if kernel_half:
+            _build_kernel_half(adopted, again=again)
+
+
+def _build_kernel_half(kernel: Kernel, *, again: bool) -> None:
+    from tautochrone.target.virtual.kmod import build_module
+
+    with _telling() as tell:
+        module = build_module(kernel, tell, again=again)
+    typer.echo(f"{kernel.name}: the kernel-space half of the probe is {module}")
+
+
+def _see_complete(wanted: list[str], kernel: Path | None, modules: Path | None, name: str | None) -> None:
+    if kernel is None and (modules is not None or name is not None):
+        given = "--modules" if modules is not None else "--name"
+        raise UsageError(f"{given} is for a kernel of your own", "Give it with --kernel PATH.")
+    if kernel is not None and name is None:
+        raise UsageError("a kernel of your own needs a name", "Give it with --name NAME.")
+    if kernel is None and not wanted:
+        raise UsageError(
+            "there is nothing to fetch",
+            "Name kernels: tauto lab fetch debian:rt debian:stock. `tauto lab kernels` lists them.",
+        )
+
+
+def _say(kernel: Kernel, before: Kernel | None) -> None:
+
+    origin = f"{kernel.package}, " if kernel.package else ""
+    state = "is there already" if kernel == before else "fetched"
+    where = LabAddress(kernel.name).where
+    typer.echo(f"{kernel.name}: Linux {kernel.release}, {origin}{state}; --on {where}")
+
+
+@contextmanager
+def _telling() -> Iterator[Tell]:
+    """Show what is being done on standard error: a bar, or where it is no terminal a line for each thing."""
+    from tautochrone.answer.console import make_console
+
+    console = make_console(stderr=True)
+    if not console.is_terminal:
+        last = ""
+
+        def tell_lines(what: str, done: int, of: int) -> None:  # noqa: ARG001 - as a bar is told
+            nonlocal last
+            if what != last:
+                typer.echo(what, err=True)
+            last = what
+
+        yield tell_lines
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+    columns = (BarColumn(bar_width=12), DownloadColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=console, transient=True) as bars:
+        task = bars.add_task("", total=None)
+
+        def tell(what: str, done: int, of: int) -> None:
+            bars.update(task, description=what, completed=done, total=of or None)
+
+        yield tell
+
 
 _SHOWN_DIGITS = 12
 _UNKNOWN = "N/A"
 
 
-def verb(as_json: JsonOption = False) -> None:
+def kernels(as_json: JsonOption = False) -> None:
     """List the kernels that guests can be booted with: Debian's, and your own.
 
     What is known of one is read from the configuration that came with it.
@@ -26,12 +142,12 @@ def verb(as_json: JsonOption = False) -> None:
     from tautochrone.target.address import known_kernels
     from tautochrone.target.virtual.kernels import known_kernel, own_kernels
 
-    kernels = {name: known_kernel(name) for name in (*known_kernels(), *own_kernels())}
+    found = {name: known_kernel(name) for name in (*known_kernels(), *own_kernels())}
     if as_json:
-        content = [_as_json(name, kernel) for name, kernel in kernels.items()]
+        content = [_as_json(name, kernel) for name, kernel in found.items()]
         typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
     else:
-        _show(kernels)
+        _show(found)
 
 
 def _show(kernels: dict[str, Kernel | None]) -> None:

@@ -13,7 +13,7 @@ from tautochrone.answer.charts.signs import MISS, MISS_SHAPE, Sign
 from tautochrone.answer.charts.theme import INK, LINE, MUTED, series_tone
 from tautochrone.answer.typeset import duration
 from tautochrone.base.words import plural
-from tautochrone.schedulability.measured import MeasuredJob, Part, parts
+from tautochrone.schedulability.timeline import MeasuredJob, Part, parts
 
 if TYPE_CHECKING:
     from tautochrone.schedulability.taskset import Task
