@@ -13,9 +13,8 @@ from tautochrone.middleware.lanes import rate, signs, value_of
 from tautochrone.middleware.latency_judge import (
     RESPONSE,
     ROUND_TRIP,
-    Clients,
     LatencyLane,
-    LatencyRun,
+    Role,
     average,
     high_of,
     jitter,
@@ -92,7 +91,7 @@ def _figure(
     lanes: Sequence[LatencyLane],
     prefix: str,
     title: str,
-    of: Callable[[LatencyRun], Clients | None],
+    of: Role,
     parts: Sequence[tuple[str, str, _What]],
     caption: str,
 ) -> Iterator[Figure]:
@@ -121,9 +120,7 @@ def _figure(
     yield Figure(title, panels, (caption, *dots), signs(lanes))
 
 
-def _points(
-    lanes: Sequence[LatencyLane], of: Callable[[LatencyRun], Clients | None], what: _What
-) -> Iterator[CallPoint]:
+def _points(lanes: Sequence[LatencyLane], of: Role, what: _What) -> Iterator[CallPoint]:
     for lane in lanes:
         for place in places_of(lane):
             values = [value for one in place.all(of) if (value := what(one)) is not None]

@@ -1,12 +1,15 @@
 """Memory in tables and bars, as Figure 7 of schmidt2002: libraries, programs, and the running server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import Any
 
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer.blocks import Figure, Grid, Panel, Place
+from tautochrone.answer.charts.signs import Sign
+from tautochrone.answer.charts.theme import series_tone
 from tautochrone.base.words import plural
+from tautochrone.middleware import charts
+from tautochrone.middleware.charts import MemoryBar
 from tautochrone.middleware.footprint_judge import (
     MOMENTS,
     SECTIONS,
@@ -18,10 +21,6 @@ from tautochrone.middleware.footprint_judge import (
 )
 from tautochrone.middleware.lanes import NA, Lane
 
-if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure
-
-
 FootprintLane = Lane[FootprintRun]
 
 _KIB = 1024
@@ -29,6 +28,8 @@ _SIZES = ("", "what", *SECTIONS, "together")
 _RESIDENT = ("", "servants", "threads", "private", "shared", "resident", "proportional", "anonymous", "peak")
 _GROWTH = ("", *MOMENTS, "per servant")
 _LINKED = {"static": "statically", "dynamic": "dynamically"}
+_PARTS, _COLORS = ("private", "shared"), (0, 4, 2, 1)
+_SQUARE = "M5 1h12v10h-12z"
 _SECTIONS = (
     "text: code; rodata: constants and tables that are only read; data: variables with a value; bss: those "
     "that begin as zeros and take no room in the file. 1 KiB is 1,024 bytes."
@@ -51,7 +52,7 @@ def tables(lanes: Sequence[FootprintLane]) -> list[Grid]:
 
 def sentences(lanes: Sequence[FootprintLane]) -> list[str]:
     """Which is smallest, of each kind of size."""
-    libraries = {lane.name: _total(_static(lane)) for lane in lanes}
+    libraries = {lane.name: own.total for lane in lanes if (own := _static(lane)) is not None}
     resident = {lane.name: one.resident for lane in lanes if (one := served(lane.runs)) is not None}
     said = []
     for what, sizes in (("Static library", libraries), ("Running server, resident", resident)):
@@ -67,13 +68,6 @@ def sentences(lanes: Sequence[FootprintLane]) -> list[str]:
 
 def figures(lanes: Sequence[FootprintLane], prefix: str) -> list[Figure]:
     """Bars for the libraries, the programs, and the running servers."""
-    from tautochrone.answer.blocks import Figure, Panel, Place
-    from tautochrone.answer.charts.signs import Sign
-    from tautochrone.answer.charts.theme import series_tone
-    from tautochrone.middleware import charts
-    from tautochrone.middleware.charts import MemoryBar
-
-    tones = [series_tone(rank) for rank in _COLORS]
     libraries, programs, resident = [], [], []
     for lane in lanes:
         library, memory = lane.runs[0].library, served(lane.runs)
@@ -89,25 +83,38 @@ def figures(lanes: Sequence[FootprintLane], prefix: str) -> list[Figure]:
         ]
         if memory is not None and (parts := _known((memory.private, memory.shared))):
             resident.append(MemoryBar(lane.name, parts))
-    drawn = []
-    panels = [
-        Panel(Place(f"{prefix}-{name}"), words, charts.memory(own, SECTIONS, tones, title="KiB"))
-        for name, words, own in (("library", "library", libraries), ("program", "server program", programs))
-        if own
+    sizes = [("library", "library", libraries), ("program", "server program", programs)]
+    return [
+        *_bars(
+            "Size by section, as Figure 7 of schmidt2002", prefix, sizes, SECTIONS, _STATIC * bool(libraries)
+        ),
+        *_bars(
+            f"Resident memory of the running server{_with(lanes)}",
+            prefix,
+            [("resident", "", resident)],
+            _PARTS,
+            _READ,
+        ),
     ]
-    if panels:
-        key = tuple(Sign(name, path=_SQUARE, tone=tone) for name, tone in zip(SECTIONS, tones, strict=True))
-        caption = (_STATIC,) if libraries else ()
-        drawn.append(Figure("Size by section, as Figure 7 of schmidt2002", tuple(panels), caption, key))
-    if resident:
-        panel = Panel(
-            Place(f"{prefix}-resident"),
-            "",
-            charts.memory(resident, _PARTS, tones[: len(_PARTS)], title="KiB"),
-        )
-        key = tuple(Sign(name, path=_SQUARE, tone=tone) for name, tone in zip(_PARTS, tones, strict=False))
-        drawn.append(Figure(f"Resident memory of the running server{_with(lanes)}", (panel,), (_READ,), key))
-    return drawn
+
+
+def _bars(
+    title: str,
+    prefix: str,
+    panels: Sequence[tuple[str, str, Sequence[MemoryBar]]],
+    parts: Sequence[str],
+    caption: str,
+) -> Iterator[Figure]:
+    """A panel for each kind of memory that there is, all in the colours of the same parts."""
+    tones = [series_tone(rank) for rank in _COLORS[: len(parts)]]
+    drawn = tuple(
+        Panel(Place(f"{prefix}-{name}"), words, charts.memory(own, parts, tones, title="KiB"))
+        for name, words, own in panels
+        if own
+    )
+    if drawn:
+        key = tuple(Sign(name, path=_SQUARE, tone=tone) for name, tone in zip(parts, tones, strict=True))
+        yield Figure(title, drawn, (caption,) if caption else (), key)
 
 
 def _with(lanes: Sequence[FootprintLane]) -> str:
@@ -121,14 +128,8 @@ def _with(lanes: Sequence[FootprintLane]) -> str:
     return f", with {span}"
 
 
-_PARTS, _COLORS = ("private", "shared"), (0, 4, 2, 1)
-_SQUARE = "M5 1h12v10h-12z"
-
-
 def as_table(lanes: Sequence[FootprintLane]) -> dict[str, Any]:
     """As JSON has it, in bytes."""
-    from dataclasses import asdict
-
     return {
         "lanes": [
             {
@@ -155,22 +156,24 @@ def _sizes(lanes: Sequence[FootprintLane]) -> Iterator[Grid]:
     rows: list[tuple[str, ...]] = []
     notes: dict[str, None] = {_SECTIONS: None}
     lacking: dict[str, list[str]] = {}
+
+    def lacks(lane: FootprintLane, name: str, what: str) -> None:
+        rows.append((lane.name, what, *(NA,) * 5))
+        lacking.setdefault(_why(lane, name, what), []).append(lane.setting.title)
+
     for lane in lanes:
         run = lane.runs[0]
         rows += [(lane.name, f"{one.name}, {one.linked} library", *_binary(one)) for one in run.libraries]
         if not any(one.linked == STATIC for one in run.libraries):
-            rows.append((lane.name, "static library", *(NA,) * 5))
-            lacking.setdefault(_why(lane, "libraries", "static library"), []).append(lane.setting.title)
+            lacks(lane, "libraries", "static library")
         rows += [
             (lane.name, f"{one.name}, linked {_LINKED.get(one.linked, '')}".rstrip(), *_binary(one))
             for one in run.programs
         ]
         if not run.programs:
-            rows.append((lane.name, "server program", *(NA,) * 5))
-            lacking.setdefault(_why(lane, "program", "server program"), []).append(lane.setting.title)
+            lacks(lane, "program", "server program")
         if STATIC in run.absent:
-            rows.append((lane.name, "program, static", *(NA,) * 5))
-            lacking.setdefault(_why(lane, STATIC, "program, static"), []).append(lane.setting.title)
+            lacks(lane, STATIC, "program, static")
     notes |= {f"N/A, {', '.join(dict.fromkeys(names))}, {why}": None for why, names in lacking.items()}
     if any(one.linked == STATIC for lane in lanes for one in lane.runs[0].libraries):
         notes[_STATIC] = None
@@ -250,10 +253,6 @@ def _known(parts: Sequence[int | None]) -> tuple[int, ...]:
     """All of them; none where one is not known."""
     held = tuple(part for part in parts if part is not None)
     return held if len(held) == len(parts) else ()
-
-
-def _total(one: Binary | None) -> int | None:
-    return None if one is None else one.total
 
 
 def _kib(size: int | None) -> str:

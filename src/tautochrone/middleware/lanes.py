@@ -132,6 +132,12 @@ class Lane(Generic[_Reduced]):
     mark: Mark
     runs: tuple[_Reduced, ...]
 
+    @property
+    def told(self) -> dict[str, Any]:
+        """What tells it from others, as JSON has it."""
+        of = self.setting
+        return {"name": self.name, "transport": of.transport, "version": of.version, "place": of.place}
+
 
 def lanes_of(
     runs: Sequence[Run], reduce: Callable[[Run], _Reduced], *, where: bool = True

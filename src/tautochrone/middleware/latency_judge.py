@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 import numpy as np
 from scipy import special
@@ -230,6 +231,14 @@ def _summary(counts: Counts) -> Summary:
 
 
 LatencyLane = Lane[LatencyRun]
+Role = Callable[[LatencyRun], Clients | None]
+"""Takes C0 of a run, or its lower clients together; None where there is none."""
+
+high_of: Role = attrgetter("high")
+low_of: Role = attrgetter("low")
+average: Callable[[Summary], float] = attrgetter("mean")
+jitter: Callable[[Summary], float] = attrgetter("standard_deviation")
+"""The paper's latency and jitter."""
 
 
 @dataclass(frozen=True)
@@ -239,29 +248,19 @@ class LatencyPlace:
     clients: int
     runs: tuple[LatencyRun, ...]
 
-    def worst(self, of: Callable[[LatencyRun], Clients | None], measure: str = ROUND_TRIP) -> Summary | None:
+    def worst(self, of: Role, measure: str = ROUND_TRIP) -> Summary | None:
         """The summary of the run with the worst call."""
         found = [summary for run in self.runs if (one := of(run)) and (summary := one.measured.get(measure))]
         return max(found, key=lambda one: one.maximum, default=None)
 
-    def all(self, of: Callable[[LatencyRun], Clients | None]) -> list[Summary]:
+    def all(self, of: Role) -> list[Summary]:
         """The round trips of each run."""
         return [one.round_trip for run in self.runs if (one := of(run)) and one.round_trip is not None]
 
-    def missed(self, of: Callable[[LatencyRun], Clients | None]) -> int | None:
+    def missed(self, of: Role) -> int | None:
         """In all runs."""
         known = [one.missed for run in self.runs if (one := of(run)) and one.missed is not None]
         return sum(known) if known else None
-
-
-def high_of(run: LatencyRun) -> Clients | None:
-    """C0."""
-    return run.high
-
-
-def low_of(run: LatencyRun) -> Clients | None:
-    """The lower clients together; None where there is none."""
-    return run.low
 
 
 def places_of(lane: LatencyLane) -> list[LatencyPlace]:
@@ -270,13 +269,3 @@ def places_of(lane: LatencyLane) -> list[LatencyPlace]:
     for run in lane.runs:
         found.setdefault(run.clients, []).append(run)
     return [LatencyPlace(clients, tuple(found[clients])) for clients in sorted(found)]
-
-
-def average(summary: Summary) -> float:
-    """The paper's latency."""
-    return summary.mean
-
-
-def jitter(summary: Summary) -> float:
-    """The paper's jitter."""
-    return summary.standard_deviation

@@ -26,6 +26,7 @@ from tautochrone.middleware.latency_judge import (
     LatencyLane,
     LatencyPlace,
     LatencyRun,
+    Role,
     high_of,
     low_of,
     places_of,
@@ -145,7 +146,7 @@ def _side_by_side(lanes: Sequence[LatencyLane]) -> Iterator[Grid]:
 def _columns(
     lanes: Sequence[LatencyLane],
     title: str,
-    of: Callable[[LatencyRun], Clients | None],
+    of: Role,
     cell: Callable[[LatencyPlace], str],
     notes: Sequence[str],
 ) -> Iterator[Grid]:
@@ -166,9 +167,7 @@ def _worst(place: LatencyPlace, measure: str) -> str:
     return NA if found is None else format_us(found.maximum)
 
 
-def _calls_and_misses(
-    lanes: Sequence[LatencyLane], of: Callable[[LatencyRun], Clients | None]
-) -> Iterator[str]:
+def _calls_and_misses(lanes: Sequence[LatencyLane], of: Role) -> Iterator[str]:
     """How many calls a number rests on, and which have none."""
     counts = {one.count for lane in lanes for place in places_of(lane) for one in place.all(of)}
     if counts:

@@ -13,7 +13,7 @@ from tautochrone.middleware.latency_judge import (
     FEWEST_POINTS,
     Clients,
     LatencyLane,
-    LatencyRun,
+    Role,
     Slope,
     average,
     high_of,
@@ -31,7 +31,7 @@ _SLOPE = (
     "they lie from that line, and so holds what differs from run to run and what is no straight line. An "
     "interval that holds 0 shows no rise; each stands for itself."
 )
-_SUBJECTS: tuple[tuple[str, Callable[[LatencyRun], Clients | None], Callable[[Summary], float]], ...] = (
+_SUBJECTS: tuple[tuple[str, Role, Callable[[Summary], float]], ...] = (
     ("C0's average", high_of, average),
     ("C0's jitter", high_of, jitter),
     ("the lower clients' average", low_of, average),
@@ -60,9 +60,7 @@ def flat(lanes: Sequence[LatencyLane]) -> Iterator[Grid]:
         yield Grid("Rise in us per lower client (95 % interval)", heads, tuple(rows), (_SLOPE,))
 
 
-def slope(
-    lane: LatencyLane, of: Callable[[LatencyRun], Clients | None], what: Callable[[Summary], float]
-) -> Slope | None:
+def slope(lane: LatencyLane, of: Role, what: Callable[[Summary], float]) -> Slope | None:
     """How something of round trips goes with the number of clients, a point for each run."""
     points = [
         (run.clients, what(one.round_trip))
@@ -85,10 +83,7 @@ def _as_table(lane: LatencyLane) -> dict[str, Any]:
         "low_jitter": slope(lane, low_of, jitter),
     }
     return {
-        "name": lane.name,
-        "transport": lane.setting.transport,
-        "version": lane.setting.version,
-        "place": lane.setting.place,
+        **lane.told,
         "runs": [
             {
                 "run": run.id,
@@ -126,7 +121,7 @@ def _numbers(clients: Clients | None) -> dict[str, Any] | None:
 def _about_many(
     lanes: Sequence[LatencyLane],
     subject: str,
-    of: Callable[[LatencyRun], Clients | None],
+    of: Role,
     what: Callable[[Summary], float],
 ) -> Iterator[str]:
     """Those that rise or fall, by how much; then those of which no rise is shown, in one sentence."""

@@ -1,15 +1,15 @@
 """What other floors ask of middleware: its kinds of grids, and what presents the runs of its experiments."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer.blocks import Figure, Grid
 from tautochrone.answer.experiments import title_of
 from tautochrone.campaign.kinds import GridKind, GridRuns
 from tautochrone.middleware import (
+    figures,
     footprint_answer,
     latency_tables,
     latency_words,
@@ -22,9 +22,6 @@ from tautochrone.middleware.latency_judge import latency_of
 from tautochrone.middleware.throughput_judge import throughput_of
 from tautochrone.run.folder import Run
 from tautochrone.target.middleware import FOOTPRINT, LATENCY, THROUGHPUT
-
-if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure
 
 _NOTHING = "Nothing is measured to its end yet."
 _Lanes = Sequence[Lane[Any]]
@@ -99,20 +96,6 @@ class Topic:
         return [replace(first, notes=(*warnings(runs), *sentences, *first.notes)), *rest]
 
 
-def _throughput_figures(lanes: _Lanes, prefix: str) -> list[Figure]:
-    """Types in two panels, sequences over their length, and what single calls took."""
-    from tautochrone.middleware.figures import throughput_figures
-
-    return throughput_figures(lanes, prefix)
-
-
-def _latency_figures(lanes: _Lanes, prefix: str) -> list[Figure]:
-    """Over the number of clients; of one run how long its calls took."""
-    from tautochrone.middleware.figures import latency_figures
-
-    return latency_figures(lanes, prefix)
-
-
 def _throughput_in_short(lanes: _Lanes) -> list[Grid]:
     """Without the single calls, which stand in the report, and with each run."""
     tables = throughput_tables.tables(lanes)
@@ -124,7 +107,7 @@ _THROUGHPUT = Topic(
     throughput_of,
     throughput_words.sentences,
     throughput_tables.tables,
-    _throughput_figures,
+    figures.throughput_figures,
     throughput_words.as_table,
     _throughput_in_short,
 )
@@ -133,7 +116,7 @@ _LATENCY = Topic(
     latency_of,
     latency_words.sentences,
     latency_tables.tables,
-    _latency_figures,
+    figures.latency_figures,
     latency_words.as_table,
 )
 _FOOTPRINT = Topic(
@@ -149,39 +132,26 @@ THROUGHPUT_KIND, LATENCY_KIND, FOOTPRINT_KIND = (one.kind for one in (_THROUGHPU
 
 
 @dataclass(frozen=True)
-class MiddlewareThroughputPresentation:
-    """Presentation of the experiment `middleware-throughput`: Figure 2 of schmidt2002."""
+class _Presentation:
+    """Presentation of one of the experiments.
+
+    Attributes:
+        said_of_one: what was found is said also of a single run.
+    """
+
+    topic: Topic
+    said_of_one: bool = True
 
     def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:  # noqa: ARG002 - lanes have names
-        """By type, with everything of a single run; of several, transport beside transport."""
-        return _THROUGHPUT.presented(runs)
+        """Everything of a single run; of several, transport beside transport."""
+        return self.topic.presented(runs, said=self.said_of_one or len(runs) > 1)
 
     def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:  # noqa: ARG002
-        """Types in two panels, sequences over their length, and what single calls took."""
-        return _throughput_figures(_THROUGHPUT.lanes(runs), f"{prefix}-throughput")
+        """Those of the topic."""
+        kind = self.topic.experiment.removeprefix("middleware-")
+        return self.topic.figures(self.topic.lanes(runs), f"{prefix}-{kind}")
 
 
-@dataclass(frozen=True)
-class MiddlewareLatencyPresentation:
-    """Presentation of the experiment `middleware-latency`: Figures 4 to 6 of schmidt2002."""
-
-    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:  # noqa: ARG002 - lanes have names
-        """C0 and the lower clients; with several runs whether C0 stays flat."""
-        return _LATENCY.presented(runs, said=len(runs) > 1)
-
-    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:  # noqa: ARG002
-        """Over the number of clients; of one run how long its calls took."""
-        return _latency_figures(_LATENCY.lanes(runs), f"{prefix}-latency")
-
-
-@dataclass(frozen=True)
-class MiddlewareFootprintPresentation:
-    """Presentation of the experiment `middleware-footprint`: Figure 7 of schmidt2002, and the server."""
-
-    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:  # noqa: ARG002 - lanes have names
-        """Libraries and programs by section, then the running server."""
-        return _FOOTPRINT.presented(runs)
-
-    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:  # noqa: ARG002
-        """Stacked bars."""
-        return footprint_answer.figures(_FOOTPRINT.lanes(runs), f"{prefix}-footprint")
+MiddlewareThroughputPresentation = partial(_Presentation, _THROUGHPUT)
+MiddlewareLatencyPresentation = partial(_Presentation, _LATENCY, said_of_one=False)
+MiddlewareFootprintPresentation = partial(_Presentation, _FOOTPRINT)

@@ -58,9 +58,14 @@ _BYTES = (
 
 def kinds_of(lanes: Sequence[ThroughputLane]) -> list[Kind]:
     """Every type that was measured or can't be had, plain ones first, sequences by length."""
-    found = {(row.kind, row.length) for lane in lanes for run in lane.runs for row in run.rows}
+    found = {(row.kind, row.length) for row in rows_of(lanes)}
     found |= {kind for lane in lanes for run in lane.runs for name in run.absent if (kind := _named(name))}
     return sorted(found, key=lambda kind: (_place(kind[0]), kind[1]))
+
+
+def rows_of(lanes: Sequence[ThroughputLane]) -> list[ThroughputRow]:
+    """All rows of all runs."""
+    return [row for lane in lanes for run in lane.runs for row in run.rows]
 
 
 def of_lane(lane: ThroughputLane, direction: str, kind: Kind) -> list[ThroughputRow]:
@@ -81,9 +86,8 @@ def drained(rows: Sequence[ThroughputRow]) -> CallRate | None:
 
 def tables(lanes: Sequence[ThroughputLane]) -> list[Grid]:
     """Of one lane everything by type; of several each type beside the others, then the calls of each."""
-    if len(lanes) == 1:
-        return [_by_type(lanes[0]), *_sequences(lanes), *_calls(lanes)]
-    return [*_side_by_side(lanes), *_sequences(lanes), *_calls(lanes)]
+    by_type = [_by_type(lanes[0])] if len(lanes) == 1 else _side_by_side(lanes)
+    return [*by_type, *_sequences(lanes), *_calls(lanes)]
 
 
 def without_calls(found: Sequence[Grid], runs: Sequence[str]) -> list[Grid]:
@@ -263,29 +267,15 @@ def _lost(rows: Sequence[ThroughputRow]) -> str:
 
 def _unfinished(lanes: Sequence[ThroughputLane]) -> Iterator[str]:
     """Rows whose turn never came, and what a run that ended early can't tell."""
-    waiting = [
-        f"{row.direction} {row.name}"
-        for lane in lanes
-        for run in lane.runs
-        for row in run.rows
-        if row.summary is None
-    ]
+    rows = rows_of(lanes)
+    waiting = [f"{row.direction} {row.name}" for row in rows if row.summary is None]
     if waiting:
         named = waiting[0] if len(waiting) == 1 else f"{waiting[0]} to {waiting[-1]}, {len(waiting)} rows"
         yield f"N/A: the run ended before these had a call: {named}."
-    if any(
-        row.direction == ONE_WAY and row.summary is not None and row.drained_ns is None
-        for lane in lanes
-        for run in lane.runs
-        for row in run.rows
-    ):
+    begun = [row for row in rows if row.summary is not None]
+    if any(row.direction == ONE_WAY and row.drained_ns is None for row in begun):
         yield "Drained N/A: the run ended before the server told what it had received."
-    if any(
-        row.summary is not None and row.elapsed_ns is None
-        for lane in lanes
-        for run in lane.runs
-        for row in run.rows
-    ):
+    if any(row.elapsed_ns is None for row in begun):
         yield "No rate: a histogram without the run's result does not tell how long the calls took together."
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from tautochrone.base.words import listed
 from tautochrone.middleware.lanes import rate
 from tautochrone.middleware.throughput_judge import name_of
-from tautochrone.middleware.throughput_tables import Kind, ThroughputLane, drained, kinds_of, of_lane
+from tautochrone.middleware.throughput_tables import Kind, ThroughputLane, drained, kinds_of, of_lane, rows_of
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS, between_runs
 from tautochrone.statistics.difference.ranking import Ranking, rank
 from tautochrone.target.middleware import ONE_WAY, TWO_WAY
@@ -104,10 +104,7 @@ def as_table(lanes: Sequence[ThroughputLane]) -> dict[str, Any]:
     return {
         "lanes": [
             {
-                "name": lane.name,
-                "transport": lane.setting.transport,
-                "version": lane.setting.version,
-                "place": lane.setting.place,
+                **lane.told,
                 "rows": [
                     {
                         "run": run.id,
@@ -131,7 +128,7 @@ def as_table(lanes: Sequence[ThroughputLane]) -> dict[str, Any]:
 
 def _losses(lanes: Sequence[ThroughputLane]) -> Iterator[str]:
     for lane in lanes:
-        rows = [row for run in lane.runs for row in run.rows]
+        rows = rows_of([lane])
         lost = sum(row.lost or 0 for row in rows)
         if lost:
             sent = sum(row.calls + (row.lost or 0 if row.direction == TWO_WAY else 0) for row in rows)

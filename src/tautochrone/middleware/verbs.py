@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from tautochrone.base.errors import UsageError
+from tautochrone.campaign.verb import carry_grid
 from tautochrone.command.beside import chosen_cpus, usable_on
 from tautochrone.command.verbs import OF_GRID, SEED, Typed, planned, quick, repetitions, several, verb_of
 from tautochrone.experiments import EXPERIMENTS, Option
 from tautochrone.experiments.middleware import FREE, OF_SERVER, see_server
+from tautochrone.experiments.tire_threads import cpu_order
+from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.middleware.question import (
     ALL,
     BOTH_PLACES,
@@ -131,8 +134,6 @@ def _measure(experiment: str, typed: Typed) -> None:
         typer.Exit: stopped, or a cell went wrong.
         TautoError: an option is wrong, nothing could be measured, or a setting could not be put back.
     """
-    from tautochrone.campaign.verb import carry_grid
-
     options = options_of(experiment, typed.options)  # a slip of the pen is told before a machine is asked
     axes = typed.beside.axes()
     options |= _ends_of(typed.options, typed.beside)
@@ -169,8 +170,6 @@ def _place(given: Given) -> str | None:
 
 def _placed(given: Given, beside: Beside, target: Target) -> tuple[tuple[str, ...], tuple[int, ...] | None]:
     """The places, and the CPUs of both ends; None: they are left to deployment and probe."""
-    from tautochrone.experiments.tire_threads import cpu_order
-
     usable = usable_on(target, beside)
     named = given.given("cpus")
     if named is not None:
@@ -235,8 +234,6 @@ def _see_on_line(cpus: tuple[int, ...], usable: Usable) -> None:
     Raises:
         UsageError: they are.
     """
-    from tautochrone.machine.cpulist import parse_cpu_list
-
     there = parse_cpu_list(usable.facts.cpu.online)
     off = [cpu for cpu in cpus if there and cpu not in there]
     if off and not usable.left_open:

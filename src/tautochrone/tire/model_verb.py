@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from tautochrone.campaign.verb import carry_grid
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.options import open_store
 from tautochrone.command.verbs import OF_GRID, Typed, quick, verb_of
@@ -49,8 +50,6 @@ def _model(typed: Typed) -> None:
     are taken from runs of this machine in the store, or measured first. What is finished is not measured
     again: after Ctrl-C or a crash, type the same once more.
     """
-    from tautochrone.campaign.verb import carry_grid
-
     given = typed.options
     policies, chosen = policies_of(given), parse_nodes(given.text("nodes"))
     common = common_of(given, given.text("step"), given.text("duration"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from tautochrone.campaign.verb import carry_grid
 from tautochrone.command.beside import chosen_cpus, usable_cpus
 from tautochrone.command.verbs import (
     OF_GRID,
@@ -124,8 +125,6 @@ def measure_grid(grid: TireGrid, typed: Typed) -> None:
         typer.Exit: stopped, or a cell went wrong.
         TautoError: nothing could be measured, or a setting could not be put back.
     """
-    from tautochrone.campaign.verb import carry_grid
-
     carry_grid(plan_of(grid, typed), typed)
 
 
