@@ -25,11 +25,6 @@ from tautochrone.tire.grid_question import LOCKING, Common, TireGrid, chosen_thr
 MODEL = "tire-model"
 """What such a grid is about, beside those of ``grid``."""
 
-NODES, QUICK_NODES = "40..5900:13", "200..5900:7"
-"""As far as Figures 5 to 7 of the paper go."""
-
-DURATION = "1s"
-REPETITIONS, QUICK_REPETITIONS = 3, 2
 _SAMPLES = 2_000
 _ORDINARY = "other"
 

@@ -14,15 +14,6 @@ from tautochrone.command.options import open_store
 from tautochrone.command.verbs import OF_GRID, Typed, quick, verb_of
 from tautochrone.run.conditions import HeldDeployment, RunConditions
 from tautochrone.tire.grid_question import LOCKING, parse_nodes
-from tautochrone.tire.model_question import (
-    DURATION,
-    NODES,
-    QUICK_NODES,
-    QUICK_REPETITIONS,
-    REPETITIONS,
-    model_grid,
-    needed_mechanisms,
-)
 from tautochrone.tire.verbs import (
     SOLVER,
     TABLE,
@@ -50,6 +41,8 @@ def _model(typed: Typed) -> None:
     are taken from runs of this machine in the store, or measured first. What is finished is not measured
     again: after Ctrl-C or a crash, type the same once more.
     """
+    from tautochrone.tire.model_question import model_grid, needed_mechanisms
+
     given = typed.options
     policies, chosen = policies_of(given), parse_nodes(given.text("nodes"))
     common = common_of(given, given.text("step"), given.text("duration"))
@@ -60,16 +53,17 @@ def _model(typed: Typed) -> None:
     carry_grid(document, typed)
 
 
-_QUICK: Options = {"nodes": QUICK_NODES, "policy": "fifo", "repetitions": QUICK_REPETITIONS}
+_QUICK: Options = {"nodes": "200..5900:7", "policy": "fifo", "repetitions": 2}
 
 verb = verb_of(
     options_of(
-        nodes_option("100..5900/580", "40..5900:13", NODES, " Every other one is for testing."),
+        # As far as Figures 5 to 7 of the paper go.
+        nodes_option("100..5900/580", "40..5900:13", "40..5900:13", " Every other one is for testing."),
         "fifo,other",
         replace(SOLVER, choices=LOCKING),
-        replace(TABLE["duration"], default=DURATION),
+        replace(TABLE["duration"], default="1s"),
         quick(_QUICK, "It takes about a minute."),
-        repeated=REPETITIONS,
+        repeated=3,
     ),
     OF_GRID,
     _model,
