@@ -204,7 +204,7 @@ class _Check:
     def _site(self, target: Target) -> _Site:
         """Where it is measured, found out before: facts, permissions, the CPU."""
         from tautochrone.check.question import first_cpu
-        from tautochrone.command.introduction import introduce
+        from tautochrone.command.batch import introduce
         from tautochrone.command.permission import find_permission
         from tautochrone.machine.facts import gather
         from tautochrone.machine.tree import Tree

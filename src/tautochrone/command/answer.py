@@ -11,9 +11,9 @@ import typer
 
 from tautochrone.base.errors import NotPermittedError, UsageError
 from tautochrone.base.faults import Later
+from tautochrone.command.batch import introduce
 from tautochrone.command.beside import Beside, DeploymentName, Loads, On
 from tautochrone.command.ending import INTERRUPTED
-from tautochrone.command.introduction import introduce
 from tautochrone.command.options import OpenReportOption, ReportOption, StoreOption, open_store
 from tautochrone.command.told import see_that_it_can_be_written, tell_report
 

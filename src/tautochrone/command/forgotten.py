@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tautochrone.machine.settings import journal_path
-
 if TYPE_CHECKING:
     from tautochrone.machine.settings import InForce
 
@@ -16,6 +14,8 @@ def forgotten_deployment() -> str | None:
 
     Costs one look at a file where there is nothing to tell.
     """
+    from tautochrone.machine.settings import journal_path
+
     if not Path(journal_path()).exists():
         return None
     from tautochrone.base.errors import TautoError

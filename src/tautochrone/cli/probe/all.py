@@ -36,8 +36,7 @@ def verb(
     """
     from tautochrone.answer import page
     from tautochrone.answer.console import make_console
-    from tautochrone.command.batch import run_batch
-    from tautochrone.command.introduction import introduce
+    from tautochrone.command.batch import introduce, run_batch
     from tautochrone.first.suite import with_interrupts
     from tautochrone.first.suite_view import show_suite
     from tautochrone.machine.audit import audit_facts
