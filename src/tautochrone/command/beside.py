@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from tautochrone.machine.deployment import Deployment
-    from tautochrone.machine.facts import Facts
     from tautochrone.measure.cell import Load
+    from tautochrone.run.facts import Facts
     from tautochrone.target.target import Target
 
 Loads = Annotated[

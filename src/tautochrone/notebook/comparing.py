@@ -16,6 +16,7 @@ from tautochrone.notebook.shown import Shown
 from tautochrone.selection import words as said
 from tautochrone.selection.figures import figures
 from tautochrone.selection.judge import Selected, Selection, select
+from tautochrone.selection.places import parse_metric
 from tautochrone.selection.tables import tables as tables_of
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 

@@ -12,7 +12,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tautochrone.base.errors import UsageError
-from tautochrone.judge.circumstances import deployment_name
 from tautochrone.run.catalogue import Entry, catalogue
 from tautochrone.run.columns import gather
 from tautochrone.run.layout import HISTOGRAM_COLUMNS, SAMPLES, SOURCE, TableLayout, table_layouts
@@ -58,8 +57,8 @@ def _row(one: Entry) -> Mapping[str, Any]:
         "created": datetime.fromisoformat(one.created) if one.created else None,
         "experiment": one.experiment or None,
         "title": one.title or None,
-        "load": one.conditions.get("load"),
-        "deployment": deployment_name(one.conditions) or None,
+        "load": one.conditions.load,
+        "deployment": one.conditions.deployment_name or None,
         "sources": one.sources,
         "samples": one.samples,
         "missed": one.missed,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tautochrone.run.store import Store
     from tautochrone.target.target import Target
     from tautochrone.tire.limit_question import Wish
-    from tautochrone.tire.limit_search import LimitFindings, LimitSearch, Wish
+    from tautochrone.tire.limit_search import LimitFindings, LimitSearch
 
 _QUICK = {"duration": "10s", "resolution": "5%"}
 
@@ -46,7 +46,7 @@ def _limit(typed: Typed) -> None:
     """
     from tautochrone.answer.console import make_console
     from tautochrone.command.options import open_store
-    from tautochrone.tire.limit_search import Wish
+    from tautochrone.tire.limit_question import Wish
 
     given, beside = typed.options, typed.beside
     question = question_of(

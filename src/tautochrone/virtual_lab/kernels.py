@@ -12,6 +12,7 @@ import typer
 from tautochrone.base.errors import UsageError
 from tautochrone.base.reading import Json
 from tautochrone.command.options import JsonOption
+from tautochrone.target.address import LabAddress, canonical_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

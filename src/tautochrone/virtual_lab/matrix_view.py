@@ -109,7 +109,7 @@ def matrix(results: MatrixResults) -> Chart:
     ]
     # Numbers that would run into each other say nothing. On paper the scale has another name, and room.
     fits = {"expr": f"inrange(bandwidth('x'), [1, {_TEXT_PX}]) ? 0 : 1"}
-    words: dict[str, Any] = {"opacity": fits, "color": literal("ink"), "tooltip": told}
+    words: dict[str, object] = {"opacity": fits, "color": literal("ink"), "tooltip": told}
     layers = [
         missing.text("worst", fontSize=11, color=MUTED, tooltip=[*place, "why"]),
         measured.rect(fill=literal("fill"), tooltip=told),
