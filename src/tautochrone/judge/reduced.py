@@ -2,19 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tautochrone.base.errors import DamagedError
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Books
+from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.counts import Counts, counts_of_bins, merge
 from tautochrone.statistics.difference.sides import Source
 from tautochrone.statistics.reduction import Reducer, Reduction
-
-Integers = npt.NDArray[np.integer[Any]]
 
 _HELD = 1 << 20
 """Rows of all sources that are kept until a source has enough of them."""

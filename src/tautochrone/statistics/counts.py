@@ -8,17 +8,13 @@ difference) needs no more than these, and costs as little for 100 million sample
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.quantiles import rank
 
 # Bins of one fixed width, as papers count latencies; what lies outside is counted beside them.
-
-
-Integers = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
@@ -118,9 +114,6 @@ def difference(later: Range, earlier: Range) -> tuple[int, int]:
     Laurich (2004), Table 5: 12 to 14 us less 3.5 to 4.0 us is 8.0 to 10.5 us.
     """
     return later.low_ns - earlier.high_ns, later.high_ns - earlier.low_ns
-
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

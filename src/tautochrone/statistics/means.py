@@ -3,11 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
+
+from tautochrone.statistics.arrays import Floats, Integers
 
 # Degrees of freedom of a sum of variances, each with its own.
 
@@ -46,8 +47,6 @@ def degrees_of_freedom(variances: Sequence[float], freedoms: Sequence[float]) ->
 BATCHES = 30
 FEWEST = 10 * BATCHES
 """Samples of each side for an interval: shorter batches are as alike as their samples."""
-
-Integers = npt.NDArray[np.integer[Any]]
 
 
 _MOST_ALIKE = 0.95
@@ -148,9 +147,6 @@ def _batch_variance(samples: Integers) -> float:
 # Samples of one repetition are more alike than those of two, because memory lies elsewhere, another queue
 # is used, a cache is warm otherwise. So the uncertainty of a mean comes from the means of the repetitions,
 # never from all samples as if each stood alone.
-
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

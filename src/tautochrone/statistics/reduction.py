@@ -7,15 +7,12 @@ become some ten megabytes.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.counts import Counts, merge
-
-Integers = npt.NDArray[np.integer[Any]]
-Floats = npt.NDArray[np.float64]
 
 BLOCKS = 512
 LARGEST = 1 << 14

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from tautochrone.statistics.arrays import Floats
 from tautochrone.statistics.quantiles import interval_ranks
 
 # How much one quantity is of another to which it should be proportional, whatever a few points do.
@@ -17,9 +18,6 @@ from tautochrone.statistics.quantiles import interval_ranks
 # statistics of the ratios, without any assumption about how they are distributed. Half of the points may be
 # arbitrarily wrong before the estimate is. Deviations are relative because what is fitted here spans
 # decades, and a time that is a hundred times as long varies by a hundred times as much.
-
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

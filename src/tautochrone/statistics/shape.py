@@ -1,13 +1,10 @@
 """Reductions for charts: a few hundred numbers that keep every extreme and every total of millions."""
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.counts import Counts
-
-Integers = npt.NDArray[np.integer[Any]]
 
 
 def histogram(

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tautochrone.base.errors import DamagedError, MeasuringError
+from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.quantiles import (
     QUANTILES,
@@ -152,8 +153,6 @@ def spread(values: Sequence[float]) -> Spread:
 
 EXACT = "exact"
 BINNED = "bins up to 1/1024 wide"
-
-Integers = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
+from tautochrone.statistics.arrays import Floats
 from tautochrone.statistics.counts import counts_of_bins, merge
 from tautochrone.statistics.difference.between_runs import FARTHEST, FEWEST_RUNS
 from tautochrone.statistics.difference.resampling import quantile_with_lost
@@ -35,7 +35,6 @@ from tautochrone.statistics.means import degrees_of_freedom
 
 Basis = Literal["repetitions", "runs alike", "stretches"]
 Sources = Sequence[Source]
-Floats = npt.NDArray[np.float64]
 
 LEAST_SPREAD = 0.1
 """Standard deviation of the logarithm that a run's quantile is taken to have at least where nothing tells it:

@@ -6,10 +6,6 @@ Runs whose conditions are the same are repetitions of one another, and their sam
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from tautochrone.base.units import format_rate
 from tautochrone.experiments.taskset_run import outcomes_of
@@ -18,8 +14,7 @@ from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Books
 from tautochrone.run.records import LATENCY
-
-Integers = npt.NDArray[np.integer[Any]]
+from tautochrone.statistics.arrays import Integers
 
 RESPONSE = "response_ns"
 _ENDS_OF_WORK = (RESPONSE, LATENCY, "preemption_latency_ns", "round_trip_ns")

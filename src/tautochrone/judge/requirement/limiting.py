@@ -7,18 +7,17 @@ what is typical, the medians. The larger of the two excesses names what limits.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from tautochrone.experiments.requirement import Requirement
 from tautochrone.judge.requirement.evidence import RESPONSE, Group, Seen, groups_of
 from tautochrone.judge.requirement.judge import Judgement
 from tautochrone.run.folder import Run
 from tautochrone.run.records import LATENCY
+from tautochrone.statistics.arrays import Integers
 
-Integers = npt.NDArray[np.integer[Any]]
 Side = Literal["start", "work", ""]
 
 _LONGEST_SHARE = 1000

@@ -1,16 +1,12 @@
 """What the charts about a tail draw, reduced to some hundred points; times in ns."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tautochrone.judge.tail.source import TOO_FAR, SourceTail
+from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.counts import Counts
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.integer[Any]]
 
 _POINTS, _GRID = 200, 20
 _LARGEST_SHOWN = 60

@@ -17,8 +17,6 @@ import numpy.typing as npt
 from tautochrone.statistics.difference.ranking import holm
 from tautochrone.statistics.reduction import Largest, Reduction
 
-Floats = npt.NDArray[np.float64]
-
 ALPHA = 0.01
 FEWEST = 5
 """Spikes that come together; fewer are not reported."""

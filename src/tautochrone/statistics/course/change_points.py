@@ -14,14 +14,12 @@ from functools import cache
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from tautochrone.statistics.arrays import Floats
 from tautochrone.statistics.reduction import Blocks
 
 # Series of a run's levels: one value for each stretch of its samples, and how they scatter.
 
-
-Floats = npt.NDArray[np.float64]
 
 _MAD = 0.6744897501960817  # of a normal distribution with standard deviation 1
 
@@ -152,7 +150,6 @@ def by_the_package(signal: Any, penalty: float, least_length: int) -> list[int]:
     return before
 
 
-Integers = npt.NDArray[np.integer[Any]]
 Of = Literal["median", "p99", "maximum"]
 
 PENALTY = 4.0

@@ -15,7 +15,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.statistics.course.change_points import Floats, block_quantile, normal_scores
+from tautochrone.statistics.arrays import Floats
+from tautochrone.statistics.course.change_points import block_quantile, normal_scores
 from tautochrone.statistics.course.spikes import ALPHA, Period
 from tautochrone.statistics.reduction import Blocks, Reduction
 

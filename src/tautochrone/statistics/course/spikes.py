@@ -14,11 +14,12 @@ folding over the whole run (Leahy et al., 1983, "On searches for pulsed emission
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.reduction import Largest
 
@@ -73,8 +74,6 @@ def apart(counts: Counts) -> Apart | None:
     return Apart(int(reached[best]), int(value[best]), int(value[0]), int(value[best + 1]))
 
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.integer[Any]]
 Mask = npt.NDArray[np.bool_]
 
 ALPHA = 1e-3

@@ -16,16 +16,12 @@ leaves open is decided here like this:
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
+from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.counts import Counts
-
-Integers = npt.NDArray[np.integer[Any]]
-Floats = npt.NDArray[np.float64]
 
 WIDTH_NS = 1_000
 ALPHA = 0.05

@@ -6,20 +6,16 @@ them to be independent is too sure of itself by a factor that is often ten and m
 
 import math
 from dataclasses import dataclass
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.reduction import Blocks, Reduction
 
 # How long blocks of neighbouring samples must be for a block bootstrap.
-
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.integer[Any]]
 
 
 def ranks(values: Integers) -> Floats:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from tautochrone.statistics.arrays import Floats
 from tautochrone.statistics.difference.sides import Side, Source
 from tautochrone.statistics.means import BATCHES
 from tautochrone.statistics.reduction import Reduction
@@ -20,7 +20,6 @@ __all__ = [
     "FEWEST", "Jackknifed", "Sums", "batches_of", "jackknife", "maxima_of", "mean", "standard_deviation",
 ]  # fmt: skip
 
-Floats = npt.NDArray[np.float64]
 
 NEIGHBOURS = 5
 FEWEST = 6 * NEIGHBOURS

@@ -7,9 +7,9 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
+from tautochrone.statistics.arrays import Floats
 from tautochrone.statistics.difference.between_runs import (
     FEWEST_RUNS,
     between_runs,
@@ -21,8 +21,6 @@ from tautochrone.statistics.difference.resampling import Resampled, resampled
 from tautochrone.statistics.difference.sides import Side, sources
 from tautochrone.statistics.means import degrees_of_freedom
 from tautochrone.statistics.quantiles import samples_needed
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.difference.dependence import FEWEST, dependence, joined_for, scaled_variance
 from tautochrone.statistics.difference.sides import Side, Source, all_counts, all_lost, sources
@@ -19,9 +19,6 @@ from tautochrone.statistics.reduction import BLOCKS, Reduction
 # Each stretch is known by how many of its samples are at or below each of some thresholds, the same for all
 # that is compared, so that a distribution made of stretches is a sum of rows.
 
-
-Integers = npt.NDArray[np.integer[Any]]
-Floats = npt.NDArray[np.float64]
 
 STRETCHES = BLOCKS // 2
 _THRESHOLDS = 512

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.reduction import Reduction
 
@@ -58,10 +58,6 @@ def size_in_words(superior: float) -> Size:
 
 
 # Quantiles of one sample against those of another, as in Figure 3 of Delgado and others (2020).
-
-
-Integers = npt.NDArray[np.integer[Any]]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,17 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
+from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.difference.dependence import FEWEST, MOST
 from tautochrone.statistics.difference.resampling import Stretches, stretches_of, thresholds_of
 from tautochrone.statistics.difference.sides import Side, all_counts, all_lost, sources
 from tautochrone.statistics.reduction import BLOCKS
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.integer[Any]]
 
 FEWEST_RUNS = 4
 """Of each side, to exchange whole runs: 70 ways to divide 8, so p can be as small as 0.03."""

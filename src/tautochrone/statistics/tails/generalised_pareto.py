@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from tautochrone.statistics.tails.parts import Floats
+from tautochrone.statistics.arrays import Floats
 
 # Goodness of fit of a distribution whose parameters were estimated from the same values.
 #

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.reduction import Blocks
 from tautochrone.statistics.tails.generalised_pareto import LEAST_SHAPE, Fit, log_sums
 from tautochrone.statistics.tails.maxima import joined_maxima
-from tautochrone.statistics.tails.parts import Floats, Integers
 from tautochrone.statistics.tails.threshold import Clusters
 
 # Whether the largest samples are of the same kind as the large ones.

@@ -7,10 +7,11 @@ from functools import lru_cache
 import numpy as np
 from scipy import special
 
+from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.reduction import Blocks
 from tautochrone.statistics.tails import generalised_pareto
 from tautochrone.statistics.tails.generalised_pareto import cross
-from tautochrone.statistics.tails.parts import Floats, Integers, Maxima
+from tautochrone.statistics.tails.parts import Maxima
 from tautochrone.statistics.tails.resolution import Lattice
 
 # The generalised extreme value distribution of block maxima, fitted by maximum likelihood.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tautochrone.statistics.tails.parts import Floats, Integers
+from tautochrone.statistics.arrays import Floats, Integers
 
 _SPAN = 1 << 19
 _LEAST_STEP = 4

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.tails import generalised_pareto
 from tautochrone.statistics.tails.generalised_pareto import Fit, fit
-from tautochrone.statistics.tails.parts import Floats, Integers
 from tautochrone.statistics.tails.resolution import Lattice
 
 # Large samples that belong together: how many there are in truth.
