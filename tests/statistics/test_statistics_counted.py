@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from tautochrone.statistics import shape
 from tautochrone.statistics.counts import counts_of, counts_of_bins
 from tautochrone.statistics.summary import summarise, summary_of
 
@@ -26,16 +25,6 @@ def test_a_summary_of_counts_is_that_of_the_samples(values: np.ndarray) -> None:
     assert counted.standard_deviation == pytest.approx(direct.standard_deviation, rel=1e-12)
     assert counted.quantiles == direct.quantiles
     assert counted.resolution == direct.resolution
-
-
-@pytest.mark.parametrize("values", SAMPLES[:4])
-def test_histogram_and_curve_of_counts_are_those_of_the_samples(values: np.ndarray) -> None:
-    counts = counts_of(values)
-    for direct, counted in (
-        (shape.histogram(values, 300), shape.histogram_of(counts, 300)),
-        (shape.ecdf(values), shape.ecdf_of(counts)),
-    ):
-        assert all((one == other).all() for one, other in zip(direct, counted, strict=True))
 
 
 def test_the_bins_of_a_histogram_are_no_samples() -> None:

@@ -1,11 +1,11 @@
 """Reductions for charts keep every total and every extreme."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tautochrone.statistics.shape import ecdf, ecdf_of_counts, envelope, histogram
+from tautochrone.statistics.counts import counts_of
+from tautochrone.statistics.shape import ecdf_of, ecdf_of_counts, envelope, histogram_of
 
 repeatable = settings(derandomize=True, deadline=None)
 any_values = st.lists(st.integers(-(2**62), 2**62) | st.integers(-50, 5_000), max_size=80)
@@ -15,7 +15,7 @@ arrays = any_values.map(lambda values: np.array(values, dtype=np.int64))
 @repeatable
 @given(arrays, st.integers(1, 50))
 def test_a_histogram_counts_every_value_in_the_bin_that_holds_it(values: np.ndarray, bins: int) -> None:
-    low, high, count = histogram(values, bins)
+    low, high, count = histogram_of(counts_of(values), bins)
     assert count.sum() == len(values)
     assert (low <= high).all()
     assert (low[1:] == high[:-1] + 1).all()
@@ -27,32 +27,16 @@ def test_a_histogram_counts_every_value_in_the_bin_that_holds_it(values: np.ndar
 
 def test_bins_grow_with_the_value() -> None:
     values = np.random.default_rng(1).lognormal(8.5, 0.5, 10_000).astype(np.int64)
-    low, high, _ = histogram(values, 100)
+    low, high, _ = histogram_of(counts_of(values), 100)
     assert len(low) == 100
     ratio = (high + 1) / low
     assert ratio.max() / ratio.min() < 1.01
 
 
-def test_sources_can_share_their_bins() -> None:
-    calm, stormy = np.array([100, 120, 130]), np.array([90, 500, 9_000])
-    span = (90, 9_000)
-    first, second = histogram(calm, 20, span), histogram(stormy, 20, span)
-    assert (first[0] == second[0]).all()
-    assert first[2].sum() == second[2].sum() == 3
-
-
-@pytest.mark.parametrize("kind", [np.uint32, np.int64])
-def test_a_span_beyond_the_type_of_the_values_is_no_trouble(kind: type[np.integer]) -> None:
-    low, high, count = histogram(np.array([0, 5, 2**32 - 1], dtype=kind), 10, (-(2**40), 2**40))
-    assert (low[0], high[-1]) == (-(2**40), 2**40)
-    assert count.sum() == 3
-    assert count[low < 0].sum() == 0
-
-
 @repeatable
 @given(arrays, st.integers(2, 30), st.integers(0, 10))
 def test_every_point_of_a_cumulative_curve_is_exact(values: np.ndarray, points: int, top: int) -> None:
-    shown, share = ecdf(values, points, top)
+    shown, share = ecdf_of(counts_of(values), points, top)
     assert len(shown) == len(share)
     assert (np.diff(shown) > 0).all()
     for value, expected in zip(shown, share, strict=True):
@@ -64,7 +48,7 @@ def test_every_point_of_a_cumulative_curve_is_exact(values: np.ndarray, points: 
 
 def test_a_cumulative_curve_of_millions_is_thin_and_keeps_its_top() -> None:
     values = np.random.default_rng(3).integers(0, 10**9, 2_000_000).astype(np.uint32)
-    shown, _ = ecdf(values, points=400, top=100)
+    shown, _ = ecdf_of(counts_of(values), points=400, top=100)
     assert len(shown) <= 500
     assert (shown[-100:] == np.sort(values)[-100:]).all()
 
@@ -95,7 +79,7 @@ def test_an_envelope_keeps_every_extreme_at_its_time(points: list[tuple[int, int
 
 def test_nothing_has_no_shape() -> None:
     nothing = np.empty(0, np.int64)
-    assert [len(part) for part in histogram(nothing)] == [0, 0, 0]
-    assert [len(part) for part in ecdf(nothing)] == [0, 0]
+    assert [len(part) for part in histogram_of(counts_of(nothing))] == [0, 0, 0]
+    assert [len(part) for part in ecdf_of(counts_of(nothing))] == [0, 0]
     assert [len(part) for part in ecdf_of_counts(nothing, nothing, nothing)] == [0, 0]
     assert [len(part) for part in envelope(nothing, nothing)] == [0, 0, 0]

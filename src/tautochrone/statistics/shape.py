@@ -3,57 +3,21 @@
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.statistics.arrays import Integers
+from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.counts import Counts
 
 
-def histogram(
-    values: Integers, bins: int = 200, span: tuple[int, int] | None = None
-) -> tuple[Integers, Integers, Integers]:
-    """Count values in bins that grow with the value, as a logarithmic axis shows them.
+def histogram_of(counts: Counts, bins: int = 200) -> tuple[Integers, Integers, Integers]:
+    """Count samples in bins that grow with the value, as a logarithmic axis shows them.
 
     Args:
-        values: shape (n,), any order; what is sorted already is not sorted again.
+        counts: the samples.
         bins: how many bins at most, about.
-        span: smallest and largest value that the bins must cover, so that several sources can share bins;
-            values outside widen it.
 
     Returns:
         Smallest and largest value of each bin (both included) and its count, each of shape (m,), int64.
         The counts add up to n; bins without values are there too.
     """
-    ordered = _sorted(values)
-    ends = [*ordered[:1].tolist(), *ordered[-1:].tolist(), *(span or ())]
-    if not ends:
-        return _no_bins()
-    low = _edges(min(ends), max(ends), bins)
-    high = np.append(low[1:] - 1, max(ends))
-    reached = _count_up_to(ordered, high)
-    return low, high, np.diff(reached, prepend=0)
-
-
-def ecdf(values: Integers, points: int = 1000, top: int = 200) -> tuple[Integers, npt.NDArray[np.float64]]:
-    """The share of samples that are at most a value, at some of the values.
-
-    Args:
-        values: shape (n,), any order; what is sorted already is not sorted again.
-        points: how many points at most, about: half of them spread over all ranks, half towards the top.
-        top: how many of the largest samples to keep one by one.
-
-    Returns:
-        Values, rising, and for each the exact share of samples at or below it, each of shape (m,). The
-        smallest and the ``top`` largest samples are among them; the last share is 1.
-    """
-    ordered = _sorted(values)
-    n = len(ordered)
-    if not n:
-        return np.empty(0, np.int64), np.empty(0, np.float64)
-    shown = np.unique(ordered[_ranks(n, points, top) - 1]).astype(np.int64)
-    return shown, _count_up_to(ordered, shown) / n
-
-
-def histogram_of(counts: Counts, bins: int = 200) -> tuple[Integers, Integers, Integers]:
-    """``histogram`` of samples of which each distinct value is known with its count."""
     if not len(counts.value):
         return _no_bins()
     ends = int(counts.value[0]), int(counts.value[-1])
@@ -63,17 +27,25 @@ def histogram_of(counts: Counts, bins: int = 200) -> tuple[Integers, Integers, I
     return low, high, np.diff(reached, prepend=0)
 
 
-def ecdf_of(counts: Counts, points: int = 1000, top: int = 200) -> tuple[Integers, npt.NDArray[np.float64]]:
-    """``ecdf`` of samples of which each distinct value is known with its count."""
+def ecdf_of(counts: Counts, points: int = 1000, top: int = 200) -> tuple[Integers, Floats]:
+    """The share of samples that are at most a value, at some of the values.
+
+    Args:
+        counts: the samples.
+        points: how many points at most, about: half of them spread over all ranks, half towards the top.
+        top: how many of the largest samples to keep one by one.
+
+    Returns:
+        Values, rising, and for each the exact share of samples at or below it, each of shape (m,). The
+        smallest and the ``top`` largest samples are among them; the last share is 1.
+    """
     if not len(counts.value):
         return np.empty(0, np.int64), np.empty(0, np.float64)
     shown = np.unique(np.searchsorted(counts.reached, _ranks(counts.total, points, top)))
     return counts.value[shown].astype(np.int64), counts.share[shown]
 
 
-def ecdf_of_counts(
-    low: Integers, high: Integers, count: Integers
-) -> tuple[Integers, npt.NDArray[np.float64]]:
+def ecdf_of_counts(low: Integers, high: Integers, count: Integers) -> tuple[Integers, Floats]:
     """The share of samples that are at most a value, at the upper edge of every bin that holds some.
 
     Args:
@@ -133,21 +105,6 @@ def _ranks(n: int, points: int, top: int) -> npt.NDArray[np.int64]:
     even = np.linspace(1, n, half).astype(np.int64)
     towards_top = n + 1 - np.geomspace(1, n, half).astype(np.int64)
     return np.unique(np.concatenate([even, towards_top, np.arange(max(1, n - top + 1), n + 1)]))
-
-
-def _sorted(values: Integers) -> Integers:
-    if (values[1:] >= values[:-1]).all():
-        return values
-    return np.sort(values)
-
-
-def _count_up_to(ordered: Integers, edges: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """How many of the sorted values are at most each edge."""
-    limits = np.iinfo(ordered.dtype)
-    # In the values' own type, or numpy would first turn all of them into another.
-    within = np.clip(edges, limits.min, limits.max).astype(ordered.dtype)
-    counts = np.searchsorted(ordered, within, side="right").astype(np.int64)
-    return np.where(edges < limits.min, 0, counts)
 
 
 def _merged(low: Integers, high: Integers, count: Integers) -> tuple[Integers, Integers, Integers]:

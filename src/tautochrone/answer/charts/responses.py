@@ -18,7 +18,8 @@ from tautochrone.answer.charts.scales import (
 )
 from tautochrone.answer.series import Integers
 from tautochrone.answer.typeset import duration
-from tautochrone.statistics.shape import ecdf
+from tautochrone.statistics.counts import counts_of
+from tautochrone.statistics.shape import ecdf_of
 
 _ROOM_OF_LIMIT = 0.6  # of the axis: up to there the words of a limit have room to their right
 _HEIGHT = 150
@@ -107,7 +108,7 @@ def _describe_responses(
 
 def _steps(one: Responses, length: float) -> list[Row]:
     """At each value the share of jobs that took at least as long; it falls after the value."""
-    values, share = ecdf(one.values_ns)
+    values, share = ecdf_of(counts_of(one.values_ns))
     at_least = np.concatenate([[1.0], 1 - share[:-1]])
     return [
         {"run": one.run, "at": value / length, "share": max(float(f"{part:.5g}"), 1 / len(one.values_ns))}

@@ -21,7 +21,7 @@ from tautochrone.judge.interrupt import (
     Requirement,
     judge_interrupt,
 )
-from tautochrone.statistics.counts import Range, difference, narrowest_range
+from tautochrone.statistics.counts import Range, counts_of, difference, narrowest_range
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure
@@ -244,7 +244,7 @@ def _series(run: Run, label: str, rank: int) -> Iterator[Series]:
         else:
             values = run.values(measure)
             values.sort()
-            value, share = shape.ecdf(values)
+            value, share = shape.ecdf_of(counts_of(values))
             maximum = int(values[-1])
             bins = Bins(value, value, np.diff(np.searchsorted(values, value, side="right"), prepend=0))
         yield Series(label, rank, name, run.count(measure), maximum, bins, Curve(value, share))

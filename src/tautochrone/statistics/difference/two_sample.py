@@ -54,21 +54,15 @@ _Statistic = Callable[[Floats, Any, Floats, float], Floats]
 def two_samples(
     first: Side, second: Side, *, seed: int = 1, rounds: int = 999
 ) -> tuple[TwoSample, TwoSample] | None:
-    """Both tests, `kolmogorov_smirnov` and `anderson_darling`, in less time than one after the other."""
-    pair = _pair((first, second))
-    return (
-        None
-        if pair is None
-        else (_kolmogorov_smirnov(pair, seed, rounds), _anderson_darling(pair, seed, rounds))
-    )
-
-
-def kolmogorov_smirnov(first: Side, second: Side, *, seed: int = 1, rounds: int = 999) -> TwoSample | None:
-    """The two-sample test of Kolmogorov and Smirnov, with a p-value that allows for likeness of neighbours.
+    """The tests of Kolmogorov and Smirnov, and of Anderson and Darling, also where neighbours are alike.
 
     Smirnov, Table for Estimating the Goodness of Fit of Empirical Distributions, Annals of Mathematical
-    Statistics 19, 1948. Permutation: Good, Permutation, Parametric and Bootstrap Tests of Hypotheses, 2005,
-    chapter 3; exchanging blocks instead of samples, as blocks are what is (nearly) independent.
+    Statistics 19, 1948. Scholz and Stephens, K-Sample Anderson-Darling Tests, Journal of the American
+    Statistical Association 82, 1987, equation 7, for samples with ties. For two independent samples its
+    distribution tends to that of one sample against a known distribution (Pettitt, Biometrika 63, 1976), here
+    by Marsaglia and Marsaglia, Evaluating the Anderson-Darling Distribution, Journal of Statistical Software
+    9, 2004. Permutation: Good, Permutation, Parametric and Bootstrap Tests of Hypotheses, 2005, chapter 3;
+    exchanging blocks instead of samples, as blocks are what is (nearly) independent.
 
     Args:
         first, second: runs, and in each its sources.
@@ -76,30 +70,12 @@ def kolmogorov_smirnov(first: Side, second: Side, *, seed: int = 1, rounds: int 
         rounds: how often units are exchanged; p is not below 1 / (rounds + 1).
 
     Returns:
-        The test; None if a side has no sample.
+        Both tests; None if a side has no sample.
     """
     pair = _pair((first, second))
-    return None if pair is None else _kolmogorov_smirnov(pair, seed, rounds)
-
-
-def anderson_darling(first: Side, second: Side, *, seed: int = 1, rounds: int = 999) -> TwoSample | None:
-    """The two-sample test of Anderson and Darling, likewise.
-
-    Scholz and Stephens, K-Sample Anderson-Darling Tests, Journal of the American Statistical Association 82,
-    1987, equation 7, for samples with ties. For two independent samples its distribution tends to that of one
-    sample against a known distribution (Pettitt, Biometrika 63, 1976), here by Marsaglia and Marsaglia,
-    Evaluating the Anderson-Darling Distribution, Journal of Statistical Software 9, 2004.
-
-    Args:
-        first, second: runs, and in each its sources.
-        seed: of the random numbers.
-        rounds: how often units are exchanged; p is not below 1 / (rounds + 1).
-
-    Returns:
-        The test; None if a side has no sample.
-    """
-    pair = _pair((first, second))
-    return None if pair is None else _anderson_darling(pair, seed, rounds)
+    if pair is None:
+        return None
+    return _kolmogorov_smirnov(pair, seed, rounds), _anderson_darling(pair, seed, rounds)
 
 
 def anderson_darling_p(squared: float) -> float:
