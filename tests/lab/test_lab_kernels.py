@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from guest_programs import fetch_program
 from kernel_files import RELEASE, arm64_image, bzimage, module, vmlinux, write_modules
 from real import skip_or_fail, tauto
 from tautochrone.base.errors import DamagedError, MeasuringError, UsageError
@@ -15,7 +16,6 @@ from tautochrone.target.virtual.cache import tell_nobody, whole_folder
 from tautochrone.target.virtual.fetch import adopt_kernel, read_boot_image
 from tautochrone.target.virtual.image import build_image
 from tautochrone.target.virtual.kernels import Kernel, find_kernel, own_kernels
-from tautochrone.target.virtual.programs import fetch_program
 
 _APPLETS = b"\0" + b"".join(f"applet{number}\0".encode() for number in range(120)) + b"\0"
 

@@ -22,7 +22,7 @@ from tautochrone.target.virtual.cache import tell_nobody
 from tautochrone.target.virtual.fetch import fetch_kernel
 from tautochrone.target.virtual.image import with_what_they_need
 from tautochrone.target.virtual.kernels import Kernel
-from tautochrone.target.virtual.programs import find_busybox
+from tautochrone.target.virtual.packages import find_busybox
 
 KERNEL = "debian:6.12-cloud"
 OLDER_KERNEL = "debian:cloud"  # Linux 6.1

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import pytest
 
 from cells import worded
+from guest_programs import fetch_program
 from real import skip_or_fail
 from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.machine.facts import gather
@@ -24,7 +25,6 @@ from tautochrone.target.virtual.guest import GuestProgram
 from tautochrone.target.virtual.image import build_image
 from tautochrone.target.virtual.kernels import Kernel
 from tautochrone.target.virtual.kmod import build_module
-from tautochrone.target.virtual.programs import fetch_program
 from tautochrone.target.virtual.target import VirtualTarget, boot, virtual_machine
 
 PERIOD_US, PRIORITY = 1000, 90

@@ -23,8 +23,13 @@ from tautochrone.target.virtual.kernels import (
     machine_of,
     remember_kernel,
 )
-from tautochrone.target.virtual.packages import ARCHITECTURES, bring, by_meta_package
-from tautochrone.target.virtual.programs import bring_busybox, find_busybox
+from tautochrone.target.virtual.packages import (
+    ARCHITECTURES,
+    bring,
+    bring_busybox,
+    by_meta_package,
+    find_busybox,
+)
 
 # Kernels as they are found: bzImage, vmlinux, arm64 Image; and as QEMU boots them fastest.
 

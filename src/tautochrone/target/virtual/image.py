@@ -18,7 +18,7 @@ from tautochrone.target.middleware import SOCKETS, program_name
 from tautochrone.target.probes import find_guest_for, find_probe_for, find_static
 from tautochrone.target.virtual.cache import cache_folder, checked_bytes, write_whole
 from tautochrone.target.virtual.kernels import Kernel, fetch_command, is_elf, section
-from tautochrone.target.virtual.programs import find_busybox
+from tautochrone.target.virtual.packages import find_busybox
 
 # The format in which a kernel takes its first file system: newc.
 

@@ -1,5 +1,6 @@
 """Debian's packages: from its sources by this machine's apt, unpacked in the cache, nothing is installed."""
 
+import json
 import os
 import re
 import shutil
@@ -12,7 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tautochrone.base.errors import MeasuringError, StoreError, UsageError
-from tautochrone.target.virtual.cache import Tell, cache_folder, is_whole, whole_folder
+from tautochrone.target.virtual.cache import (
+    Tell,
+    cache_folder,
+    folder_of,
+    is_whole,
+    whole_folder,
+    write_whole,
+)
 
 # Programs that end with the lab, however that ends.
 
@@ -318,3 +326,48 @@ def _unpack(lists: Lists, package: Package, place: Path, tell: Tell, finish: Fin
             )
         if finish is not None:
             finish(content)
+
+
+# The busybox of every guest.
+
+
+BUSYBOX = "busybox-static"
+
+
+def bring_busybox(architecture: str, tell: Tell, *, newest: bool = False) -> None:
+    """Have the busybox for guests of an architecture. To be called by the sole writer of the cache."""
+    known = _known_busybox(architecture)
+    if known is not None and not newest and is_whole(folder_of(known)):
+        return
+    _, place = bring(BUSYBOX, by_name(BUSYBOX), ARCHITECTURES[architecture], tell, newest=newest)
+    usual, merged = place / "bin" / "busybox", place / "usr" / "bin" / "busybox"  # merged: from Debian 13 on
+    relative = (usual if usual.is_file() else merged).relative_to(cache_folder())
+    write_whole(_record(architecture), (json.dumps({"busybox": str(relative)}) + "\n").encode())
+
+
+def find_busybox(architecture: str) -> Path:
+    """The busybox for guests of an architecture.
+
+    Raises:
+        UsageError: it was not fetched.
+    """
+    path = _known_busybox(architecture)
+    if path is None:
+        name = "debian:rt/arm64" if architecture == "aarch64" else "debian:rt"
+        raise UsageError(
+            f"the busybox for guests of {architecture} was not fetched",
+            f"It comes with any kernel of Debian: `tauto lab fetch {name}`.",
+        )
+    return path
+
+
+def _known_busybox(architecture: str) -> Path | None:
+    try:
+        path = cache_folder() / json.loads(_record(architecture).read_text())["busybox"]
+    except (OSError, ValueError, KeyError):
+        return None
+    return path if path.is_file() else None
+
+
+def _record(architecture: str) -> Path:
+    return cache_folder() / "tools" / f"busybox-{architecture}.json"

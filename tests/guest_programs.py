@@ -1,53 +1,13 @@
-"""Programs of Debian's packages for guests: the busybox of every guest, and others with their libraries."""
+"""Programs of Debian's packages for guests, with the libraries that they need."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
-from tautochrone.target.virtual.cache import (
-    Tell,
-    cache_folder,
-    folder_of,
-    is_whole,
-    sole_writer,
-    tell_nobody,
-    write_whole,
-)
+from tautochrone.target.virtual.cache import Tell, sole_writer, tell_nobody
 from tautochrone.target.virtual.packages import ARCHITECTURES, bring, by_name
 
-BUSYBOX = "busybox-static"
 _LIBRARY_FOLDERS = ("lib/{0}-linux-gnu", "usr/lib/{0}-linux-gnu", "lib64", "lib")
-
-
-def bring_busybox(architecture: str, tell: Tell, *, newest: bool = False) -> None:
-    """Have the busybox for guests of an architecture. To be called by the sole writer of the cache."""
-    known = _known_busybox(architecture)
-    if known is not None and not newest and is_whole(folder_of(known)):
-        return
-    _, place = bring(BUSYBOX, by_name(BUSYBOX), ARCHITECTURES[architecture], tell, newest=newest)
-    usual, merged = (
-        place / "bin" / "busybox",
-        place / "usr" / "bin" / "busybox",
-    )  # the latter from Debian 13 on
-    relative = (usual if usual.is_file() else merged).relative_to(cache_folder())
-    write_whole(_record(architecture), (json.dumps({"busybox": str(relative)}) + "\n").encode())
-
-
-def find_busybox(architecture: str) -> Path:
-    """The busybox for guests of an architecture.
-
-    Raises:
-        UsageError: it was not fetched.
-    """
-    path = _known_busybox(architecture)
-    if path is None:
-        name = "debian:rt/arm64" if architecture == "aarch64" else "debian:rt"
-        raise UsageError(
-            f"the busybox for guests of {architecture} was not fetched",
-            f"It comes with any kernel of Debian: `tauto lab fetch {name}`.",
-        )
-    return path
 
 
 def fetch_program(
@@ -103,15 +63,3 @@ def _led_to(path: Path, place: Path) -> Path:
         target = path.readlink()
         path = place / target.relative_to("/") if target.is_absolute() else path.parent / target
     return path
-
-
-def _known_busybox(architecture: str) -> Path | None:
-    try:
-        path = cache_folder() / json.loads(_record(architecture).read_text())["busybox"]
-    except (OSError, ValueError, KeyError):
-        return None
-    return path if path.is_file() else None
-
-
-def _record(architecture: str) -> Path:
-    return cache_folder() / "tools" / f"busybox-{architecture}.json"
