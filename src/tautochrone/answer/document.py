@@ -5,7 +5,7 @@ What a document says is plain text: ``us``, spaces that may break. How that is s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -22,8 +22,12 @@ Unit = Literal["ns", "count", "share", "rate", "number", "text", "code"]
 Mark = Literal["", "holds", "tight", "missed", "not-shown"]
 """How something stands: a sign and a colour of its own."""
 
-Style = Literal["", "strong", "note"]
-"""Of a sentence: as any other, not to be overlooked, beside the point."""
+Style = Literal["", "lead", "strong", "note", "alarm"]
+"""Of a sentence: as any other, the answer in short, not to be overlooked, beside the point, to be read before
+all else."""
+
+Layout = Literal["", "dense", "list"]
+"""Of a table on a page: as any other; of many narrow columns; on a phone each row by itself."""
 
 Medium = Literal["", "page", "text"]
 """Where a part is shown: everywhere; only where there is room; only where no page says the same elsewhere."""
@@ -46,6 +50,8 @@ class TypedCell:
         brief: the same in fewer letters, for narrow terminals.
         strong: whether it is not to be overlooked.
         mark: how it stands.
+        beneath: what a page says below it in small letters.
+        rank: of which series of a figure it is, whose sign a page has before it; None: of none.
     """
 
     value: float | str | None
@@ -57,6 +63,8 @@ class TypedCell:
     brief: str = ""
     strong: bool = False
     mark: Mark = ""
+    beneath: tuple[Sentence, ...] = ()
+    rank: int | None = None
 
     @property
     def shown(self) -> str:
@@ -135,12 +143,14 @@ class TypedTable:
         columns: the first one is of the rows' names, and its head may be empty.
         rows: of as many cells as there are columns.
         notes: sentences below it: why something is N/A, what a number rests on.
+        layout: how a page lays it out.
     """
 
     title: str
     columns: tuple[TableColumn, ...]
     rows: tuple[tuple[TypedCell, ...], ...]
     notes: tuple[str, ...] = ()
+    layout: Layout = ""
 
     @property
     def right(self) -> list[bool]:
@@ -246,12 +256,13 @@ class Drawing:
     Attributes:
         figure: drawn where it is shown.
         key: which its panels share: the name of each series.
-        sketch: a line of text, for media without figures.
+        sketch: a line of text, for media without figures, or what draws lines on a terminal of so many
+            columns; None: on no terminal.
     """
 
     figure: Figure | Later[Figure]
     key: tuple[str, ...] = ()
-    sketch: str = ""
+    sketch: str | Callable[[int | None], Sequence[str]] = ""
 
     @property
     def ranked(self) -> list[tuple[int, str]]:
@@ -265,6 +276,35 @@ class Disclosure:
 
     summary: str
     blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Properties:
+    """What a thing is, name by name.
+
+    Attributes:
+        title: what the thing is.
+        rows: name, value, and how that was found out, or nothing.
+        unknown: the names of those that nobody tells.
+    """
+
+    title: str
+    rows: tuple[tuple[str, str, str], ...]
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PropertyGroups:
+    """Several things that belong together."""
+
+    groups: tuple[Properties, ...]
+
+
+@dataclass(frozen=True)
+class Commands:
+    """What to type, one line each."""
+
+    lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -283,6 +323,8 @@ Block = (
     | Drawing
     | Notices
     | Recommendations
+    | PropertyGroups
+    | Commands
     | Disclosure
     | Lost
 )
@@ -295,7 +337,8 @@ class DocumentPart:
     Attributes:
         title: what it is; in its place, if it fails.
         blocks: what it says; nothing is shown of a part without blocks.
-        id: where a section begins with this part, what a link calls it; the title is the section's heading.
+        id: where a section begins with this part, what a link calls it.
+        heading: of that section; None: its title.
         only: where it is shown.
         decides: whether the exit code follows from it. A terminal shows it last, next to the prompt.
     """
@@ -305,18 +348,20 @@ class DocumentPart:
     id: str = ""
     only: Medium = ""
     decides: bool = False
+    heading: Later[Sentence] | None = None
 
 
 def part(
     title: str,
-    make: Callable[[], Sequence[Block] | Iterator[Block]],
+    make: Callable[[], Iterable[Block]],
     *,
     id: str = "",  # noqa: A002 - as HTML calls it
     only: Medium = "",
     decides: bool = False,
+    heading: Later[Sentence] | None = None,
 ) -> DocumentPart:
     """A part whose blocks are made when a renderer asks for them."""
-    return DocumentPart(title, Later(lambda: tuple(make())), id, only, decides)
+    return DocumentPart(title, Later(lambda: tuple(make())), id, only, decides, heading)
 
 
 @dataclass(frozen=True)
@@ -332,7 +377,8 @@ class Grounds:
         where: on which machine and under what, in a sentence; empty: that goes without saying.
         masthead: what a page has at its top; None: machine, kernel and day.
         notices: what to know before trusting their numbers; None: what each run says of itself.
-        deployments, loads: what these are; None: each with the runs that it is of.
+        deployments: what their deployments are; None: each with the runs that it is of.
+        loads: what loads did beside them; None: each with the run that it is of.
         commands: that give this answer, and a closer look; without any, a page does not list the runs.
         again: what the first of them does.
     """

@@ -1,47 +1,153 @@
-"""What pages of several runs have in common: what to know of the runs, their machines and their books."""
+"""What pages say of the runs below an answer: warnings, conditions, audit, facts, how to repeat it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from tautochrone.answer import audits, html
 from tautochrone.answer.blocks import Grid
-from tautochrone.answer.document import Grounds, Notice, TypedTable
-from tautochrone.answer.views import conditions, environment, grids, run_lines, virtual, warnings
-from tautochrone.base.faults import Later, now
-from tautochrone.base.reading import Json
+from tautochrone.answer.document import (
+    Block,
+    Commands,
+    Disclosure,
+    DocumentPart,
+    Grounds,
+    Notice,
+    Notices,
+    PropertyGroups,
+    Sentence,
+    Subheading,
+    TypedCell,
+    TypedTable,
+    columns,
+    count,
+    part,
+    time,
+    words,
+)
+from tautochrone.answer.views import conditions, environment, grids, virtual, warnings
+from tautochrone.base.faults import Later
+from tautochrone.base.words import plural
+from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.manifest import Manifest
 
 _MOST_WARNINGS = 6
+_LEVELS = (
+    ("unknown: could not be seen from here", ("unknown",)),
+    ("to know when reading these numbers", ("warning", "note")),
+    ("good: as a real-time system should be", ("good",)),
+)
+Audits = Mapping[str, Sequence[Finding]]
+"""The findings of each machine, by its name."""
 
 
-def foot(
-    manifests: Sequence[Manifest],
-    notices: Sequence[Notice] | Later[Sequence[Notice]],
-    machines: Sequence[Manifest] | None = None,
-) -> Json:
-    """The words of ``foot.html.j2``, about the runs of a page.
+def foot(grounds: Grounds) -> tuple[DocumentPart, ...]:
+    """The parts of a page about its runs; none where it does not say how to repeat it."""
+    if not grounds.commands:
+        return ()
+    manifests = grounds.manifests
+    places = grounds.places or (("", ""),) * len(manifests)
+    placed = list(zip(manifests, places, strict=True))
+    labels = grounds.labels or [f"{where}, {one.id}" for one, (where, _) in placed]
+    machines = audits.one_of_each(manifests) if grounds.one_of_each else manifests
+    found = Later(audits.audit_runs, machines)
+    notices = grounds.notices or Later(warnings.warnings, manifests, labels)
+    deployments = grounds.deployments or _first(conditions.deployments, manifests, labels)
+    loads = grounds.loads or _first(conditions.loads, manifests, labels)
+    return (
+        warned(notices),
+        part("The conditions", lambda: _some(deployments), id="environment"),
+        part("Loads", lambda: _some(loads)),
+        audited(found, _LEVELS),
+        part("Facts", lambda: _facts(machines, several=len(found.get()) > 1)),
+        part("The runs", lambda: [Sentence(_balance(manifests))], id="runs"),
+        part("All runs", lambda: [_runs(placed, grounds.heads)]),
+        part("How to repeat it", lambda: _again(grounds), id="reproduce"),
+    )
 
-    Args:
-        manifests: of all runs.
-        notices: what is to be known before trusting their numbers.
-        machines: those whose facts are shown and audited; None: all.
-    """
-    shown = manifests if machines is None else machines
-    found = Later(audits.audit_runs, shown)
+
+def foot_words(grounds: Grounds) -> dict[str, Any]:
+    """What a template that is not yet that of documents needs to know of the runs."""
     return {
-        "band": Later(virtual.band, manifests),
-        "warnings": notices,
-        "few_warnings": Later(lambda: len(now(notices)) <= _MOST_WARNINGS),
-        "machines": Later(lambda: len(found.get())),
-        "unseen": Later(lambda: warnings.findings(found.get(), "unknown")),
-        "findings": Later(lambda: warnings.findings(found.get(), "warning", "note")),
-        "good": Later(lambda: warnings.findings(found.get(), "good")),
-        "facts": Later(environment.facts, shown),
-        "books": Later(run_lines.books, manifests),
+        "masthead": masthead(grounds),
+        "band": Later(virtual.band, grounds.manifests),
         "written": html.written(),
+        "foot": sections(foot(grounds)),
     }
 
 
-def first(
+def masthead(grounds: Grounds) -> str | Later[str]:
+    """What stands at the top of the page."""
+    if grounds.masthead is not None:
+        return grounds.masthead
+    return Later(html.masthead, *grounds.manifests) if grounds.manifests else ""
+
+
+def lacking(found: Sequence[tuple[str, str]]) -> TypedTable:
+    """What was to be measured and was not, and why."""
+    rows = tuple((words(what), words("N/A"), words(why)) for what, why in found)
+    return TypedTable("", columns("What", "Result", "Why"), rows)
+
+
+def sections(parts: Sequence[DocumentPart]) -> list[list[DocumentPart]]:
+    """The parts of each section; those of the first one have no heading but the headline."""
+    found: list[list[DocumentPart]] = [[]]
+    for one in parts:
+        if one.id:
+            found.append([])
+        found[-1].append(one)
+    return found
+
+
+def warned(notices: Later[Sequence[Notice]]) -> DocumentPart:
+    """What to know before trusting the numbers; many are folded away."""
+
+    def blocks() -> Iterator[Block]:
+        found = tuple(notices.get())
+        if found:
+            yield Notices(found[:_MOST_WARNINGS])
+        if rest := found[_MOST_WARNINGS:]:
+            yield Disclosure(f"{len(rest)} more", (Notices(rest),))
+
+    def heading() -> Sentence:
+        things = plural(len(notices.get()), "thing")
+        return Sentence(f"{things} to know before trusting these numbers", mark="tight")
+
+    return part("Warnings", blocks, id="warnings", heading=Later(heading))
+
+
+def audited(found: Later[Audits], levels: Sequence[tuple[str, tuple[str, ...]]]) -> DocumentPart:
+    """The audit of the machines; of each of these levels its findings, folded away."""
+
+    def blocks() -> Iterator[Block]:
+        machines = found.get()
+        told = [(title, warnings.findings(machines, *of)) for title, of in levels]
+        if any(notices for _, notices in told):
+            yield Subheading(f"The audit of {'these machines' if len(machines) > 1 else 'this machine'}")
+        for title, notices in told:
+            if notices:
+                yield Disclosure(f"{len(notices)} {title}", (Notices(tuple(notices)),))
+
+    return part("The audit", blocks)
+
+
+def facts(manifests: Sequence[Manifest], *, several: bool) -> Iterator[Block]:
+    """All that is known about the machines; ``several``: whether values of several stand side by side."""
+    groups = environment.facts(manifests)
+    if not groups:
+        yield Sentence("This run stored no facts about its machine.")
+        return
+    yield PropertyGroups(tuple(groups))
+    order = " Values that differ between the runs stand in the order of the runs." if several else ""
+    yield Sentence(f"N/A: this system does not say, or may not be asked.{order}", "note")
+
+
+def _facts(machines: Sequence[Manifest], *, several: bool) -> Iterator[Block]:
+    yield Subheading("Facts")
+    whose = "these machines" if several else "this machine"
+    yield Disclosure(f"All that is known about {whose}", tuple(facts(machines, several=several)))
+
+
+def _first(
     grids_of: Callable[[Sequence[Manifest], Sequence[str]], Sequence[Grid]],
     manifests: Sequence[Manifest],
     labels: Sequence[str],
@@ -50,26 +156,60 @@ def first(
     return Later(lambda: next(map(grids.view, grids_of(manifests, labels)), None))
 
 
-def foot_of(grounds: Grounds) -> Json:
-    """The words of a page about the runs that an answer rests on; those of its foot, if it has one."""
-    manifests = grounds.manifests
-    head: Json = {
-        "masthead": grounds.masthead or Later(html.masthead, *manifests),
-        "band": Later(virtual.band, manifests),
-    }
-    if not grounds.commands:
-        return head
-    places = grounds.places or (("", ""),) * len(manifests)
-    placed = list(zip(manifests, places, strict=True))
-    labels = grounds.labels or [f"{where}, {one.id}" for one, (where, _) in placed]
-    machines = audits.one_of_each(manifests) if grounds.one_of_each else None
-    return {
-        **head,
-        **foot(manifests, grounds.notices or Later(warnings.warnings, manifests, labels), machines),
-        "deployments": grounds.deployments or first(conditions.deployments, manifests, labels),
-        "loads": grounds.loads or first(conditions.loads, manifests, labels),
-        "runs": Later(lambda: [run_lines.run_line(one, *place) for one, place in placed]),
-        "run_heads": grounds.heads,
-        "commands": grounds.commands,
-        "again": grounds.again,
-    }
+def _some(table: Later[TypedTable | None]) -> list[Block]:
+    found = table.get()
+    return [] if found is None else [found]
+
+
+def _balance(manifests: Sequence[Manifest]) -> str:
+    """Whether the books of all of them balance."""
+    found = [book for manifest in manifests for book in manifest.books]
+    wrong = sum(bool(book.problems()) for book in found)
+    if wrong:
+        return f"{wrong} of {len(found)} books do not balance: tauto show says by how much."
+    return (
+        f"All {plural(len(found), 'book')} balance: released = completed + missed, completed = recorded + "
+        "dropped."
+    )
+
+
+def _runs(
+    placed: Sequence[tuple[Manifest, tuple[str, str]]], heads: Sequence[tuple[str, bool]]
+) -> Disclosure:
+    rows = tuple(
+        (
+            *(
+                TypedCell(said, "number" if right else "text")
+                for said, (_, right) in zip(own, heads, strict=False)
+            ),
+            words(manifest.title),
+            words(when(manifest)),
+            count(sum(book.recorded for book in manifest.books)),
+            time(_worst(manifest)),
+            TypedCell(manifest.id, "code"),
+        )
+        for manifest, own in placed
+    )
+    table = TypedTable(
+        "", columns(*(head for head, _ in heads), "When (UTC)", "Samples", "Worst", "Run"), rows
+    )
+    return Disclosure(f"All {plural(len(rows), 'run')}, in the order in which they were measured", (table,))
+
+
+def when(manifest: Manifest) -> str:
+    """The instant at which a run began."""
+    return manifest.created[:19].replace("T", " ")
+
+
+def _worst(manifest: Manifest) -> int | None:
+    """The largest value of its first measure."""
+    first = manifest.extremes[0].measure if manifest.extremes else ""
+    return max((one.maximum_ns for one in manifest.extremes if one.measure == first), default=None)
+
+
+def _again(grounds: Grounds) -> Iterator[Block]:
+    yield Sentence(
+        f"The runs lie in the store of the machine that wrote this page. {grounds.again}, write this page "
+        "anew, or look at one run closely:"
+    )
+    yield Commands(grounds.commands)

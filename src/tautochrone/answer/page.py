@@ -1,144 +1,84 @@
-"""The report: one HTML file that holds everything it needs and asks no network for anything."""
+"""The report on runs: what is judged from them, every measure with its figures, and how it was measured.
+
+What was found stands first, and is all that a terminal shows; the evidence is for the page, one HTML file.
+"""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from tautochrone.answer import blocks, composition, document, evidence, html
-from tautochrone.answer.document import Document, TypedTable
+from tautochrone.answer import composition, evidence, html
+from tautochrone.answer.blocks import all_made
+from tautochrone.answer.document import (
+    Block,
+    Commands,
+    Disclosure,
+    Document,
+    DocumentPart,
+    Drawing,
+    Grounds,
+    Lost,
+    Mark,
+    Notice,
+    Notices,
+    Sentence,
+    Statements,
+    Subheading,
+    TypedCell,
+    TypedTable,
+    columns,
+    count,
+    part,
+    time,
+    words,
+)
 from tautochrone.answer.evidence import Evidence, Measured, Presented, rank_runs
 from tautochrone.answer.experiments import title_of
+from tautochrone.answer.foot import audited, facts, warned, when
+from tautochrone.answer.foot import lacking as lacking_table
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.next_steps import Step
 from tautochrone.answer.phrasing import mechanisms as costs
+from tautochrone.answer.phrasing import verdict as verdicts
+from tautochrone.answer.render import page as renderer
 from tautochrone.answer.series import runs_of
-from tautochrone.answer.tail import section as tail
-from tautochrone.answer.typeset import duration, micro, number
+from tautochrone.answer.tail.document import Section
+from tautochrone.answer.typeset import duration
 from tautochrone.answer.views import (
     absences,
-    books,
     conditions,
     confidence,
     environment,
     grids,
     loops,
     summary,
-    virtual,
     warnings,
 )
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later, attempt, now
 from tautochrone.base.words import plural, upper_first
-from tautochrone.judge.mechanisms import Mechanism
+from tautochrone.judge.mechanisms import EXPERIMENTS, Mechanism
 from tautochrone.judge.reduced import Reduced
 from tautochrone.judge.tail.tails import tails_of
 from tautochrone.judge.verdict import Verdict
 from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.folder import Run
-from tautochrone.run.manifest import Manifest
+from tautochrone.run.manifest import Books, Manifest
 
-# The sections of a page: one for each measure, or for each experiment that has a presentation.
-
-
-@dataclass(frozen=True)
-class Part:
-    """One measure of a section: its figures and its summary."""
-
-    title: str
-    figures: list[blocks.Figure]
-    table: summary.Table
-
-
-@dataclass(frozen=True)
-class Section:
-    """About one measure, or about all measures of an experiment that has a presentation.
-
-    Then the presentation's grids and figures stand first, and the summaries are folded away.
-    """
-
-    key: list[tuple[int, str]]
-    calibrations: list[environment.Ruler]
-    grids: list[TypedTable]
-    figures: list[blocks.Figure]
-    parts: list[Part]
-
-    @property
-    def folded(self) -> bool:
-        """Whether the summaries are folded away."""
-        return bool(self.grids or self.figures)
-
-
-def sections(seen: Evidence) -> Iterator[tuple[str, Later[Section]]]:
-    """Title and section, in the order of what was measured, loops first; all measures of a presented
-    experiment together."""
-    done: set[str] = set()
-    for index, measured in enumerate(seen.measured):
-        presented = seen.presented.get(measured.experiment)
-        if presented is None:
-            yield measured.heading, Later(_section_of, seen, measured, index)
-        elif measured.experiment not in done:
-            done.add(measured.experiment)
-            experiment = measured.experiment
-            yield title_of(experiment), Later(_presented_section, seen, experiment, presented, index)
-
-
-def _section_of(seen: Evidence, measured: Measured, index: int) -> Section:
-    figures = composition.compose(measured, f"m{index}")
-    table = _summary(seen, measured)
-    return Section(
-        key=list(enumerate(runs_of(measured.series))),
-        calibrations=environment.calibrations(_of(seen, measured.experiment)),
-        grids=[],
-        figures=[],
-        parts=[Part("In numbers", figures, table)],
-    )
-
-
-def _presented_section(seen: Evidence, experiment: str, presented: Presented, index: int) -> Section:
-    measures = seen.of(experiment)
-    return Section(
-        key=list(enumerate(runs_of(measures[0].series))),
-        calibrations=[],
-        grids=[grids.view(grid) for grid in presented.grids()],
-        figures=blocks.all_made("Its figures", lambda: presented.figures(f"m{index}")),
-        parts=[Part(one.title, [], _summary(seen, one)) for one in measures],
-    )
-
-
-def _summary(seen: Evidence, measured: Measured) -> summary.Table:
-    own = [
-        (manifest, label)
-        for manifest, label in zip(seen.manifests, seen.labels, strict=True)
-        if manifest.experiment == measured.experiment
-    ]
-    lacking = absences.view([manifest for manifest, _ in own], [label for _, label in own])
-    return summary.view(measured.series, loop=measured.loop, absent=lacking)
-
-
-def _of(seen: Evidence, experiment: str) -> list[Manifest]:
-    return [manifest for manifest in seen.manifests if manifest.experiment == experiment]
-
-
-_MOST_PERIODS = 4
+_MOST_PERIODS, _MOST_BOOKS, _MOST_FINDINGS = 4, 16, 4
+_LEVELS = (
+    ("unknown: could not be seen from here", ("unknown",)),
+    ("to know when reading these numbers", ("note",)),
+    ("good: as a real-time system should be", ("good",)),
+)
 Findings = Sequence[Finding] | Mapping[str, Sequence[Finding]]
-
-
-@dataclass(frozen=True)
-class _RunLine:
-    label: str
-    rank: int | None
-    experiment: str
-    conditions: str
-    when: str
-    samples: str
-    state: str
-    id: str
+Judged = Verdict | Later[Verdict | None] | None
 
 
 def render(
     runs: Sequence[Run],
-    verdict: Verdict | Later[Verdict | None] | None,
+    verdict: Judged,
     findings: Findings | Later[Findings] = (),
     mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
     lacking: Sequence[tuple[str, str]] = (),
@@ -168,7 +108,7 @@ def render(
     """
     if not runs:
         raise UsageError("There is no run to report on", "Name a run; `tauto list` shows them.")
-    rare, labels = tail.Section(), dict(zip(runs, label_runs([run.manifest for run in runs]), strict=True))
+    rare, labels = Section(), dict(zip(runs, label_runs([run.manifest for run in runs]), strict=True))
 
     def tell_tails(run: Run, measure: str, reduced: Sequence[Reduced]) -> None:
         if run.manifest.header.is_about_a_loop and measure == run.measures[0]:
@@ -179,70 +119,79 @@ def render(
             )
 
     seen = evidence.gather(runs, tell_tails)
-    text = page(seen, verdict, findings, mechanisms, lacking, steps, top=top, rare=Later(rare.view))
-    return html.write(text, out)
+    return html.write(page(seen, verdict, findings, mechanisms, lacking, steps, top=top, rare=rare), out)
 
 
 def page(
     seen: Evidence,
-    verdict: Verdict | Later[Verdict | None] | None,
+    verdict: Judged,
     findings: Findings | Later[Findings] = (),
     mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
     lacking: Sequence[tuple[str, str]] = (),
     steps: Sequence[Step] | Later[Sequence[Step]] = (),
     *,
     top: Document | None = None,
-    rare: tail.View | Later[tail.View | None] | None = None,
+    rare: Section | None = None,
 ) -> str:
     """The HTML text of a report; ``rare``: the section on rare late cycles."""
     manifests, labels = seen.manifests, seen.labels
     audits = Later(_by_machine, findings)
-    laid_out = Later(lambda: _loops(now(verdict)))
-    headline = Later(lambda: laid.headline if (laid := laid_out.get()) else _headline(manifests))
-    incomplete = Later(warnings.incomplete, manifests)
     latencies = [one for group in seen.measured[:1] for one in group.series if group.loop]
+    headline = Later(lambda: _headline(manifests, now(verdict)))
 
-    def noticed() -> list[document.Notice]:
+    def noticed() -> list[Notice]:
         return warnings.warnings(manifests, labels) + warnings.findings(audits.get(), "warning")
 
-    def beside() -> list[TypedTable]:
-        found = [*conditions.deployments(manifests, labels), *conditions.loads(manifests, labels)]
-        return [grids.view(grid) for grid in found]
+    def judged() -> Iterator[Block]:
+        yield from _ended(manifests, labels)
+        if top is not None and now(verdict) is not None:
+            yield Sentence(headline.get(), "strong")
+        if top is None and now(verdict) is None:
+            yield Sentence("No loop was judged here. The numbers below stand for themselves.", "note")
 
-    return html.render(
-        "report.html.j2",
-        written=html.written(),
-        title=html.title(lambda: ": ".join(filter(None, (incomplete.get(), headline.get())))),
-        masthead=Later(html.masthead, *manifests),
-        band=Later(virtual.band, manifests),
-        top=top,
-        headline=headline,
-        loops=laid_out,
-        no_verdict="No loop was judged here. The numbers below stand for themselves.",
-        confidence=Later(confidence.view, latencies),
-        mechanisms=Later(lambda: [_mechanism_line(one) for one in now(mechanisms)]),
-        lacking=lacking,
-        steps=steps,
-        endings=Later(warnings.endings, manifests, labels),
-        incomplete=incomplete,
-        machines=Later(lambda: len(audits.get())),
-        warnings=Later(noticed),
-        unseen=Later(lambda: warnings.findings(audits.get(), "unknown")),
-        findings=Later(lambda: warnings.findings(audits.get(), "note")),
-        good=Later(lambda: warnings.findings(audits.get(), "good")),
-        runs=Later(_run_lines, manifests, labels),
-        several=len(manifests) > 1,
-        groups=list(sections(seen)),
-        lost=seen.lost,
-        rare=rare,
-        beside=Later(beside),
-        books=Later(books.view, manifests, labels),
-        clocks=Later(environment.clocks, manifests, labels),
-        settings=Later(environment.settings, manifests, labels),
-        facts=Later(environment.facts, manifests),
-        parameters=Later(environment.parameters, manifests),
-        commands=Later(_commands, manifests),
-        schemas=Later(_schemas, manifests),
+    parts = (
+        part("Verdict", judged, id="" if top is None else "verdict"),
+        *_of_verdict(verdict, sure=Later(confidence.view, latencies)),
+        _of_mechanisms(mechanisms),
+        warned(Later(noticed)),
+        part("What was measured", lambda: _measured(seen, lacking), id="runs"),
+        *_measures(seen),
+        *(rare.parts() if rare is not None else ()),
+        part("The books", lambda: _books(manifests, labels), id="books"),
+        part("The conditions", lambda: _beside(manifests, labels), id="environment"),
+        part("Clocks", lambda: environment.clocks(manifests, labels)),
+        part("Settings", lambda: environment.settings_blocks(manifests, labels)),
+        audited(audits, _LEVELS),
+        part("Facts", lambda: [Subheading("Facts"), *facts(manifests, several=len(manifests) > 1)]),
+        _next(steps),
+        part("How to repeat it", lambda: _again(manifests), id="reproduce"),
+    )
+    if top is None:
+        return renderer.text(Document(headline, parts, grounds=Grounds(manifests)))
+    return renderer.text(replace(top, parts=(*top.shown_as("page"), *parts)))
+
+
+def conclusion(
+    runs: Sequence[Run],
+    verdict: Judged,
+    findings: Sequence[Finding] | Later[Sequence[Finding]],
+    mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
+    steps: Sequence[Step] | Later[Sequence[Step]] = (),
+) -> Document:
+    """What a terminal shows of the first answer, before any sample is looked at for the page."""
+    manifests = tuple(run.manifest for run in runs)
+    return Document(
+        Later(lambda: _concluded(manifests, now(verdict))),
+        (
+            part("How the runs ended", lambda: _ended(manifests, label_runs(manifests))),
+            *_of_verdict(verdict),
+            _of_mechanisms(mechanisms),
+            part("Clock", lambda: _clock(manifests)),
+            part("Warnings", lambda: _warnings(manifests)),
+            part("The audit", lambda: _serious(now(findings))),
+            _next(steps),
+        ),
+        grounds=Grounds(manifests, where=Later(conditions.sentence, manifests)),
     )
 
 
@@ -251,47 +200,137 @@ def _by_machine(findings: Findings | Later[Findings]) -> Mapping[str, Sequence[F
     return found if isinstance(found, Mapping) else {"": found}
 
 
-def _loops(verdict: Verdict | None) -> loops.Loops | None:
-    return loops.view(verdict) if verdict is not None else None
+def _headline(manifests: Sequence[Manifest], verdict: Verdict | None) -> str:
+    if verdict is not None:
+        said = verdicts.headline(verdict)
+    else:
+        titles = dict.fromkeys(manifest.title for manifest in manifests)
+        said = upper_first("; ".join(titles) if len(titles) <= 3 else plural(len(manifests), "run"))
+    return ": ".join(filter(None, (warnings.incomplete(manifests), said)))
 
 
-@dataclass(frozen=True)
-class _MechanismLine:
-    what: str
-    typical: str
-    worst: str
-    meaning: str
-    mark: str
+def _concluded(manifests: Sequence[Manifest], verdict: Verdict | None) -> str:
+    if verdict is None:
+        return "No periodic run ended, so there is no verdict."
+    return _headline(manifests, verdict)
 
 
-def _mechanism_line(one: Mechanism) -> _MechanismLine:
-    mark = "not-shown" if one.absent else "tight" if one.warns else ""
-    said = micro(costs.why_not(one) or costs.meaning(one))
-    return _MechanismLine(costs.what(one), duration(one.typical_ns), duration(one.worst_ns), said, mark)
+def _ended(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[Block]:
+    """Above the verdict, or that would look like an all-clear."""
+    for sentence in warnings.endings(manifests, labels):
+        yield Sentence(sentence, "alarm")
 
 
-def _headline(manifests: Sequence[Manifest]) -> str:
-    titles = dict.fromkeys(manifest.title for manifest in manifests)
-    text = "; ".join(titles) if len(titles) <= 3 else plural(len(manifests), "run")
-    return upper_first(text)
+def _of_verdict(verdict: Judged, sure: Later[list[str]] | None = None) -> Iterator[DocumentPart]:
+    """The loops in numbers and in words; ``sure``: how sure that is, for a page."""
+
+    def of(*shown: Callable[[Verdict], Block]) -> Callable[[], list[Block]]:
+        return lambda: [] if (found := now(verdict)) is None else [show(found) for show in shown]
+
+    yield part("Verdict", of(loops.matrix), only="page")
+    yield part("Verdict", of(loops.lines, _in_words), only="text")
+    if sure is not None:
+        yield part("How sure it is", lambda: [Sentence(one) for one in sure.get()])
+    yield part("Notes of the verdict", of(_notes))
+    folded = of(lambda found: Disclosure("Every loop in words", (_in_words(found),)))
+    yield part("Every loop in words", folded, only="page")
 
 
-def _run_lines(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[_RunLine]:
-    """A line per run; a rank, and so a swatch, only where several runs share a chart."""
+def _in_words(verdict: Verdict) -> Statements:
+    return Statements(tuple(Sentence(verdicts.sentence(loop)) for loop in verdict.loops))
+
+
+def _notes(verdict: Verdict) -> Statements:
+    return Statements(tuple(Sentence(note, "note") for note in verdicts.notes(verdict)))
+
+
+def _of_mechanisms(mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]]) -> DocumentPart:
+    def blocks() -> Iterator[Block]:
+        if found := now(mechanisms):
+            yield Subheading("Mechanisms")
+            heads = columns("What", "Typical", "Worst", "What it means")
+            yield TypedTable("", heads, tuple(map(_mechanism, found)), layout="list")
+
+    return part("Mechanisms", blocks, id="mechanisms")
+
+
+def _mechanism(one: Mechanism) -> tuple[TypedCell, ...]:
+    mark: Mark = "not-shown" if one.absent else "tight" if one.warns else ""
+    said = TypedCell(costs.why_not(one) or costs.meaning(one), mark=mark)
+    return words(costs.what(one)), time(one.typical_ns), time(one.worst_ns), said
+
+
+def _clock(manifests: Sequence[Manifest]) -> Iterator[Block]:
+    if manifests and (clock := manifests[0].header.clock).name is not None:
+        step = f"smallest step {clock.step_ns} ns" if clock.step_ns else "no step seen"
+        yield Sentence(
+            f"Clock {clock.name}: {step}, {clock.cost_ns} ns for a reading; every latency contains the "
+            "cost of one reading."
+        )
+
+
+def _warnings(manifests: Sequence[Manifest]) -> Iterator[Block]:
+    """Those about a mechanism stand with its run: the verdict does not rest on it."""
+    own = [one for one in manifests if one.experiment not in EXPERIMENTS]
+    if notices := warnings.warnings(own, label_runs(own)):
+        yield Notices(tuple(notices))
+
+
+def _serious(findings: Sequence[Finding]) -> Iterator[Block]:
+    serious = [finding for finding in findings if finding.level == "warning"]
+    if not serious:
+        yield Sentence("The audit has no warning. tauto doctor shows all it looked at.")
+        return
+    yield Sentence("What may stand behind latencies here:")
+    yield Statements(tuple(Sentence(f"- {one.title}: {one.observed}") for one in serious[:_MOST_FINDINGS]))
+    more = len(serious) - _MOST_FINDINGS
+    also = f"{more} more, and " if more > 0 else ""
+    yield Sentence(f"tauto doctor shows {also}what to do about each.", "note")
+
+
+def _next(steps: Sequence[Step] | Later[Sequence[Step]]) -> DocumentPart:
+    def blocks() -> Iterator[Block]:
+        if found := now(steps):
+            yield Subheading("What next")
+            for one in found:
+                yield Sentence(one.question)
+                yield Commands((one.command,))
+
+    return part("What next", blocks, id="next")
+
+
+# What was measured: a line for each run, and the measures with their figures and numbers.
+
+
+def _measured(seen: Evidence, lacking: Sequence[tuple[str, str]]) -> Iterator[Block]:
+    yield _runs(seen.manifests, seen.labels)
+    if lacking:
+        yield Subheading("What was not measured")
+        yield lacking_table(lacking)
+    yield from map(Lost, seen.lost)
+    if not seen.measured and not seen.lost:
+        yield Sentence(
+            "No sample was recorded, so there is nothing to draw. The books below say what happened."
+        )
+
+
+def _runs(manifests: Sequence[Manifest], labels: Sequence[str]) -> TypedTable:
+    """A line per run; with the sign of its series only where several runs share a chart."""
     often = Counter(manifest.experiment for manifest in manifests)
-    return [
-        _RunLine(
-            label=label,
-            rank=rank if often[manifest.experiment] > 1 else None,
-            experiment=_experiment(manifest),
-            conditions=_conditions(manifest),
-            when=manifest.created[:19].replace("T", " "),
-            samples=number(sum(book.recorded for book in manifest.books)),
-            state=f"{manifest.state}, {manifest.ended}" if manifest.ended else manifest.state,
-            id=manifest.id,
+    heads = columns("Run", "Experiment", "Conditions", "When (UTC)", "Samples", "State", "Id")
+    rows = tuple(
+        (
+            TypedCell(label, rank=rank if often[manifest.experiment] > 1 else None),
+            words(_experiment(manifest)),
+            words(_conditions(manifest)),
+            words(when(manifest)),
+            count(sum(book.recorded for book in manifest.books)),
+            words(f"{manifest.state}, {manifest.ended}" if manifest.ended else manifest.state),
+            TypedCell(manifest.id, "code"),
         )
         for manifest, label, rank in zip(manifests, labels, rank_runs(manifests), strict=True)
-    ]
+    )
+    return TypedTable("", heads, rows)
 
 
 def _experiment(manifest: Manifest) -> str:
@@ -315,14 +354,122 @@ def _conditions(manifest: Manifest) -> str:
     return ", ".join(shown) or "none stored"
 
 
-def _commands(manifests: Sequence[Manifest]) -> list[str]:
-    ids = " ".join(manifest.id for manifest in manifests)
+def _measures(seen: Evidence) -> Iterator[DocumentPart]:
+    """A section for each measure, loops first; one for all measures of a presented experiment together."""
+    done: set[str] = set()
+    for index, measured in enumerate(seen.measured):
+        presented = seen.presented.get(measured.experiment)
+        id_ = f"measure-{index + 1}"
+        if presented is None:
+            yield part(measured.heading, Later(_measure, seen, measured, index).get, id=id_)
+        elif measured.experiment not in done:
+            done.add(measured.experiment)
+            title = title_of(measured.experiment)
+            yield part(title, Later(_presented, seen, measured.experiment, presented, index).get, id=id_)
+
+
+def _measure(seen: Evidence, measured: Measured, index: int) -> list[Block]:
+    key = tuple(runs_of(measured.series))
+    own = [manifest for manifest in seen.manifests if manifest.experiment == measured.experiment]
     return [
-        *dict.fromkeys(one.typed for one in manifests if one.typed),
-        f"tauto show {manifests[0].id}",
-        f"tauto report {ids}",
-        f"tauto export {manifests[0].id} --parquet --out samples.parquet",
+        *environment.calibrations(own),
+        *(Drawing(figure, key) for figure in composition.compose(measured, f"m{index}")),
+        Subheading("In numbers"),
+        *_summary(seen, measured),
     ]
+
+
+def _presented(seen: Evidence, experiment: str, presented: Presented, index: int) -> list[Block]:
+    """What presents the experiment first; the summaries are folded away."""
+    own = [*map(grids.view, presented.grids())]
+    figures = all_made("Its figures", lambda: presented.figures(f"m{index}"))
+    numbers = [
+        block for one in seen.of(experiment) for block in (Subheading(one.title), *_summary(seen, one))
+    ]
+    folded = [Disclosure("Every source in numbers", tuple(numbers))] if own or figures else numbers
+    return [*own, *map(Drawing, figures), *folded]
+
+
+def _summary(seen: Evidence, measured: Measured) -> Iterator[Block]:
+    own = [
+        (manifest, label)
+        for manifest, label in zip(seen.manifests, seen.labels, strict=True)
+        if manifest.experiment == measured.experiment
+    ]
+    absent = absences.view([manifest for manifest, _ in own], [label for _, label in own])
+    return summary.blocks(measured.series, loop=measured.loop, absent=absent)
+
+
+# The books, the conditions, and how to repeat it.
+
+
+def _books(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[Block]:
+    """What was released, completed, missed, recorded and dropped, and whether it adds up."""
+    yield Sentence(
+        "Every release is accounted for: released = completed + missed, and completed = recorded + dropped."
+    )
+    several = len(manifests) > 1
+    own = [(label, book) for one, label in zip(manifests, labels, strict=True) for book in one.books]
+    if not own:
+        yield Sentence("No book was kept: the run ended before its footer was written and no row was found.")
+        return
+    if len(own) <= _MOST_BOOKS:
+        yield _book_table(own, several=several)
+        return
+    wrong = [one for one in own if one[1].problems()]
+    yield Sentence(
+        f"{len(wrong)} of {len(own)} books do not balance." if wrong else f"All {len(own)} books balance."
+    )
+    if wrong:
+        yield _book_table(wrong, several=several)
+    yield Disclosure(f"All {len(own)} books", (_book_table(own, several=several),))
+
+
+def _book_table(own: Sequence[tuple[str, Books]], *, several: bool) -> TypedTable:
+    counted = ("Released", "Completed", "Missed", "Overruns", "Recorded", "Dropped", "Warm-up")
+    heads = columns(*(("Run",) if several else ()), "Source", *counted, "CPU time per cycle", "Balanced")
+    rows = tuple((*((words(label),) if several else ()), *_book(book)) for label, book in own)
+    return TypedTable("", heads, rows, layout="dense")
+
+
+def _book(book: Books) -> Iterator[TypedCell]:
+    yield words(book.name)
+    counts = (
+        book.released,
+        book.completed,
+        book.missed,
+        book.overruns,
+        book.recorded,
+        book.dropped,
+        book.warmup,
+    )
+    yield from map(count, counts)
+    yield time(book.cpu_time_ns / book.completed if book.cpu_time_ns is not None and book.completed else None)
+    problems = book.problems()
+    yield TypedCell(f"no: {'; '.join(problems)}", strong=True) if problems else words("yes")
+
+
+def _beside(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[Block]:
+    found = [*conditions.deployments(manifests, labels), *conditions.loads(manifests, labels)]
+    yield from map(grids.view, found)
+
+
+def _again(manifests: Sequence[Manifest]) -> Iterator[Block]:
+    ids = " ".join(manifest.id for manifest in manifests)
+    yield Sentence(
+        "The runs lie in the store of the machine that wrote this page. Look at them again, or take the "
+        "samples elsewhere:"
+    )
+    yield Commands(
+        (
+            *dict.fromkeys(one.typed for one in manifests if one.typed),
+            f"tauto show {manifests[0].id}",
+            f"tauto report {ids}",
+            f"tauto export {manifests[0].id} --parquet --out samples.parquet",
+        )
+    )
+    yield Disclosure("Parameters of the experiment", (environment.parameters(manifests),))
+    yield Sentence(_schemas(manifests), "note")
 
 
 def _schemas(manifests: Sequence[Manifest]) -> str:

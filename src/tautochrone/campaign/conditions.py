@@ -5,11 +5,11 @@ from typing import Any
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.document import Notice
-from tautochrone.answer.typeset import micro, number
+from tautochrone.answer.typeset import number
 from tautochrone.answer.views.environment import show
 from tautochrone.answer.views.virtual import is_said_here
 from tautochrone.answer.views.warnings import said_once
-from tautochrone.base.words import plural, upper_first
+from tautochrone.base.words import plural
 from tautochrone.campaign.results import CampaignResults
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.campaign import FINISHED
@@ -26,15 +26,12 @@ def deviations(results: CampaignResults) -> list[Notice]:
     A cell that was to end at its first miss tells nothing by having ended.
     """
     found = [
-        (warning.text, warning.advice, manifest)
+        (warning, manifest)
         for manifest in results.manifests
         for warning in manifest.warnings
         if not (warning.code == CUT_SHORT and manifest.ended in FINISHED) and not is_said_here(warning.code)
     ]
-    return [
-        Notice("", micro(upper_first(text)), micro(advice), _about(own, results))
-        for text, advice, own in said_once(found)
-    ]
+    return said_once(found, lambda own: _about(own, results))
 
 
 def _about(own: Sequence[Manifest], results: CampaignResults) -> str:

@@ -61,7 +61,6 @@ class GridKind:
         tables_in_short: those for a terminal; None: all of them.
         details: more tables, for a page.
         again: what to type to have one cell of it again.
-        sentences_first: in a terminal they stand before the tables.
         order: in which order the cells were measured, as a sentence; empty: as the plan says.
     """
 
@@ -75,7 +74,6 @@ class GridKind:
     tables_in_short: Callable[[Any], list[Grid]] | None = None
     details: Callable[[Any], list[Grid]] = lambda _: []
     again: Callable[[Any], list[str]] = lambda _: []
-    sentences_first: bool = False
     order: str = ""
 
 

@@ -23,7 +23,6 @@ _STANDINGS: dict[str, CaseStanding] = {
     "does not hold": "failed",
     "not shown": "not shown",
 }
-_MARKS = {"holds": "holds", "does not hold": "missed", "not shown": "not-shown"}
 _ORDER = ("does not hold", "not shown", "holds")
 
 
@@ -227,26 +226,6 @@ def notes(judged: Sequence[JudgedCell]) -> list[str]:
     """What must be said with them, each once."""
     said = [note for one in judged if one.judgement is not None for note in words.notes(one.judgement)]
     return list(dict.fromkeys(said))
-
-
-@dataclass(frozen=True)
-class RequiredLine:
-    """One row of the page's table; ``mark`` is the sign that stands with the words."""
-
-    mark: str
-    standing: str
-    text: str
-    name: str
-    why: str
-    to_settle: str
-
-
-def lines(judged: Sequence[JudgedCell]) -> list[RequiredLine]:
-    """The rows of the page's table, the worst first."""
-    return [
-        RequiredLine(_MARKS[one.standing], one.standing, one.text, one.name, one.reason, one.to_settle)
-        for one in worst_first(judged)
-    ]
 
 
 def as_table(judged: Sequence[JudgedCell]) -> list[Json]:

@@ -191,7 +191,8 @@ def _title(agenda: Agenda, slot: Slot) -> str:
 
 def _report(agenda: Agenda, outcome: Outcome, store: Store, console: Console, wanted: Wanted) -> int:
     """Tables, the page, and what programs that run tests read; returns the exit code of the requirements."""
-    from tautochrone.campaign import page, terminal
+    from tautochrone.answer.render.terminal import show
+    from tautochrone.campaign import answer
     from tautochrone.campaign.results import gather_results
     from tautochrone.measure.campaign.campaign import open_campaign
     from tautochrone.measure.campaign.reasons import just_tried, went_wrong
@@ -206,10 +207,10 @@ def _report(agenda: Agenda, outcome: Outcome, store: Store, console: Console, wa
     )
     path = wanted.out if wanted.out is not None else store.path / f"report-{campaign.id}.html"
     if wanted.as_json:
-        tell_json(lambda: terminal.as_table(results))
+        tell_json(lambda: answer.as_table(results))
     else:
-        terminal.show_results(console, results)
-    page.render(results, out=path)
+        show(console, answer.document(results))
+    answer.render(results, out=path)
     tell(results.outcome, wanted.junit, wanted.markdown)
     tell_report(path, as_json=wanted.as_json, open_it=wanted.open_it and not outcome.stopped)
     return results.exit_code

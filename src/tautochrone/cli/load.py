@@ -23,7 +23,7 @@ def list_loads(as_json: JsonOption = False) -> None:
     """List the loads, what they do and their options, as --load takes them."""
     from tautochrone.answer.blocks import Grid
     from tautochrone.answer.console import make_console
-    from tautochrone.answer.terminal import show_grid
+    from tautochrone.answer.render.terminal import show_grid
     from tautochrone.measure.loads.kinds import KINDS, PRESETS, TAKES_THE_REST
 
     if as_json:
@@ -121,7 +121,7 @@ def _run(chosen: Load, target: Target, seconds: float) -> tuple[list[LoadReport]
 
 def _show(reports: list[LoadReport]) -> None:
     from tautochrone.answer.console import make_console
-    from tautochrone.answer.terminal import show_grid
+    from tautochrone.answer.render.terminal import show_grid
     from tautochrone.answer.views.conditions import load_grid
 
     if reports:

@@ -71,7 +71,7 @@ def _of_runs(names: list[str], out: Path | None, store: Path | None) -> Path:
 def _of_campaign(
     names: list[str], out: Path | None, store: Path | None, junit: Path | None, markdown: Path | None
 ) -> Path:
-    from tautochrone.campaign import page
+    from tautochrone.campaign.answer import render
     from tautochrone.campaign.results import gather_results
     from tautochrone.measure.campaign.campaign import open_campaign
 
@@ -85,7 +85,7 @@ def _of_campaign(
             f"It is a campaign of {results.paper}. With the paper's numbers beside it: {_typed(results)}",
             err=True,
         )
-    return page.render(results, out=path)
+    return render(results, out=path)
 
 
 def _typed(results: CampaignResults) -> str:

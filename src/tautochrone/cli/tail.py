@@ -65,10 +65,11 @@ def plan_samples(
         typer.echo(json.dumps(sample_plan.as_table(plan, asked), indent=2, ensure_ascii=False))
         return
     from tautochrone.answer.console import make_console
+    from tautochrone.answer.render.terminal import show
 
     console = make_console()
     with console.capture() as text:
-        sample_plan.show(console, plan, asked)
+        show(console, sample_plan.document(plan, asked))
     typer.echo(text.get(), nl=False)
 
 
@@ -125,14 +126,15 @@ def tail(
     from tautochrone.judge.tail.tails import tails_of
 
     tails = tails_of(opened, measure, limits_ns=limits_ns, sources=source or (), confidence=sure)
-    from tautochrone.answer.tail import terminal
+    from tautochrone.answer.tail.document import as_table, document
 
     if as_json:
-        typer.echo(json.dumps(terminal.as_table(tails), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(as_table(tails), indent=2, ensure_ascii=False))
         return
     from tautochrone.answer.console import make_console
+    from tautochrone.answer.render.terminal import show
 
     console = make_console()
     with console.capture() as text:
-        terminal.show(console, tails)
+        show(console, document(tails))
     typer.echo(text.get(), nl=False)  # at once, so that `| head` ends it as it ends every verb

@@ -49,8 +49,8 @@ def answer(
     _check_before_measuring(seconds, out)
 
     from tautochrone.answer import page
-    from tautochrone.answer.conclusion import show_conclusion
     from tautochrone.answer.console import make_console
+    from tautochrone.answer.render.terminal import show
     from tautochrone.command.batch import run_batch
     from tautochrone.judge.mechanisms import EXPERIMENTS
     from tautochrone.machine.facts import gather
@@ -76,7 +76,8 @@ def answer(
     verdict, findings, costs, steps = _parts(
         runs, Facts.from_table(facts), target.name, lambda: _why_lacking(batch)
     )
-    show_conclusion(console, runs, verdict, findings, costs, steps)
+    console.print()
+    show(console, page.conclusion(runs, verdict, findings, costs, steps))
     # Last, so that a page that can't be made costs nothing else.
     path = out if out is not None else place.path / f"report-{runs[0].manifest.id.partition('-')[0]}.html"
     page.render(runs, verdict, findings, costs, steps=steps, out=path)
@@ -89,12 +90,13 @@ def answer(
 
 def show_again(console: Console, runs: Sequence[Run]) -> None:
     """What an answer said, from its runs, and which they are."""
-    from tautochrone.answer.conclusion import show_conclusion
+    from tautochrone.answer.page import conclusion
+    from tautochrone.answer.render.terminal import show
     from tautochrone.run.conditions import LOCAL
 
     first = runs[0].manifest
     target = first.conditions.target or LOCAL
-    show_conclusion(console, runs, *_parts(runs, first.known, target, dict))
+    show(console, conclusion(runs, *_parts(runs, first.known, target, dict)))
     console.print("\nIts runs, each shown by: tauto show RUN")
     for run in runs:
         console.print(f"  {run.id}  {run.manifest.title}", soft_wrap=True, highlight=False, markup=False)

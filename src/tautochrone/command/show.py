@@ -23,8 +23,10 @@ def show(
     its whole answer: the verdict, and the runs that it consists of. Times are in microseconds. A
     quantile for which there are too few samples is not shown, but how many it would need.
     """
-    from tautochrone.answer import evidence, terminal
+    from tautochrone.answer import evidence
+    from tautochrone.answer import show as shown
     from tautochrone.answer.console import make_console
+    from tautochrone.answer.render import terminal
 
     place = open_store(store)
     opened = place.open(run)
@@ -37,7 +39,9 @@ def show(
     if as_json:
         typer.echo(json.dumps(_as_json(seen), indent=2, ensure_ascii=False))
         return
-    terminal.show_run(make_console(), opened.manifest, seen, intervals=intervals)
+    console = make_console()
+    whole = not console.is_terminal
+    terminal.show(console, shown.document(seen, intervals=intervals, whole=whole))
 
 
 def _as_json(seen: Any) -> Json:

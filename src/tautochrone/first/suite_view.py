@@ -1,57 +1,50 @@
-"""Runs of several experiments as a terminal shows them: what presents each, then what was not measured."""
+"""Runs of several experiments as a document: what presents each, then what was not measured."""
 
-from collections.abc import Sequence
-
-from rich.console import Console
-from rich.text import Text
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from tautochrone.answer import evidence
-from tautochrone.answer.blocks import Grid
-from tautochrone.answer.evidence import Evidence
+from tautochrone.answer.document import Block, Document, Grounds, Sentence, Subheading, part
+from tautochrone.answer.foot import lacking as lacking_table
 from tautochrone.answer.phrasing import verdict as verdicts
-from tautochrone.answer.render.terminal import band_lines
-from tautochrone.answer.terminal import few_numbers, show_grid
-from tautochrone.answer.typeset import plain
-from tautochrone.answer.views import absences
+from tautochrone.answer.show import numbers
+from tautochrone.answer.views import absences, grids
 from tautochrone.answer.views.warnings import endings
+from tautochrone.base.words import plural
 from tautochrone.judge.verdict import Verdict
 from tautochrone.run.folder import Run
 
 
-def show_suite(
-    console: Console, runs: Sequence[Run], verdict: Verdict | None, lacking: Sequence[tuple[str, str]]
-) -> None:
-    """Print one run after the other, the verdict on control loops, and what is lacking, as N/A rows."""
-    for part in band_lines([run.manifest for run in runs]):
-        console.print(part)
-    for run in runs:
-        _show_run(console, run)
-    if verdict is not None:
-        console.print(Text(f"\n{verdicts.headline(verdict)}", style="bold"))
-    if lacking:
-        rows = tuple((what, "N/A", why) for what, why in lacking)
-        for part in show_grid(console, Grid("Not measured", ("what", "", "why"), rows)):
-            console.print(part)
+def document(runs: Sequence[Run], verdict: Verdict | None, lacking: Sequence[tuple[str, str]]) -> Document:
+    """One run after the other below the verdict on control loops, and what is lacking."""
+    manifests = tuple(run.manifest for run in runs)
+
+    def not_measured() -> Iterator[Block]:
+        if lacking:
+            yield Subheading("Not measured")
+            yield lacking_table(lacking)
+
+    return Document(
+        plural(len(runs), "run") if verdict is None else verdicts.headline(verdict),
+        (
+            *(part(run.manifest.title, partial(_blocks, run)) for run in runs),
+            part("Not measured", not_measured),
+        ),
+        grounds=Grounds(manifests),
+    )
 
 
-def _show_run(console: Console, run: Run) -> None:
+def _blocks(run: Run) -> Iterator[Block]:
     seen = evidence.gather([run])
     for sentence in endings(seen.manifests, [run.manifest.title]):
-        console.print(Text(f"\n{plain(sentence)}", style="bold yellow"))
+        yield Sentence(sentence, "alarm")
     if not seen.measured:
-        console.print(f"\n{run.manifest.title}: no sample was recorded.")
-    elif not seen.presented:
-        _show_numbers(console, seen)
+        yield Sentence(f"{run.manifest.title}: no sample was recorded.")
     for presented in seen.presented.values():
-        for grid in presented.grids():
-            for part in show_grid(console, grid):
-                console.print(part)
-
-
-def _show_numbers(console: Console, seen: Evidence) -> None:
-    """Of an experiment without a presentation: its measures, one line per source."""
-    (manifest,) = seen.manifests
-    books = {book.name: book for book in manifest.books}
+        yield from map(grids.view, presented.grids())
+    if seen.presented:
+        return
     for measured in seen.measured:
-        console.print(Text(f"\n{measured.heading} in us", style="bold"))
-        console.print(few_numbers(measured.series, books, absences.view([manifest], [""])))
+        yield Subheading(f"{measured.heading} in us")
+        absent = absences.view([run.manifest], [""])
+        yield numbers(measured.series, run.manifest.books, absent, short=True)

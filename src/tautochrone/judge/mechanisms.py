@@ -8,7 +8,7 @@ import numpy as np
 
 from tautochrone.base.words import sentence
 from tautochrone.judge.inversion import LockVerdict, judge_run
-from tautochrone.judge.rows import absent_rows, parse_row
+from tautochrone.judge.rows import ACROSS_CPUS, absent_rows, parse_row
 from tautochrone.run.folder import Integers, Run
 
 Where = Literal["same", "other"]
@@ -106,14 +106,19 @@ def _source(run: Run, row: _Row) -> int | None:
     """The first source of this kind and place."""
     for source, name in run.sources.items():
         parsed = parse_row(name)
-        if parsed.name.partition(" ")[0] == row.source and parsed.across == (row.where == "other"):
+        if _kind_of(name) == row.source and parsed.across == (row.where == "other"):
             return source
     return None
 
 
+def _kind_of(name: str) -> str:
+    """The first word of the name of a row."""
+    return parse_row(name).name.partition(" ")[0]
+
+
 def _why_absent(run: Run | None, row: _Row) -> str:
     for name, why in absent_rows(run).items() if run is not None else ():
-        if name.startswith(row.source) or (row.where == "other" and "CPU" in name):
+        if _kind_of(name) == row.source or (row.where == "other" and name in ACROSS_CPUS):
             return sentence(why)
     return ""
 
@@ -136,7 +141,7 @@ def _known(duration_ns: object) -> int | None:
 
 def _why_no_lock(run: Run | None, lock: str) -> str:
     absent = absent_rows(run) if run is not None else {}
-    why = next((why for name, why in absent.items() if name.startswith(lock)), "")
+    why = next((why for name, why in absent.items() if parse_row(name).name == lock), "")
     return sentence(why) if why else ""
 
 

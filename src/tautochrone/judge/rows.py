@@ -8,6 +8,8 @@ from tautochrone.run.folder import Run
 from tautochrone.statistics.summary import Summary, summarise, summarise_counts
 
 DURATION = "duration_ns"
+ACROSS_CPUS = ("on two CPUs", "rows across two CPUs")
+"""What the probe calls all rows that need a second CPU, where they are absent."""
 _NAME = re.compile(r"(?P<row>.+), (?P<where>cpu\d+(?: to cpu(?P<other>\d+))?)")
 
 

@@ -85,7 +85,6 @@ class Topic:
             lambda results, prefix: self.figures(results.lanes, prefix) if results.lanes else [],
             lambda results: self.as_table(results.lanes),
             tables_in_short=lambda results: in_short(results.lanes) if results.lanes else [],
-            sentences_first=True,
         )
 
     def presented(self, runs: Sequence[Run], *, said: bool = True) -> list[Grid]:

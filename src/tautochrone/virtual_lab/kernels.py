@@ -154,7 +154,7 @@ def kernels(as_json: JsonOption = False) -> None:
 def _show(kernels: dict[str, Kernel | None]) -> None:
     from tautochrone.answer.blocks import Grid
     from tautochrone.answer.console import make_console
-    from tautochrone.answer.terminal import show_grid
+    from tautochrone.answer.render.terminal import show_grid
     from tautochrone.target.virtual.cache import cache_folder
 
     console = make_console()

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from tautochrone.answer.blocks import Sheet, SheetCell
 from tautochrone.answer.document import (
     Block,
+    Commands,
     Disclosure,
     Document,
     Drawing,
     Lost,
     Notices,
+    PropertyGroups,
     Recommendation,
     Recommendations,
     Sentence,
@@ -66,13 +68,19 @@ def _block(block: Block) -> Iterator[str]:
             yield _list([plain(f"{one.text} {one.advice}") for one in block.entries])
         case Recommendations():
             yield _list([_recommendation(one) for one in block.entries])
+        case PropertyGroups():
+            yield from (
+                _list([plain(f"{name}: {value}") for name, value, _ in one.rows]) for one in block.groups
+            )
+        case Commands():
+            yield "\n".join(f"    {line}" for line in block.lines)
         case Disclosure():
             inner = [words for one in block.blocks for words in _block(one)]
             yield from (f"<details><summary>{plain(block.summary)}</summary>", *inner, "</details>")
         case Lost():
             yield f"**{plain(block.notice)}**"
         case Drawing():
-            if block.sketch:
+            if isinstance(block.sketch, str) and block.sketch:
                 yield plain(block.sketch)
 
 
@@ -82,7 +90,7 @@ def _recommendation(one: Recommendation) -> str:
 
 
 def _sentence(one: Sentence) -> str:
-    return f"**{plain(one.text)}**" if one.style == "strong" else plain(one.text)
+    return f"**{plain(one.text)}**" if one.style in ("lead", "strong", "alarm") else plain(one.text)
 
 
 def _list(lines: Sequence[str]) -> str:

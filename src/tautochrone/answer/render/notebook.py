@@ -6,12 +6,14 @@ from html import escape
 from tautochrone.answer.blocks import Sheet
 from tautochrone.answer.document import (
     Block,
+    Commands,
     Disclosure,
     Document,
     Drawing,
     Lost,
     Notice,
     Notices,
+    PropertyGroups,
     Recommendation,
     Recommendations,
     Sentence,
@@ -90,19 +92,23 @@ def _block(block: Block) -> str:
             return paragraphs([_notice(one) for one in block.entries])
         case Recommendations():
             return paragraphs([_recommendation(one) for one in block.entries])
+        case PropertyGroups():
+            return "".join(pairs((name, value) for name, value, _ in one.rows) for one in block.groups)
+        case Commands():
+            return "".join(f"<pre>{escape(line)}</pre>" for line in block.lines)
         case Disclosure():
             inner = "".join(map(_block, block.blocks))
             return f"<details><summary>{escape(typeset(block.summary))}</summary>{inner}</details>"
         case Lost():
             return heading(block.notice)
         case Drawing():
-            return paragraphs([block.sketch] if block.sketch else [])
+            return paragraphs([block.sketch] if isinstance(block.sketch, str) and block.sketch else [])
 
 
 def _sentence(one: Sentence) -> str:
     if one.style == "note":
         return _note(one.text)
-    return heading(one.text) if one.style == "strong" else paragraphs([one.text])
+    return heading(one.text) if one.style in ("lead", "strong", "alarm") else paragraphs([one.text])
 
 
 def _note(text: str) -> str:

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from tautochrone.answer import html
-from tautochrone.answer.document import Document, DocumentPart
-from tautochrone.answer.foot import foot_of
-from tautochrone.base.faults import now
+from tautochrone.answer.document import Document
+from tautochrone.answer.foot import foot, masthead, sections
+from tautochrone.answer.views import virtual
+from tautochrone.base.faults import Later, now
 
 
 def write(document: Document, out: Path) -> Path:
@@ -27,21 +28,13 @@ def write(document: Document, out: Path) -> Path:
 def text(document: Document) -> str:
     """The HTML text."""
     grounds = document.grounds
-    runs = {} if grounds is None else foot_of(grounds)
+    more = () if grounds is None else foot(grounds)
     return html.render(
         "document.html.j2",
         title=html.title(lambda: now(document.headline)),
         heading=document.heading(),
-        sections=sections(document),
-        **{"masthead": "", "written": html.written(), **runs},
+        sections=sections([*document.shown_as("page"), *more]),
+        masthead="" if grounds is None else masthead(grounds),
+        band=None if grounds is None else Later(virtual.band, grounds.manifests),
+        written=html.written(),
     )
-
-
-def sections(document: Document) -> list[list[DocumentPart]]:
-    """The parts of each section; those of the first one have no heading but the headline."""
-    found: list[list[DocumentPart]] = [[]]
-    for one in document.shown_as("page"):
-        if one.id:
-            found.append([])
-        found[-1].append(one)
-    return found

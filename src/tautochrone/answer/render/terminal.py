@@ -15,6 +15,7 @@ from tautochrone.answer.blocks import Sheet
 from tautochrone.answer.console import show_part
 from tautochrone.answer.document import (
     Block,
+    Commands,
     Disclosure,
     Document,
     Drawing,
@@ -23,24 +24,29 @@ from tautochrone.answer.document import (
     Mark,
     Notice,
     Notices,
+    PropertyGroups,
     Recommendations,
     Sentence,
     Statements,
     Style,
     Subheading,
+    TableColumn,
     TypedCell,
     TypedTable,
     attempted,
     flattened,
 )
 from tautochrone.answer.typeset import plain
-from tautochrone.answer.views import virtual
+from tautochrone.answer.views import grids, virtual
 from tautochrone.base.faults import now
 
 if TYPE_CHECKING:
+    from tautochrone.answer.blocks import Grid
     from tautochrone.run.manifest import Manifest
 
 _GAP = 2
+_MOST_TURNED = 8
+_LEAST_ROOM = 36  # columns for the words at the end of a row
 _WIDE = 100  # columns of a terminal from which on nothing is left out of a table
 _MARKS: dict[Mark, str] = {
     "": "",
@@ -49,7 +55,13 @@ _MARKS: dict[Mark, str] = {
     "missed": "bold red",
     "not-shown": "yellow",
 }
-_STYLES: dict[Style, str] = {"": "", "strong": "bold yellow", "note": "dim"}
+_STYLES: dict[Style, str] = {
+    "": "",
+    "lead": "bold",
+    "strong": "bold yellow",
+    "note": "dim",
+    "alarm": "bold yellow",
+}
 
 
 def show(console: Console, document: Document) -> None:
@@ -79,16 +91,27 @@ def band_lines(manifests: Sequence[Manifest]) -> Iterator[RenderableType]:
         yield from (Text(machine, style="dim") for machine in band.machines)
 
 
-def show_table(console: Console, table: TypedTable) -> Iterator[RenderableType]:
-    """A table; one part below the other where it is too wide for the terminal."""
-    if console.is_terminal and console.width < _WIDE:
+def show_table(console: Console, table: TypedTable, indent: int = 0) -> Iterator[RenderableType]:
+    """A table; one part below the other where it is too wide for the terminal, which it leaves ``indent``."""
+    width = console.width - indent if console.is_terminal else None
+    if width is not None and table.layout == "dense":
+        table = _fitted(table, width)
+    elif width is not None and width < _WIDE - indent:
         table = in_brief(table)
-    for part in split(table, console.width) if console.is_terminal else [table]:
+    listed = width is not None and table.layout == "list" and _room(table, width) < _LEAST_ROOM
+    for part in [table] if width is None or listed else split(table, width):
         if part.title:
             yield Text(f"\n{plain(part.title)}", style="bold")
-        if part.rows:
-            yield _laid(console, part)
+        if listed:
+            yield from _listed(part)
+        elif part.rows:
+            yield _laid(part, width)
         yield from (Text(plain(note), style="dim") for note in part.notes)
+
+
+def show_grid(console: Console, grid: Grid) -> Iterator[RenderableType]:
+    """The same of a table of finished texts."""
+    return show_table(console, grids.view(grid))
 
 
 def in_brief(table: TypedTable) -> TypedTable:
@@ -99,6 +122,41 @@ def in_brief(table: TypedTable) -> TypedTable:
         table,
         columns=tuple(table.columns[at] for at in kept),
         rows=tuple(tuple(replace(cell, text=cell.brief or cell.text) for cell in row) for row in rows),
+    )
+
+
+def _fitted(table: TypedTable, width: int) -> TypedTable:
+    """A table of many narrow columns: as it is if there is room, else turned if short, else without some."""
+    every = [_texts(table, at) for at in range(len(table.columns))]
+    if sum(max(map(len, texts)) + _GAP for texts in every) - _GAP <= width:
+        return table
+    return turned(table) if len(table.rows) <= _MOST_TURNED else in_brief(table)
+
+
+def _room(table: TypedTable, width: int) -> int:
+    """What the other columns leave for the last one, which is of words."""
+    every = [_texts(table, at) for at in range(len(table.columns) - 1)]
+    return width - sum(max(map(len, texts)) + _GAP for texts in every)
+
+
+def _listed(table: TypedTable) -> Iterator[RenderableType]:
+    """Each row by itself, its last cell below it."""
+    for first, *others, last in table.rows:
+        told = "; ".join(plain(cell.shown) for cell in others if cell.shown)
+        yield Text.assemble(_cell(first), f": {told}" if told else "")
+        yield Padding(_cell(last), (0, 0, 0, _GAP))
+
+
+def turned(table: TypedTable) -> TypedTable:
+    """The table with a row for each of its columns but spare words, and a column for each of its rows."""
+    return replace(
+        table,
+        columns=(TableColumn(""), *(TableColumn(row[0].shown) for row in table.rows)),
+        rows=tuple(
+            (TypedCell(column.head), *(row[at] for row in table.rows))
+            for at, (column, right) in enumerate(zip(table.columns, table.right, strict=True))
+            if at and (right or not column.spare)
+        ),
     )
 
 
@@ -172,7 +230,9 @@ def _spaced(console: Console, blocks: Sequence[Block]) -> Iterator[RenderableTyp
     for block in blocks:
         lines = list(_lines(console, block))
         if lines and not _begins_apart(block):
-            goes_on = isinstance(before, Sentence | Recommendations) and isinstance(block, Sentence)
+            goes_on = isinstance(before, Sentence | Recommendations | Commands) and isinstance(
+                block, Sentence | Commands
+            )
             if not goes_on and not isinstance(before, Subheading | Drawing):
                 yield Text("")
         yield from lines
@@ -185,7 +245,7 @@ def _begins_apart(block: Block) -> bool:
     )
 
 
-def _lines(console: Console, block: Block) -> Iterator[RenderableType]:
+def _lines(console: Console, block: Block, indent: int = 0) -> Iterator[RenderableType]:
     match block:
         case Sentence():
             yield _sentence(block)
@@ -194,9 +254,9 @@ def _lines(console: Console, block: Block) -> Iterator[RenderableType]:
         case Statements():
             yield from map(_sentence, block.entries)
         case TypedTable():
-            yield from show_table(console, block)
+            yield from show_table(console, block, indent)
         case Sheet():
-            yield from show_table(console, flattened(block))
+            yield from show_table(console, flattened(block), indent)
         case Notices():
             for notice in block.entries:
                 yield from _notice(notice)
@@ -205,16 +265,29 @@ def _lines(console: Console, block: Block) -> Iterator[RenderableType]:
                 yield Text.assemble("- ", (plain(one.title), "bold"), f": {plain(one.do)}")
                 if one.worth:
                     yield Text(f"  Here: {plain(one.worth)}", style="dim")
+        case PropertyGroups():
+            for group in block.groups:
+                yield Text(f"{plain(group.title)}:", style="bold")
+                yield from (Text(f"  {name} {plain(value)}") for name, value, _ in group.rows)
+        case Commands():
+            yield from (Text(f"  {line}", style="cyan") for line in block.lines)
         case Disclosure():
             yield Text(plain(block.summary), style="bold")
             for inner in block.blocks:
-                for line in _lines(console, inner):
-                    yield Padding(line, (0, 0, 0, 2)) if console.is_terminal else line
+                for line in _lines(console, inner, indent + _GAP):
+                    yield Padding(line, (0, 0, 0, _GAP)) if console.is_terminal else line
         case Lost():
             yield Text(f"\n{block.notice}", style="bold red")
         case Drawing():
-            if block.sketch:
+            if callable(block.sketch):
+                drawn = block.sketch(console.width if _can_draw(console) else None)
+                yield from (Text(line, style="cyan") for line in drawn)
+            elif block.sketch:
                 yield Text(block.sketch, style="cyan")
+
+
+def _can_draw(console: Console) -> bool:
+    return console.is_terminal and console.encoding.lower().startswith("utf")
 
 
 def _sentence(one: Sentence) -> Text:
@@ -222,14 +295,15 @@ def _sentence(one: Sentence) -> Text:
 
 
 def _notice(notice: Notice) -> Iterator[Text]:
-    yield Text.assemble(("warning: ", "bold yellow"), plain(notice.text))
+    about = f" ({plain(notice.runs)})" if notice.runs else ""
+    yield Text.assemble(("warning: ", "bold yellow"), plain(notice.text), about)
     if notice.advice:
         yield Text(f"  {plain(notice.advice)}", style="dim")
 
 
-def _laid(console: Console, table: TypedTable) -> Table:
+def _laid(table: TypedTable, width: int | None) -> Table:
     laid = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-    sizes = widths(table, console.width) if console.is_terminal else [None] * len(table.columns)
+    sizes = [None] * len(table.columns) if width is None else widths(table, width)
     for column, right, size in zip(table.columns, table.right, sizes, strict=True):
         laid.add_column(plain(column.head), justify="right" if right else "left", overflow="fold", width=size)
     for row in table.rows:

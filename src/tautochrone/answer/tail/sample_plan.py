@@ -1,20 +1,17 @@
-"""How long to measure, in the terminal, and as JSON."""
+"""How long to measure: as a document, and as JSON."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
 from tautochrone.answer.blocks import Grid
-from tautochrone.answer.terminal import show_grid
+from tautochrone.answer.document import Document, part
+from tautochrone.answer.views.grids import view
 from tautochrone.base.reading import Json
 from tautochrone.base.units import format_percent, format_rate, format_span
 from tautochrone.judge.tail.sample_plan import PRECISION
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from tautochrone.judge.tail.sample_plan import Need, SamplePlan
 
 SCHEMA = 1
@@ -32,12 +29,9 @@ def headline(plan: SamplePlan, asked: str) -> str:
     return f"To show, at {format_percent(plan.confidence)} confidence, that {asked}"
 
 
-def show(console: Console, plan: SamplePlan, asked: str) -> None:
-    """Print the table; ``asked``: what is to be shown, in words."""
-    wrap = not console.is_terminal
-    console.print(Text(headline(plan, asked), style="bold"), soft_wrap=wrap)
-    for part in show_grid(console, grid(plan)):
-        console.print(part, soft_wrap=wrap and isinstance(part, Text))
+def document(plan: SamplePlan, asked: str) -> Document:
+    """The table; ``asked``: what is to be shown, in words."""
+    return Document(headline(plan, asked), (part("How long", lambda: [view(grid(plan))]),))
 
 
 def grid(plan: SamplePlan) -> Grid:

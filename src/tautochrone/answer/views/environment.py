@@ -1,16 +1,30 @@
 """The conditions: facts about the machine, settings asked for against settings obtained, the clock."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tautochrone.answer.document import (
+    Block,
+    Disclosure,
+    Properties,
+    Sentence,
+    Subheading,
+    TypedCell,
+    TypedTable,
+    columns,
+    time,
+)
+from tautochrone.answer.document import words as cell
 from tautochrone.answer.typeset import duration, number
+from tautochrone.base.words import plural, upper_first
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.records import Clock, Process, Thread
 from tautochrone.run.records import Settings as RunSettings
 
 _UNKNOWN = "N/A"
 _UNREADABLE = "can't be told"
+_MOST_SETTINGS = 12
 _ORIGIN = "_found_by"  # "preemption_found_by" says where "preemption" was read
 _ACRONYMS = {
     "cpu": "CPU",
@@ -23,24 +37,6 @@ _ACRONYMS = {
     "nmi": "NMI",
 }
 _SUFFIXES = {"_ns": "ns", "_us": "µs", "_khz": "kHz", "_hz": "Hz", "_bytes": "bytes", "_s": "s"}
-
-
-@dataclass(frozen=True)
-class Row:
-    """One name and its value in each run; a single value where all runs agree."""
-
-    name: str
-    values: tuple[str, ...]
-    found_by: str = ""
-
-
-@dataclass(frozen=True)
-class Group:
-    """Facts that belong together, and the names of those that the system does not tell."""
-
-    title: str
-    rows: tuple[Row, ...]
-    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,28 +62,18 @@ class Settings:
     settings: tuple[Setting, ...]
 
 
-@dataclass(frozen=True)
-class Ruler:
-    """The ruler, before and after."""
-
-    run: str
-    name: str
-    resolution: str
-    step: tuple[str, str]
-    cost: tuple[str, str]
-
-
-def facts(manifests: Sequence[Manifest]) -> list[Group]:
-    """The facts of all runs, group by group; those of servers' machines follow."""
+def facts(manifests: Sequence[Manifest]) -> list[Properties]:
+    """The facts of all runs, group by group; those of servers' machines follow. One value where all agree."""
     return [
         *_groups([manifest.facts for manifest in manifests]),
         *_groups([manifest.conditions.server_facts for manifest in manifests], ", the server's machine"),
     ]
 
 
-def parameters(manifests: Sequence[Manifest]) -> list[Row]:
+def parameters(manifests: Sequence[Manifest]) -> TypedTable:
     """The experiment's parameters as the probe wrote them down."""
-    return list(_rows([manifest.header.parameters for manifest in manifests]))
+    found = _rows([manifest.header.parameters for manifest in manifests])
+    return TypedTable("", columns("", ""), tuple((cell(name), cell(value)) for name, value, _ in found))
 
 
 def settings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Settings]:
@@ -105,23 +91,90 @@ def settings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Setti
     return found
 
 
-def clocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Ruler]:
+def settings_blocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[Block]:
+    """The same as a page has it: how many differ, and a row for each; many are folded away."""
+    yield Subheading("Settings: what was asked for and what was obtained")
+    found = settings(manifests, labels)
+    if not found:
+        yield Sentence("This run stored no settings.")
+        return
+    yield Sentence(_as_asked([one for own in found for one in own.settings]))
+    several = len(manifests) > 1
+    heads = columns(*(("Run",) if several else ()), "Of", "Obtained (and asked for, where it differs)")
+    rows = tuple(
+        (
+            *((cell(one.run),) if several else ()),
+            cell(one.who),
+            TypedCell(", ".join(map(_said, one.settings)), strong=any(each.differs for each in one.settings)),
+        )
+        for one in found
+    )
+    table = TypedTable("", heads, rows)
+    folded = len(found) > _MOST_SETTINGS
+    yield Disclosure(f"All {len(found)} of them", (table,)) if folded else table
+
+
+def _as_asked(found: Sequence[Setting]) -> str:
+    wrong, unknown = sum(one.differs for one in found), sum(one.unknown for one in found)
+    if wrong:
+        differ = f"{plural(wrong, 'setting')} differ{'s' if wrong == 1 else ''}"
+        return f"{differ} from what was asked for, marked below."
+    if unknown:
+        return f"What could be read back is what was asked for; {plural(unknown, 'setting')} can't be told."
+    return "Everything that was asked for was obtained, as read back from the system."
+
+
+def _said(one: Setting) -> str:
+    if one.differs:
+        return f"{one.name} {one.obtained} \u2260 {one.requested} asked for"
+    return f"{one.name} {one.obtained}{f' ({one.requested} asked for)' if one.unknown else ''}"
+
+
+def clocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[Block]:
     """The clock's calibration, before and after each run."""
-    return [
-        _clock(label, manifest.header.clock, manifest.footer.clock if manifest.footer else Clock())
+    yield Subheading("The clock")
+    found = [
+        (label, manifest.header.clock, manifest.footer.clock if manifest.footer else Clock())
         for manifest, label in zip(manifests, labels, strict=True)
         if manifest.header.clock.name is not None
     ]
+    if not found:
+        yield Sentence("The stream says nothing about its clock.")
+        return
+    yield Sentence("Every latency contains the cost of one reading of the clock.")
+    several = len(manifests) > 1
+    steps = ("Smallest step before", "after", "Cost of a reading before", "after")
+    rows = tuple(
+        (
+            *((cell(label),) if several else ()),
+            _name_and_resolution(before)[0],
+            _name_and_resolution(before)[1],
+            *map(time, (before.step_ns, after.step_ns, before.cost_ns, after.cost_ns)),
+        )
+        for label, before, after in found
+    )
+    yield TypedTable(
+        "", columns(*(("Run",) if several else ()), "Clock", "Reported resolution", *steps), rows
+    )
 
 
-def calibrations(manifests: Sequence[Manifest]) -> list[Ruler]:
-    """The calibration of each source that is itself a clock."""
-    return [
-        _clock("", source.calibration, Clock())
+def calibrations(manifests: Sequence[Manifest]) -> Iterator[Block]:
+    """The calibration of each source that is itself a clock; nothing where there is none."""
+    found = [
+        source.calibration
         for manifest in manifests
         for source in manifest.header.sources
         if source.calibration.name is not None
     ]
+    if found:
+        yield Subheading("Cost and resolution of each clock")
+        heads = columns("Clock", "Reported resolution", "Smallest step seen", "Cost of a reading")
+        rows = tuple((*_name_and_resolution(one), time(one.step_ns), time(one.cost_ns)) for one in found)
+        yield TypedTable("", heads, rows)
+
+
+def _name_and_resolution(clock: Clock) -> tuple[TypedCell, TypedCell]:
+    return cell(clock.name or _UNKNOWN), time(clock.reported_resolution_ns)
 
 
 def words(name: str) -> str:
@@ -153,31 +206,32 @@ def show(name: str, value: object) -> str:
     return str(value) or "none"
 
 
-def _groups(tables: Sequence[Mapping[str, Any]], whose: str = "") -> list[Group]:
+def _groups(tables: Sequence[Mapping[str, Any]], whose: str = "") -> list[Properties]:
     titles = dict.fromkeys(title for table in tables for title in table)
     return [
         _group(f"{words(title)}{whose}", _rows([table.get(title) for table in tables])) for title in titles
     ]
 
 
-def _group(title: str, rows: Sequence[Row]) -> Group:
-    unknown = tuple(row.name for row in rows if row.values == (_UNKNOWN,))
-    return Group(title, tuple(row for row in rows if row.name not in unknown), unknown)
+def _group(title: str, rows: Sequence[tuple[str, str, str]]) -> Properties:
+    known = tuple(row for row in rows if row[1] != _UNKNOWN)
+    return Properties(upper_first(title), known, tuple(row[0] for row in rows if row not in known))
 
 
-def _rows(per_run: Sequence[Mapping[str, Any] | None]) -> list[Row]:
+def _rows(per_run: Sequence[Mapping[str, Any] | None]) -> list[tuple[str, str, str]]:
+    """Name, value in each run, and how that was found out."""
     names = dict.fromkeys(name for facts in per_run for name in facts or {})
     values = {name: _agreed([show(name, (facts or {}).get(name)) for facts in per_run]) for name in names}
     origins = {name: f"{name}{_ORIGIN}" for name in names if f"{name}{_ORIGIN}" in names}
     return [
-        Row(words(name), values[name], " / ".join(values[origins[name]]) if name in origins else "")
+        (words(name), values[name], values[origins[name]] if name in origins else "")
         for name in names
         if name not in origins.values()
     ]
 
 
-def _agreed(values: Sequence[str]) -> tuple[str, ...]:
-    return tuple(values[:1]) if len(set(values)) == 1 else tuple(values)
+def _agreed(values: Sequence[str]) -> str:
+    return " / ".join(values[:1] if len(set(values)) == 1 else values)
 
 
 def _compare(requested: RunSettings, obtained: RunSettings) -> tuple[Setting, ...]:
@@ -194,16 +248,6 @@ def _setting(name: str, wanted: object, got: object) -> Setting:
         obtained=_UNREADABLE if got is None else show(name, got),
         differs=wanted is not None and got is not None and wanted != got,
         unknown=wanted is not None and got is None,
-    )
-
-
-def _clock(run: str, before: Clock, after: Clock) -> Ruler:
-    return Ruler(
-        run=run,
-        name=str(before.name),
-        resolution=duration(before.reported_resolution_ns),
-        step=(duration(before.step_ns), duration(after.step_ns)),
-        cost=(duration(before.cost_ns), duration(after.cost_ns)),
     )
 
 

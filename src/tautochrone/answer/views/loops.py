@@ -1,105 +1,79 @@
-"""The verdict as a matrix: one line per CPU, one column per rate of a control loop."""
+"""The verdict on control loops: for a page a column per rate, for a terminal a line per loop."""
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
+from tautochrone.answer.document import Mark, Sentence, TypedCell, TypedTable, columns, count, words
 from tautochrone.answer.phrasing import verdict as verdicts
-from tautochrone.answer.typeset import duration, micro, number
-from tautochrone.base.units import format_rate
-from tautochrone.judge.verdict import LoopVerdict, Verdict
+from tautochrone.answer.typeset import duration, number
+from tautochrone.base.units import format_duration, format_rate
+from tautochrone.judge.verdict import LoopVerdict, Standing, Verdict
 
-_HYPHEN = re.compile(r"(?<=\d)-(?=\d)")  # of a range, which should not be broken
-
-
-@dataclass(frozen=True)
-class Load:
-    """How one loop did beside one load."""
-
-    name: str
-    standing: str
-    mark: str
-    worst: str
+_MARKS: dict[Standing, Mark] = {
+    "holds": "holds",
+    "tight": "tight",
+    "missed": "missed",
+    "not shown": "not-shown",
+}
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One loop: its standing in a word (``mark`` names the shape beside it) and what it rests on."""
-
-    standing: str
-    mark: str
-    details: tuple[str, ...]
-    loads: tuple[Load, ...]
-    sentence: str
-
-
-@dataclass(frozen=True)
-class Rate:
-    """A column: the rate and its period."""
-
-    rate: str
-    period: str
-
-
-@dataclass(frozen=True)
-class Line:
-    """All loops of one CPU that ran in one way; how is said where the lines differ in it."""
-
-    source: str
-    conditions: str
-    cells: tuple[Cell | None, ...]
-
-
-@dataclass(frozen=True)
-class Loops:
-    """The verdict as words in rows."""
-
-    headline: str
-    rates: tuple[Rate, ...]
-    lines: tuple[Line, ...]
-    sentences: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-def view(verdict: Verdict) -> Loops:
-    """Lay a verdict out. A rate that was not judged for a CPU has no cell."""
+def matrix(verdict: Verdict) -> TypedTable:
+    """A line for each CPU and way in which its loops ran, a column for each rate."""
     rates = sorted({loop.rate_hz for loop in verdict.loops})
     lines: dict[tuple[str, str], list[LoopVerdict]] = {}
     for loop in verdict.loops:
         lines.setdefault((loop.source, verdicts.conditions(loop)), []).append(loop)
     several = len({conditions for _, conditions in lines}) > 1
-    return Loops(
-        headline=_HYPHEN.sub("\u2011", micro(verdicts.headline(verdict))),
-        rates=tuple(Rate(format_rate(rate).replace(" ", "\u00a0"), duration(1e9 / rate)) for rate in rates),
-        lines=tuple(_line(loops, rates, named=several) for loops in lines.values()),
-        sentences=tuple(micro(verdicts.sentence(loop)) for loop in verdict.loops),
-        notes=tuple(micro(note) for note in verdicts.notes(verdict)),
-    )
+    heads = (f"at {format_rate(rate)}, each {format_duration(1e9 / rate)}" for rate in rates)
+    rows = tuple(tuple(_line(loops, rates, named=several)) for loops in lines.values())
+    return TypedTable("", columns("A loop on", *heads), rows, layout="list")
 
 
-def _line(loops: Sequence[LoopVerdict], rates: Sequence[float], *, named: bool) -> Line:
+def _line(loops: Sequence[LoopVerdict], rates: Sequence[float], *, named: bool) -> Iterator[TypedCell]:
     by_rate = {loop.rate_hz: loop for loop in loops}
-    first = loops[0]
-    return Line(
-        source=first.source if first.cpu is None else f"CPU\u00a0{first.cpu}",
-        conditions=micro(verdicts.conditions(first)) if named else "",
-        cells=tuple(_cell(by_rate[rate]) if rate in by_rate else None for rate in rates),
-    )
+    how = (Sentence(verdicts.conditions(loops[0])),) if named else ()
+    yield TypedCell(_where(loops[0]), beneath=how)
+    for rate in rates:
+        yield _cell(by_rate[rate]) if rate in by_rate else words("not judged")
 
 
-def _cell(loop: LoopVerdict) -> Cell:
+def _cell(loop: LoopVerdict) -> TypedCell:
     details = [f"in {number(loop.samples)} cycles"]
     if loop.samples:
         left = f"{duration(loop.left_ns)} left" if loop.left_ns > 0 else "nothing left"
         details = [f"worst {duration(loop.worst_ns)}", left, *details]
     loads = [
-        Load(name, standing, standing.replace(" ", "-"), f"worst {duration(worst_ns)}" if worst_ns else "")
+        Sentence(
+            f"{name}: {standing}{f', worst {duration(worst_ns)}' if worst_ns else ''}", mark=_MARKS[standing]
+        )
         for name, standing, worst_ns in loop.loads
     ]
-    return Cell(
-        standing=loop.standing,
-        mark=loop.standing.replace(" ", "-"),
-        details=tuple(detail.replace(" ", "\u00a0") for detail in details),
-        loads=tuple(loads) if len(loads) > 1 else (),
-        sentence=micro(verdicts.sentence(loop)),
+    said = Sentence(", ".join(detail.replace(" ", "\u00a0") for detail in details))
+    return TypedCell(
+        loop.standing,
+        mark=_MARKS[loop.standing],
+        beneath=(said, *(loads if len(loads) > 1 else ())),
     )
+
+
+def lines(verdict: Verdict) -> TypedTable:
+    """A line for each loop."""
+    several = len({verdicts.conditions(one) for one in verdict.loops}) > 1
+    worst = "worst" if any(one.with_work for one in verdict.loops) else "worst start"
+    heads = ("loop", "on", *(("how",) if several else ()), "verdict", worst, "left of each cycle", "cycles")
+    rows = tuple(
+        (
+            TypedCell(one.rate_hz, "rate"),
+            words(_where(one)),
+            *((words(verdicts.conditions(one)),) if several else ()),
+            TypedCell(one.standing, mark=_MARKS[one.standing]),
+            TypedCell(one.worst_ns, "ns"),
+            TypedCell(one.left_ns, "ns", "" if one.left_ns else "nothing"),
+            count(one.samples),
+        )
+        for one in verdict.loops
+    )
+    return TypedTable("", columns(*heads), rows)
+
+
+def _where(loop: LoopVerdict) -> str:
+    return loop.source if loop.cpu is None else f"CPU\u00a0{loop.cpu}"

@@ -1,77 +1,69 @@
 """The numbers: count, extremes, mean and quantiles with their confidence intervals."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
-from tautochrone.answer.series import Series
+from tautochrone.answer.document import Block, Sentence, TypedCell, TypedTable, columns, count, micros, words
+from tautochrone.answer.series import Series, runs_of
 from tautochrone.answer.typeset import number, percent
-from tautochrone.answer.views import confidence, losses
+from tautochrone.answer.views import absences, confidence, losses
 from tautochrone.answer.views.absences import Absent
 from tautochrone.base.units import format_us
+from tautochrone.base.words import upper_first
 from tautochrone.statistics.quantiles import Quantile
-from tautochrone.statistics.summary import Summary
 
 _EN_DASH = "\u2013"
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One quantile: value and interval in us, or how many samples it would need."""
-
-    value: str | None
-    interval: str
-    needed: str
-
-
-@dataclass(frozen=True)
-class Line:
-    """One source of one run; times in us."""
-
-    run: str
-    rank: int
-    source: str
-    count: str
-    minimum: str
-    mean: str
-    deviation: str
-    cells: tuple[Cell, ...]
-    maximum: str
-    later: str
-    what: str
-
-
-@dataclass(frozen=True)
-class Table:
-    """The summary table: the quantiles' names and one line per source and run.
-
-    ``assumes`` says what the last column rests on; it is empty where there is no such column.
-    """
-
-    quantiles: tuple[str, ...]
-    confidence: str
-    lines: tuple[Line, ...]
-    resolutions: tuple[str, ...]
-    losses: tuple[str, ...]
-    assumes: str
-    absent: tuple[Absent, ...]
-
-
-def view(series: Sequence[Series], *, loop: bool = True, absent: Sequence[Absent] = ()) -> Table:
-    """Lay the summaries out; series without a summary are left out.
+def blocks(series: Sequence[Series], *, loop: bool = True, absent: Sequence[Absent] = ()) -> Iterator[Block]:
+    """The summaries of all series that have one, and what they rest on.
 
     How rare a value above the maximum is, is said of the cycles of loops only. ``absent`` are the rows that
     a system could not give.
     """
-    summaries = [(one, one.summary) for one in series if one.summary is not None]
-    quantiles = summaries[0][1].quantiles if summaries else ()
-    return Table(
-        quantiles=tuple(quantile_name(quantile.q) for quantile in quantiles),
-        confidence=percent(quantiles[0].confidence) if quantiles else "",
-        lines=tuple(_line(one, summary) for one, summary in summaries),
-        resolutions=tuple(dict.fromkeys(summary.resolution for _, summary in summaries)),
-        losses=tuple(losses.caption([one for one, _ in summaries])),
-        assumes=confidence.ASSUMES if loop else "",
-        absent=tuple(absent),
+    own = [one for one in series if one.summary is not None]
+    summaries = [one.summary for one in own if one.summary is not None]
+    quantiles = summaries[0].quantiles if summaries else ()
+    sure = percent(quantiles[0].confidence) if quantiles else ""
+    resolutions = dict.fromkeys(one.resolution for one in summaries)
+    said = [
+        f"Times in us. Below each quantile stands its {sure} confidence interval, free of any assumed "
+        "distribution. Too few samples: that many would be needed.",
+        *(f"Quantiles come from {one}." for one in resolutions if one != "exact"),
+    ]
+    if loop:
+        said.append(
+            f"Later than max: at most so many cycles are, at {sure} confidence, for each CPU and run by "
+            f"itself. {confidence.ASSUMES}"
+        )
+    yield Sentence(" ".join(said), "note")
+    if lacking := losses.caption(own):
+        yield Sentence(" ".join(lacking), "strong")
+    several = len(runs_of(series)) > 1
+    heads = (
+        *(("Run",) if several else ()),
+        *("Source", "Samples", "Min", "Mean", "Std. dev."),
+        *(upper_first(quantile_name(one.q)) for one in quantiles),
+        "Max",
+        *(("Later than max",) if loop else ()),
+    )
+    rows = tuple(_row(one, several=several, loop=loop) for one in own)
+    notes = tuple(f"{absences.sentence(one)}." for one in absent)
+    yield TypedTable("", columns(*heads), rows, notes, "dense")
+
+
+def _row(one: Series, *, several: bool, loop: bool) -> tuple[TypedCell, ...]:
+    summary = one.summary
+    assert summary is not None
+    return (
+        *((TypedCell(one.run, rank=one.rank),) if several else ()),
+        TypedCell(one.source, beneath=(Sentence(one.what),) if one.what else ()),
+        count(summary.count),
+        micros(summary.minimum),
+        micros(summary.mean),
+        micros(summary.standard_deviation),
+        *map(_quantile, summary.quantiles),
+        TypedCell(summary.maximum, "ns", format_us(summary.maximum), strong=True),
+        *((_later(one),) if loop else ()),
     )
 
 
@@ -87,28 +79,22 @@ def interval(quantile: Quantile, between: str = " to ") -> str:
     return f"{format_us(quantile.low)}{between}{format_us(quantile.high)}"
 
 
-def _line(one: Series, summary: Summary) -> Line:
-    return Line(
-        run=one.run,
-        rank=one.rank,
-        source=one.source,
-        count=number(summary.count),
-        minimum=format_us(summary.minimum),
-        mean=format_us(summary.mean),
-        deviation=format_us(summary.standard_deviation),
-        cells=tuple(_cell(quantile) for quantile in summary.quantiles),
-        maximum=format_us(summary.maximum),
-        later=_later(one),
-        what=one.what,
+def _later(one: Series) -> TypedCell:
+    rarity = confidence.one_in(one)
+    return (
+        words("can't be said") if rarity is None else TypedCell(1 / rarity, "share", f"1 in {number(rarity)}")
     )
 
 
-def _later(one: Series) -> str:
-    rarity = confidence.one_in(one)
-    return "can't be said" if rarity is None else f"1\u00a0in\u00a0{number(rarity)}"
-
-
-def _cell(quantile: Quantile) -> Cell:
-    if quantile.value is None:
-        return Cell(None, "", number(quantile.samples_needed))
-    return Cell(format_us(quantile.value), interval(quantile, _EN_DASH), number(quantile.samples_needed))
+def _quantile(one: Quantile) -> TypedCell:
+    if one.value is None:
+        return TypedCell(None, "ns", "too few", beneath=(Sentence(f"needs {number(one.samples_needed)}"),))
+    within = interval(one, _EN_DASH)
+    return TypedCell(
+        one.value,
+        "ns",
+        format_us(one.value),
+        one.low,
+        one.high,
+        beneath=(Sentence(within),) if within else (),
+    )

@@ -1,20 +1,17 @@
 """What to know before trusting the numbers: runs that ended early, warnings, the audit's findings."""
 
-import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from tautochrone.answer.document import Notice
-from tautochrone.answer.typeset import micro
 from tautochrone.answer.views.virtual import IN_THE_LAB, is_said_here, is_virtual
-from tautochrone.base.words import lower_first, upper_first
+from tautochrone.base.words import lower_first, plural, upper_first
 from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.manifest import SEALED, Manifest
+from tautochrone.run.manifest import Warning as RunWarning
 
-_T = TypeVar("_T")
-_Kind = TypeVar("_Kind", bound=Hashable)
-_QUANTITY = re.compile(r"\d[\d,]*(?:\.\d+)?(?:%| (?:ns|us|ms|s)\b)")
-_FACTORS = {"%": 1.0, " ns": 1.0, " us": 1e3, " ms": 1e6, " s": 1e9}
+_Who = TypeVar("_Who")
+_MOST_OF_A_KIND = 6
 _ENDINGS = {
     "interrupted": "was stopped early by a signal",
     "overrun": "stopped at its first overrun, as asked",
@@ -45,14 +42,14 @@ def endings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[str]:
     for manifest, label in zip(manifests, labels, strict=True):
         name = f"The run “{label}” ({manifest.id})"
         if manifest.state == "recovered":
-            missing = f" Missing: {micro(manifest.damage)}." if manifest.damage else ""
+            missing = f" Missing: {manifest.damage}." if manifest.damage else ""
             sentences.append(
                 f"{name} was cut off and recovered from its whole frames.{missing.replace('..', '.')}"
             )
         elif manifest.state == "measuring":
             sentences.append(f"{name} is still being measured; this page shows a part of it.")
         elif manifest.damage:
-            sentences.append(f"{name} is damaged: {micro(manifest.damage)}.")
+            sentences.append(f"{name} is damaged: {manifest.damage}.")
         if manifest.ended in _ENDINGS:
             reason = manifest.footer.reason if manifest.footer is not None else None
             sentences.append(f"{name} {_ENDINGS[manifest.ended]}{f': {reason}' if reason else ''}.")
@@ -62,56 +59,47 @@ def endings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[str]:
 def warnings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Notice]:
     """The runs' warnings but those that a band above all says; one that several runs share is said once."""
     found = [
-        (warning.text, (warning.code, warning.advice), label)
+        (warning, label)
         for manifest, label in zip(manifests, labels, strict=True)
         for warning in manifest.warnings
         if not is_said_here(warning.code)
     ]
-    shared = len(manifests)
-    return [
-        Notice(
-            "",
-            micro(upper_first(text)),
-            micro(advice),
-            "" if len(runs) == shared else ", ".join(runs),
-        )
-        for text, (_, advice), runs in said_once(found)
-    ]
+    return said_once(found, lambda runs: "" if len(runs) == len(manifests) else ", ".join(runs))
 
 
-def said_once(found: Sequence[tuple[str, _Kind, _T]]) -> list[tuple[str, _Kind, list[_T]]]:
-    """One sentence for all that differ in how much only: "used 88% to 100% of its CPU".
+def said_once(found: Iterable[tuple[RunWarning, _Who]], about: Callable[[list[_Who]], str]) -> list[Notice]:
+    """Each warning once, in the order in which they came first.
+
+    Of many that differ only in what they say of each run, some stand for all.
 
     Args:
-        found: a sentence, what else has to be the same, and who says it.
-
-    Returns:
-        Each sentence once, in the order in which they came first, with all who say it.
+        found: a warning, and who has it.
+        about: names all who have it.
     """
-    groups: dict[tuple[str, _Kind], list[tuple[str, _T]]] = {}
-    for text, kind, who in found:
-        groups.setdefault((_QUANTITY.sub("#", text), kind), []).append((text, who))
+    groups: dict[RunWarning, list[_Who]] = {}
+    for warning, who in found:
+        groups.setdefault(warning, []).append(who)
+    kinds: dict[tuple[str, str], list[RunWarning]] = {}
+    for warning in groups:
+        kinds.setdefault((warning.code, warning.advice), []).append(warning)
+    shown = [one for own in kinds.values() for one in own[:_MOST_OF_A_KIND]]
+    rest = [own[_MOST_OF_A_KIND:] for own in kinds.values() if len(own) > _MOST_OF_A_KIND]
     return [
-        (_spanned([text for text, _ in own]), kind, [who for _, who in own])
-        for (_, kind), own in groups.items()
+        *(
+            Notice("", upper_first(one.text), one.advice, about(own))
+            for one, own in groups.items()
+            if one in shown
+        ),
+        *(
+            Notice(
+                "",
+                f"{plural(len(own), 'more warning')} like this: {own[0].text}",
+                own[0].advice,
+                about([who for one in own for who in groups[one]]),
+            )
+            for own in rest
+        ),
     ]
-
-
-def _spanned(texts: Sequence[str]) -> str:
-    """One of the texts, with the least and the largest where their quantities differ."""
-    columns = zip(*(_QUANTITY.findall(text) for text in texts), strict=True)
-    spans = iter([_span(column) for column in columns])
-    return _QUANTITY.sub(lambda _: next(spans), texts[0])
-
-
-def _span(quantities: Sequence[str]) -> str:
-    least, largest = min(quantities, key=_amount), max(quantities, key=_amount)
-    return least if least == largest else f"{least} to {largest}"
-
-
-def _amount(quantity: str) -> float:
-    digits = quantity.rstrip("% nums")
-    return float(digits.replace(",", "")) * _FACTORS[quantity.removeprefix(digits)]
 
 
 def findings(found: Mapping[str, Sequence[Finding]], *levels: str) -> list[Notice]:
@@ -128,8 +116,8 @@ def findings(found: Mapping[str, Sequence[Finding]], *levels: str) -> list[Notic
     return [
         Notice(
             title=one.title,
-            text=micro(f"{one.observed} {one.why}".strip() if level != "good" else one.observed),
-            advice=micro(one.advice),
+            text=f"{one.observed} {one.why}".strip() if level != "good" else one.observed,
+            advice=one.advice,
             runs="; ".join(
                 [
                     *([one.certainty] if one.certainty != "sure" else []),

@@ -1,0 +1,327 @@
+"""A run as `tauto show` tells it: what presents its experiment, a summary per source, conditions, books."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from tautochrone.answer.blocks import Figure
+from tautochrone.answer.document import (
+    UNKNOWN,
+    Block,
+    Document,
+    DocumentPart,
+    Drawing,
+    Grounds,
+    Lost,
+    Notices,
+    Sentence,
+    Statements,
+    Subheading,
+    TableColumn,
+    TypedCell,
+    TypedTable,
+    count,
+    micros,
+    part,
+    words,
+)
+from tautochrone.answer.evidence import Evidence, Measured, Presented
+from tautochrone.answer.experiments import title_of
+from tautochrone.answer.phrasing import course
+from tautochrone.answer.series import Bins, Floats, Series, usual_size_ns
+from tautochrone.answer.views import absences, conditions, environment, grids, losses, warnings
+from tautochrone.answer.views.absences import Absent
+from tautochrone.answer.views.summary import interval, quantile_name
+from tautochrone.base.units import format_duration, format_us
+from tautochrone.base.words import upper_first
+from tautochrone.judge.middleware_setting import as_obtained
+from tautochrone.run.manifest import Books, Manifest
+from tautochrone.target.middleware import EXPERIMENTS as MIDDLEWARE
+
+_MOST_SKETCHED, _MOST_DATED = 12, 8
+_MOST_LINES = 24  # of sources of which a presentation has spoken already
+_SKETCH_SCALE, _NARROWEST_SKETCH, _WIDEST_SKETCH = 26, 16, 60
+_NOT_SETTINGS = {"command", "load", "target", "ring_rows"}  # told elsewhere, or of no consequence
+_USUAL = {  # what goes without saying
+    "stagger_ns": 0,
+    "drain": "live",
+    "record": "raw",
+    "wait": "sleep",
+    "budget_ns": 2_000_000_000,
+    "memory_lock": True,
+    "clocks": "all",
+}
+_TOO_FEW = "too few"
+
+
+def document(seen: Evidence, *, intervals: bool = False, whole: bool = True) -> Document:
+    """One run: what presents its experiment first, then each measure.
+
+    Args:
+        seen: the evidence of this run alone.
+        intervals: with the confidence interval of each quantile.
+        whole: whether each source of a presented experiment is told in numbers, too.
+    """
+    (manifest,) = seen.manifests
+    return Document(
+        upper_first(manifest.title),
+        (
+            part("The run", lambda: _head(manifest)),
+            *_numbers(seen, intervals=intervals, whole=whole),
+            part("What is absent", lambda: _absent(seen)),
+            part("Deployments and loads", lambda: _beside(manifest)),
+            part("Settings", lambda: _settings(manifest)),
+            part("The books", lambda: _books(seen)),
+            part("Warnings", lambda: _warnings(manifest)),
+        ),
+        grounds=Grounds((manifest,)),
+    )
+
+
+def _head(manifest: Manifest) -> Iterator[Block]:
+    load = manifest.conditions.load
+    under = conditions.deployment_name(manifest)
+    parts = [
+        manifest.id,
+        manifest.state,
+        manifest.ended,
+        f"load {load}" if load else None,
+        f"deployment {under}" if under else None,
+        f"on {conditions.where(manifest)}" if conditions.where(manifest) else None,
+    ]
+    yield Sentence(", ".join(one for one in parts if one), "note")
+    yield from (Sentence(one, "alarm") for one in warnings.endings([manifest], [manifest.title]))
+
+
+def _numbers(seen: Evidence, *, intervals: bool, whole: bool) -> Iterator[DocumentPart]:
+    (manifest,) = seen.manifests
+    yield part("What was lost", lambda: map(Lost, seen.lost))
+    for name, presented in seen.presented.items():
+        yield part(title_of(name), partial(_tables, presented))
+    folded = bool(seen.presented) and not whole and not intervals
+    left_out = 0
+    for one in seen.measured:
+        if folded and (len(one.series) > _MOST_LINES or one.experiment in MIDDLEWARE):
+            left_out = max(left_out, len(one.series))
+        else:
+            yield part(one.heading, _measure(seen, one, intervals=intervals, short=folded))
+        yield part(f"{one.heading} over time", partial(_course, one))
+    if left_out:
+        each = f"Each of the {left_out} sources" if left_out > 1 else "The source"
+        said = f"{each} in numbers: tauto show {manifest.id} --intervals, or in a pipe."
+        yield part("The rest", lambda: [Sentence(said, "note")])
+    if not seen.measured and not seen.lost:
+        yield part("Samples", lambda: [Sentence("No sample was recorded.")])
+
+
+def _tables(presented: Presented) -> Iterator[Block]:
+    yield from map(grids.view, presented.grids())
+
+
+def _measure(
+    seen: Evidence, measured: Measured, *, intervals: bool, short: bool
+) -> Callable[[], list[Block]]:
+    """One measure; ``short``: only what fits a narrow terminal."""
+
+    def blocks() -> list[Block]:
+        (manifest,) = seen.manifests
+        absent = [] if seen.presented else absences.view([manifest], [""])
+        found: list[Block] = [
+            Subheading(f"{measured.title} in us"),
+            numbers(measured.series, manifest.books, absent, intervals=intervals, short=short),
+            *(Sentence(one, "strong") for one in losses.caption(measured.series)),
+        ]
+        if len(measured.series) <= _MOST_SKETCHED and not seen.presented:
+            drawn = Figure("", (), ())
+            found.append(Drawing(drawn, sketch=lambda width: _fitting_sketch(measured.series, width)))
+        return found
+
+    return blocks
+
+
+def numbers(
+    series: Sequence[Series],
+    books: Sequence[Books],
+    absent: Sequence[Absent],
+    *,
+    intervals: bool = False,
+    short: bool = False,
+) -> TypedTable:
+    """A line for each source, without columns that say nothing of any.
+
+    Args:
+        absent: rows that the system could not give.
+        intervals: with the confidence interval of each quantile.
+        short: only the columns that fit a narrow terminal.
+    """
+    own = {book.name: book for book in books}
+    lines = [dict(_entries(one, own.get(one.source), intervals=intervals)) for one in series]
+    heads = [
+        head
+        for head in (lines[0] if lines else {})
+        if any(line.get(head, _NOTHING).shown not in ("", UNKNOWN) for line in lines)
+        if not (short and head.spare)
+    ]
+    rows = [
+        (words(one.source), *(line.get(head, _NOTHING) for head in heads))
+        for one, line in zip(series, lines, strict=True)
+    ]
+    rows += [(words(one.name), *[_NOTHING] * len(heads)) for one in absent]
+    notes = () if short else tuple(_too_few(series))
+    return TypedTable("", (TableColumn("source"), *heads), tuple(rows), notes, "dense")
+
+
+_NOTHING = micros(None)
+
+
+def _entries(one: Series, book: Books | None, *, intervals: bool) -> Iterator[tuple[TableColumn, TypedCell]]:
+    """The numbers of one source, in the order in which they are shown."""
+    yield TableColumn("released", spare=True), count(book.released if book else None)
+    yield TableColumn("completed"), count(book.completed if book else None)
+    yield TableColumn("missed"), count(book.missed if book else None)
+    if one.summary is None:
+        return
+    yield TableColumn("min"), micros(one.summary.minimum)
+    yield TableColumn("mean"), micros(one.summary.mean)
+    yield TableColumn("std dev", spare=True), micros(one.summary.standard_deviation)
+    for held in one.summary.quantiles:
+        name = quantile_name(held.q)
+        yield TableColumn(name, spare=held.q != 0.5), micros(held.value, _TOO_FEW)
+        if intervals:
+            within = TypedCell(None, "ns", interval(held) or UNKNOWN, held.low, held.high)
+            yield TableColumn(f"{name} interval", spare=True), within
+    yield (
+        TableColumn("max"),
+        TypedCell(one.summary.maximum, "ns", format_us(one.summary.maximum), strong=True),
+    )
+    if one.what:
+        yield TableColumn("what", spare=True), words(one.what)
+
+
+def _too_few(series: Sequence[Series]) -> Iterator[str]:
+    needed = {
+        quantile_name(quantile.q): quantile.samples_needed
+        for one in series
+        if one.summary is not None
+        for quantile in one.summary.quantiles
+        if quantile.value is None
+    }
+    if needed:
+        said = ", ".join(f"{name} needs {count:,}" for name, count in needed.items())
+        yield f"{_TOO_FEW}: {said} samples"
+
+
+def _course(measured: Measured) -> Iterator[Block]:
+    """What stands out over time."""
+    sentences = [sentence for _, found in measured.courses for sentence in course.sentences(found)]
+    if sentences:
+        yield Subheading("Over time:")
+        yield Statements(tuple(map(Sentence, sentences)))
+
+
+def _absent(seen: Evidence) -> Iterator[Block]:
+    if not seen.presented:
+        for one in absences.view(seen.manifests, seen.labels):
+            yield Sentence(absences.sentence(one), "note")
+
+
+def _beside(manifest: Manifest) -> Iterator[Block]:
+    found = [*conditions.deployments([manifest], [""]), *conditions.loads([manifest], [""])]
+    yield from map(grids.view, found)
+
+
+def _settings(manifest: Manifest) -> Iterator[Block]:
+    settings = {**as_obtained(manifest), **manifest.conditions.stored}
+    said = [
+        f"{environment.words(name)} {environment.show(name, value)}"
+        for name, value in settings.items()
+        if name not in _NOT_SETTINGS and isinstance(value, (str, int, float)) and value != _USUAL.get(name)
+    ]
+    if said:
+        yield Sentence(f"Measured with: {', '.join(said)}.")
+
+
+def _books(seen: Evidence) -> Iterator[Block]:
+    (manifest,) = seen.manifests
+    problems = [problem for book in manifest.books for problem in book.problems()]
+    if problems:
+        yield Sentence("The books do not balance:", "strong")
+        yield Statements(tuple(Sentence(problem, mark="missed") for problem in problems))
+    elif manifest.books:
+        totals = {
+            name: sum(getattr(book, name) or 0 for book in manifest.books)
+            for name in ("recorded", "dropped", "overruns", "warmup")
+            if any(getattr(book, name) is not None for book in manifest.books)
+        }
+        said = ", ".join(f"{name.replace('warmup', 'warm-up')} {count:,}" for name, count in totals.items())
+        yield Sentence(f"The books balance: {said}.")
+    yield from map(Sentence, _worst(seen))
+
+
+def _worst(seen: Evidence) -> Iterator[str]:
+    """Of the first measure: the worst of each source, or, of many, of all of them."""
+    for measured in seen.measured[:1]:
+        dated = [one for one in measured.series if one.worst_at_s is not None]
+        if len(dated) > _MOST_DATED:
+            dated = [max(dated, key=lambda one: one.maximum_ns)]
+        for one in dated:
+            at = f"{one.worst_at_s:,.3f} s after the start"
+            yield f"Worst of {one.source}: {format_duration(one.maximum_ns)}, {at}."
+
+
+def _warnings(manifest: Manifest) -> Iterator[Block]:
+    if notices := warnings.warnings([manifest], [""]):
+        yield Notices(tuple(notices))
+
+
+# A histogram in one line of text per source: a first look, logarithmic in both directions.
+
+
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+
+
+def _fitting_sketch(series: Sequence[Series], columns: int | None) -> list[str]:
+    """As wide as the terminal lets it be; none where it is too narrow, or no terminal."""
+    if columns is None:
+        return []
+    width = min(_WIDEST_SKETCH, columns - _SKETCH_SCALE - max(len(one.source) for one in series))
+    return sketch(series, width) if width >= _NARROWEST_SKETCH else []
+
+
+def sketch(series: Sequence[Series], width: int) -> list[str]:
+    """One line per series on a common logarithmic axis of ``width`` characters.
+
+    With values below 0 the axis is logarithmic to both sides of 0. The height of a character is the logarithm
+    of its count; a single sample is already visible.
+    """
+    least = min(int(one.bins.low_ns[0]) for one in series)
+    knee = usual_size_ns(series) if least < 0 else 0.0
+    low = least if knee else max(1, least)
+    high = max(low + 1, *(one.maximum_ns for one in series))
+    counts = [_columns(one.bins, low, high, width, knee) for one in series]
+    most = max(max(line) for line in counts)
+    names = max(len(one.source) for one in series)
+    left, right = format_duration(low), format_duration(high)
+    return [
+        f"{one.source:{names}} {'' if index else left:{len(left)}} "
+        f"{''.join(_block(count, most) for count in line)} {'' if index else right}".rstrip()
+        for index, (one, line) in enumerate(zip(series, counts, strict=True))
+    ]
+
+
+def _columns(bins: Bins, low: int, high: int, width: int, knee: float) -> list[int]:
+    def bent(values: Floats) -> Floats:
+        return np.sign(values) * np.log1p(np.abs(values) / knee) if knee else np.log(values)
+
+    start, end = bent(np.array([low, high], np.float64))
+    at = (bent(np.clip(bins.low_ns, low, high).astype(np.float64)) - start) / (end - start) * (width - 1)
+    return [int(count) for count in np.bincount(at.astype(np.int64), weights=bins.count, minlength=width)]
+
+
+def _block(count: int, most: int) -> str:
+    if count == 0:
+        return _BLOCKS[0]
+    share = math.log(count + 1) / math.log(most + 1)
+    return _BLOCKS[max(1, round(share * (len(_BLOCKS) - 1)))]

@@ -1,0 +1,267 @@
+"""The answer of a plan: as a document with the cells side by side, as its page, and as JSON."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tautochrone.answer import html
+from tautochrone.answer.blocks import Figure, Grid, all_made
+from tautochrone.answer.document import (
+    Block,
+    Document,
+    DocumentPart,
+    Drawing,
+    Grounds,
+    Mark,
+    Notices,
+    Sentence,
+    Statements,
+    Subheading,
+    TypedCell,
+    TypedTable,
+    columns,
+    part,
+    words,
+)
+from tautochrone.answer.foot import lacking
+from tautochrone.answer.render import page
+from tautochrone.answer.views import grids
+from tautochrone.base.errors import UsageError
+from tautochrone.base.faults import Later
+from tautochrone.base.words import plural
+from tautochrone.campaign import conditions, figures, requirements, tables
+from tautochrone.campaign.extremes import extremes, how_sure
+from tautochrone.campaign.kinds import GridResults, kind_of
+from tautochrone.campaign.requirements import JudgedCell
+from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable
+from tautochrone.run.manifest import Manifest
+
+_ORDERS = {
+    "random": "randomised blocks: each repetition holds every cell once, in an order of its own",
+    "listed": "as listed in the plan, in every repetition",
+}
+_NO_TERMINAL = 10_000  # columns: as many as it takes
+_MARKS: dict[str, Mark] = {"holds": "holds", "does not hold": "missed", "not shown": "not-shown"}
+
+
+def document(results: CampaignResults) -> Document:
+    """What was found in the grid, or in the cells of each measure, and what the plan requires of them."""
+    manifests = results.manifests
+    return Document(
+        headline=results.campaign.title,
+        parts=(
+            part("In short", lambda: map(Sentence, _how(results)), only="page"),
+            part(requirements.TITLE, lambda: _required(results), id="required", decides=True),
+            *(grid_parts(results.grid) if results.grid is not None else ()),
+            part("Best and worst", lambda: _extremes(results), id="extremes"),
+            part("What was not measured", lambda: _lacking(results), id="lacking"),
+            *(one for at, table in enumerate(results.tables) for one in _measure(table, results, at)),
+            part("Warnings", lambda: _warnings(results), only="text"),
+        ),
+        grounds=Grounds(
+            manifests,
+            places=tuple(map(_place, manifests)),
+            heads=(("Position", True), ("Block", True), ("Cell", False)),
+            one_of_each=True,
+            deployments=Later(lambda: _laid(conditions.deployments(results))),
+            loads=Later(lambda: _laid(conditions.loads(results))),
+            notices=Later(conditions.deviations, results),
+            commands=_commands(results),
+            again="Measure the plan again",
+        ),
+    )
+
+
+def render(results: CampaignResults, *, out: Path) -> Path:
+    """Write the page of a campaign; each run has a page of its own elsewhere.
+
+    Args:
+        out: the HTML file; its folder must exist.
+
+    Returns:
+        ``out``.
+
+    Raises:
+        UsageError: the campaign has no run, and no cell to speak of.
+        StoreError: the file can't be written.
+    """
+    if not results.cells:
+        raise UsageError("There is nothing to report on", "Run the plan first.")
+    return html.write(page.text(document(results)), out)
+
+
+def grid_parts(results: GridResults) -> Iterator[DocumentPart]:
+    """What was found in the grid."""
+    kind = kind_of(results)
+
+    def sentences() -> Iterator[Block]:
+        yield from map(Sentence, kind.sentences(results))
+
+    def drawn() -> Iterator[Block]:
+        yield from map(Drawing, all_made("Its figures", lambda: kind.figures(results, "grid")))
+
+    def numbers(*of: Callable[[Any], list[Grid]]) -> Iterator[Block]:
+        yield from (grids.view(table) for tables_of in of for table in tables_of(results))
+
+    sketch = Drawing(Figure("", (), ()), sketch=lambda width: kind.picture(results, width or _NO_TERMINAL))
+    yield part(kind.title, sentences, id="grid")
+    yield part("Its picture", lambda: [sketch], only="text")
+    yield part("Its figures", drawn, only="page")
+    yield part("The grid in numbers", lambda: numbers(kind.tables, kind.details), only="page")
+    yield part("The grid in short", lambda: numbers(kind.tables_in_short or kind.tables), only="text")
+
+
+def _how(results: CampaignResults) -> Iterator[str]:
+    """What was measured, in which order, and how much of it is there."""
+    cells, repetitions = len(results.cells), results.wanted
+    finished = len(results.manifests)
+    whole = f"{plural(cells, 'cell')}" + (f", {repetitions} repetitions of each" if repetitions > 1 else "")
+    share = "all measured" if finished == results.slots else f"{finished} of {results.slots} measured"
+    yield f"{whole}: {share}."
+    if results.manifests:
+        first, last = results.manifests[0].created, results.manifests[-1].created
+        yield (
+            f"Measured from {first[:16].replace('T', ' ')} to {last[:16].replace('T', ' ')} UTC as "
+            f"{results.campaign.id}. {_order(results)}"
+        )
+    if results.paper:
+        yield (
+            f"It measures {results.paper} anew. Here its cells stand as those of any plan; the report of "
+            "tauto reproduce has the paper's tables and figures, what was published beside what was "
+            "measured, and its claims."
+        )
+    if not results.tables and results.grid is None:
+        yield "No cell was measured to its end, so there is nothing to compare."
+
+
+def _order(results: CampaignResults) -> str:
+    if results.grid is not None and (said := kind_of(results.grid).order):
+        return said
+    return f"Order: {_ORDERS.get(results.order, results.order)}; seed {results.campaign.seed}."
+
+
+def _required(results: CampaignResults) -> Iterator[Block]:
+    """What the plan requires, the worst first."""
+    if not results.judged:
+        return
+    yield Subheading(requirements.TITLE)
+    yield Sentence(requirements.counted(results.judged))
+    judged = requirements.worst_first(results.judged)
+    heads = columns("Standing", "Requirement", "Cell", "Why")
+    yield TypedTable("", heads, tuple(map(_judged, judged)), layout="list")
+    yield from (Sentence(note, "note") for note in requirements.notes(results.judged))
+
+
+def _judged(one: JudgedCell) -> tuple[TypedCell, ...]:
+    return (
+        TypedCell(one.standing, mark=_MARKS[one.standing]),
+        TypedCell(one.text, "code"),
+        words(one.name),
+        words(" ".join(filter(None, (one.reason, one.to_settle)))),
+    )
+
+
+def _extremes(results: CampaignResults) -> Iterator[Block]:
+    for one in extremes(results):
+        yield Subheading(f"{one.title}: best and worst")
+        yield Statements(tuple(map(Sentence, one.sentences)))
+    if sure := how_sure(results):
+        yield Sentence(sure, "note")
+
+
+def _lacking(results: CampaignResults) -> Iterator[Block]:
+    if results.lacking:
+        yield Subheading("What was not measured")
+        yield lacking(results.lacking)
+
+
+def _measure(table: CampaignTable, results: CampaignResults, at: int) -> Iterator[DocumentPart]:
+    """One measure: on a page a column for each thing in which its cells differ, and its figure."""
+    title = tables.heading(table)
+
+    def numbers(*, apart: bool) -> Iterator[Block]:
+        yield Subheading(title)
+        yield grids.view(tables.grid(table, results, apart=apart))
+
+    def drawn() -> list[Figure]:
+        found = figures.figure(table, f"plan-{at}")
+        return [] if found is None else [found]
+
+    yield part(title, lambda: numbers(apart=True), id=f"measure-{at + 1}", only="page")
+    yield part(title, lambda: numbers(apart=False), only="text")
+    yield part("Its figure", lambda: map(Drawing, all_made("Its figure", drawn)), only="page")
+
+
+def _warnings(results: CampaignResults) -> Iterator[Block]:
+    if found := conditions.deviations(results):
+        yield Notices(tuple(found))
+
+
+def _laid(grid: Grid | None) -> TypedTable | None:
+    return None if grid is None else grids.view(grid)
+
+
+def _place(manifest: Manifest) -> tuple[str, str]:
+    plan = manifest.conditions.plan
+    return str(plan.position), str(plan.block)
+
+
+def _commands(results: CampaignResults) -> tuple[str, ...]:
+    typed = dict.fromkeys(one.typed for one in results.manifests if one.typed)
+    runs = [f"tauto report {results.manifests[0].id}"] if results.manifests else []
+    cell = kind_of(results.grid).again(results.grid) if results.grid is not None else []
+    plans = [one.conditions.plan for one in results.manifests]
+    choice = len({one.deployment for one in plans}) > 1 or len({one.system for one in plans}) > 1
+    select = [f"tauto select {results.campaign.id}"] if choice and results.grid is None else []
+    return (*typed, f"tauto report {results.campaign.id}", *select, *runs, *cell)
+
+
+def as_table(results: CampaignResults) -> dict[str, Any]:
+    """The same as JSON has it; times in nanoseconds."""
+    return {
+        "campaign": results.campaign.id,
+        "title": results.campaign.title,
+        "key": results.campaign.key,
+        "seed": results.campaign.seed,
+        "order": results.order,
+        "repetitions": results.wanted,
+        "tables": [
+            {
+                "experiment": table.experiment,
+                "measure": table.measure,
+                "meaning": table.meaning,
+                "unit": "ns",
+                "rows": [_row(row) for row in table.rows],
+            }
+            for table in results.tables
+        ],
+        **({"grid": _grid(results.grid)} if results.grid is not None else {}),
+        **({"required": requirements.as_table(results.judged)} if results.judged else {}),
+        "extremes": [asdict(one) for one in extremes(results)],
+        "lacking": [{"cell": what, "why": why} for what, why in results.lacking],
+        "deviations": [{"text": one.text, "cells": one.runs} for one in conditions.deviations(results)],
+    }
+
+
+def _grid(results: GridResults) -> dict[str, Any]:
+    return {"kind": results.kind, **kind_of(results).as_table(results)}
+
+
+def _row(row: CampaignRow) -> dict[str, Any]:
+    lost = tables.missed(row)
+    return {
+        "cell": row.cell,
+        "what": row.what,
+        "varied": dict(row.varied),
+        "source": row.source,
+        "load": row.load,
+        "deployment": row.deployment,
+        "system": row.system,
+        "missed": None if lost is None else lost[0],
+        "maximum": max(one.summary.maximum for one in row.repetitions),
+        "repetitions": [
+            {"number": one.number, "run": one.run, "missed": one.missed, "summary": asdict(one.summary)}
+            for one in row.repetitions
+        ],
+    }
