@@ -12,7 +12,7 @@ from rich.console import Console
 
 import streams
 from report_runs import latencies, store_run
-from tautochrone.answer import composition, evidence, figure, page, terminal
+from tautochrone.answer import composition, evidence, figure, page, show
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.charts.histogram import display_bins, display_edges
 from tautochrone.answer.charts.signs import unit_path
@@ -23,8 +23,9 @@ from tautochrone.answer.evidence import Measured
 from tautochrone.answer.experiments import presentation_of
 from tautochrone.answer.phrasing import mechanisms as costs
 from tautochrone.answer.render import page as document_page
+from tautochrone.answer.render import terminal
 from tautochrone.answer.render.terminal import split
-from tautochrone.answer.terminal import sketch
+from tautochrone.answer.show import sketch
 from tautochrone.answer.views import grids
 from tautochrone.base.errors import DamagedError, UsageError
 from tautochrone.judge.loops import judge_runs
@@ -94,7 +95,7 @@ def shown(run: Run, columns: int | None) -> str:
         if columns
         else Console(file=out, width=10_000, highlight=False)
     )
-    terminal.show_run(console, run.manifest, evidence.gather([run]))
+    terminal.show(console, show.document(evidence.gather([run]), whole=not console.is_terminal))
     return out.getvalue()
 
 
@@ -325,7 +326,7 @@ def test_no_signed_value_is_lost_in_the_bins_of_a_chart(errors: Measured) -> Non
 
 def test_signed_values_can_be_sketched(errors: Measured) -> None:
     out = StringIO()
-    Console(file=out, width=100).print(sketch(errors.series, 60))
+    Console(file=out, width=100).print("\n".join(sketch(errors.series, 60)))
 
     lines = out.getvalue().splitlines()
     assert lines[0].count("█") >= 1

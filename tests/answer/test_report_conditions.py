@@ -8,10 +8,10 @@ import pytest
 from rich.console import Console
 
 from report_runs import latencies, store_run
-from tautochrone.answer import audits, evidence, page, terminal
-from tautochrone.answer.conclusion import show_conclusion
+from tautochrone.answer import audits, evidence, page, show
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.phrasing import verdict as verdicts
+from tautochrone.answer.render import terminal
 from tautochrone.answer.views import conditions
 from tautochrone.judge.interrupt import judge_interrupt
 from tautochrone.judge.loops import judge_runs
@@ -57,7 +57,7 @@ def store(tmp_path: Path) -> Store:
 def shown(run: Run) -> str:
     console = Console(width=200, record=True, force_terminal=False)
     with console.capture() as text:
-        terminal.show_run(console, run.manifest, evidence.gather([run]))
+        terminal.show(console, show.document(evidence.gather([run]), whole=not console.is_terminal))
     return text.get()
 
 
@@ -163,7 +163,7 @@ def test_the_conclusion_says_under_what_it_was_measured(store: Store) -> None:
     runs = [a_run(store, **under("MI", GOT), **BOARD)]
     console = Console(width=200)
     with console.capture() as text:
-        show_conclusion(console, runs, judge_runs(runs), ())
+        terminal.show(console, page.conclusion(runs, judge_runs(runs), ()))
 
     assert "Measured on ssh:root@board, under the deployment MI." in text.get()
     assert conditions.sentence([a_run(store).manifest]) == ""

@@ -1,5 +1,6 @@
 """What tables and sentences of the report say: names of runs, confidence, losses, settings, audits."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,15 +11,18 @@ from rich.console import Console
 
 import streams
 from report_runs import FACTS, SAMPLES, idle_and_loaded, latencies, store_run
-from tautochrone.answer import audits, evidence
+from tautochrone.answer import audits, evidence, page
 from tautochrone.answer import html as script
-from tautochrone.answer.conclusion import show_conclusion
+from tautochrone.answer.document import TypedTable
 from tautochrone.answer.labels import LONGEST, label_runs
 from tautochrone.answer.phrasing import verdict as verdicts
+from tautochrone.answer.render import terminal
+from tautochrone.answer.series import Series
 from tautochrone.answer.views import confidence, environment, loops, losses, summary, warnings
 from tautochrone.judge.loops import judge_runs
 from tautochrone.judge.verdict import LoopVerdict, MeasuredLoop, Verdict, Way
 from tautochrone.run.folder import Run
+from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 
@@ -64,18 +68,25 @@ def test_a_typed_title_wins(tmp_path: Path) -> None:
     assert label_runs([typed.manifest, other.manifest])[0] == "isolated"
 
 
+def summarised(series: Sequence[Series]) -> tuple[str, TypedTable]:
+    """The words of a summary, and its table."""
+    *said, table = summary.blocks(series)
+    assert isinstance(table, TypedTable)
+    return " ".join(str(one) for one in said), table
+
+
 def test_the_confidence_is_that_of_each_series_by_itself(tmp_path: Path) -> None:
     runs = idle_and_loaded(tmp_path)
     seen = evidence.gather(runs)
 
     (sentence,) = confidence.view(seen.measured[0].series)
-    table = summary.view(seen.measured[0].series)
+    _, table = summarised(seen.measured[0].series)
 
     one_in = int(1 / (1 - 0.05 ** (1 / SAMPLES)))
     assert f"at most 1 cycle in {one_in:,} starts later" in sentence
     assert "by itself" in sentence
     assert "independent" in sentence
-    assert {line.later.replace("\u00a0", " ") for line in table.lines} == {f"1 in {one_in:,}"}
+    assert {row[-1].shown for row in table.rows} == {f"1 in {one_in:,}"}
 
 
 def test_missed_releases_leave_no_claim_about_the_rest(tmp_path: Path) -> None:
@@ -85,13 +96,13 @@ def test_missed_releases_leave_no_claim_about_the_rest(tmp_path: Path) -> None:
     )
 
     said = " ".join(confidence.view(series))
-    table = summary.view(series)
+    words, table = summarised(series)
 
     assert "cpu0: 3 of 3,003 releases were missed and have no sample here." in said
     assert "at most 1 cycle" not in said
-    assert table.lines[0].later == "can't be said"
-    assert table.lines[1].later.startswith("1")
-    assert "flatter" in " ".join(table.losses)
+    assert table.rows[0][-1].shown == "can't be said"
+    assert table.rows[1][-1].shown.startswith("1")
+    assert "flatter" in words
 
 
 def test_dropped_samples_are_told_as_missed_ones_are(tmp_path: Path) -> None:
@@ -158,10 +169,10 @@ def test_the_terminal_says_above_the_verdict_that_a_run_ended_early(
     console = Console(width=200)
 
     with console.capture() as captured:
-        show_conclusion(console, [run], verdict, ())
+        terminal.show(console, page.conclusion([run], verdict, ()))
 
-    before = captured.get().partition(verdicts.headline(verdict))[0]
-    assert ("ended early" in before) is said
+    assert verdicts.headline(verdict) in captured.get()
+    assert captured.get().startswith("From a run that ended early: ") is said
     assert "every latency contains the cost of one reading" in captured.get()
 
 
@@ -179,33 +190,26 @@ def test_loops_that_ran_in_different_ways_have_a_line_each() -> None:
         loads=(("idle", "holds", 9), ("cpu", "missed", 99)),
     )
 
-    shown = loops.view(Verdict((loop, other)))
+    shown = loops.matrix(Verdict((loop, other)))
 
-    assert [line.conditions for line in shown.lines] == ["policy fifo 90", "policy other"]
-    cells = [line.cells[0] for line in shown.lines]
-    assert [cell.standing for cell in cells if cell] == ["holds", "missed"]
-    assert [load.name for load in cells[1].loads] == ["idle", "cpu"] if cells[1] else False
+    assert [one.text for row in shown.rows for one in row[0].beneath] == ["policy fifo 90", "policy other"]
+    assert [row[1].value for row in shown.rows] == ["holds", "missed"]
+    assert [one.mark for one in shown.rows[1][1].beneath] == ["", "holds", "missed"]
 
 
-def test_warnings_that_differ_in_how_much_are_one() -> None:
-    said = warnings.said_once(
-        [
-            ("a thread used 98% of its CPU; stopped for 50 ms", "advice", "a"),
-            ("CPU 1 was slow", "advice", "b"),
-            ("a thread used 100% of its CPU; stopped for 50 ms", "advice", "c"),
-            ("CPU 2 was slow", "advice", "d"),
-            ("a thread used 89% of its CPU; stopped for 50 ms", "other advice", "e"),
-            ("off by 900 us", "", "f"),
-            ("off by 1.5 ms", "", "g"),
-        ]
-    )
+def test_a_warning_is_said_once_and_of_many_of_a_kind_some_stand_for_all() -> None:
+    found = [
+        (RunWarning("busy", f"a thread used {part}% of its CPU", "advice"), f"run {part}")
+        for part in range(9)
+    ]
+    found += [(RunWarning("slow", "CPU 1 was slow"), "a"), (RunWarning("slow", "CPU 1 was slow"), "b")]
 
-    assert said == [
-        ("a thread used 98% to 100% of its CPU; stopped for 50 ms", "advice", ["a", "c"]),
-        ("CPU 1 was slow", "advice", ["b"]),
-        ("CPU 2 was slow", "advice", ["d"]),
-        ("a thread used 89% of its CPU; stopped for 50 ms", "other advice", ["e"]),
-        ("off by 900 us to 1.5 ms", "", ["f", "g"]),
+    said = warnings.said_once(found, ", ".join)
+
+    assert [(one.text, one.runs) for one in said[5:]] == [
+        ("A thread used 5% of its CPU", "run 5"),
+        ("CPU 1 was slow", "a, b"),
+        ("3 more warnings like this: a thread used 6% of its CPU", "run 6, run 7, run 8"),
     ]
 
 

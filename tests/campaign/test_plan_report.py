@@ -9,7 +9,8 @@ import pytest
 
 import streams
 from report_runs import FACTS
-from tautochrone.campaign import page, tables
+from tautochrone.answer.render import page
+from tautochrone.campaign import answer, tables
 from tautochrone.campaign.extremes import extremes, how_sure
 from tautochrone.campaign.results import CampaignResults, gather_results
 from tautochrone.measure.campaign.campaign import open_campaign
@@ -86,20 +87,20 @@ def test_a_run_that_ended_early_is_in_no_table_and_a_second_one_of_a_slot_neithe
     measure(store, "aaaa", 1, values(30_000))
     (table,) = results(store).tables
     assert [one.run for row in table.rows for one in row.repetitions] == [first]
-    assert early not in page.page(results(store))
+    assert early not in page.text(answer.document(results(store)))
 
 
 @pytest.mark.slow
 def test_the_page_has_every_cell_its_seed_and_order(store: Store) -> None:
     runs = [measure(store, cell, 1, values(10_000 + at)) for at, cell in enumerate(("aaaa", "bbbb"))]
-    text = page.page(results(store))
+    text = page.text(answer.document(results(store)))
     for words in (*CELLS.values(), *runs, "seed 9", "randomised blocks", "2 of 9 measured"):
         assert words in text
 
 
 def test_a_campaign_without_a_finished_run_has_a_page_too(store: Store) -> None:
     measure(store, "aaaa", 1, values(10_000), ended="interrupted")
-    assert "nothing to compare" in page.page(results(store))
+    assert "nothing to compare" in page.text(answer.document(results(store)))
 
 
 @pytest.mark.slow
@@ -119,7 +120,7 @@ def test_best_and_worst_are_named_with_what_the_repetitions_say(store: Store) ->
     assert not any("apart from the highest" in sentence for sentence in one.sentences)
     assert "Largest of all samples: 92.5 us, in fork." in one.sentences
     assert "in 1 of 10 cases" in how_sure(found)
-    assert "23.5 \u00b5s" in page.page(found).replace("\u00a0", " ")
+    assert "23.5 \u00b5s" in page.text(answer.document(found)).replace("\u00a0", " ")
 
 
 def test_cells_whose_repetitions_overlap_are_not_said_to_differ(store: Store) -> None:

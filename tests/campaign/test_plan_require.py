@@ -12,9 +12,10 @@ from test_run_command import a_cpu, policy
 import streams
 from real import tauto
 from report_runs import FACTS
+from tautochrone.answer.render import page
 from tautochrone.base.errors import UsageError
 from tautochrone.campaign import agenda as planned
-from tautochrone.campaign import page
+from tautochrone.campaign import answer
 from tautochrone.campaign.results import CampaignResults, gather_results
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda
@@ -213,7 +214,7 @@ def test_what_another_version_required_and_this_one_can_not_read_is_not_shown(tm
 def test_the_page_says_what_does_not_hold_near_its_top(tmp_path: Path) -> None:
     store = Store(tmp_path)
     measure(store, "aaaa", np.arange(10_000, 15_000), {"aaaa": ["latency max < 12us", "latency max < 20us"]})
-    text = page.page(results(store))
+    text = page.text(answer.document(results(store)))
     assert "Of 2 requirements 1 does not hold, 1 holds." in text
     assert text.index('id="required"') < text.index('class="cells"')
     assert text.index("latency max &lt; 12us") < text.index("latency max &lt; 20us")

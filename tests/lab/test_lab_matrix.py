@@ -18,8 +18,9 @@ from real import children, policy_options, tauto, wait_until
 from report_runs import FACTS, store_run
 from tautochrone.answer import figure
 from tautochrone.answer.console import make_console
+from tautochrone.answer.render import page, terminal
 from tautochrone.base.errors import UsageError
-from tautochrone.campaign import page, terminal
+from tautochrone.campaign import answer
 from tautochrone.campaign.figures import figures
 from tautochrone.campaign.results import gather_results
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda
@@ -167,7 +168,7 @@ def test_an_unfinished_matrix_tells_factors_and_what_is_missing(store: Store) ->
     assert found.lacking == (
         ("scheduling latency, period 250us, fork, lab:debian-rt", "No such load there."),
     )
-    rows = json.loads(json.dumps(terminal.as_table(found)))["grid"]["rows"]
+    rows = json.loads(json.dumps(answer.as_table(found)))["grid"]["rows"]
     assert rows[1]["cells"][0]["times_the_best"] == 1.25
     assert (rows[0]["cells"][1]["worst"], rows[0]["cells"][1]["rare"]) == (2400 * US, 7 * US)
     assert rows[1]["cells"][1]["worst"] is None
@@ -176,7 +177,7 @@ def test_an_unfinished_matrix_tells_factors_and_what_is_missing(store: Store) ->
     )
     console = make_console()
     with console.capture() as shown:
-        terminal.show_results(console, found)
+        terminal.show(console, answer.document(found))
     assert "15.000 (1.2x)" in shown.get()
     assert "0123456789abcdef" in shown.get()
 
@@ -187,7 +188,7 @@ def test_the_page_has_the_matrix_its_runs_and_how_to_have_one_cell_again(
 ) -> None:
     measure_some(store, matrix(STOCK, RT))
     found = gather_results(open_campaign(store, "matrix-latest"))
-    text = page.page(found)
+    text = page.text(answer.document(found))
     for words in (
         "3 of 4 measured",
         "Several at once, in any order",

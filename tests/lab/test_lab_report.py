@@ -9,7 +9,8 @@ from rich.console import Console
 
 import streams
 from report_runs import FACTS, latencies
-from tautochrone.answer import evidence, page, terminal
+from tautochrone.answer import evidence, page, show
+from tautochrone.answer.render import terminal
 from tautochrone.answer.views import virtual as view
 from tautochrone.machine.tree import LocalFiles
 from tautochrone.measure.virtual import (
@@ -56,7 +57,7 @@ def a_run(
 def printed(run: Run) -> str:
     console = Console(width=200, record=True, file=None, force_terminal=False)
     with console.capture() as captured:
-        terminal.show_run(console, run.manifest, evidence.gather([run]))
+        terminal.show(console, show.document(evidence.gather([run]), whole=not console.is_terminal))
     return captured.get()
 
 

@@ -74,14 +74,14 @@ def read(page: Path) -> str:
     ("broken", "part", "still"),
     [
         ("answer.composition._cumulative", "How late the completed cycles began", "m0-histogram-0"),
-        ("answer.page.loops.view", "Verdict", "m0-histogram-0"),
+        ("answer.page.loops.matrix", "Verdict", "m0-histogram-0"),
         *(
             pytest.param(*one, marks=pytest.mark.slow)
             for one in (
                 ("answer.composition.histogram.chart", "How often each value occurred", "m0-whole"),
-                ("answer.page._section_of", "Scheduling latency", 'id="books"'),
-                ("answer.page.books.view", "The books", "m0-histogram-0"),
-                ("answer.page.html.masthead", "Masthead", "m0-histogram-0"),
+                ("answer.page._measure", "Scheduling latency", 'id="books"'),
+                ("answer.page._books", "The books", "m0-histogram-0"),
+                ("answer.foot.html.masthead", "Masthead", "m0-histogram-0"),
                 ("answer.page.tails_of", "How rare a late cycle is", "m0-histogram-0"),
                 ("answer.evidence.course_of", "What stands out over time", "m0-histogram-0"),
                 ("answer.evidence._series", "scheduling latency, ", 'id="books"'),
@@ -152,13 +152,12 @@ def test_a_part_of_a_tail_costs_that_part_only(tauto: Command) -> None:
     assert code == 70, err
     for source in ("cpu0", "cpu1"):
         assert notice(source) in out
-        assert f"{source}: " in out
     see_kept(tauto, err)
 
 
 def test_a_part_of_a_run_in_the_terminal_costs_that_part_only(tauto: Command) -> None:
     runs = idle_and_loaded(tauto.store)
-    tauto.break_("answer.terminal._settings")
+    tauto.break_("answer.show._settings")
     code, out, err = tauto.run("show", runs[0].id)
     assert code == 70, err
     assert notice("Settings") in out
@@ -205,7 +204,7 @@ def test_the_first_answer_loses_neither_verdict_nor_page(tauto: Command, broken:
     assert notice(part) in text
     assert 'id="books"' in text
     if part != "Verdict":
-        assert 'class="loops"' in text
+        assert "A loop on" in text
         assert "left of each cycle" in out
     see_kept(tauto, err)
 

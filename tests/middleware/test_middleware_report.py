@@ -14,7 +14,8 @@ from middleware_grids import grid_of
 from middleware_runs import US
 from tautochrone.answer import figure
 from tautochrone.answer.console import make_console
-from tautochrone.campaign import page, terminal
+from tautochrone.answer.render import page, terminal
+from tautochrone.campaign import answer
 from tautochrone.campaign.figures import figures
 from tautochrone.campaign.results import CampaignResults, gather_results
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda
@@ -69,7 +70,7 @@ def charts(text: str) -> dict[str, Any]:
 
 
 def printed(found: CampaignResults, capsys: pytest.CaptureFixture[str]) -> str:
-    terminal.show_results(make_console(), found)
+    terminal.show(make_console(), answer.document(found))
     return capsys.readouterr().out
 
 
@@ -79,7 +80,7 @@ def test_a_campaign_of_throughput_has_figure_2_and_says_which_is_faster(
 ) -> None:
     measure(store, "throughput", repetitions=3)
     found = results(store)
-    text = page.page(found)
+    text = page.text(answer.document(found))
     assert {"grid-two-way", "grid-one-way", "grid-calls-0"} <= set(charts(text))
     assert "Two-way calls, octet, one CPU: TCP is fastest" in text
     assert "Two-way calls, octet, two CPUs: TCP is fastest" in text
@@ -95,7 +96,7 @@ def test_a_campaign_of_latency_has_figures_4_to_6_and_a_verdict(
 ) -> None:
     measure(store, "latency", clients="0,1,2,5,9")
     found = results(store)
-    text = page.page(found)
+    text = page.text(answer.document(found))
     assert {"grid-c0-average", "grid-c0-jitter", "grid-c0-worst", "grid-low-average"} <= set(charts(text))
     assert "C0&#39;s average shows no rise: " in text
     said = printed(found, capsys)
@@ -128,12 +129,12 @@ def test_an_unfinished_campaign_shows_what_there_is_and_what_is_missing(
     assert sum(len(lane.runs) for lane in found.grid.lanes) == 4  # type: ignore[union-attr]
     said = printed(found, capsys)
     assert "It is not measured yet." in said
-    assert page.page(found).count("4 of 8 measured") == 1
+    assert page.text(answer.document(found)).count("4 of 8 measured") == 1
 
 
 def test_what_a_campaign_concludes_is_there_as_json(store: Store) -> None:
     measure(store, "latency", clients="0,1,5")
-    told = json.loads(json.dumps(terminal.as_table(results(store))))["grid"]
+    told = json.loads(json.dumps(answer.as_table(results(store))))["grid"]
     assert told["kind"] == "middleware-latency"
     lane = next(one for one in told["lanes"] if one["name"] == "TCP, one CPU")
     assert [run["clients"] for run in sorted(lane["runs"], key=lambda run: run["clients"])] == [0, 1, 5]
@@ -144,7 +145,7 @@ def test_what_a_campaign_concludes_is_there_as_json(store: Store) -> None:
 
 @pytest.mark.slow
 def test_a_campaign_in_a_terminal_loads_nothing_that_draws() -> None:
-    program = "import sys, tautochrone.campaign.terminal; print('altair' in sys.modules)"
+    program = "import sys, tautochrone.campaign.answer; print('altair' in sys.modules)"
     told = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
     )

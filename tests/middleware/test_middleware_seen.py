@@ -15,9 +15,11 @@ from middleware_servers import needs
 from real import tauto
 from tautochrone.answer import evidence, figure
 from tautochrone.answer.charts.theme import PAGE
-from tautochrone.answer.terminal import show_run
+from tautochrone.answer.document import Document
+from tautochrone.answer.render import terminal
+from tautochrone.answer.show import document
 from tautochrone.base.errors import StoreError, UsageError
-from tautochrone.campaign import terminal
+from tautochrone.campaign.answer import grid_parts
 from tautochrone.cli.listing import run_list
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.judge.comparison.facts import facts_of
@@ -331,9 +333,9 @@ def test_a_terminal_has_the_conclusion_first_and_no_single_calls(store: Store) -
     runs = [made.throughput(store, transport=one) for one in ("tcp", "unix")]
     results = MiddlewareResults(THROUGHPUT, tuple(lanes_of(runs, throughput_of)))
     console = Console(file=StringIO(), width=200)
-    terminal.show_the_grid(console, results)
+    terminal.show(console, Document("", tuple(grid_parts(results))))
     printed = console.file.getvalue()  # type: ignore[attr-defined]
-    assert printed.startswith("Two-way calls, octet, one CPU: ")
+    assert printed.strip().startswith("Two-way calls, octet, one CPU: ")
     assert "Single calls in us" not in printed
     assert "Single calls: in the report, and tauto show RUN." in printed
     assert [
@@ -345,7 +347,7 @@ def test_a_terminal_shows_the_samples_of_a_run_once(store: Store) -> None:
     run = made.latency(store, clients=2)
     seen = evidence.gather([run])
     console = Console(file=StringIO(), width=160, force_terminal=True, color_system=None)
-    show_run(console, run.manifest, seen)
+    terminal.show(console, document(seen, whole=not console.is_terminal))
     printed = console.file.getvalue()  # type: ignore[attr-defined]
     assert "Latency and jitter in us" in printed
     assert "\nRound trip in us" not in printed

@@ -217,7 +217,7 @@ def test_the_servers_machine_is_a_part_of_the_conditions(tmp_path: Path) -> None
     assert one.conditions.remote == f"local, its server on {BOARD}"
     audited = audit_runs([one])
     assert any(name.startswith(f"the server's machine {BOARD}") and "6.1.0-rt" in name for name in audited)
-    assert any(group.title == "kernel, the server's machine" for group in environment.facts([one]))
+    assert any(group.title == "Kernel, the server's machine" for group in environment.facts([one]))
     beside = manifest(tmp_path, server_on="local", server={"target": "local", "address": "127.0.0.1"})
     assert beside.conditions.remote == ""
     assert "server" not in facts_of(beside)

@@ -30,7 +30,7 @@ _LOADED = (
     "tautochrone.measure.execute",
     "tautochrone.answer.figure",
     "tautochrone.answer.page",
-    "tautochrone.answer.terminal",
+    "tautochrone.answer.show",
     "tautochrone.analyse.page",
     "tautochrone.schedulability.analysis",
     "typer._adapters",

@@ -14,9 +14,12 @@ from real import sealed
 from report_runs import store_run
 from tautochrone.answer.charts import tail as tail_charts
 from tautochrone.answer.charts.theme import PAGE
+from tautochrone.answer.document import Drawing, TypedTable
 from tautochrone.answer.phrasing import tail as words
-from tautochrone.answer.tail import section, tables
+from tautochrone.answer.tail import tables
+from tautochrone.answer.tail.document import MOST_DRAWN, Section
 from tautochrone.base.errors import UsageError
+from tautochrone.base.faults import now
 from tautochrone.base.units import parse_frequency
 from tautochrone.judge.reduced import Reduced
 from tautochrone.judge.tail import source
@@ -278,18 +281,19 @@ def test_of_many_sources_a_page_has_a_row_each_and_the_worst_ones_whole(tmp_path
     parts = [samples(seed, 600) for seed in range(5)]
     parts[3][7] = 700_000
     run = sealed(streams.make_stream(parts), tmp_path)
-    told = section.Section()
+    told = Section()
     told.take("one", tails_of(run))
-    found = told.view()
-    assert found is not None
-    assert found.overview is not None
-    assert next(row[0].value for row in found.overview.rows) == "cpu3"
-    assert len(found.overview.rows) == 5
-    assert next(entry.title for entry in found.entries) == "cpu3"
-    assert len(found.entries) == section.MOST_DRAWN
-    ids = [panel.id for entry in found.entries for figure in entry.figures for panel in figure.panels]
-    assert len(ids) == len(set(ids)) == 3 * section.MOST_DRAWN
-    assert section.Section().view() is None
+    first, *entries, _ = told.parts()
+    (overview,) = now(first.blocks)
+    assert isinstance(overview, TypedTable)
+    assert next(row[0].value for row in overview.rows) == "cpu3"
+    assert len(overview.rows) == 5
+    assert next(entry.title for entry in entries) == "cpu3"
+    assert len(entries) == MOST_DRAWN
+    drawn = [one for entry in entries for one in now(entry.blocks) if isinstance(one, Drawing)]
+    ids = [panel.id for one in drawn for panel in now(one.figure).panels]
+    assert len(ids) == len(set(ids)) == 3 * MOST_DRAWN
+    assert not any(now(part.blocks) for part in Section().parts())
 
 
 def test_how_many_samples_it_takes() -> None:

@@ -10,8 +10,9 @@ import tire_runs
 from tautochrone.answer import figure
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.console import make_console
+from tautochrone.answer.render import page, terminal
 from tautochrone.base.errors import UsageError
-from tautochrone.campaign import page, terminal
+from tautochrone.campaign import answer
 from tautochrone.campaign.figures import figures
 from tautochrone.campaign.results import CampaignResults, gather_results
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda
@@ -154,7 +155,7 @@ def store(tmp_path: Path) -> Store:
 @pytest.mark.slow
 def test_a_soft_grid_shows_both_maps_and_every_number(store: Store) -> None:
     measure_map(store, map_document(soft=True))
-    text = page.page(results(store))
+    text = page.text(answer.document(results(store)))
     assert set(charts(text)) == {"grid-hard-0", "grid-soft-0"}
     for words in (
         "1 thread: every deadline is met up to 800 masses",
@@ -172,7 +173,7 @@ def test_a_soft_grid_shows_both_maps_and_every_number(store: Store) -> None:
 def test_an_unfinished_hard_grid_is_shown_with_what_is_missing(store: Store) -> None:
     measure_map(store, map_document(soft=False), share=0.5)
     found = results(store)
-    text = page.page(found)
+    text = page.text(answer.document(found))
     assert set(charts(text)) == {"grid-hard-0"}
     assert "4 of 8 measured" in text
     assert "not measured" in text
@@ -197,11 +198,11 @@ def test_the_terminal_draws_the_map_and_json_has_every_cell(
 ) -> None:
     measure_map(store, map_document(soft=True))
     found = results(store)
-    terminal.show_results(make_console(), found)
+    terminal.show(make_console(), answer.document(found))
     shown = capsys.readouterr().out
     assert "      2  \u00b7\u00b7\u00b7#" in shown
     assert "      1  \u00b7\u00b7#x" in shown
-    table = terminal.as_table(found)["grid"]
+    table = answer.as_table(found)["grid"]
     cells = {(one["nodes"], one["threads"]): one["trials"][0] for one in table["fields"][0]["cells"]}
     assert cells[1600, 1]["missed"] == 20  # ten late steps, and the release that each passed over
     assert cells[800, 1] == {**cells[800, 1], "missed": 0, "due": 100, "too_slow": False}
@@ -212,12 +213,12 @@ def test_the_terminal_draws_the_map_and_json_has_every_cell(
 def test_times_stand_beside_each_other_by_policy_with_their_ratio(store: Store) -> None:
     measure_fast(store, repetitions=3)
     found = results(store)
-    text = page.page(found)
+    text = page.text(answer.document(found))
     assert set(charts(text)) == {"grid-time-0", "grid-time-1", "grid-ratio-0"}
     assert "FIFO takes 2 times as long as OTHER" in text
     assert "FIFO takes longer in 8 of them" in text
     assert found.grid is not None
-    table = terminal.as_table(found)["grid"]
+    table = answer.as_table(found)["grid"]
     assert [one["median"] for one in table["ratios"]] == pytest.approx([2, 2], rel=1e-3)
     first = table["fields"][1]["cells"][0]
     assert (first["nodes"], first["threads"]) == (400, 1)

@@ -65,8 +65,9 @@ def _just_measured(count: int, store: Path | None) -> list[Run]:
 
 
 def _show_together(runs: list[Run]) -> None:
-    from tautochrone.answer import evidence, terminal
+    from tautochrone.answer import evidence
     from tautochrone.answer.console import make_console
+    from tautochrone.answer.render import terminal
 
     console = make_console()
     console.print("\nBoth together", style="bold")
