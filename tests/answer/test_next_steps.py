@@ -1,6 +1,6 @@
 """What the first answer leads on to: the questions that it leaves open."""
 
-from tautochrone.answer.next_steps import next_steps
+from tautochrone.answer.conclusion import next_steps
 from tautochrone.judge.verdict import MeasuredLoop, judge
 from tautochrone.run.facts import Facts
 

@@ -8,7 +8,8 @@ import pytest
 from rich.console import Console
 
 from report_runs import latencies, store_run
-from tautochrone.answer import audits, evidence, page, show
+from tautochrone.answer import conclusion, evidence, page, show
+from tautochrone.answer import foot as audits
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.render import terminal
@@ -163,7 +164,7 @@ def test_the_conclusion_says_under_what_it_was_measured(store: Store) -> None:
     runs = [a_run(store, **under("MI", GOT), **BOARD)]
     console = Console(width=200)
     with console.capture() as text:
-        terminal.show(console, page.conclusion(runs, judge_runs(runs), ()))
+        terminal.show(console, conclusion.conclusion(runs, judge_runs(runs), ()))
 
     assert "Measured on ssh:root@board, under the deployment MI." in text.get()
     assert conditions.sentence([a_run(store).manifest]) == ""

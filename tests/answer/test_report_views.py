@@ -11,14 +11,15 @@ from rich.console import Console
 
 import streams
 from report_runs import FACTS, SAMPLES, idle_and_loaded, latencies, store_run
-from tautochrone.answer import audits, evidence, page
+from tautochrone.answer import conclusion, evidence, numbers, warnings
+from tautochrone.answer import foot as audits
 from tautochrone.answer import html as script
 from tautochrone.answer.document import TypedTable
 from tautochrone.answer.labels import LONGEST, label_runs
 from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.render import terminal
 from tautochrone.answer.series import Series
-from tautochrone.answer.views import confidence, environment, loops, losses, summary, warnings
+from tautochrone.answer.views import environment
 from tautochrone.judge.loops import judge_runs
 from tautochrone.judge.verdict import LoopVerdict, MeasuredLoop, Verdict, Way
 from tautochrone.run.folder import Run
@@ -70,7 +71,7 @@ def test_a_typed_title_wins(tmp_path: Path) -> None:
 
 def summarised(series: Sequence[Series]) -> tuple[str, TypedTable]:
     """The words of a summary, and its table."""
-    *said, table = summary.blocks(series)
+    *said, table = numbers.blocks(series)
     assert isinstance(table, TypedTable)
     return " ".join(str(one) for one in said), table
 
@@ -79,7 +80,7 @@ def test_the_confidence_is_that_of_each_series_by_itself(tmp_path: Path) -> None
     runs = idle_and_loaded(tmp_path)
     seen = evidence.gather(runs)
 
-    (sentence,) = confidence.view(seen.measured[0].series)
+    (sentence,) = numbers.how_sure(seen.measured[0].series)
     _, table = summarised(seen.measured[0].series)
 
     one_in = int(1 / (1 - 0.05 ** (1 / SAMPLES)))
@@ -95,7 +96,7 @@ def test_missed_releases_leave_no_claim_about_the_rest(tmp_path: Path) -> None:
         evidence.gather([store_run(Store(tmp_path), [late, latencies(2, 4_000, 9_000)])]).measured[0].series
     )
 
-    said = " ".join(confidence.view(series))
+    said = " ".join(numbers.how_sure(series))
     words, table = summarised(series)
 
     assert "cpu0: 3 of 3,003 releases were missed and have no sample here." in said
@@ -109,8 +110,8 @@ def test_dropped_samples_are_told_as_missed_ones_are(tmp_path: Path) -> None:
     run = store_run(Store(tmp_path), [latencies(1, 4_000, 9_000)], dropped={0: 7})
     (one,) = evidence.gather([run]).measured[0].series
 
-    assert losses.of(one) == "7 samples were dropped and are not here"
-    assert confidence.one_in(one) is None
+    assert numbers.loss_of(one) == "7 samples were dropped and are not here"
+    assert numbers.one_in(one) is None
 
 
 def test_a_setting_that_can_not_be_read_back_is_no_difference(tmp_path: Path) -> None:
@@ -169,7 +170,7 @@ def test_the_terminal_says_above_the_verdict_that_a_run_ended_early(
     console = Console(width=200)
 
     with console.capture() as captured:
-        terminal.show(console, page.conclusion([run], verdict, ()))
+        terminal.show(console, conclusion.conclusion([run], verdict, ()))
 
     assert verdicts.headline(verdict) in captured.get()
     assert captured.get().startswith("From a run that ended early: ") is said
@@ -190,7 +191,7 @@ def test_loops_that_ran_in_different_ways_have_a_line_each() -> None:
         loads=(("idle", "holds", 9), ("cpu", "missed", 99)),
     )
 
-    shown = loops.matrix(Verdict((loop, other)))
+    shown = conclusion.matrix(Verdict((loop, other)))
 
     assert [one.text for row in shown.rows for one in row[0].beneath] == ["policy fifo 90", "policy other"]
     assert [row[1].value for row in shown.rows] == ["holds", "missed"]

@@ -12,10 +12,10 @@ from rich.console import Console
 
 import streams
 from report_runs import FACTS, store_run
-from tautochrone.answer.phrasing.limiting import sentences
 from tautochrone.answer.phrasing.worth import sentence
 from tautochrone.answer.render import page, terminal
 from tautochrone.check import answer
+from tautochrone.check.limiting import sentences
 from tautochrone.check.question import Asked, Question, question_of
 from tautochrone.check.results import Results, advice
 from tautochrone.judge.requirement.judge import judge

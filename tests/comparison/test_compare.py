@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pytest
 
 from report_runs import FACTS, store_run
-from tautochrone.answer.phrasing import comparison as words
 from tautochrone.base.errors import UsageError
+from tautochrone.comparison import phrasing as words
 from tautochrone.judge.comparison.cells import Cell, match
 from tautochrone.judge.comparison.compare import Comparison, Side
 from tautochrone.judge.comparison.compare import compare as compare_sides

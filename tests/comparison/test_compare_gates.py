@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 from scipy.signal import lfilter
 
-from tautochrone.answer.phrasing import comparison as words
+from tautochrone.comparison import phrasing as words
 from tautochrone.judge.comparison import gate as passing
 from tautochrone.judge.comparison.gate import Passing, parse
 from tautochrone.judge.comparison.losses import rates

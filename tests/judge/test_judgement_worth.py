@@ -13,10 +13,10 @@ import pytest
 import streams
 from machine_trees import plant
 from tautochrone.answer.phrasing.worth import sentence
-from tautochrone.answer.worth_here import worth_here
 from tautochrone.judge import worth_measured
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.judge.worth import KERNEL, LOAD_CPUS, Companion, Conditions, Pair, differences, find_pairs
+from tautochrone.judge.worth_here import worth_here
 from tautochrone.judge.worth_measured import Worth
 from tautochrone.machine.audit import audit_facts
 from tautochrone.machine.facts import observe
@@ -383,7 +383,7 @@ def test_of_many_runs_the_samples_of_few_are_read(
         return whole_audit(known)
 
     monkeypatch.setattr("tautochrone.judge.worth_measured.reduce_run", count_summaries)
-    monkeypatch.setattr("tautochrone.answer.worth_here.audit_facts", count_audits)
+    monkeypatch.setattr("tautochrone.judge.worth_here.audit_facts", count_audits)
     assert "idle-states" in worth(store.path, facts)
     assert read == 2 * worth_measured.MOST_RUNS
     assert audited == 1

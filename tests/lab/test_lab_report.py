@@ -10,8 +10,8 @@ from rich.console import Console
 import streams
 from report_runs import FACTS, latencies
 from tautochrone.answer import evidence, page, show
+from tautochrone.answer import warnings as view
 from tautochrone.answer.render import terminal
-from tautochrone.answer.views import virtual as view
 from tautochrone.machine.tree import LocalFiles
 from tautochrone.measure.virtual import (
     FUNCTIONAL,

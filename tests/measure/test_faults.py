@@ -74,7 +74,7 @@ def read(page: Path) -> str:
     ("broken", "part", "still"),
     [
         ("answer.composition._cumulative", "How late the completed cycles began", "m0-histogram-0"),
-        ("answer.page.loops.matrix", "Verdict", "m0-histogram-0"),
+        ("answer.conclusion.matrix", "Verdict", "m0-histogram-0"),
         *(
             pytest.param(*one, marks=pytest.mark.slow)
             for one in (
@@ -85,7 +85,7 @@ def read(page: Path) -> str:
                 ("answer.page.tails_of", "How rare a late cycle is", "m0-histogram-0"),
                 ("answer.evidence.course_of", "What stands out over time", "m0-histogram-0"),
                 ("answer.evidence._series", "scheduling latency, ", 'id="books"'),
-                ("answer.audits.audit_runs", "The audit", "m0-histogram-0"),
+                ("answer.foot.audit_runs", "The audit", "m0-histogram-0"),
             )
         ),
     ],
@@ -147,7 +147,7 @@ def test_json_that_can_not_be_made_costs_no_page(tauto: Command) -> None:
 
 def test_a_part_of_a_tail_costs_that_part_only(tauto: Command) -> None:
     runs = idle_and_loaded(tauto.store)
-    tauto.break_("answer.tail.tables.limits")
+    tauto.break_("answer.tail.document.limits")
     code, out, err = tauto.run("tail", runs[0].id)
     assert code == 70, err
     for source in ("cpu0", "cpu1"):
@@ -169,7 +169,7 @@ PARTS_OF_THE_ANSWER = pytest.mark.parametrize(
     ("broken", "part"),
     [
         ("judge.mechanisms.mechanisms", "Mechanisms"),
-        ("answer.next_steps.next_steps", "What next"),
+        ("answer.conclusion.next_steps", "What next"),
         ("machine.audit.audit_facts", "The audit"),
         ("judge.loops.judge_runs", "Verdict"),
     ],

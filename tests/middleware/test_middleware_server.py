@@ -10,7 +10,7 @@ import pytest
 
 from cells import given
 from report_runs import idle_and_loaded
-from tautochrone.answer.audits import audit_runs, one_of_each
+from tautochrone.answer.foot import audit_runs, one_of_each
 from tautochrone.answer.views import environment
 from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.base.options import words

@@ -13,9 +13,8 @@ import pytest
 
 import streams
 from real import TAUTO, sealed, skip_or_fail, tauto
-from tautochrone.answer import figure, html
-from tautochrone.answer.ci import junit, markdown
-from tautochrone.answer.ci.outcome import Case, Outcome
+from tautochrone.answer import figure, html, outcome
+from tautochrone.answer.outcome import Case, Outcome
 from tautochrone.base.errors import DamagedError, StoreError
 from tautochrone.run.export import export
 from tautochrone.run.output import output
@@ -32,8 +31,8 @@ WRITERS: dict[str, Callable[[Path, Path], object]] = {
     "export": _export,
     "report": lambda _, out: html.write("<p>page</p>", out),
     "figure": lambda _, out: figure.save(CHART, out),
-    "junit": lambda _, out: junit.write(OUTCOME, out),
-    "markdown": lambda _, out: markdown.write(OUTCOME, out),
+    "junit": lambda _, out: outcome.write_junit(OUTCOME, out),
+    "markdown": lambda _, out: outcome.write_markdown(OUTCOME, out),
 }
 
 

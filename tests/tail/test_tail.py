@@ -16,7 +16,7 @@ from tautochrone.answer.charts import tail as tail_charts
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.document import Drawing, TypedTable
 from tautochrone.answer.phrasing import tail as words
-from tautochrone.answer.tail import tables
+from tautochrone.answer.tail import document as tables
 from tautochrone.answer.tail.document import MOST_DRAWN, Section
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import now

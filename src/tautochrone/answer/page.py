@@ -4,12 +4,14 @@ What was found stands first, and is all that a terminal shows; the evidence is f
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tautochrone.answer import composition, evidence, html
+from tautochrone.answer import composition, evidence, html, numbers, warnings
 from tautochrone.answer.blocks import all_made
+from tautochrone.answer.conclusion import Judged, Step, ended, of_mechanisms, of_verdict, what_next
+from tautochrone.answer.conclusion import headline as headline_of
 from tautochrone.answer.document import (
     Block,
     Commands,
@@ -19,11 +21,8 @@ from tautochrone.answer.document import (
     Drawing,
     Grounds,
     Lost,
-    Mark,
     Notice,
-    Notices,
     Sentence,
-    Statements,
     Subheading,
     TypedCell,
     TypedTable,
@@ -38,42 +37,27 @@ from tautochrone.answer.experiments import title_of
 from tautochrone.answer.foot import audited, facts, warned, when
 from tautochrone.answer.foot import lacking as lacking_table
 from tautochrone.answer.labels import label_runs
-from tautochrone.answer.next_steps import Step
-from tautochrone.answer.phrasing import mechanisms as costs
-from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.render import page as renderer
 from tautochrone.answer.series import runs_of
 from tautochrone.answer.tail.document import Section
 from tautochrone.answer.typeset import duration
-from tautochrone.answer.views import (
-    absences,
-    conditions,
-    confidence,
-    environment,
-    grids,
-    loops,
-    summary,
-    warnings,
-)
+from tautochrone.answer.views import conditions, environment, grids
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later, attempt, now
-from tautochrone.base.words import plural, upper_first
-from tautochrone.judge.mechanisms import EXPERIMENTS, Mechanism
+from tautochrone.judge.mechanisms import Mechanism
 from tautochrone.judge.reduced import Reduced
 from tautochrone.judge.tail.tails import tails_of
-from tautochrone.judge.verdict import Verdict
 from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.folder import Run
 from tautochrone.run.manifest import Books, Manifest
 
-_MOST_PERIODS, _MOST_BOOKS, _MOST_FINDINGS = 4, 16, 4
+_MOST_PERIODS, _MOST_BOOKS = 4, 16
 _LEVELS = (
     ("unknown: could not be seen from here", ("unknown",)),
     ("to know when reading these numbers", ("note",)),
     ("good: as a real-time system should be", ("good",)),
 )
 Findings = Sequence[Finding] | Mapping[str, Sequence[Finding]]
-Judged = Verdict | Later[Verdict | None] | None
 
 
 def render(
@@ -137,13 +121,13 @@ def page(
     manifests, labels = seen.manifests, seen.labels
     audits = Later(_by_machine, findings)
     latencies = [one for group in seen.measured[:1] for one in group.series if group.loop]
-    headline = Later(lambda: _headline(manifests, now(verdict)))
+    headline = Later(lambda: headline_of(manifests, now(verdict)))
 
     def noticed() -> list[Notice]:
         return warnings.warnings(manifests, labels) + warnings.findings(audits.get(), "warning")
 
     def judged() -> Iterator[Block]:
-        yield from _ended(manifests, labels)
+        yield from ended(manifests, labels)
         if top is not None and now(verdict) is not None:
             yield Sentence(headline.get(), "strong")
         if top is None and now(verdict) is None:
@@ -151,8 +135,8 @@ def page(
 
     parts = (
         part("Verdict", judged, id="" if top is None else "verdict"),
-        *_of_verdict(verdict, sure=Later(confidence.view, latencies)),
-        _of_mechanisms(mechanisms),
+        *of_verdict(verdict, sure=Later(numbers.how_sure, latencies)),
+        of_mechanisms(mechanisms),
         warned(Later(noticed)),
         part("What was measured", lambda: _measured(seen, lacking), id="runs"),
         *_measures(seen),
@@ -163,7 +147,7 @@ def page(
         part("Settings", lambda: environment.settings_blocks(manifests, labels)),
         audited(audits, _LEVELS),
         part("Facts", lambda: [Subheading("Facts"), *facts(manifests, several=len(manifests) > 1)]),
-        _next(steps),
+        what_next(steps),
         part("How to repeat it", lambda: _again(manifests), id="reproduce"),
     )
     if top is None:
@@ -171,132 +155,9 @@ def page(
     return renderer.text(replace(top, parts=(*top.shown_as("page"), *parts)))
 
 
-def conclusion(
-    runs: Sequence[Run],
-    verdict: Judged,
-    findings: Sequence[Finding] | Later[Sequence[Finding]],
-    mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
-    steps: Sequence[Step] | Later[Sequence[Step]] = (),
-) -> Document:
-    """What a terminal shows of the first answer, before any sample is looked at for the page."""
-    manifests = tuple(run.manifest for run in runs)
-    return Document(
-        Later(lambda: _concluded(manifests, now(verdict))),
-        (
-            part("How the runs ended", lambda: _ended(manifests, label_runs(manifests))),
-            *_of_verdict(verdict),
-            _of_mechanisms(mechanisms),
-            part("Clock", lambda: _clock(manifests)),
-            part("Warnings", lambda: _warnings(manifests)),
-            part("The audit", lambda: _serious(now(findings))),
-            _next(steps),
-        ),
-        grounds=Grounds(manifests, where=Later(conditions.sentence, manifests)),
-    )
-
-
 def _by_machine(findings: Findings | Later[Findings]) -> Mapping[str, Sequence[Finding]]:
     found: Findings = findings.get() if isinstance(findings, Later) else findings
     return found if isinstance(found, Mapping) else {"": found}
-
-
-def _headline(manifests: Sequence[Manifest], verdict: Verdict | None) -> str:
-    if verdict is not None:
-        said = verdicts.headline(verdict)
-    else:
-        titles = dict.fromkeys(manifest.title for manifest in manifests)
-        said = upper_first("; ".join(titles) if len(titles) <= 3 else plural(len(manifests), "run"))
-    return ": ".join(filter(None, (warnings.incomplete(manifests), said)))
-
-
-def _concluded(manifests: Sequence[Manifest], verdict: Verdict | None) -> str:
-    if verdict is None:
-        return "No periodic run ended, so there is no verdict."
-    return _headline(manifests, verdict)
-
-
-def _ended(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[Block]:
-    """Above the verdict, or that would look like an all-clear."""
-    for sentence in warnings.endings(manifests, labels):
-        yield Sentence(sentence, "alarm")
-
-
-def _of_verdict(verdict: Judged, sure: Later[list[str]] | None = None) -> Iterator[DocumentPart]:
-    """The loops in numbers and in words; ``sure``: how sure that is, for a page."""
-
-    def of(*shown: Callable[[Verdict], Block]) -> Callable[[], list[Block]]:
-        return lambda: [] if (found := now(verdict)) is None else [show(found) for show in shown]
-
-    yield part("Verdict", of(loops.matrix), only="page")
-    yield part("Verdict", of(loops.lines, _in_words), only="text")
-    if sure is not None:
-        yield part("How sure it is", lambda: [Sentence(one) for one in sure.get()])
-    yield part("Notes of the verdict", of(_notes))
-    folded = of(lambda found: Disclosure("Every loop in words", (_in_words(found),)))
-    yield part("Every loop in words", folded, only="page")
-
-
-def _in_words(verdict: Verdict) -> Statements:
-    return Statements(tuple(Sentence(verdicts.sentence(loop)) for loop in verdict.loops))
-
-
-def _notes(verdict: Verdict) -> Statements:
-    return Statements(tuple(Sentence(note, "note") for note in verdicts.notes(verdict)))
-
-
-def _of_mechanisms(mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]]) -> DocumentPart:
-    def blocks() -> Iterator[Block]:
-        if found := now(mechanisms):
-            yield Subheading("Mechanisms")
-            heads = columns("What", "Typical", "Worst", "What it means")
-            yield TypedTable("", heads, tuple(map(_mechanism, found)), layout="list")
-
-    return part("Mechanisms", blocks, id="mechanisms")
-
-
-def _mechanism(one: Mechanism) -> tuple[TypedCell, ...]:
-    mark: Mark = "not-shown" if one.absent else "tight" if one.warns else ""
-    said = TypedCell(costs.why_not(one) or costs.meaning(one), mark=mark)
-    return words(costs.what(one)), time(one.typical_ns), time(one.worst_ns), said
-
-
-def _clock(manifests: Sequence[Manifest]) -> Iterator[Block]:
-    if manifests and (clock := manifests[0].header.clock).name is not None:
-        step = f"smallest step {clock.step_ns} ns" if clock.step_ns else "no step seen"
-        yield Sentence(
-            f"Clock {clock.name}: {step}, {clock.cost_ns} ns for a reading; every latency contains the "
-            "cost of one reading."
-        )
-
-
-def _warnings(manifests: Sequence[Manifest]) -> Iterator[Block]:
-    """Those about a mechanism stand with its run: the verdict does not rest on it."""
-    own = [one for one in manifests if one.experiment not in EXPERIMENTS]
-    if notices := warnings.warnings(own, label_runs(own)):
-        yield Notices(tuple(notices))
-
-
-def _serious(findings: Sequence[Finding]) -> Iterator[Block]:
-    serious = [finding for finding in findings if finding.level == "warning"]
-    if not serious:
-        yield Sentence("The audit has no warning. tauto doctor shows all it looked at.")
-        return
-    yield Sentence("What may stand behind latencies here:")
-    yield Statements(tuple(Sentence(f"- {one.title}: {one.observed}") for one in serious[:_MOST_FINDINGS]))
-    more = len(serious) - _MOST_FINDINGS
-    also = f"{more} more, and " if more > 0 else ""
-    yield Sentence(f"tauto doctor shows {also}what to do about each.", "note")
-
-
-def _next(steps: Sequence[Step] | Later[Sequence[Step]]) -> DocumentPart:
-    def blocks() -> Iterator[Block]:
-        if found := now(steps):
-            yield Subheading("What next")
-            for one in found:
-                yield Sentence(one.question)
-                yield Commands((one.command,))
-
-    return part("What next", blocks, id="next")
 
 
 # What was measured: a line for each run, and the measures with their figures and numbers.
@@ -396,8 +257,8 @@ def _summary(seen: Evidence, measured: Measured) -> Iterator[Block]:
         for manifest, label in zip(seen.manifests, seen.labels, strict=True)
         if manifest.experiment == measured.experiment
     ]
-    absent = absences.view([manifest for manifest, _ in own], [label for _, label in own])
-    return summary.blocks(measured.series, loop=measured.loop, absent=absent)
+    absent = numbers.absent_rows([manifest for manifest, _ in own], [label for _, label in own])
+    return numbers.blocks(measured.series, loop=measured.loop, absent=absent)
 
 
 # The books, the conditions, and how to repeat it.

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from tautochrone.answer import numbers, warnings
 from tautochrone.answer.blocks import Figure
 from tautochrone.answer.document import (
     UNKNOWN,
@@ -29,11 +30,10 @@ from tautochrone.answer.document import (
 )
 from tautochrone.answer.evidence import Evidence, Measured, Presented
 from tautochrone.answer.experiments import title_of
+from tautochrone.answer.numbers import Absent, interval, quantile_name
 from tautochrone.answer.phrasing import course
 from tautochrone.answer.series import Bins, Floats, Series, usual_size_ns
-from tautochrone.answer.views import absences, conditions, environment, grids, losses, warnings
-from tautochrone.answer.views.absences import Absent
-from tautochrone.answer.views.summary import interval, quantile_name
+from tautochrone.answer.views import conditions, environment, grids
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import upper_first
 from tautochrone.judge.middleware_setting import as_obtained
@@ -127,11 +127,11 @@ def _measure(
 
     def blocks() -> list[Block]:
         (manifest,) = seen.manifests
-        absent = [] if seen.presented else absences.view([manifest], [""])
+        absent = [] if seen.presented else numbers.absent_rows([manifest], [""])
         found: list[Block] = [
             Subheading(f"{measured.title} in us"),
-            numbers(measured.series, manifest.books, absent, intervals=intervals, short=short),
-            *(Sentence(one, "strong") for one in losses.caption(measured.series)),
+            source_table(measured.series, manifest.books, absent, intervals=intervals, short=short),
+            *(Sentence(one, "strong") for one in numbers.loss_caption(measured.series)),
         ]
         if len(measured.series) <= _MOST_SKETCHED and not seen.presented:
             drawn = Figure("", (), ())
@@ -141,7 +141,7 @@ def _measure(
     return blocks
 
 
-def numbers(
+def source_table(
     series: Sequence[Series],
     books: Sequence[Books],
     absent: Sequence[Absent],
@@ -223,8 +223,8 @@ def _course(measured: Measured) -> Iterator[Block]:
 
 def _absent(seen: Evidence) -> Iterator[Block]:
     if not seen.presented:
-        for one in absences.view(seen.manifests, seen.labels):
-            yield Sentence(absences.sentence(one), "note")
+        for one in numbers.absent_rows(seen.manifests, seen.labels):
+            yield Sentence(numbers.absent_sentence(one), "note")
 
 
 def _beside(manifest: Manifest) -> Iterator[Block]:

@@ -7,8 +7,7 @@ from tautochrone.answer.blocks import Grid
 from tautochrone.answer.document import Notice
 from tautochrone.answer.typeset import number
 from tautochrone.answer.views.environment import show
-from tautochrone.answer.views.virtual import is_said_here
-from tautochrone.answer.views.warnings import said_once
+from tautochrone.answer.warnings import is_said_here, said_once
 from tautochrone.base.words import plural
 from tautochrone.campaign.results import CampaignResults
 from tautochrone.machine.cpulist import parse_cpu_list

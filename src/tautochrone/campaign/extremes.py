@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
 
+from tautochrone.answer.numbers import quantile_name
 from tautochrone.answer.typeset import plain
-from tautochrone.answer.views.summary import quantile_name
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from tautochrone.answer.ci.outcome import Case, Outcome
-from tautochrone.answer.ci.outcome import Standing as CaseStanding
+from tautochrone.answer.outcome import Case, Outcome
+from tautochrone.answer.outcome import Standing as CaseStanding
 from tautochrone.answer.phrasing import requirement as words
 from tautochrone.base.errors import UsageError
 from tautochrone.base.reading import Json

@@ -5,8 +5,8 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from tautochrone.answer.ci.outcome import Outcome
 from tautochrone.answer.experiments import beginning_of
+from tautochrone.answer.outcome import Outcome
 from tautochrone.base.words import plural, upper_first
 from tautochrone.campaign.kinds import GridResults, GridRuns, kind_named
 from tautochrone.campaign.requirements import JudgedCell, exit_code, judge_cells, outcome

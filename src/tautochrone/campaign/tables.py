@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from tautochrone.answer.blocks import Grid
+from tautochrone.answer.numbers import quantile_name
 from tautochrone.answer.typeset import number, plain
-from tautochrone.answer.views.summary import quantile_name
 from tautochrone.base.units import format_us
 from tautochrone.base.words import plural
 from tautochrone.campaign.results import CampaignResults, CampaignRow, CampaignTable, Repetition

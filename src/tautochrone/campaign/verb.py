@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from tautochrone.answer.ci.outcome import Outcome as Told
+    from tautochrone.answer.outcome import Outcome as Told
     from tautochrone.command.live import Watch
     from tautochrone.command.verbs import Typed
     from tautochrone.measure.campaign.agenda import Agenda

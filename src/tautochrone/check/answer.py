@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from tautochrone.answer import warnings as virtual
 from tautochrone.answer.document import (
     Block,
     Document,
@@ -24,12 +25,11 @@ from tautochrone.answer.document import (
     time,
     words,
 )
-from tautochrone.answer.phrasing import limiting
 from tautochrone.answer.phrasing import requirement as required
-from tautochrone.answer.views import virtual
 from tautochrone.answer.views.conditions import sentence
 from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration, format_percent
+from tautochrone.check import limiting
 from tautochrone.check.results import MOST, Results
 from tautochrone.check.search import CONFIRM, Search, Trial
 from tautochrone.judge.requirement.line import Line, Standing

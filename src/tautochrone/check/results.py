@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.ci.outcome import Case, Outcome
-from tautochrone.answer.ci.outcome import Standing as CaseStanding
+from tautochrone.answer.outcome import Case, Outcome
+from tautochrone.answer.outcome import Standing as CaseStanding
 from tautochrone.answer.phrasing import requirement as required
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.base.words import capital

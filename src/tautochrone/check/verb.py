@@ -238,9 +238,9 @@ class _Check:
         stopped: bool = False,
         search: Search | None = None,
     ) -> tuple[Results, Sequence[Finding]]:
-        from tautochrone.answer.worth_here import worth_here
         from tautochrone.check.results import Results, advice
         from tautochrone.judge.requirement.limiting import Limiting, limiting
+        from tautochrone.judge.worth_here import worth_here
         from tautochrone.machine.audit import audit_facts
 
         facts = runs[0].manifest.known

@@ -55,7 +55,8 @@ def report(
 
 
 def _of_runs(names: list[str], out: Path | None, store: Path | None) -> Path:
-    from tautochrone.answer import audits, page
+    from tautochrone.answer import foot as audits
+    from tautochrone.answer import page
     from tautochrone.judge.loops import judge_runs
 
     runs = open_runs(store, names)

@@ -20,7 +20,7 @@ from tautochrone.command.told import see_that_it_can_be_written, tell_report
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tautochrone.answer.next_steps import Step
+    from tautochrone.answer.conclusion import Step
     from tautochrone.command.batch import Batch
     from tautochrone.judge.mechanisms import Mechanism
     from tautochrone.judge.verdict import Verdict
@@ -48,7 +48,7 @@ def answer(
     """Measure this machine for about a minute: latency idle and under load, mechanisms, a verdict."""
     _check_before_measuring(seconds, out)
 
-    from tautochrone.answer import page
+    from tautochrone.answer import conclusion, page
     from tautochrone.answer.console import make_console
     from tautochrone.answer.render.terminal import show
     from tautochrone.command.batch import run_batch
@@ -77,7 +77,7 @@ def answer(
         runs, Facts.from_table(facts), target.name, lambda: _why_lacking(batch)
     )
     console.print()
-    show(console, page.conclusion(runs, verdict, findings, costs, steps))
+    show(console, conclusion.conclusion(runs, verdict, findings, costs, steps))
     # Last, so that a page that can't be made costs nothing else.
     path = out if out is not None else place.path / f"report-{runs[0].manifest.id.partition('-')[0]}.html"
     page.render(runs, verdict, findings, costs, steps=steps, out=path)
@@ -90,7 +90,7 @@ def answer(
 
 def show_again(console: Console, runs: Sequence[Run]) -> None:
     """What an answer said, from its runs, and which they are."""
-    from tautochrone.answer.page import conclusion
+    from tautochrone.answer.conclusion import conclusion
     from tautochrone.answer.render.terminal import show
     from tautochrone.run.conditions import LOCAL
 
@@ -108,7 +108,7 @@ def _parts(
     Later[Verdict | None], Later[Sequence[Finding]], Later[Sequence[Mechanism]], Later[Sequence[Step]]
 ]:
     """Verdict, findings, mechanisms, next steps. Each costs no more than its own part, should it fail."""
-    from tautochrone.answer.next_steps import next_steps
+    from tautochrone.answer.conclusion import next_steps
     from tautochrone.judge.loops import judge_runs
     from tautochrone.judge.mechanisms import mechanisms
     from tautochrone.machine.audit import audit_facts

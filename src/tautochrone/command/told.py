@@ -14,8 +14,8 @@ from tautochrone.base.errors import StoreError
 from tautochrone.base.faults import attempt
 
 if TYPE_CHECKING:
-    from tautochrone.answer.ci.outcome import Outcome
     from tautochrone.answer.document import Document
+    from tautochrone.answer.outcome import Outcome
 
 JunitOption = Annotated[
     Path | None,
@@ -107,10 +107,9 @@ def tell(outcome: Outcome, junit: Path | None, markdown: Path | None) -> None:
     Raises:
         StoreError: that is not possible.
     """
-    from tautochrone.answer.ci import junit as junit_file
-    from tautochrone.answer.ci import markdown as summary
+    from tautochrone.answer.outcome import write_junit, write_markdown
 
     if junit is not None:
-        junit_file.write(outcome, junit)
+        write_junit(outcome, junit)
     if markdown is not None:
-        summary.write(outcome, markdown)
+        write_markdown(outcome, markdown)

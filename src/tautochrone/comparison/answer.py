@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from tautochrone.answer.ci.outcome import Case, Outcome, Standing
 from tautochrone.answer.document import (
     Block,
     Disclosure,
@@ -16,9 +15,10 @@ from tautochrone.answer.document import (
     Statements,
     part,
 )
-from tautochrone.answer.phrasing import comparison as words
+from tautochrone.answer.outcome import Case, Outcome, Standing
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
+from tautochrone.comparison import phrasing as words
 from tautochrone.comparison import tables
 from tautochrone.judge.comparison.compare import Comparison, Pair
 from tautochrone.judge.comparison.conditions import Change

@@ -10,10 +10,10 @@ from tautochrone.answer.charts.grammar import Chart, Row, Rows, fixed, literal
 from tautochrone.answer.charts.scales import Scale, bands, lanes, logarithmic, shape_of
 from tautochrone.answer.charts.signs import CIRCLE, Sign
 from tautochrone.answer.charts.theme import INK, PAPER_TONE, series_tone
-from tautochrone.answer.phrasing import comparison as words
 from tautochrone.answer.series import Bins, Curve, Series
 from tautochrone.base.units import format_quantile
 from tautochrone.base.words import upper_first
+from tautochrone.comparison import phrasing as words
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, Pair
 from tautochrone.judge.comparison.gate import MISSES
 from tautochrone.judge.comparison.metric import Metric, Part

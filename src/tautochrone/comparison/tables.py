@@ -14,11 +14,11 @@ from tautochrone.answer.document import (
 )
 from tautochrone.answer.document import words as cell
 from tautochrone.answer.labels import label_runs
-from tautochrone.answer.phrasing import comparison as words
 from tautochrone.answer.typeset import number, plain
 from tautochrone.answer.views import environment
 from tautochrone.base.units import format_percent
 from tautochrone.base.words import plural, upper_first
+from tautochrone.comparison import phrasing as words
 from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, Pair
 from tautochrone.judge.comparison.conditions import Change, Changes
 from tautochrone.judge.comparison.gate import MISSES

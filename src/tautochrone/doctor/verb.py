@@ -121,7 +121,7 @@ def _worths(store: Path | None, facts: Facts, findings: Sequence[Finding]) -> di
         return {}
     if len(folders) < 2:
         return {}
-    from tautochrone.answer.worth_here import worth_here
+    from tautochrone.judge.worth_here import worth_here
 
     return worth_here(folders, facts, findings)
 

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from tautochrone.answer import evidence
+from tautochrone.answer import numbers as absences
 from tautochrone.answer.document import Block, Document, Grounds, Sentence, Subheading, part
 from tautochrone.answer.foot import lacking as lacking_table
 from tautochrone.answer.phrasing import verdict as verdicts
-from tautochrone.answer.show import numbers
-from tautochrone.answer.views import absences, grids
-from tautochrone.answer.views.warnings import endings
+from tautochrone.answer.show import source_table
+from tautochrone.answer.views import grids
+from tautochrone.answer.warnings import endings
 from tautochrone.base.words import plural
 from tautochrone.judge.verdict import Verdict
 from tautochrone.run.folder import Run
@@ -46,5 +47,5 @@ def _blocks(run: Run) -> Iterator[Block]:
         return
     for measured in seen.measured:
         yield Subheading(f"{measured.heading} in us")
-        absent = absences.view([run.manifest], [""])
-        yield numbers(measured.series, run.manifest.books, absent, short=True)
+        absent = absences.absent_rows([run.manifest], [""])
+        yield source_table(measured.series, run.manifest.books, absent, short=True)

@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar
 
 from tautochrone.answer.charts.signs import Mark, Sign
 from tautochrone.answer.labels import typed_title
+from tautochrone.answer.numbers import interval, quantile_name
 from tautochrone.answer.typeset import number
-from tautochrone.answer.views.summary import interval, quantile_name
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import listed
 from tautochrone.judge.middleware_setting import (

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tautochrone.answer.blocks import Grid
+from tautochrone.answer.numbers import interval, quantile_name
 from tautochrone.answer.tail import sample_plan
 from tautochrone.answer.typeset import number, plain
 from tautochrone.answer.views.grids import view
-from tautochrone.answer.views.summary import interval, quantile_name
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import (
     format_us,
@@ -125,7 +125,7 @@ def tail(
 ) -> Shown[RunTails]:
     """The tail of each of these sources."""
     from tautochrone.answer.phrasing import tail as words
-    from tautochrone.answer.tail import tables
+    from tautochrone.answer.tail import document as tables
     from tautochrone.judge.tail.tails import tails_of
 
     limits = () if limit is None else (limit if isinstance(limit, int) else parse_duration_ns(limit),)

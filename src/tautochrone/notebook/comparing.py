@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tautochrone.answer import figure
-from tautochrone.answer.phrasing import comparison as words
+from tautochrone.comparison import phrasing as words
 from tautochrone.comparison import tables
 from tautochrone.comparison.tables import letter
 from tautochrone.judge.comparison.compare import Comparison, compare

@@ -2,8 +2,8 @@
 
 from tautochrone.answer.document import TypedCell, TypedTable, columns, count, micros
 from tautochrone.answer.document import words as cell
+from tautochrone.answer.numbers import quantile_name
 from tautochrone.answer.typeset import plain
-from tautochrone.answer.views.summary import quantile_name
 from tautochrone.base.units import format_percent
 from tautochrone.selection import words
 from tautochrone.selection.candidates import Candidate

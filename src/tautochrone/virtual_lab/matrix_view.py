@@ -14,8 +14,8 @@ from tautochrone.answer.charts.grammar import Chart, Row, Rows, Told, literal
 from tautochrone.answer.charts.scales import bands
 from tautochrone.answer.charts.signs import TILE, Sign
 from tautochrone.answer.charts.theme import MUTED, heat_tone, ink_upon
+from tautochrone.answer.numbers import quantile_name
 from tautochrone.answer.typeset import duration, number, plain
-from tautochrone.answer.views.summary import quantile_name
 from tautochrone.base.reading import Json
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import plural

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tautochrone.answer.series import Series
     from tautochrone.run.folder import Run
 
+
 _NA = "N/A"
 _MAJORITY = 0.97
 _TELLING = 0.5
@@ -248,3 +249,22 @@ def _series(run: Run, label: str, rank: int) -> Iterator[Series]:
             maximum = int(values[-1])
             bins = Bins(value, value, np.diff(np.searchsorted(values, value, side="right"), prepend=0))
         yield Series(label, rank, name, run.count(measure), maximum, bins, Curve(value, share))
+
+
+# Interrupt and preemption latency of a thread of the kernel, as the kernel's timerlat tells them.
+
+
+_NOTE = (
+    "The thread is one of the kernel's, FIFO 95, and timerlat's own work at every interrupt and every switch "
+    "lies within t1 and t2. A thread in user space: tauto probe interrupt."
+)
+
+
+@dataclass(frozen=True)
+class TimerlatPresentation(InterruptPresentation):
+    """Presentation of the experiment `timerlat`: that of `interrupt`, and whose thread it was."""
+
+    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+        """The tables of laurich2004, as `interrupt` has them."""
+        first, *others = super().grids(runs, labels)
+        return [replace(first, notes=(*first.notes, _NOTE)), *others]

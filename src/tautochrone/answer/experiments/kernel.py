@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tautochrone.answer.blocks import Figure, Grid
-    from tautochrone.answer.experiments.presentation import Presentation
+    from tautochrone.answer.experiments import Presentation
     from tautochrone.run.folder import Run
 
 _IN_KERNEL_SPACE = (

@@ -1,4 +1,4 @@
-"""A task set: expected against measured, and tables 7 and 8 of delgado2020. Figures: ``taskset_figures``."""
+"""A task set: expected against measured, and tables 7 and 8 of delgado2020. In figures, its schedule."""
 
 from __future__ import annotations
 
@@ -6,16 +6,217 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.blocks import Grid
-from tautochrone.answer.experiments import taskset_notes
+from tautochrone.answer.blocks import Figure, Grid, Panel, Place
+from tautochrone.answer.charts import lanes
+from tautochrone.answer.charts import responses as charts
+from tautochrone.answer.charts.responses import ResponseLimit, Responses
 from tautochrone.answer.typeset import number
+from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
-from tautochrone.experiments.taskset_outcome import Outcome, Spread, verdict
-from tautochrone.experiments.taskset_run import expected_of, outcomes_of
+from tautochrone.experiments.taskset_outcome import Outcome, Spread, standing_of, verdict
+from tautochrone.experiments.taskset_run import (
+    Expected,
+    expected_of,
+    is_pinned,
+    measured_jobs,
+    outcomes_of,
+    tightest_release_ns,
+)
+from tautochrone.run.records import WorkCalibrated
+from tautochrone.schedulability.timeline import Timeline, simulate
 
 if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure
     from tautochrone.run.folder import Run
+
+
+# The figures of a task set: its schedule as expected and as measured, and the responses of each
+# task.
+
+
+_MOST_JOBS = 120  # more releases can't be told apart at the width of a page
+_SCHEDULE = "The schedule, expected and measured"
+
+
+def schedules(runs: Sequence[tuple[Run, str]], prefix: str) -> Iterator[Figure]:
+    """One figure for each run and its label: from the start, and where the least room was."""
+    for index, (run, label) in enumerate(runs):
+        panels, caption = _schedule(run, f"{prefix}-{index}")
+        if panels:
+            yield Figure(f"{_SCHEDULE}, {label}" if label else _SCHEDULE, panels, caption, lanes.SCHEDULE_KEY)
+
+
+def responses(runs: Sequence[tuple[Run, str]], prefix: str) -> Iterator[Figure]:
+    """One panel for each task, with all runs that have it."""
+    panels = tuple(_response_panels(runs, prefix))
+    if panels:
+        yield Figure(
+            "Response times of each task",
+            panels,
+            (
+                "Each line falls from the shortest response to the longest, where its mark is. Left of the "
+                "deadline every job was in time; right of the analysis it took longer than expected.",
+            ),
+        )
+
+
+def _schedule(run: Run, prefix: str) -> tuple[tuple[Panel, ...], tuple[str, ...]]:
+    expected = expected_of(run)
+    if not expected.task_set.tasks:
+        return (), ()
+    timeline = simulate(expected.task_set)
+    drawn = timeline.until(_drawn_ns(timeline, expected))
+    length = drawn.until_ns
+    if not is_pinned(run):
+        panel = Panel(Place(f"{prefix}-expected"), "", lanes.schedule(drawn, None, with_legend=False))
+        return (panel,), (
+            "As expected on the CPUs of the file. What was measured is not drawn: the tasks were free to run "
+            "on several CPUs, so their starts and ends do not tell which of them had to wait.",
+        )
+    first = measured_jobs(run, 0, length)
+    panels = [
+        Panel(Place(f"{prefix}-first"), "from the start", lanes.schedule(drawn, first, with_legend=False))
+    ]
+    caption = [
+        f"The first {format_duration(length)}: above as expected, below and thinner as measured. A broken "
+        "line leads over a preemption."
+    ]
+    begin = _later_window_ns(run, expected, length)
+    if begin is not None:
+        jobs = measured_jobs(run, begin, begin + length)
+        title = f"where the least room was, from {begin / 1e9:,.3f} s on"
+        panels.append(
+            Panel(Place(f"{prefix}-tightest"), title, lanes.schedule(drawn, jobs, with_legend=False))
+        )
+    return tuple(panels), tuple(caption)
+
+
+def _later_window_ns(run: Run, expected: Expected, length_ns: int) -> int | None:
+    """Where the hyperperiod of the tightest job begins; None if that is the first, or is out of sight."""
+    tightest = tightest_release_ns(run)
+    if tightest is None or any(task.offset_ns for task in expected.task_set.tasks):
+        return None  # with offsets the expected schedule repeats itself only later on
+    hyperperiod = expected.task_set.hyperperiod_ns
+    begin = tightest - tightest % hyperperiod
+    return begin if begin > 0 and tightest - begin < length_ns else None
+
+
+def _drawn_ns(timeline: Timeline, expected: Expected) -> int:
+    """One hyperperiod after the last first release, or as much of it as can be seen."""
+    last = max(task.offset_ns for task in expected.task_set.tasks)
+    end = min(timeline.until_ns, last + expected.task_set.hyperperiod_ns)
+    jobs = timeline.until(end).jobs
+    return end if len(jobs) <= _MOST_JOBS else max(1, jobs[_MOST_JOBS].release_ns)
+
+
+def _response_panels(runs: Sequence[tuple[Run, str]], prefix: str) -> Iterator[Panel]:
+    labels = [label for _, label in runs]
+    names = dict.fromkeys(name for run, _ in runs for name in run.sources.values())
+    for index, name in enumerate(names):
+        found: list[Responses] = []
+        limits: list[ResponseLimit] = []
+        for run, label in runs:
+            source = next((at for at, one in run.sources.items() if one == name), None)
+            if source is not None and run.count("response_ns", source):
+                found.append(Responses(label, run.values("response_ns", source)))
+                limits += _limits(expected_of(run), name)
+        if found:
+            chart = charts.responses(found, list(dict.fromkeys(limits)), runs=labels)
+            yield Panel(Place(prefix, index), name, chart)
+
+
+def _limits(expected: Expected, name: str) -> list[ResponseLimit]:
+    response = expected.responses_ns.get(name)
+    limits = [] if response is None else [ResponseLimit("analysis", response)]
+    tasks = expected.task_set.tasks
+    return limits + [ResponseLimit("deadline", task.deadline_ns) for task in tasks if task.name == name]
+
+
+# What has to be said below the table of a task set: why analysis and measurement differ, and what
+# ran.
+
+
+def about_analysis(expected: Expected, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """What stands between the analysis and what was measured."""
+    if expected.why_not:
+        yield f"Nothing is expected: {expected.why_not}. `tauto probe taskset` measures a set from a file."
+        return
+    yield _answer(expected, met=standing_of(outcomes) == "met")
+    above = [one for one in outcomes if (one.difference_ns or 0) > 0]
+    if above:
+        yield _longer_than_expected(above)
+    tasks = expected.task_set.tasks
+    if expected.task_set.sections or any(task.blocking_ns or task.jitter_ns for task in tasks):
+        yield (
+            "The analysis counts blocking and release jitter; the measured tasks take no locks and have no "
+            "such jitter."
+        )
+
+
+def about_run(run: Run, expected: Expected, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """What ran otherwise than the analysis supposes, and how exact the work was."""
+    policy = run.manifest.header.parameters.get("policy")
+    if policy == "other":
+        yield "Measured with policy other: priorities were not in force, so the analysis does not apply."
+    if policy == "deadline" and not is_pinned(run):
+        yield _free_to_run(run)
+        if len(expected.task_set.cpus) > 1:
+            yield "The file divides the tasks among CPUs; the system did not."
+    over = [one for one in outcomes if one.over_budget]
+    if over:
+        words = ", ".join(f"{one.task.name} in {one.over_budget:,} jobs" for one in over)
+        yield f"The budget was used up, and it had to wait: {words}. Raise --runtime-margin."
+    if costs := "; ".join(_calibration(run)):
+        yield f"Calibration of the work: {costs}."
+
+
+def _answer(expected: Expected, *, met: bool) -> str:
+    how = (
+        "the processor demand test of EDF" if expected.task_set.policy == "edf" else "response-time analysis"
+    )
+    if expected.schedulable:
+        return f"By {how} every deadline is met."
+    if expected.schedulable is None:
+        return f"By {how} it was not found out whether every deadline is met."
+    seen = "; this run did not show it: the worst case is rare, or did not come" if met else ""
+    return f"By {how} a deadline can be missed{seen}."
+
+
+def _longer_than_expected(above: Sequence[Outcome]) -> str:
+    most = max(above, key=lambda one: (one.difference_ns or 0) / (one.expected_ns or 1))
+    by = most.difference_ns or 0
+    share = by / (most.expected_ns or 1)
+    names = ", ".join(one.task.name for one in above)
+    most_of_all = f"; most of all {most.task.name}" if len(above) > 1 else ""
+    return (
+        f"Longer than expected: {names}{most_of_all}, by {format_duration(by)} ({share:.1%}). The analysis "
+        "knows neither wake-up latency nor switches and interrupts, and the work is only as exact as its "
+        "calibration: compare CPU time with execution."
+    )
+
+
+def _free_to_run(run: Run) -> str:
+    cpus = run.manifest.known.cpu.online_count
+    where = f"any of the {cpus} CPUs" if cpus else "any CPU"
+    return (
+        f"Measured with tasks free to run on {where}, as SCHED_DEADLINE wants it; expected with the tasks on "
+        "the CPUs of the file. To keep them on one CPU, run inside a cpuset of that CPU."
+    )
+
+
+def _calibration(run: Run) -> Iterator[str]:
+    """How well the same work repeats, and how much the cost of a step changed over the run."""
+    after = run.manifest.event("work-calibrated")
+    costs = {one.cpu: one for one in after.told(WorkCalibrated).costs} if after is not None else {}
+    for cost in run.manifest.header.work_costs:
+        if not cost.median_ns:
+            continue
+        where = "any CPU" if cost.cpu is None else f"CPU {cost.cpu}"
+        within = (cost.upper_quartile_ns - cost.lower_quartile_ns) / cost.median_ns
+        words = f"on {where} half of the tries lay within {within:.2%}"
+        if cost.cpu in costs:
+            words += f", and it took {costs[cost.cpu].median_ns / cost.median_ns - 1:+.2%} after the run"
+        yield words
+
 
 _UNKNOWN = "N/A"
 _EXPECTED = (
@@ -54,12 +255,10 @@ class TasksetPresentation:
 
     def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
         """The schedule of each run, and the responses of each task."""
-        from tautochrone.answer.experiments import taskset_figures
-
         kept = [(run, label) for run, label in zip(runs, labels, strict=True) if not run.is_histogram]
         return [
-            *taskset_figures.schedules(kept, f"{prefix}-schedule"),
-            *taskset_figures.responses(kept, f"{prefix}-responses"),
+            *schedules(kept, f"{prefix}-schedule"),
+            *responses(kept, f"{prefix}-responses"),
         ]
 
     def _expected(self, run: Run, label: str, outcomes: Sequence[Outcome]) -> Grid:
@@ -82,8 +281,8 @@ class TasksetPresentation:
         expected = expected_of(run)
         notes = (
             verdict(outcomes),
-            *taskset_notes.about_analysis(expected, outcomes),
-            *taskset_notes.about_run(run, expected, outcomes),
+            *about_analysis(expected, outcomes),
+            *about_run(run, expected, outcomes),
         )
         title = "Response times, expected and measured"
         return Grid(f"{title}, {label}" if label else title, _EXPECTED, rows, notes)

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from tautochrone.answer import html
+from tautochrone.answer import warnings as virtual
 from tautochrone.answer.document import Document
 from tautochrone.answer.foot import foot, masthead, sections
-from tautochrone.answer.views import virtual
 from tautochrone.base.faults import Later, now
 
 

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from tautochrone.answer import warnings as virtual
 from tautochrone.answer.blocks import Sheet
 from tautochrone.answer.console import show_part
 from tautochrone.answer.document import (
@@ -37,7 +38,7 @@ from tautochrone.answer.document import (
     flattened,
 )
 from tautochrone.answer.typeset import plain
-from tautochrone.answer.views import grids, virtual
+from tautochrone.answer.views import grids
 from tautochrone.base.faults import now
 
 if TYPE_CHECKING:

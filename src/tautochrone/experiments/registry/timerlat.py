@@ -48,7 +48,7 @@ EXPERIMENT = Experiment(
     timer_s,
     pace=timer_pace,
     heading="Interrupt and preemption latency of a kernel thread",
-    presentation="tautochrone.answer.experiments.timerlat:TimerlatPresentation",
+    presentation="tautochrone.answer.experiments.interrupt:TimerlatPresentation",
     prepare_own=prepare_timer,
     contradicting=TIMER_CONTRADICTING,
     runs_on=RunsOn("cpus", usual=1),

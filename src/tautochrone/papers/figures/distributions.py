@@ -16,9 +16,9 @@ from tautochrone.answer.charts.cumulative import Frame, PublishedShare, is_apart
 from tautochrone.answer.charts.histogram import PublishedValue
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK
+from tautochrone.answer.numbers import loss_caption
 from tautochrone.answer.series import Bins, Curve, Series
 from tautochrone.answer.typeset import number, percent
-from tautochrone.answer.views import losses
 from tautochrone.base.errors import UsageError
 from tautochrone.papers.document import Drawn, Mark, number_of
 from tautochrone.papers.figures import looks
@@ -115,7 +115,7 @@ def draw_curves(task: Task) -> list[blocks.Figure]:
         *looks.key_of_published([one for one in marks if one.y is not None], task.figure, task.study),
     )
     caption = [*_caption(series, frame), *task.where_from(marks)]
-    caption += [*([_LEFT_OUT] if len(marks) < len(told) else []), *losses.caption(series)]
+    caption += [*([_LEFT_OUT] if len(marks) < len(told) else []), *loss_caption(series)]
     return [task.drawn(_curve_panels(series, frame, task), caption, key, notes)]
 
 
@@ -189,7 +189,7 @@ def draw_histograms(task: Task) -> list[blocks.Figure]:
     caption = (
         f"{_each(found)} samples to a histogram. {_LOGARITHMIC}",
         *task.where_from(marks),
-        *losses.caption(found),
+        *loss_caption(found),
     )
     return [task.drawn(_histogram_panels(found, marks, task), caption, key, notes)]
 

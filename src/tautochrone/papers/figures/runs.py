@@ -13,7 +13,7 @@ from tautochrone.answer.charts.grammar import Chart, Row, Rows, literal
 from tautochrone.answer.charts.scales import Scale, shape_of, time
 from tautochrone.answer.charts.signs import Sign, as_in_key
 from tautochrone.answer.charts.theme import INK, Tone, series_tone
-from tautochrone.answer.experiments.taskset_figures import schedules
+from tautochrone.answer.experiments.taskset import schedules
 from tautochrone.answer.typeset import duration
 from tautochrone.base.errors import UsageError
 from tautochrone.papers.figures import looks

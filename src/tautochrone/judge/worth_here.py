@@ -23,6 +23,10 @@ from tautochrone.run.manifest import RECOVERED, SEALED, Manifest
 if TYPE_CHECKING:
     from tautochrone.judge.worth_measured import Worth
 
+
+# What settings were worth on one machine, from the runs of a store.
+
+
 MOST_WEIGHED = 6
 """Pairs whose samples are read; of further findings nothing is said."""
 

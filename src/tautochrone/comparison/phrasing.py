@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, Pair
 
 
+# What a comparison says, in words.
+
+
 Found = tuple["MeasureCompared", Part, Metric]
 
 _MOST_NAMED = 3

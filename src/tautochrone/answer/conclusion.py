@@ -1,0 +1,305 @@
+"""What is concluded from runs: the verdict on control loops, what mechanisms cost, what to ask next.
+
+It stands at the top of the report on runs, and is all that a terminal shows of the first answer.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tautochrone.answer import warnings
+from tautochrone.answer.document import (
+    Block,
+    Commands,
+    Disclosure,
+    Document,
+    DocumentPart,
+    Grounds,
+    Mark,
+    Notices,
+    Sentence,
+    Statements,
+    Subheading,
+    TypedCell,
+    TypedTable,
+    columns,
+    count,
+    part,
+    time,
+    words,
+)
+from tautochrone.answer.labels import label_runs
+from tautochrone.answer.phrasing import mechanisms as costs
+from tautochrone.answer.phrasing import verdict as verdicts
+from tautochrone.answer.typeset import duration, number
+from tautochrone.answer.views import conditions
+from tautochrone.base.faults import Later, now
+from tautochrone.base.units import format_duration, format_rate
+from tautochrone.base.words import plural, upper_first
+from tautochrone.judge.mechanisms import EXPERIMENTS, Mechanism
+from tautochrone.judge.verdict import LoopVerdict, Standing, Verdict
+from tautochrone.machine.audit.finding import Finding
+from tautochrone.run.facts import Facts
+from tautochrone.run.folder import Run
+from tautochrone.run.manifest import Manifest
+
+Judged = Verdict | Later[Verdict | None] | None
+_MOST_FINDINGS = 4
+
+
+@dataclass(frozen=True)
+class Step:
+    """One of them: a question, and what answers it."""
+
+    question: str
+    command: str
+
+
+def conclusion(
+    runs: Sequence[Run],
+    verdict: Judged,
+    findings: Sequence[Finding] | Later[Sequence[Finding]],
+    mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
+    steps: Sequence[Step] | Later[Sequence[Step]] = (),
+) -> Document:
+    """What a terminal shows of the first answer, before any sample is looked at for the page."""
+    manifests = tuple(run.manifest for run in runs)
+    return Document(
+        Later(lambda: _concluded(manifests, now(verdict))),
+        (
+            part("How the runs ended", lambda: ended(manifests, label_runs(manifests))),
+            *of_verdict(verdict),
+            of_mechanisms(mechanisms),
+            part("Clock", lambda: _clock(manifests)),
+            part("Warnings", lambda: _warnings(manifests)),
+            part("The audit", lambda: _serious(now(findings))),
+            what_next(steps),
+        ),
+        grounds=Grounds(manifests, where=Later(conditions.sentence, manifests)),
+    )
+
+
+def headline(manifests: Sequence[Manifest], verdict: Verdict | None) -> str:
+    """The verdict in a sentence, or else what the runs are, behind what nobody must overlook."""
+    if verdict is not None:
+        said = verdicts.headline(verdict)
+    else:
+        titles = dict.fromkeys(manifest.title for manifest in manifests)
+        said = upper_first("; ".join(titles) if len(titles) <= 3 else plural(len(manifests), "run"))
+    return ": ".join(filter(None, (warnings.incomplete(manifests), said)))
+
+
+def _concluded(manifests: Sequence[Manifest], verdict: Verdict | None) -> str:
+    if verdict is None:
+        return "No periodic run ended, so there is no verdict."
+    return headline(manifests, verdict)
+
+
+def ended(manifests: Sequence[Manifest], labels: Sequence[str]) -> Iterator[Block]:
+    """Above the verdict, or that would look like an all-clear."""
+    for sentence in warnings.endings(manifests, labels):
+        yield Sentence(sentence, "alarm")
+
+
+def of_verdict(verdict: Judged, sure: Later[list[str]] | None = None) -> Iterator[DocumentPart]:
+    """The loops in numbers and in words; ``sure``: how sure that is, for a page."""
+
+    def of(*shown: Callable[[Verdict], Block]) -> Callable[[], list[Block]]:
+        return lambda: [] if (found := now(verdict)) is None else [show(found) for show in shown]
+
+    yield part("Verdict", of(matrix), only="page")
+    yield part("Verdict", of(lines, _in_words), only="text")
+    if sure is not None:
+        yield part("How sure it is", lambda: [Sentence(one) for one in sure.get()])
+    yield part("Notes of the verdict", of(_notes))
+    folded = of(lambda found: Disclosure("Every loop in words", (_in_words(found),)))
+    yield part("Every loop in words", folded, only="page")
+
+
+def _in_words(verdict: Verdict) -> Statements:
+    return Statements(tuple(Sentence(verdicts.sentence(loop)) for loop in verdict.loops))
+
+
+def _notes(verdict: Verdict) -> Statements:
+    return Statements(tuple(Sentence(note, "note") for note in verdicts.notes(verdict)))
+
+
+def of_mechanisms(mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]]) -> DocumentPart:
+    """What mechanisms cost, one line each."""
+
+    def blocks() -> Iterator[Block]:
+        if found := now(mechanisms):
+            yield Subheading("Mechanisms")
+            heads = columns("What", "Typical", "Worst", "What it means")
+            yield TypedTable("", heads, tuple(map(_mechanism, found)), layout="list")
+
+    return part("Mechanisms", blocks, id="mechanisms")
+
+
+def _mechanism(one: Mechanism) -> tuple[TypedCell, ...]:
+    mark: Mark = "not-shown" if one.absent else "tight" if one.warns else ""
+    said = TypedCell(costs.why_not(one) or costs.meaning(one), mark=mark)
+    return words(costs.what(one)), time(one.typical_ns), time(one.worst_ns), said
+
+
+def _clock(manifests: Sequence[Manifest]) -> Iterator[Block]:
+    if manifests and (clock := manifests[0].header.clock).name is not None:
+        step = f"smallest step {clock.step_ns} ns" if clock.step_ns else "no step seen"
+        yield Sentence(
+            f"Clock {clock.name}: {step}, {clock.cost_ns} ns for a reading; every latency contains the "
+            "cost of one reading."
+        )
+
+
+def _warnings(manifests: Sequence[Manifest]) -> Iterator[Block]:
+    """Those about a mechanism stand with its run: the verdict does not rest on it."""
+    own = [one for one in manifests if one.experiment not in EXPERIMENTS]
+    if notices := warnings.warnings(own, label_runs(own)):
+        yield Notices(tuple(notices))
+
+
+def _serious(findings: Sequence[Finding]) -> Iterator[Block]:
+    serious = [finding for finding in findings if finding.level == "warning"]
+    if not serious:
+        yield Sentence("The audit has no warning. tauto doctor shows all it looked at.")
+        return
+    yield Sentence("What may stand behind latencies here:")
+    yield Statements(tuple(Sentence(f"- {one.title}: {one.observed}") for one in serious[:_MOST_FINDINGS]))
+    more = len(serious) - _MOST_FINDINGS
+    also = f"{more} more, and " if more > 0 else ""
+    yield Sentence(f"tauto doctor shows {also}what to do about each.", "note")
+
+
+def what_next(steps: Sequence[Step] | Later[Sequence[Step]]) -> DocumentPart:
+    """What to ask next, each with its command."""
+
+    def blocks() -> Iterator[Block]:
+        if found := now(steps):
+            yield Subheading("What next")
+            for one in found:
+                yield Sentence(one.question)
+                yield Commands((one.command,))
+
+    return part("What next", blocks, id="next")
+
+
+# The verdict in numbers.
+
+
+_MARKS: dict[Standing, Mark] = {
+    "holds": "holds",
+    "tight": "tight",
+    "missed": "missed",
+    "not shown": "not-shown",
+}
+
+
+def matrix(verdict: Verdict) -> TypedTable:
+    """A line for each CPU and way in which its loops ran, a column for each rate."""
+    rates = sorted({loop.rate_hz for loop in verdict.loops})
+    lines: dict[tuple[str, str], list[LoopVerdict]] = {}
+    for loop in verdict.loops:
+        lines.setdefault((loop.source, verdicts.conditions(loop)), []).append(loop)
+    several = len({conditions for _, conditions in lines}) > 1
+    heads = (f"at {format_rate(rate)}, each {format_duration(1e9 / rate)}" for rate in rates)
+    rows = tuple(tuple(_line(loops, rates, named=several)) for loops in lines.values())
+    return TypedTable("", columns("A loop on", *heads), rows, layout="list")
+
+
+def _line(loops: Sequence[LoopVerdict], rates: Sequence[float], *, named: bool) -> Iterator[TypedCell]:
+    by_rate = {loop.rate_hz: loop for loop in loops}
+    how = (Sentence(verdicts.conditions(loops[0])),) if named else ()
+    yield TypedCell(_where(loops[0]), beneath=how)
+    for rate in rates:
+        yield _cell(by_rate[rate]) if rate in by_rate else words("not judged")
+
+
+def _cell(loop: LoopVerdict) -> TypedCell:
+    details = [f"in {number(loop.samples)} cycles"]
+    if loop.samples:
+        left = f"{duration(loop.left_ns)} left" if loop.left_ns > 0 else "nothing left"
+        details = [f"worst {duration(loop.worst_ns)}", left, *details]
+    loads = [
+        Sentence(
+            f"{name}: {standing}{f', worst {duration(worst_ns)}' if worst_ns else ''}", mark=_MARKS[standing]
+        )
+        for name, standing, worst_ns in loop.loads
+    ]
+    said = Sentence(", ".join(detail.replace(" ", "\u00a0") for detail in details))
+    return TypedCell(
+        loop.standing,
+        mark=_MARKS[loop.standing],
+        beneath=(said, *(loads if len(loads) > 1 else ())),
+    )
+
+
+def lines(verdict: Verdict) -> TypedTable:
+    """A line for each loop."""
+    several = len({verdicts.conditions(one) for one in verdict.loops}) > 1
+    worst = "worst" if any(one.with_work for one in verdict.loops) else "worst start"
+    heads = ("loop", "on", *(("how",) if several else ()), "verdict", worst, "left of each cycle", "cycles")
+    rows = tuple(
+        (
+            TypedCell(one.rate_hz, "rate"),
+            words(_where(one)),
+            *((words(verdicts.conditions(one)),) if several else ()),
+            TypedCell(one.standing, mark=_MARKS[one.standing]),
+            TypedCell(one.worst_ns, "ns"),
+            TypedCell(one.left_ns, "ns", "" if one.left_ns else "nothing"),
+            count(one.samples),
+        )
+        for one in verdict.loops
+    )
+    return TypedTable("", columns(*heads), rows)
+
+
+def _where(loop: LoopVerdict) -> str:
+    return loop.source if loop.cpu is None else f"CPU\u00a0{loop.cpu}"
+
+
+# What to ask after the first answer: the questions that its verdict leaves open, each with its command.
+
+
+LOCAL = "local"
+_OF_LAB = "lab:"
+
+
+def next_steps(
+    verdict: Verdict | None, facts: Facts, target: str = LOCAL, loop: str | None = None
+) -> list[Step]:
+    """The next questions, the nearest first.
+
+    Args:
+        verdict: of the loops; None: none was judged.
+        facts: about the machine.
+        target: where was measured, as `--on` has it.
+        loop: the id of a run of a loop; None: there is none.
+    """
+    return list(_steps(verdict, facts, target, loop))
+
+
+def _steps(verdict: Verdict | None, facts: Facts, target: str, loop: str | None) -> Iterator[Step]:
+    on = "" if target == LOCAL else f" --on {target}"
+    loops = verdict.loops if verdict is not None else ()
+    if any(one.standing != "holds" for one in loops):
+        yield Step("What on this machine costs latency, and what to do about it?", f"tauto doctor{on}")
+        if (facts.cpu.online_count or 1) > 1:
+            yield Step(
+                "Would it help to isolate a CPU? The same once more, and put back afterwards (root):",
+                f"tauto --deployment MI{on}",
+            )
+        if not target.startswith(_OF_LAB) and not facts.kernel.realtime:
+            yield Step(
+                "Would another kernel? In the virtual lab that takes no reboot.",
+                "tauto lab matrix --kernels debian:stock,debian:rt",
+            )
+    rate = format_rate(min((one.rate_hz for one in loops), default=1000.0)).replace(" ", "")
+    yield Step(
+        "Does your own loop hold, with its work and its deadline?",
+        f'tauto check --rate {rate} --work 300us --deadline 800us --misses "1 per hour"{on}',
+    )
+    if loop is not None:
+        yield Step("How rare is a start that is later than all of these?", f"tauto tail {loop}")
+    yield Step(
+        "How does this machine stand beside those of a published study?",
+        f"tauto reproduce laurich2004 --quick{on}",
+    )

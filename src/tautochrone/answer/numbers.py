@@ -1,0 +1,209 @@
+"""The numbers of a measure: quantiles with their intervals, how sure they are, what is lacking in them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tautochrone.answer.document import Block, Sentence, TypedCell, TypedTable, columns, count, micros, words
+from tautochrone.answer.series import Series, merge, runs_of
+from tautochrone.answer.typeset import duration, number, percent
+from tautochrone.base.units import format_us
+from tautochrone.base.words import plural, upper_first
+from tautochrone.run.manifest import Manifest
+from tautochrone.statistics.quantiles import CONFIDENCE, Quantile, exceedance_bound
+
+# Rows that a system can't give: N/A wherever a run's sources are tabled, with the reason.
+
+
+@dataclass(frozen=True)
+class Absent:
+    """One row that is not there. ``runs`` are the labels of the runs that lack it, "" if all do."""
+
+    name: str
+    why: str
+    runs: str = ""
+
+
+def absent_rows(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Absent]:
+    """The absent rows of runs of one experiment; what several runs lack for one reason is said once."""
+    where: dict[tuple[str, str], list[str]] = {}
+    for manifest, label in zip(manifests, labels, strict=True):
+        for one in manifest.header.absent:
+            where.setdefault((one.name, one.why), []).append(label)
+    return [
+        Absent(name, why, "" if len(lacking) == len(manifests) else ", ".join(lacking))
+        for (name, why), lacking in where.items()
+    ]
+
+
+def absent_sentence(absent: Absent) -> str:
+    """``suspend-resume: N/A, POSIX has no such call``."""
+    return f"{absent.name}{f' ({absent.runs})' if absent.runs else ''}: N/A, {absent.why}"
+
+
+# Releases without a sample: the cycles that quantiles, curves and bounds can't speak for.
+
+
+_MOST_SENTENCES = 2
+
+
+def loss_of(one: Series) -> str:
+    """``12 of 3,012 releases were missed and have no sample here``; nothing where none is lacking."""
+    parts = []
+    if one.missed:
+        released = f" of {number(one.released)}" if one.released is not None else ""
+        noun = "release" if one.missed == 1 and not released else "releases"
+        verb, have = ("was", "has") if one.missed == 1 else ("were", "have")
+        parts.append(f"{number(one.missed)}{released} {noun} {verb} missed and {have} no sample here")
+    if one.dropped:
+        verb, are = ("was", "is") if one.dropped == 1 else ("were", "are")
+        parts.append(f"{plural(one.dropped, 'sample')} {verb} dropped and {are} not here")
+    return "; ".join(parts)
+
+
+def loss_sentences(series: Sequence[Series]) -> list[str]:
+    """One sentence per run and source that lacks something; where they are many, one per run."""
+    several = len(runs_of(series)) > 1
+    lacking = [one for one in series if one.lost]
+    if len(lacking) > _MOST_SENTENCES and several:
+        return [f"{one.run}: {loss_of(one)}." for one in merge(lacking, "")]
+    if len(lacking) > _MOST_SENTENCES:
+        return [f"On {len(lacking)} sources, {loss_of(one)}." for one in merge(lacking, "")]
+    return [f"{one.source}{f', {one.run}' if several else ''}: {loss_of(one)}." for one in lacking]
+
+
+def loss_caption(series: Sequence[Series]) -> list[str]:
+    """For below a figure or a table: the same, and what it does to the numbers."""
+    said = loss_sentences(series)
+    return [*said, "Shares and quantiles are of the completed cycles only, so they flatter."] if said else []
+
+
+# How sure the numbers are, said of each CPU and run by itself.
+
+
+ASSUMES = (
+    "This assumes cycles that are independent and like those to come; neighbouring cycles are not quite "
+    "independent, so take it as the least doubt there is."
+)
+
+
+def one_in(one: Series) -> int | None:
+    """At most 1 cycle in so many starts later than the worst one seen; None where releases are lacking, or
+    may be."""
+    if one.lost or one.missed is None or not one.count:
+        return None
+    bound = exceedance_bound(one.count, 0, CONFIDENCE)
+    return max(1, int(1 / bound)) if bound > 0 else one.count
+
+
+def how_sure(series: Sequence[Series]) -> list[str]:
+    """Sentences about the worst of all series and what it rests on; empty without series."""
+    if not series:
+        return []
+    worst = max(series, key=lambda one: one.maximum_ns)
+    several = len(runs_of(series)) > 1
+    where = worst.source + (f" in the run “{worst.run}”" if several else "")
+    opening = f"The worst start of all was {duration(worst.maximum_ns)} late, on {where}."
+    rarity = one_in(worst)
+    if rarity is None:
+        why = "releases have no sample there" if worst.lost else "how many releases were missed is not known"
+        claim = f"How rare a later one is can't be said, because {why}."
+    else:
+        claim = (
+            f"It is the worst of {plural(worst.count, 'cycle')} there. With {percent(CONFIDENCE)} "
+            "confidence, for this CPU and this run by itself, at most 1 cycle in "
+            f"{number(rarity)} starts later. {ASSUMES}"
+        )
+    lacking = loss_sentences(series)
+    return [f"{opening} {claim}", *([" ".join(lacking)] if lacking else [])]
+
+
+# The numbers: count, extremes, mean and quantiles with their confidence intervals.
+
+
+_EN_DASH = "\u2013"
+
+
+def blocks(series: Sequence[Series], *, loop: bool = True, absent: Sequence[Absent] = ()) -> Iterator[Block]:
+    """The summaries of all series that have one, and what they rest on.
+
+    How rare a value above the maximum is, is said of the cycles of loops only. ``absent`` are the rows that
+    a system could not give.
+    """
+    own = [one for one in series if one.summary is not None]
+    summaries = [one.summary for one in own if one.summary is not None]
+    quantiles = summaries[0].quantiles if summaries else ()
+    sure = percent(quantiles[0].confidence) if quantiles else ""
+    resolutions = dict.fromkeys(one.resolution for one in summaries)
+    said = [
+        f"Times in us. Below each quantile stands its {sure} confidence interval, free of any assumed "
+        "distribution. Too few samples: that many would be needed.",
+        *(f"Quantiles come from {one}." for one in resolutions if one != "exact"),
+    ]
+    if loop:
+        said.append(
+            f"Later than max: at most so many cycles are, at {sure} confidence, for each CPU and run by "
+            f"itself. {ASSUMES}"
+        )
+    yield Sentence(" ".join(said), "note")
+    if lacking := loss_caption(own):
+        yield Sentence(" ".join(lacking), "strong")
+    several = len(runs_of(series)) > 1
+    heads = (
+        *(("Run",) if several else ()),
+        *("Source", "Samples", "Min", "Mean", "Std. dev."),
+        *(upper_first(quantile_name(one.q)) for one in quantiles),
+        "Max",
+        *(("Later than max",) if loop else ()),
+    )
+    rows = tuple(_row(one, several=several, loop=loop) for one in own)
+    notes = tuple(f"{absent_sentence(one)}." for one in absent)
+    yield TypedTable("", columns(*heads), rows, notes, "dense")
+
+
+def _row(one: Series, *, several: bool, loop: bool) -> tuple[TypedCell, ...]:
+    summary = one.summary
+    assert summary is not None
+    return (
+        *((TypedCell(one.run, rank=one.rank),) if several else ()),
+        TypedCell(one.source, beneath=(Sentence(one.what),) if one.what else ()),
+        count(summary.count),
+        micros(summary.minimum),
+        micros(summary.mean),
+        micros(summary.standard_deviation),
+        *map(_quantile, summary.quantiles),
+        TypedCell(summary.maximum, "ns", format_us(summary.maximum), strong=True),
+        *((_later(one),) if loop else ()),
+    )
+
+
+def quantile_name(q: float) -> str:
+    """``median`` or ``99.9 %``."""
+    return "median" if q == 0.5 else percent(q)
+
+
+def interval(quantile: Quantile, between: str = " to ") -> str:
+    """``3.560 to 3.705``, or nothing where there is no interval."""
+    if quantile.low is None or quantile.high is None:
+        return ""
+    return f"{format_us(quantile.low)}{between}{format_us(quantile.high)}"
+
+
+def _later(one: Series) -> TypedCell:
+    rarity = one_in(one)
+    return (
+        words("can't be said") if rarity is None else TypedCell(1 / rarity, "share", f"1 in {number(rarity)}")
+    )
+
+
+def _quantile(one: Quantile) -> TypedCell:
+    if one.value is None:
+        return TypedCell(None, "ns", "too few", beneath=(Sentence(f"needs {number(one.samples_needed)}"),))
+    within = interval(one, _EN_DASH)
+    return TypedCell(
+        one.value,
+        "ns",
+        format_us(one.value),
+        one.low,
+        one.high,
+        beneath=(Sentence(within),) if within else (),
+    )
