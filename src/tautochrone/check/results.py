@@ -275,6 +275,7 @@ def _is_of(run: Run, lines: Sequence[Line]) -> bool:
 
 
 def _seconds(run: Run) -> float:
-    told = run.manifest.conditions.stored.get("check") or {}
     book = run.manifest.books[0] if run.manifest.books else None
-    return (book.released or book.completed) * told.get("period_ns", 0) / 1e9 if book else 0.0
+    if book is None:
+        return 0.0
+    return (book.released or book.completed) * run.manifest.header.periods_ns.get(book.source, 0) / 1e9

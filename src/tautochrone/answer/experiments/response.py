@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
+from tautochrone.base.reading import Json
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.judge.rows import absent_rows, rows_of
 from tautochrone.statistics.means import Repetitions, repetitions
@@ -110,7 +111,7 @@ def _cells(run: Run) -> list[_Cell]:
     return [_Cell(row.name, row.across, row.source, row.name) for row in rows_of(run, ONE_WAY)]
 
 
-def _stated(row: Mapping[str, Any], source: int, *, several: bool) -> _Cell:
+def _stated(row: Json, source: int, *, several: bool) -> _Cell:
     mechanism, period_ns = str(row.get("mechanism")), row.get("period_ns")
     name = f"{mechanism}, {format_duration(period_ns)}" if several and period_ns else mechanism
     return _Cell(mechanism, row.get("place") == "different", source, name, period_ns)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tautochrone.answer.document import (
     Block,
@@ -17,7 +16,9 @@ from tautochrone.answer.document import (
 )
 from tautochrone.answer.document import words as cell
 from tautochrone.answer.typeset import duration, number
+from tautochrone.base.reading import Json
 from tautochrone.base.words import plural, upper_first
+from tautochrone.run.facts import FactTable
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.records import Clock, Process, Thread
 from tautochrone.run.records import Settings as RunSettings
@@ -206,7 +207,7 @@ def show(name: str, value: object) -> str:
     return str(value) or "none"
 
 
-def _groups(tables: Sequence[Mapping[str, Any]], whose: str = "") -> list[Properties]:
+def _groups(tables: Sequence[FactTable], whose: str = "") -> list[Properties]:
     titles = dict.fromkeys(title for table in tables for title in table)
     return [
         _group(f"{words(title)}{whose}", _rows([table.get(title) for table in tables])) for title in titles
@@ -218,7 +219,7 @@ def _group(title: str, rows: Sequence[tuple[str, str, str]]) -> Properties:
     return Properties(upper_first(title), known, tuple(row[0] for row in rows if row not in known))
 
 
-def _rows(per_run: Sequence[Mapping[str, Any] | None]) -> list[tuple[str, str, str]]:
+def _rows(per_run: Sequence[Json | None]) -> list[tuple[str, str, str]]:
     """Name, value in each run, and how that was found out."""
     names = dict.fromkeys(name for facts in per_run for name in facts or {})
     values = {name: _agreed([show(name, (facts or {}).get(name)) for facts in per_run]) for name in names}
