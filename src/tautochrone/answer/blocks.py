@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
     from tautochrone.answer.charts.grammar import Chart
     from tautochrone.answer.charts.signs import Sign
-    from tautochrone.answer.document import Mark
+
+Mark = Literal["", "holds", "tight", "missed", "not-shown"]
+"""How something stands: a sign and a colour of its own."""
 
 
 @dataclass(frozen=True)

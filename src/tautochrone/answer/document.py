@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from tautochrone.answer.blocks import Figure, Sheet, SheetCell
+from tautochrone.answer.blocks import Figure, Mark, Sheet, SheetCell
 from tautochrone.base.faults import Later, attempt, now
 from tautochrone.base.units import format_duration, format_percent, format_rate, format_us
 

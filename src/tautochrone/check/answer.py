@@ -5,11 +5,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tautochrone.answer import warnings as virtual
+from tautochrone.answer.blocks import Mark
 from tautochrone.answer.document import (
     Block,
     Document,
     Grounds,
-    Mark,
     Notice,
     Notices,
     Recommendation,

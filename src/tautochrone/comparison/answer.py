@@ -4,13 +4,13 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
+from tautochrone.answer.blocks import Mark
 from tautochrone.answer.document import (
     Block,
     Disclosure,
     Document,
     Drawing,
     Grounds,
-    Mark,
     Sentence,
     Statements,
     part,

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tautochrone.answer.blocks import Sheet, SheetBand, SheetCell, SheetRow
-from tautochrone.answer.document import Block, Mark, Sentence, Statements, Subheading, TypedCell, TypedTable
+from tautochrone.answer.blocks import Mark, Sheet, SheetBand, SheetCell, SheetRow
+from tautochrone.answer.document import Block, Sentence, Statements, Subheading, TypedCell, TypedTable
 from tautochrone.answer.document import columns as heads
 from tautochrone.base.words import capital, listed, plural
 from tautochrone.papers.claims.evidence import Answer, Asked

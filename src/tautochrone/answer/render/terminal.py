@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tautochrone.answer import warnings as virtual
-from tautochrone.answer.blocks import Sheet
+from tautochrone.answer.blocks import Mark, Sheet
 from tautochrone.answer.console import show_part
 from tautochrone.answer.document import (
     Block,
@@ -22,7 +22,6 @@ from tautochrone.answer.document import (
     Drawing,
     Grounds,
     Lost,
-    Mark,
     Notice,
     Notices,
     PropertyGroups,

@@ -2,19 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.measure.document.expand import Point
 from tautochrone.papers.document import Claim, Datum, Given, Query
-from tautochrone.papers.measured import Absent, Measurements, matches
+from tautochrone.papers.measured import Measurements, matches
 from tautochrone.papers.quantities.general import sources_of
 from tautochrone.run.folder import Run
 from tautochrone.statistics.difference.sides import Side, Source
-
-if TYPE_CHECKING:
-    from tautochrone.papers.claims.estimate import Estimate
 
 # What is said of a claim.
 
@@ -66,8 +63,8 @@ class Place:
     point: tuple[tuple[str, str], ...] = ()
 
 
-Known = dict[tuple[str, str], "Estimate | Absent"]
-"""What was estimated before, by query and system."""
+Known = dict[tuple[str, str], object]
+"""What was estimated before, by query and system; `tally` knows what it is."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ class Evidence:
     claim: Claim
     measurements: Measurements
     systems: Mapping[str, str]
-    known: "Known" = field(default_factory=dict)
+    known: Known = field(default_factory=dict)
 
     @property
     def given(self) -> Given:

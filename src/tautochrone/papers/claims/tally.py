@@ -163,9 +163,10 @@ def numbers_of(evidence: Evidence) -> Number:
 
     def number(place: Place) -> Estimate | Absent:
         key = (repr(place.query), place.system)
-        if key not in known:
-            known[key] = estimate(place, evidence.measurements)
-        return known[key]
+        found = known.get(key)
+        if not isinstance(found, Estimate | Absent):
+            found = known[key] = estimate(place, evidence.measurements)
+        return found
 
     return number
 
