@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tautochrone.run.manifest import sum_of_known
+from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.summary import Summary
 
 Integers = npt.NDArray[np.integer[Any]]
@@ -93,6 +94,19 @@ class Series:
     def lost(self) -> int:
         """Releases that have no sample here, though their cycles were the latest of all, or may have been."""
         return (self.missed or 0) + (self.dropped or 0)
+
+
+def series_of(run: str, rank: int, source: str, counts: Counts) -> Series:
+    """All samples of a source, each distinct value in a bin of its own."""
+    return Series(
+        run=run,
+        rank=rank,
+        source=source,
+        count=counts.total,
+        maximum_ns=int(counts.value[-1]),
+        bins=Bins(counts.value, counts.value, counts.count),
+        curve=Curve(counts.value, counts.share),
+    )
 
 
 def runs_of(series: Sequence[Series]) -> list[str]:

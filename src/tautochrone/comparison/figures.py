@@ -10,7 +10,7 @@ from tautochrone.answer.charts.grammar import Chart, Row, Rows, fixed, literal
 from tautochrone.answer.charts.scales import Scale, bands, lanes, logarithmic, shape_of
 from tautochrone.answer.charts.signs import CIRCLE, Sign
 from tautochrone.answer.charts.theme import INK, PAPER_TONE, series_tone
-from tautochrone.answer.series import Bins, Curve, Series
+from tautochrone.answer.series import Series, series_of
 from tautochrone.base.units import format_quantile
 from tautochrone.base.words import upper_first
 from tautochrone.comparison import phrasing as words
@@ -259,25 +259,13 @@ def _series(comparison: Comparison, measure: str, names: Sequence[str]) -> list[
                 if held.name != measure or part.counts is None or _is_always_0(part.counts):
                     continue
                 for at, counts in zip((0, rank), part.counts, strict=True):
-                    found.setdefault((at, part.source), _one_series(names[at], at, part.source, counts))
+                    found.setdefault((at, part.source), series_of(names[at], at, part.source, counts))
     order = list(dict.fromkeys(source for _, source in found))
     return [found[key] for key in sorted(found, key=lambda key: (order.index(key[1]), key[0]))]
 
 
 def _is_always_0(counts: tuple[Counts, Counts]) -> bool:
     return any(int(one.value[0]) == 0 == int(one.value[-1]) for one in counts)
-
-
-def _one_series(name: str, rank: int, source: str, counts: Counts) -> Series:
-    return Series(
-        run=name,
-        rank=rank,
-        source=source,
-        count=counts.total,
-        maximum_ns=int(counts.value[-1]),
-        bins=Bins(counts.value, counts.value, counts.count),
-        curve=Curve(counts.value, counts.share),
-    )
 
 
 def _more(sources: int) -> tuple[str, ...]:

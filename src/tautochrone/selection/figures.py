@@ -5,8 +5,7 @@ from tautochrone.answer.charts import cumulative, tail
 from tautochrone.answer.charts.scales import shape_of
 from tautochrone.answer.charts.signs import OUTLINES, Sign
 from tautochrone.answer.charts.theme import series_tone
-from tautochrone.answer.series import Bins, Curve, Series
-from tautochrone.selection.candidates import Candidate
+from tautochrone.answer.series import series_of
 from tautochrone.selection.judge import Selected, Selection
 
 _MOST_PANELS = 12
@@ -61,7 +60,7 @@ def _panel_title(name: str, line: str) -> str:
 
 def _curves(selection: Selection, prefix: str) -> Figure:
     """The top of the cumulative curves, as figures 8 and 9 of laurich2004."""
-    series = [_series(one, rank) for rank, one in enumerate(selection.candidates)]
+    series = [series_of(one.name, rank, "", one.counts) for rank, one in enumerate(selection.candidates)]
     chart = cumulative.top(series, title=selection.contest.meaning, legend=False, counted=_LATE)
     caption = (
         "The latest tenth of all samples of each candidate, all repetitions together; each step up is ten "
@@ -72,16 +71,3 @@ def _curves(selection: Selection, prefix: str) -> Figure:
         for rank, one in enumerate(selection.candidates)
     )
     return Figure("The latest of each", (Panel(Place(prefix), "", chart),), caption, key)
-
-
-def _series(one: Candidate, rank: int) -> Series:
-    counts = one.counts
-    return Series(
-        run=one.name,
-        rank=rank,
-        source="",
-        count=counts.total,
-        maximum_ns=int(counts.value[-1]),
-        bins=Bins(counts.value, counts.value, counts.count),
-        curve=Curve(counts.value, counts.share),
-    )
