@@ -57,15 +57,12 @@ class LocalTarget(Target):
         self._probe = probe if probe is not None else find_probe()
 
     def address_here(self) -> str | None:
-        """The loopback."""
         return "127.0.0.1"
 
     def address_there(self) -> str | None:
-        """The loopback."""
         return "127.0.0.1"
 
     def files(self) -> Files:
-        """This machine's files."""
         return LocalFiles(Path(self._root or "/"))
 
     def start(self, arguments: Sequence[str], placement: Placement) -> Program:

@@ -306,14 +306,12 @@ class SshTarget(Target):
         return self._link.address_there()
 
     def files(self) -> Files:
-        """The machine's files."""
         return self._files
 
     def provide(self, transport: str) -> None:
         self._middleware.provide(transport)
 
     def forget_files(self) -> None:
-        """What was read ahead is old."""
         self._files.forget()
 
     def start(self, arguments: Sequence[str], placement: Placement) -> Program:

@@ -220,7 +220,6 @@ class RunningMachine:
         self._place = HostCpu(self._process.pid) if machine.shift is not None else None
 
     def kill(self) -> None:
-        """End it at once. Safe to call from any thread, and twice."""
         self._process.kill()
         self._process.wait()
 
@@ -324,7 +323,6 @@ class VirtualTarget(Target):
         return None
 
     def address_there(self) -> str | None:
-        """There is no network."""
         return None
 
     def files(self) -> Files:
@@ -335,7 +333,6 @@ class VirtualTarget(Target):
         see_static(transport, self._machine.kernel.architecture, self.name)
 
     def forget_files(self) -> None:
-        """What was read ahead is old."""
         self._files.forget()
 
     def guest(self) -> Guest:
