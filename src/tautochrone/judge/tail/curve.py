@@ -89,14 +89,7 @@ def curve_of(one: SourceTail) -> Curve:
 def _seen(counts: Counts, lost: int) -> tuple[Floats, Integers]:
     """Plotting positions, rising, and samples: every one of the largest, and of the others some."""
     total = counts.total
-    ranks = np.unique(
-        np.concatenate(
-            [
-                np.arange(1, min(total, _LARGEST_SHOWN) + 1),
-                np.geomspace(1, total, _POINTS).round().astype(np.int64),
-            ]
-        )
-    )[::-1]
+    ranks = _thinned(total)
     value = counts.value[np.searchsorted(counts.reached, total - ranks + 1)]
     at: Floats = (total + lost + 1) / (ranks + lost)
     return at, value
@@ -105,15 +98,15 @@ def _seen(counts: Counts, lost: int) -> tuple[Floats, Integers]:
 def _quantiles(excess_ns: Floats, shape: float, scale_ns: float) -> tuple[Floats, Floats]:
     """Quantiles of the generalised Pareto distribution beside the ordered excesses, thinned from below."""
     count = len(excess_ns)
-    ranks = np.unique(
-        np.concatenate(
-            [
-                np.arange(1, min(count, _LARGEST_SHOWN) + 1),
-                np.geomspace(1, max(count, 1), _POINTS).round().astype(np.int64),
-            ]
-        )
-    )[::-1]
+    ranks = _thinned(count)
     later = ranks / (count + 1)
     with_shape = abs(shape) > 1e-9
     fitted = scale_ns * ((later**-shape - 1) / shape if with_shape else -np.log(later))
     return fitted, excess_ns[count - ranks]
+
+
+def _thinned(count: int) -> Integers:
+    """Ranks from above, the lowest first: each of the largest, and of the others some."""
+    largest = np.arange(1, min(count, _LARGEST_SHOWN) + 1)
+    others = np.geomspace(1, max(count, 1), _POINTS).round().astype(np.int64)
+    return np.unique(np.concatenate([largest, others]))[::-1]
