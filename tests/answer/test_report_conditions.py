@@ -9,7 +9,7 @@ from rich.console import Console
 
 from report_runs import latencies, store_run
 from tautochrone.answer import conclusion, evidence, page, show
-from tautochrone.answer import foot as audits
+from tautochrone.answer.foot import audit_runs
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.render import terminal
@@ -139,9 +139,7 @@ def test_the_page_has_both_tables_and_says_whose_they_are(store: Store) -> None:
         a_run(store, load="idle", **BOARD),
     ]
 
-    html = page.page(
-        evidence.gather(runs), judge_runs(runs), audits.audit_runs([one.manifest for one in runs])
-    )
+    html = page.page(evidence.gather(runs), judge_runs(runs), audit_runs([one.manifest for one in runs]))
 
     assert "Deployment MI: one CPU kept free" in html
     assert "What the loads did" in html
@@ -173,5 +171,5 @@ def test_the_conclusion_says_under_what_it_was_measured(store: Store) -> None:
 def test_machines_of_one_kind_are_audited_apart(store: Store) -> None:
     near, far = a_run(store), a_run(store, **BOARD)
 
-    assert len(audits.audit_runs([near.manifest, far.manifest])) == 2
+    assert len(audit_runs([near.manifest, far.manifest])) == 2
     assert np.all(near.values() == far.values())

@@ -12,9 +12,9 @@ from rich.console import Console
 import streams
 from report_runs import FACTS, SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.answer import conclusion, evidence, numbers, warnings
-from tautochrone.answer import foot as audits
 from tautochrone.answer import html as script
 from tautochrone.answer.document import TypedTable
+from tautochrone.answer.foot import audit_runs
 from tautochrone.answer.labels import LONGEST, label_runs
 from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.render import terminal
@@ -138,7 +138,7 @@ def test_each_machine_is_audited_and_a_shared_finding_is_said_once(tmp_path: Pat
     again = store_run(store, [FEW])
     generic = store_run(store, [FEW], facts={**FACTS, "kernel": kernel})
 
-    found = audits.audit_runs([run.manifest for run in (real_time, again, generic)])
+    found = audit_runs([run.manifest for run in (real_time, again, generic)])
     told = warnings.findings(found, "warning", "note", "unknown", "good")
 
     assert list(found) == ["Test bench, Linux 6.1.0-rt", "Test bench, Linux 6.1.0-generic"]

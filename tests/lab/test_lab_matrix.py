@@ -21,7 +21,7 @@ from tautochrone.answer.console import make_console
 from tautochrone.answer.render import page, terminal
 from tautochrone.base.errors import UsageError
 from tautochrone.campaign import answer
-from tautochrone.campaign.figures import figures
+from tautochrone.campaign.answer import figures
 from tautochrone.campaign.results import gather_results
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda
 from tautochrone.measure.campaign.campaign import condition, open_campaign

@@ -10,8 +10,8 @@ from rich.console import Console
 import streams
 from report_runs import FACTS, latencies
 from tautochrone.answer import evidence, page, show
-from tautochrone.answer import warnings as view
 from tautochrone.answer.render import terminal
+from tautochrone.answer.warnings import band_of
 from tautochrone.machine.tree import LocalFiles
 from tautochrone.measure.virtual import (
     FUNCTIONAL,
@@ -104,7 +104,7 @@ def test_a_run_on_hardware_has_no_band_and_beside_others_it_is_told_apart(tmp_pa
     written = page.page(evidence.gather([real]), None)
     assert 'class="band"' not in written
     assert "In the virtual lab" not in written
-    band = view.band([real.manifest, lab.manifest])
+    band = band_of([real.manifest, lab.manifest])
     assert band is not None
     assert band.sentences[0] == "This is about 1 run of 2; the others were measured on hardware."
 
@@ -160,6 +160,6 @@ def test_a_run_that_the_host_ended_does_not_repeat(tmp_path: Path) -> None:
         ([whole, stopped], f"repeats to the bit, but for 1 run that {chosen}"),
         ([whole, overrun], "repeats to the bit"),
     ):
-        band = view.band(runs)
+        band = band_of(runs)
         assert band is not None
         assert band.title == f"Virtual lab: {title}"

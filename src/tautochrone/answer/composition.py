@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from tautochrone.answer import numbers as losses
 from tautochrone.answer.blocks import Figure, Panel, Place, made
 from tautochrone.answer.charts import course, cumulative, histogram, rows
 from tautochrone.answer.charts.scales import dash_of
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.evidence import Measured
+from tautochrone.answer.numbers import loss_caption
 from tautochrone.answer.phrasing.course import sentences
 from tautochrone.answer.series import Series, is_signed, merge, runs_of, sources_of
 from tautochrone.answer.typeset import duration, micro, number
@@ -62,7 +62,7 @@ def _histogram(measured: Measured, prefix: str) -> Figure:
         f"All {number(total)} samples; nothing is cut off at either end. Both axes are logarithmic, so that "
         "a single late cycle shows beside thousands that were in time.",
         *_to_both_sides(series),
-        *losses.loss_caption(measured.series),
+        *loss_caption(measured.series),
     )
     return Figure(_OFTEN, tuple(panels), caption)
 
@@ -127,7 +127,7 @@ def _cumulative(measured: Measured, prefix: str) -> Figure:
     caption = (
         "The share of the completed cycles that began at most so late; enlarged, each step up is ten times "
         "rarer. The mark at the end of a line is the worst of all its cycles.",
-        *losses.loss_caption(measured.series),
+        *loss_caption(measured.series),
     )
     return Figure("How late the completed cycles began", panels, caption, key if len(sources) > 1 else ())
 
@@ -202,7 +202,7 @@ def _cpus(measured: Measured, prefix: str) -> Figure:
     panel = Panel(Place(f"{prefix}-cpus"), "", rows.cpus(measured.series, title=measured.title, legend=False))
     caption = (
         "A quantile for which there are too few samples has no mark.",
-        *losses.loss_caption(measured.series),
+        *loss_caption(measured.series),
     )
     return Figure("Side by side", (panel,), caption, rows.key_of(rows.CPU_MARKS))
 

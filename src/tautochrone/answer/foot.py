@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tautochrone.answer import html, warnings
-from tautochrone.answer import warnings as virtual
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.document import (
     Block,
@@ -27,6 +26,7 @@ from tautochrone.answer.document import (
     words,
 )
 from tautochrone.answer.views import conditions, environment, grids
+from tautochrone.answer.warnings import band_of
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
 from tautochrone.machine.audit import audit_facts
@@ -126,7 +126,7 @@ def foot_words(grounds: Grounds) -> dict[str, Any]:
     """What a template that is not yet that of documents needs to know of the runs."""
     return {
         "masthead": masthead(grounds),
-        "band": Later(virtual.band, grounds.manifests),
+        "band": Later(band_of, grounds.manifests),
         "written": html.written(),
         "foot": sections(foot(grounds)),
     }

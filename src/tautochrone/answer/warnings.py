@@ -50,7 +50,7 @@ def is_said_here(code: str) -> bool:
     return code in _SAID_HERE
 
 
-def band(manifests: Sequence[Manifest]) -> Band | None:
+def band_of(manifests: Sequence[Manifest]) -> Band | None:
     """What a reader of these runs has to know first; None: all were measured on real machines."""
     there = [manifest for manifest in manifests if is_virtual(manifest)]
     if not there:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from tautochrone.answer import warnings as virtual
 from tautochrone.answer.blocks import Mark
 from tautochrone.answer.document import (
     Block,
@@ -27,6 +26,7 @@ from tautochrone.answer.document import (
 )
 from tautochrone.answer.phrasing import requirement as required
 from tautochrone.answer.views.conditions import sentence
+from tautochrone.answer.warnings import is_said_here
 from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.check import limiting
@@ -179,7 +179,7 @@ def _warnings(results: Results) -> Iterator[Block]:
         Notice("", warning.text, warning.advice, "")
         for run in runs
         for warning in run.manifest.warnings
-        if not virtual.is_said_here(warning.code)
+        if not is_said_here(warning.code)
     )
     if found:
         yield Notices(tuple(found))

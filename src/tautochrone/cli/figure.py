@@ -129,7 +129,7 @@ def _of_several(named: tuple[str, Figures], kind: str | None, out: Path | None) 
 
 def _campaign(name: str, store: Path | None) -> tuple[str, Figures]:
     """Its id, and what makes its figures."""
-    from tautochrone.campaign.figures import figures
+    from tautochrone.campaign.answer import figures
     from tautochrone.campaign.results import gather_results
     from tautochrone.measure.campaign.campaign import open_campaign
 

@@ -55,13 +55,13 @@ def report(
 
 
 def _of_runs(names: list[str], out: Path | None, store: Path | None) -> Path:
-    from tautochrone.answer import foot as audits
     from tautochrone.answer import page
+    from tautochrone.answer.foot import audit_runs
     from tautochrone.judge.loops import judge_runs
 
     runs = open_runs(store, names)
     path = out if out is not None else Path(f"report-{runs[0].manifest.id}.html")
-    found = Later(audits.audit_runs, [one.manifest for one in runs])
+    found = Later(audit_runs, [one.manifest for one in runs])
     page.render(runs, Later(judge_runs, runs), found, out=path)
     for one in runs:
         if not any(book.recorded for book in one.manifest.books):

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from tautochrone.answer import html
-from tautochrone.answer import warnings as virtual
 from tautochrone.answer.document import Document
 from tautochrone.answer.foot import foot, masthead, sections
+from tautochrone.answer.warnings import band_of
 from tautochrone.base.faults import Later, now
 
 
@@ -35,6 +35,6 @@ def text(document: Document) -> str:
         heading=document.heading(),
         sections=sections([*document.shown_as("page"), *more]),
         masthead="" if grounds is None else masthead(grounds),
-        band=None if grounds is None else Later(virtual.band, grounds.manifests),
+        band=None if grounds is None else Later(band_of, grounds.manifests),
         written=html.written(),
     )

@@ -11,7 +11,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from tautochrone.answer import warnings as virtual
 from tautochrone.answer.blocks import Mark, Sheet
 from tautochrone.answer.console import show_part
 from tautochrone.answer.document import (
@@ -38,6 +37,7 @@ from tautochrone.answer.document import (
 )
 from tautochrone.answer.typeset import plain
 from tautochrone.answer.views import grids
+from tautochrone.answer.warnings import band_of
 from tautochrone.base.faults import now
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _place(grounds: Grounds) -> Iterator[RenderableType]:
 
 def band_lines(manifests: Sequence[Manifest]) -> Iterator[RenderableType]:
     """What one has to know first of runs of the virtual lab; nothing where there are none."""
-    band = virtual.band(manifests)
+    band = band_of(manifests)
     if band is not None:
         yield Text(f"{band.title}.", style="bold cyan")
         yield from (Text(sentence) for sentence in band.sentences)

@@ -38,8 +38,7 @@ def verb(
     from tautochrone.answer.console import make_console
     from tautochrone.answer.render.terminal import show
     from tautochrone.command.batch import introduce, run_batch
-    from tautochrone.first import suite_view
-    from tautochrone.first.suite import with_interrupts
+    from tautochrone.first.suite import document, with_interrupts
     from tautochrone.machine.audit import audit_facts
     from tautochrone.machine.facts import gather
     from tautochrone.run.facts import Facts
@@ -64,7 +63,7 @@ def verb(
 
         lacking = _lacking(batch)
         verdict = judge_runs(batch.runs)
-        show(console, suite_view.document(batch.runs, verdict, lacking))
+        show(console, document(batch.runs, verdict, lacking))
         path = out if out is not None else place.path / f"report-{_instant(batch)}.html"
         page.render(
             batch.runs, verdict, Later(lambda: audit_facts(Facts.from_table(facts))), (), lacking, out=path
