@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tautochrone.answer import warnings
+from tautochrone.answer.blocks import Mark
 from tautochrone.answer.document import (
     Block,
     Commands,
@@ -14,7 +15,6 @@ from tautochrone.answer.document import (
     Document,
     DocumentPart,
     Grounds,
-    Mark,
     Notices,
     Sentence,
     Statements,

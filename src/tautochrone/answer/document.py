@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 Unit = Literal["ns", "count", "share", "rate", "number", "text", "code"]
 """What a cell's value is: a time, how many, a fraction of 1, Hz, another number, words, an identity."""
 
-Mark = Literal["", "holds", "tight", "missed", "not-shown"]
-"""How something stands: a sign and a colour of its own."""
 
 Style = Literal["", "lead", "strong", "note", "alarm"]
 """Of a sentence: as any other, the answer in short, not to be overlooked, beside the point, to be read before

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tautochrone.answer import html
-from tautochrone.answer.blocks import Figure, Grid, Panel, Place, all_made
+from tautochrone.answer.blocks import Figure, Grid, Mark, Panel, Place, all_made
 from tautochrone.answer.charts import rows
 from tautochrone.answer.document import (
     Block,
@@ -14,7 +14,6 @@ from tautochrone.answer.document import (
     DocumentPart,
     Drawing,
     Grounds,
-    Mark,
     Notices,
     Sentence,
     Statements,
