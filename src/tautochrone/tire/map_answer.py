@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer.blocks import Figure, Grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.base.words import listed, plural

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.blocks import Grid
+from tautochrone.answer.blocks import Figure, Grid
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_us
 from tautochrone.base.words import plural, upper_first
