@@ -24,8 +24,8 @@ from tautochrone.base.stream import (
     json_payload,
     read_file,
     rows,
-    rows_dtype,
 )
+from tautochrone.run.records import Header
 from tautochrone.target.local import find_probe
 
 PRIORITY = 90
@@ -91,12 +91,12 @@ def ours(wait: str = "sleep", *, awake: bool = False) -> Tool:
                 home,
             )  # fmt: skip
             in_stream, books = 0, {}
-            header: dict[str, object] = {}
+            header = Header()
             for frame in read_file(out, FrameReader()):
                 if frame.type == HEADER:
-                    header = json_payload(frame)
+                    header = Header.of(json_payload(frame))
                 elif frame.type == ROWS:
-                    in_stream += len(rows(frame, rows_dtype(header, frame.table)))
+                    in_stream += len(rows(frame, header.tables[frame.table].dtype))
                 elif frame.type == FOOTER:
                     books = json_payload(frame)["books"][0]
         return Outcome(books["released"], books["completed"], in_stream, cpu_s)

@@ -30,8 +30,8 @@ from tautochrone.base.stream import (
     json_payload,
     read_file,
     rows,
-    rows_dtype,
 )
+from tautochrone.run.records import Header
 from tautochrone.target.local import find_probe
 
 NODES = (400, 5_900, 57_000, 1_000_000)
@@ -93,25 +93,25 @@ def _watched(command: list[str]) -> int:
 
 
 def _solved(stream: Path, peak_bytes: int) -> Solved:
-    header: dict[str, Any] = {}
+    header = Header()
     result: dict[str, Any] = {}
     done, spent_ns = 0, 0
     for frame in read_file(stream, FrameReader()):
         if frame.type == HEADER:
-            header = json_payload(frame)
+            header = Header.of(json_payload(frame))
         elif frame.type == EVENT and json_payload(frame).get("event") == "result":
             result = json_payload(frame)
         elif frame.type == ROWS and frame.source == 0:
-            found = rows(frame, rows_dtype(header, frame.table))
+            found = rows(frame, header.tables[frame.table].dtype)
             done += int(found["steps"].sum())
             spent_ns += int((found["end_ns"] - found["begin_ns"]).sum())
     assert result["finite"]
-    parameters = header["parameters"]
+    parameters = header.parameters
     return Solved(
         rate=parameters["nodes"] * done / spent_ns * 1e9,
         checksum=result["positions_crc32c"],
         vector=parameters["vector"],
-        bytes_per_node=header["model"]["bytes_per_node"],
+        bytes_per_node=header.stored["model"]["bytes_per_node"],
         peak_bytes=peak_bytes,
     )
 
