@@ -13,7 +13,7 @@ from tautochrone.campaign.results import CampaignResults
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.campaign import FINISHED
 from tautochrone.measure.cautions import CUT_SHORT
-from tautochrone.run.conditions import LoadReport, Setting
+from tautochrone.run.conditions import LoadReport, Obtained
 from tautochrone.run.manifest import Manifest
 
 _MOST_NAMED = 3
@@ -62,7 +62,7 @@ def deployments(results: CampaignResults) -> Grid | None:
     )
 
 
-def _setting(one: Setting) -> tuple[str, ...]:
+def _setting(one: Obtained) -> tuple[str, ...]:
     differs = " (not as asked for)" if one.was_not_obtained else ""
     return one.knob, one.before or "", one.requested or "not asked for", f"{one.obtained or 'N/A'}{differs}"
 

@@ -18,8 +18,17 @@ _IN_PART = " in part"
 _Kind = TypeVar("_Kind")
 
 
-class Setting(Struct, frozen=True):
-    """A setting of a deployment: what was asked for, what it was before, what it became; None: not known."""
+@dataclass(frozen=True)
+class Obtained:
+    """One setting of a deployment after it was asked for, read back.
+
+    Attributes:
+        knob: its name.
+        requested: what was asked for; None: it was not asked for, but another knob changed it.
+        before: what it was.
+        obtained: what it is.
+        reason: why it differs from what was asked for, or may not stay so, in words; empty: it is so.
+    """
 
     knob: str
     requested: str | None = None
@@ -41,7 +50,7 @@ class HeldDeployment(Struct, frozen=True):
     origin: str = ""
     measure: str | None = None
     load: str | None = None
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[Obtained, ...] = ()
 
 
 class VirtualMachine(Struct, frozen=True):

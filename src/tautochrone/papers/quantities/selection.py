@@ -25,7 +25,7 @@ from tautochrone.papers.document import Query, number_of
 from tautochrone.papers.measured import Absent, Found, Measurements, Value, ends_of, matches
 from tautochrone.papers.quantities.general import Statistic, counts_of, sources_of
 from tautochrone.papers.quantities.releases import Limits, of_runs
-from tautochrone.run.conditions import Setting
+from tautochrone.run.conditions import Obtained
 from tautochrone.run.folder import Run
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.difference.chi_square import ChiSquare, chi_square
@@ -232,7 +232,7 @@ def _idle_driver(run: Run) -> str | None:
     return run.manifest.known.power.idle_driver
 
 
-def _setting(run: Run, knob: str) -> Setting | None:
+def _setting(run: Run, knob: str) -> Obtained | None:
     held = run.manifest.conditions.deployment
     return next((one for one in held.settings if one.knob == knob), None) if held is not None else None
 
