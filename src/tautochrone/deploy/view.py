@@ -6,8 +6,9 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tautochrone.machine.deployment import Deployment, Obtained
+from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.deployment.apply import Prospect, Setting
+from tautochrone.run.conditions import Obtained
 
 _STYLES = {
     "yes": "green",

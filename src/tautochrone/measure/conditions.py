@@ -7,7 +7,7 @@ from functools import cached_property
 
 from tautochrone.base.reading import Json
 from tautochrone.machine.cpulist import format_cpu_list
-from tautochrone.machine.deployment import Deployment, Obtained, as_condition
+from tautochrone.machine.deployment import Deployment, as_condition
 from tautochrone.machine.deployment.apply import (
     Application,
     Deployed,
@@ -19,6 +19,7 @@ from tautochrone.machine.deployment.apply import (
 from tautochrone.machine.facts import gather
 from tautochrone.machine.settings import InForce, SettingError, journal_path
 from tautochrone.machine.tree import Tree
+from tautochrone.run.conditions import Obtained
 from tautochrone.run.facts import Facts, FactTable
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.target.local import LocalTarget

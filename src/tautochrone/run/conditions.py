@@ -4,6 +4,7 @@ What a feature keeps with its own runs is a record of that feature: `RunConditio
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TypeVar
 
 from msgspec import Struct, field

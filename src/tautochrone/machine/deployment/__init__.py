@@ -13,6 +13,7 @@ from tautochrone.machine.cpulist import CPUS, check_cpus, format_cpu_list, onlin
 from tautochrone.machine.knob import KNOBS
 from tautochrone.machine.knob.cpus import Smt, cores_on_line
 from tautochrone.machine.tree import Files, Tree
+from tautochrone.run.conditions import Obtained
 
 _TEXTS = ("name", "title", "measure", "load")
 _KEYS = (*_TEXTS, "settings")
@@ -38,25 +39,6 @@ class Deployment:
     measure: str | None = None
     load: str | None = None
     origin: str = ""
-
-
-@dataclass(frozen=True)
-class Obtained:
-    """One setting after it was asked for, read back.
-
-    Attributes:
-        knob: its name.
-        requested: what was asked for; None: it was not asked for, but another knob changed it.
-        before: what it was.
-        obtained: what it is.
-        reason: why it differs from what was asked for, or may not stay so, in words; empty: it is so.
-    """
-
-    knob: str
-    requested: str | None
-    before: str | None
-    obtained: str | None
-    reason: str = ""
 
 
 def as_condition(deployment: Deployment, obtained: tuple[Obtained, ...]) -> dict[str, Any]:

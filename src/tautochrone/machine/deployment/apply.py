@@ -10,12 +10,13 @@ from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.base.reading import read_text
 from tautochrone.base.toml import mistake
 from tautochrone.machine.cpulist import format_cpu_list, named_cpus, online_cpus
-from tautochrone.machine.deployment import Deployment, Obtained, built_in, own_files, read_deployment
+from tautochrone.machine.deployment import Deployment, built_in, own_files, read_deployment
 from tautochrone.machine.knob import KNOBS
 from tautochrone.machine.knob.isolated import groups
 from tautochrone.machine.knob.knob import Knob
 from tautochrone.machine.settings import Change, SettingError, Settings, Write
 from tautochrone.machine.tree import Files, Tree
+from tautochrone.run.conditions import Obtained
 
 
 @dataclass(frozen=True)
