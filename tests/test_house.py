@@ -70,6 +70,21 @@ def test_floors_import_downward_features_no_feature_and_compositions_what_is_dra
     assert wrong == []
 
 
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/recipes.md"])
+def test_every_file_that_a_recipe_names_exists(page: str) -> None:
+    """But for those that the reader is to write: `NAME`, and the examples `switch` and `tao`."""
+    to_write = re.compile("NAME|switch|tao_|tao[.]")
+    named = set(
+        re.findall(r"`([\w.-]+/[\w./-]*\.(?:py|c|h|cpp|toml|md|txt|build|idl))`", (ROOT / page).read_text())
+    )
+    roots = (ROOT, LAB, LAB / "target", ROOT / "probe", ROOT / "middleware", ROOT / "probe" / "tire")
+    assert named
+    missing = {
+        one for one in named if not to_write.search(one) and not any((root / one).exists() for root in roots)
+    }
+    assert not missing
+
+
 def test_no_imports_run_in_a_circle() -> None:
     known = modules()
     try:

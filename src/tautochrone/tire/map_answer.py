@@ -14,8 +14,6 @@ from tautochrone.tire.grid_results import Boundary, Field, MapCell, TireResults,
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tautochrone.answer.blocks import Figure
-
 
 _MOST_SAID = 6  # numbers of threads of which each is spoken of
 _UNKNOWN, _NONE = "N/A", "-"

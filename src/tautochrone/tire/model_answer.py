@@ -19,7 +19,6 @@ from tautochrone.tire.model_measured import MechanismLatency
 from tautochrone.tire.model_words import Row, criteria, fit_shown, fitted_share, headline, rows, sentences_of
 
 if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure
     from tautochrone.tire.grid_results import TireResults
 
 
