@@ -22,13 +22,13 @@ import numpy as np
 from scipy import special
 
 from tautochrone.judge.comparison.gate import Gate, judge, parse
-from tautochrone.judge.comparison.numbers import Question, compare_part
-from tautochrone.judge.comparison.samples import Measured
-from tautochrone.run.folder import Run
+from tautochrone.judge.comparison.numbers import ComparisonQuestion, compare_part
+from tautochrone.judge.comparison.samples import MeasuredSide
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.layout import periods_ns
 from tautochrone.run.store import Store
 from tautochrone.statistics.difference.quantile_difference import quantile_differences
-from tautochrone.statistics.difference.sides import Source, source_of
+from tautochrone.statistics.difference.sides import SourceSamples, source_of
 from tautochrone.statistics.reduction import reduce
 
 GATES = ("p50 +10%", "p99 +10%", "p99.9 +10%", "max +10%", "misses +0.1%")
@@ -44,7 +44,7 @@ class Way:
     name: str
     runs: int
     earlier: int
-    breaks: Callable[[Gate, Measured, Measured], bool]
+    breaks: Callable[[Gate, MeasuredSide, MeasuredSide], bool]
 
 
 def main() -> None:
@@ -78,21 +78,21 @@ def measure(place: Path, period: str, seconds: float, runs: int) -> None:
         )  # fmt: skip
 
 
-def sources(run: Run) -> tuple[Source, Callable[[float], Source]]:
+def sources(run: StoredRun) -> tuple[SourceSamples, Callable[[float], SourceSamples]]:
     """A run's one source, and the same with every sample longer by a share."""
     book = run.manifest.books[0]
     lost = (book.missed or 0) + (book.dropped or 0)
     period_ns = periods_ns(run.manifest.header)[book.source]
     instants, values = run.instants(book.source, run.measures[0]), run.values(source=book.source)
 
-    def longer(by: float) -> Source:
+    def longer(by: float) -> SourceSamples:
         shifted = np.rint(values * (1 + by)).astype(np.int64)
         return source_of(reduce(instants, shifted), lost, period_ns)
 
     return longer(0.0), longer
 
 
-def report(period: str, runs: Sequence[tuple[Source, Callable[[float], Source]]]) -> None:
+def report(period: str, runs: Sequence[tuple[SourceSamples, Callable[[float], SourceSamples]]]) -> None:
     """Print what came of all pairs."""
     levels = [[one.counts.quantile(q) for one, _ in runs] for q in (0.5, 0.99, 0.999)]
     spreads = [float(np.std(np.log(own), ddof=1)) for own in levels]
@@ -120,26 +120,26 @@ def report(period: str, runs: Sequence[tuple[Source, Callable[[float], Source]]]
 
 
 def _pairs(
-    runs: Sequence[tuple[Source, Callable[[float], Source]]], way: Way, by: float
-) -> Iterator[tuple[Measured, Measured]]:
+    runs: Sequence[tuple[SourceSamples, Callable[[float], SourceSamples]]], way: Way, by: float
+) -> Iterator[tuple[MeasuredSide, MeasuredSide]]:
     """Disjoint pairs of neighbouring groups, and where asked for the runs that were measured before each."""
     size = way.runs
     for at in range(way.earlier, len(runs) - 2 * size + 1, 2 * size):
         earlier = tuple({"cpu": [one]} for one, _ in runs[at - way.earlier : at])
         first = tuple({"cpu": [one]} for one, _ in runs[at : at + size])
         second = tuple({"cpu": [longer(by)]} for _, longer in runs[at + size : at + 2 * size])
-        yield Measured(first, earlier), Measured(second)
+        yield MeasuredSide(first, earlier), MeasuredSide(second)
 
 
-def by_gate(gate: Gate, first: Measured, second: Measured) -> bool:
+def by_gate(gate: Gate, first: MeasuredSide, second: MeasuredSide) -> bool:
     """As `tauto compare` does."""
-    question = Question(CONFIDENCE, (gate.q,) if gate.kind == "quantile" else (), tests=False)
+    question = ComparisonQuestion(CONFIDENCE, (gate.q,) if gate.kind == "quantile" else (), tests=False)
     part = compare_part(first, second, "cpu", 0.0, question)
     assert part is not None
     return judge(gate, "B", "latency_ns", part, CONFIDENCE, void=False, among=1).passing == "broken"
 
 
-def by_two_runs(gate: Gate, first: Measured, second: Measured) -> bool:
+def by_two_runs(gate: Gate, first: MeasuredSide, second: MeasuredSide) -> bool:
     """By the interval of a block bootstrap, which knows nothing of other runs."""
     if gate.kind != "quantile":
         return by_numbers(gate, first, second)
@@ -149,9 +149,9 @@ def by_two_runs(gate: Gate, first: Measured, second: Measured) -> bool:
     return told.ratio_low is not None and told.ratio_low > 1 + (gate.share or 0.0)
 
 
-def by_numbers(gate: Gate, first: Measured, second: Measured) -> bool:
+def by_numbers(gate: Gate, first: MeasuredSide, second: MeasuredSide) -> bool:
     """By nothing but the two numbers."""
-    question = Question(CONFIDENCE, (gate.q,) if gate.kind == "quantile" else (), tests=False)
+    question = ComparisonQuestion(CONFIDENCE, (gate.q,) if gate.kind == "quantile" else (), tests=False)
     part = compare_part(first, second, "cpu", 0.0, question)
     metric = part.metric(gate.metric) if part is not None else None
     if metric is None or metric.difference is None or metric.first is None:

@@ -31,7 +31,7 @@ from tautochrone.answer.series import Envelope, merge_envelopes
 from tautochrone.command.batch import Batch
 from tautochrone.command.permission import Permission
 from tautochrone.machine.facts import gather
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.local import LocalTarget
 
@@ -56,7 +56,7 @@ class Stored:
         self.store = Store(folder / "store")
         self.folder = folder
         stored = [store_made(self.store, one, around(at)) for at, one in enumerate(all_made)]
-        self.runs: list[Run] = [run for run in stored if run is not None]
+        self.runs: list[StoredRun] = [run for run in stored if run is not None]
         self.ids = [run.id for run in self.runs]
 
     def ask(self, *arguments: str, columns: int | None = None) -> Ended:
@@ -227,7 +227,7 @@ def _facts() -> dict[str, Any]:
 
 
 @contextmanager
-def _measured(runs: list[Run]) -> Iterator[None]:
+def _measured(runs: list[StoredRun]) -> Iterator[None]:
     """Verbs that measure find these runs measured, and look at the machine once."""
     measured = Batch(tuple(runs), (), False, ())
     with (

@@ -20,7 +20,7 @@ from report_runs import latencies, store_run
 from tautochrone.base import faults
 from tautochrone.run import store as stores
 from tautochrone.run.catalogue import catalogue
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 
@@ -202,7 +202,7 @@ def recovered_as_designed(content: bytes) -> None:
         assert states <= {"sealed", "recovered", "refused", "removed"}
         for outcome in outcomes:
             if outcome.state in ("sealed", "recovered"):
-                assert Run.read(outcome.path).manifest.state == outcome.state
+                assert StoredRun.read(outcome.path).manifest.state == outcome.state
                 assert ends_as_designed("show", outcome.path.name, store=store.path)[0] == 0
             elif outcome.state == "refused":
                 assert (outcome.path / "stream.tauto").read_bytes() == content

@@ -116,3 +116,13 @@ def test_every_kind_of_grid_is_offered_where_it_is_registered() -> None:
         assert found is not None
         assert found.title
     assert kind_named("of a later version") is None
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    places: dict[str, list[str]] = {}
+    for name, path in modules().items():
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(name)
+    places["Run"].remove("notebook.run")  # what a notebook calls so: `import tautochrone as tc; tc.Run`
+    assert {name: where for name, where in places.items() if len(where) != 1 and where} == {}

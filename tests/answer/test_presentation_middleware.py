@@ -15,7 +15,7 @@ from tautochrone.answer import evidence, figure, page
 from tautochrone.base.errors import UsageError
 from tautochrone.comparison import tables
 from tautochrone.judge.comparison.compare import compare
-from tautochrone.judge.comparison.side import Side
+from tautochrone.judge.comparison.side import ComparedSide
 from tautochrone.run.store import Store
 from tautochrone.selection.candidates import draw_up, read
 
@@ -182,24 +182,26 @@ def test_a_terminal_has_no_line_for_each_of_fifty_clients_and_a_pipe_has(store: 
 @pytest.mark.slow
 def test_lower_clients_are_compared_as_one_whatever_their_number(store: Store) -> None:
     first, second = made.latency(store, clients=9), made.latency(store, clients=50, transport="omniorb")
-    comparison = compare([Side("A", (first,)), Side("B", (second,))], tests=False)
+    comparison = compare([ComparedSide("A", (first,)), ComparedSide("B", (second,))], tests=False)
     (pair,) = comparison.pairs
     assert [[part.source for part in measure.parts] for measure in pair.measures] == [
         ["C0", "lower clients"]
     ] * 3
     with pytest.raises(UsageError, match="C7"):
-        compare([Side("A", (first,)), Side("B", (second,))], sources=["C7"])
+        compare([ComparedSide("A", (first,)), ComparedSide("B", (second,))], sources=["C7"])
 
 
 @pytest.mark.slow
 def test_many_sources_are_compared_in_one_table(store: Store) -> None:
     runs = [made.throughput(store, transport=name, types=made.ALL_TYPES) for name in ("tcp", "unix")]
-    comparison = compare([Side(name, (run,)) for name, run in zip("AB", runs, strict=True)], tests=False)
+    comparison = compare(
+        [ComparedSide(name, (run,)) for name, run in zip("AB", runs, strict=True)], tests=False
+    )
     (grid,) = tables.numbers_of(comparison)
     assert len(grid.rows) == 44
     assert grid.rows[0][0].shown == "two-way void"
     one = compare(
-        [Side(name, (run,)) for name, run in zip("AB", runs, strict=True)],
+        [ComparedSide(name, (run,)) for name, run in zip("AB", runs, strict=True)],
         sources=["two-way octet"],
         tests=False,
     )

@@ -10,7 +10,7 @@ from middleware_presented import cell, notes, recorded, shown
 from middleware_runs import US
 from tautochrone.middleware.throughput_judge import throughput_of
 from tautochrone.middleware.throughput_words import order_of
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.middleware import ONE_WAY, TWO_WAY
 
@@ -141,7 +141,7 @@ def test_transports_stand_beside_each_other_sockets_first(store: Store) -> None:
 
 
 def test_which_is_faster_is_said_only_where_repetitions_show_it(store: Store) -> None:
-    def runs(times: dict[str, int], repetitions: int) -> list[Run]:
+    def runs(times: dict[str, int], repetitions: int) -> list[StoredRun]:
         return [
             made.throughput(
                 store,

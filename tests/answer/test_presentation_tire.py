@@ -15,7 +15,7 @@ from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.render.terminal import split, widths
 from tautochrone.answer.views import grids
 from tautochrone.judge.loops import judge_runs
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.tire.run_answer import TirePresentation
 from tire_runs import MS, STALL
@@ -27,7 +27,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture(scope="module")
-def troubled(store: Store) -> Run:
+def troubled(store: Store) -> StoredRun:
     return tire_runs.troubled(store)
 
 
@@ -39,7 +39,7 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-def shown(*runs: Run) -> dict[str, Grid]:
+def shown(*runs: StoredRun) -> dict[str, Grid]:
     labels = [str(at) for at in range(len(runs))] if len(runs) > 1 else [""]
     return {grid.title: grid for grid in TirePresentation().grids(runs, labels)}
 
@@ -49,7 +49,9 @@ def row(grid: Grid, name: str) -> dict[str, str]:
     return dict(zip(grid.columns, found, strict=True))
 
 
-def test_deadlines_are_counted_with_their_bound_and_the_longest_step_is_explained(troubled: Run) -> None:
+def test_deadlines_are_counted_with_their_bound_and_the_longest_step_is_explained(
+    troubled: StoredRun,
+) -> None:
     deadlines = shown(troubled)["Deadlines"]
 
     said = row(deadlines, "this run")
@@ -61,7 +63,7 @@ def test_deadlines_are_counted_with_their_bound_and_the_longest_step_is_explaine
     )
 
 
-def test_equation_1_has_each_row_s_own_worst_and_the_worst_step_s_three_numbers(troubled: Run) -> None:
+def test_equation_1_has_each_row_s_own_worst_and_the_worst_step_s_three_numbers(troubled: StoredRun) -> None:
     equation = shown(troubled)["T = T_i + T_s + T_w in us, T = 10 ms"]
 
     in_worst = [float(cells[-1].replace(",", "")) for cells in equation.rows]
@@ -90,7 +92,7 @@ def test_positions_that_differ_between_runs_of_one_tire_are_told(store: Store) -
     other = tire_runs.real_fast(store, checksum=7)
     longer = tire_runs.real_fast(store, rows=61, checksum=8)
 
-    def complaints(*runs: Run) -> list[str]:
+    def complaints(*runs: StoredRun) -> list[str]:
         return [note for note in shown(*runs)["As fast as possible"].notes if "must not" in note]
 
     assert complaints(one, same, longer) == []
@@ -115,7 +117,7 @@ def test_time_that_a_real_fast_thread_was_kept_off_its_cpu_is_told(store: Store)
     assert (thread["CPU time (s)"], thread["off CPU (s)"]) == ("0.900000", "0.300000")
 
 
-def test_no_table_breaks_a_number_on_a_narrow_terminal(troubled: Run) -> None:
+def test_no_table_breaks_a_number_on_a_narrow_terminal(troubled: StoredRun) -> None:
     for grid in shown(troubled).values():
         for part in split(grids.view(grid), 80):
             for at, width in enumerate(widths(part, 80)):
@@ -136,7 +138,7 @@ def test_marks_of_24_threads_stay_few(store: Store) -> None:
 
 
 @pytest.mark.slow
-def test_a_figure_of_the_blocks_is_drawn_for_paper(troubled: Run) -> None:
+def test_a_figure_of_the_blocks_is_drawn_for_paper(troubled: StoredRun) -> None:
     seen = evidence.gather([troubled])
 
     specification, _ = figure.draw_kind(seen, "blocks-longest")
@@ -148,7 +150,7 @@ def test_a_figure_of_the_blocks_is_drawn_for_paper(troubled: Run) -> None:
 
 @pytest.mark.slow
 def test_the_blocks_can_be_zoomed_moved_and_shown_whole_again(
-    browser: Browser, troubled: Run, tmp_path: Path
+    browser: Browser, troubled: StoredRun, tmp_path: Path
 ) -> None:
     path = page.render([troubled], judge_runs([troubled]), out=tmp_path / "tire.html")
     opened = browser.new_page(viewport={"width": 1366, "height": 900})

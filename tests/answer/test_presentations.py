@@ -19,7 +19,7 @@ from tautochrone.answer.charts.signs import unit_path
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.document import Document
 from tautochrone.answer.document import part as document_part
-from tautochrone.answer.evidence import Measured
+from tautochrone.answer.evidence import MeasuredEvidence
 from tautochrone.answer.experiments import presentation_of
 from tautochrone.answer.phrasing import mechanisms as costs
 from tautochrone.answer.render import page as document_page
@@ -30,7 +30,7 @@ from tautochrone.answer.views import grids
 from tautochrone.base.errors import DamagedError, UsageError
 from tautochrone.judge.loops import judge_runs
 from tautochrone.judge.mechanisms import mechanisms
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import PROBE_DROPPED, Books
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
@@ -66,7 +66,7 @@ def sources(count: int, **more: Any) -> list[dict[str, Any]]:
     ]
 
 
-def many_rows(folder: Path, count: int = 20) -> Run:
+def many_rows(folder: Path, count: int = 20) -> StoredRun:
     """A run of an experiment that nothing presents, with rows that a system can't give."""
     header = {"measures": BOTH_WAYS, "sources": sources(count), "absent": ABSENT}
     values = [latencies(at, 4_000 + 500 * at, 90_000)[:400] for at in range(count)]
@@ -75,7 +75,7 @@ def many_rows(folder: Path, count: int = 20) -> Run:
     )
 
 
-def signed(folder: Path) -> Run:
+def signed(folder: Path) -> StoredRun:
     """Errors on both sides of 0, with 0 among them, and one far out on each side."""
     generator = np.random.default_rng(3)
     values = [np.rint(generator.normal(0, 3_000, 2_000)).astype(np.int64) for _ in range(2)]
@@ -87,7 +87,7 @@ def signed(folder: Path) -> Run:
     )
 
 
-def shown(run: Run, columns: int | None) -> str:
+def shown(run: StoredRun, columns: int | None) -> str:
     """What `tauto show` prints on a terminal of this width, or in a pipe."""
     out = StringIO()
     console = (
@@ -276,14 +276,14 @@ def test_measures_stand_in_the_order_of_the_header(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def errors(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+def errors(tmp_path_factory: pytest.TempPathFactory) -> MeasuredEvidence:
     (measured,) = evidence.gather([signed(tmp_path_factory.mktemp("store"))]).measured
     return measured
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["histogram", "cumulative", "cpus"])
-def test_every_chart_shows_values_on_both_sides_of_0(errors: Measured, kind: str) -> None:
+def test_every_chart_shows_values_on_both_sides_of_0(errors: MeasuredEvidence, kind: str) -> None:
     chart = figure.draw(errors, kind)
 
     scales = [scale for scale in find(chart.specification(PAGE), "scale") if scale.get("type") == "symlog"]
@@ -314,7 +314,7 @@ def find(content: Any, key: str) -> list[dict[str, Any]]:
     return own + [one for part in content.values() for one in find(part, key)]
 
 
-def test_no_signed_value_is_lost_in_the_bins_of_a_chart(errors: Measured) -> None:
+def test_no_signed_value_is_lost_in_the_bins_of_a_chart(errors: MeasuredEvidence) -> None:
     for one in errors.series:
         edges = display_edges(errors.series)
         bins = display_bins(one.bins, edges)
@@ -324,7 +324,7 @@ def test_no_signed_value_is_lost_in_the_bins_of_a_chart(errors: Measured) -> Non
         assert len(bins.count) < 400
 
 
-def test_signed_values_can_be_sketched(errors: Measured) -> None:
+def test_signed_values_can_be_sketched(errors: MeasuredEvidence) -> None:
     out = StringIO()
     Console(file=out, width=100).print("\n".join(sketch(errors.series, 60)))
 
@@ -382,7 +382,7 @@ def test_a_page_sets_microseconds_in_heads_and_titles_too() -> None:
     assert '<th scope="row">bus</th><td class="num">12\u00a0µs</td>' in html.replace("\n", "")
 
 
-def period_run(folder: Path) -> Run:
+def period_run(folder: Path) -> StoredRun:
     """As the probe's experiment `period` writes it, as far as the lab looks."""
     error = {**BOTH_WAYS[0], "name": "period_error_ns", "meaning": "error of the period"}
     values = [np.array([-3_000, 0, 5_000, -2_000] * 30), np.array([-9_000, 0, 8_000] * 30)]

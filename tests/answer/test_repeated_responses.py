@@ -8,7 +8,7 @@ import pytest
 from real import PATIENCE_S, policy_options, sealed
 from reproductions import Made, measured
 from tautochrone.papers.document import read
-from tautochrone.papers.measured import Measurements, System, Value
+from tautochrone.papers.measured import MeasuredSystem, MeasuredValue, Measurements
 from tautochrone.papers.quantities import evaluate
 from tautochrone.papers.quantities.releases import each_repetition
 from tautochrone.target.local import find_probe
@@ -29,10 +29,10 @@ def test_a_response_has_a_number_for_each_repetition_of_a_run(tmp_path: Path) ->
     query = read("koh2013").tables[0].ours[3][1]
     assert query
     point = measured(tmp_path / "made", [Made(query.of)]).points
-    samples = Measurements((System("local"),), point, {next(iter(point)): [run]})
+    samples = Measurements((MeasuredSystem("local"),), point, {next(iter(point)): [run]})
     found = each_repetition(query, samples, "local")
     assert len(found) == 4 if isinstance(found, tuple) else pytest.fail(found.why)
     mean = evaluate(query, samples, "local")
-    assert isinstance(mean, Value)
+    assert isinstance(mean, MeasuredValue)
     assert (mean.samples, mean.repetitions) == (12, 4)
     assert mean.value == pytest.approx(run.values("koh_semaphore_ns", 0).mean())

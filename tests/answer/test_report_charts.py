@@ -12,13 +12,13 @@ from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.answer import composition, evidence
 from tautochrone.answer.charts import course, cumulative, histogram, scales
 from tautochrone.answer.charts.theme import PAGE, PAPER
-from tautochrone.answer.evidence import Measured
+from tautochrone.answer.evidence import MeasuredEvidence
 from tautochrone.answer.series import Bins, Envelope, Series, merge
 from tautochrone.run.store import Store
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+def measured(tmp_path_factory: pytest.TempPathFactory) -> MeasuredEvidence:
     return evidence.gather(idle_and_loaded(tmp_path_factory.mktemp("store"))).measured[0]
 
 
@@ -27,7 +27,7 @@ def rows_of(chart: Any, layer: int) -> list[dict[str, Any]]:
     return list(drawn["datasets"][drawn["layer"][layer]["data"]["name"]])
 
 
-def test_display_bins_keep_every_count_and_the_maximum(measured: Measured) -> None:
+def test_display_bins_keep_every_count_and_the_maximum(measured: MeasuredEvidence) -> None:
     edges = histogram.display_edges(measured.series)
 
     for one in measured.series:
@@ -55,7 +55,7 @@ def test_the_outline_falls_to_zero_where_bins_are_missing() -> None:
     assert histogram.outline(bins) == [(10, 0), (10, 3), (11, 4), (20, 0), (50, 1), (60, 0)]
 
 
-def test_merging_sources_keeps_counts_and_the_worst(measured: Measured) -> None:
+def test_merging_sources_keeps_counts_and_the_worst(measured: MeasuredEvidence) -> None:
     together = merge(measured.series, "all")
 
     assert [one.run for one in together] == ["idle", "cpu+memory"]
@@ -66,7 +66,7 @@ def test_merging_sources_keeps_counts_and_the_worst(measured: Measured) -> None:
     assert together[0].curve.value_ns[-1] == 61_000
 
 
-def test_merged_envelopes_keep_every_extreme(measured: Measured) -> None:
+def test_merged_envelopes_keep_every_extreme(measured: MeasuredEvidence) -> None:
     for one in merge(measured.series, "all"):
         parts = [part for part in measured.series if part.run == one.run]
         assert one.envelope is not None
@@ -74,7 +74,7 @@ def test_merged_envelopes_keep_every_extreme(measured: Measured) -> None:
         assert one.envelope.low_ns.min() == min(part.envelope.low_ns.min() for part in parts if part.envelope)
 
 
-def test_a_merged_envelope_is_a_band_and_no_comb(measured: Measured) -> None:
+def test_a_merged_envelope_is_a_band_and_no_comb(measured: MeasuredEvidence) -> None:
     """Sources that differ: where one of them lacked a stretch, the band would jump."""
     base = measured.series[0]
     times = np.arange(400) * 0.01
@@ -101,14 +101,14 @@ def test_a_polling_run_does_not_flatten_the_others(tmp_path: Path) -> None:
     assert [len(one) for one in course.ranges(alike).values()] == [4, 4]
 
 
-def test_a_histogram_says_the_maximum_and_no_name(measured: Measured) -> None:
+def test_a_histogram_says_the_maximum_and_no_name(measured: MeasuredEvidence) -> None:
     text = json.dumps(histogram.chart(measured.series, legend=False).specification(PAPER), ensure_ascii=False)
 
     assert '"max 310\u00a0µs"' in text
     assert "idle: max" not in text
 
 
-def test_the_enlarged_curve_ends_at_the_worst_with_the_share_of_one_cycle(measured: Measured) -> None:
+def test_the_enlarged_curve_ends_at_the_worst_with_the_share_of_one_cycle(measured: MeasuredEvidence) -> None:
     rows = rows_of(cumulative.top(measured.series), layer=0)
 
     ends = [row for row in rows if row["last"]]
@@ -128,7 +128,7 @@ def test_the_curves_hold_the_true_quantiles(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_chart_over_time_shows_every_worst_and_when(measured: Measured) -> None:
+def test_the_chart_over_time_shows_every_worst_and_when(measured: MeasuredEvidence) -> None:
     for one in measured.series:
         chart = course.envelope([one], within=measured.series)
 
@@ -155,7 +155,7 @@ def test_time_ticks_are_round_and_enclose_the_values(low: int, high: int, expect
 
 
 @pytest.mark.slow
-def test_every_figure_of_the_page_has_charts_and_words(measured: Measured) -> None:
+def test_every_figure_of_the_page_has_charts_and_words(measured: MeasuredEvidence) -> None:
     figures = composition.compose(measured, "m0")
 
     assert [figure.title for figure in figures] == [
@@ -171,7 +171,7 @@ def test_every_figure_of_the_page_has_charts_and_words(measured: Measured) -> No
         assert all(panel.chart.specification(PAGE)["description"] for panel in figure.panels)
 
 
-def test_many_sources_are_put_together(measured: Measured) -> None:
+def test_many_sources_are_put_together(measured: MeasuredEvidence) -> None:
     few: list[Series] = list(measured.series)
     assert composition.few(few) == few
     many = [Series(**{**vars(one), "source": f"cpu{i}"}) for i in range(5) for one in few[:1]]

@@ -17,7 +17,7 @@ from tautochrone.answer.views import conditions
 from tautochrone.judge.interrupt import judge_interrupt
 from tautochrone.judge.loops import judge_runs
 from tautochrone.machine.deployment import Deployment, Obtained, as_condition
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 GOT = Obtained("c-states", "0us", "any", "0us")
@@ -46,7 +46,7 @@ def under(name: str, *obtained: Obtained) -> dict[str, Any]:
     return {"deployment": as_condition(deployment, obtained)}
 
 
-def a_run(store: Store, **around: Any) -> Run:
+def a_run(store: Store, **around: Any) -> StoredRun:
     return store_run(store, [latencies(1, 4_000, 42_000)], around=around)
 
 
@@ -55,7 +55,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path)
 
 
-def shown(run: Run) -> str:
+def shown(run: StoredRun) -> str:
     console = Console(width=200, record=True, force_terminal=False)
     with console.capture() as text:
         terminal.show(console, show.document(evidence.gather([run]), whole=not console.is_terminal))

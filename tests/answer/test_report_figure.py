@@ -9,7 +9,7 @@ import pytest
 from report_runs import idle_and_loaded, latencies, store_run
 from tautochrone.answer import evidence, figure
 from tautochrone.answer.charts.theme import PAPER
-from tautochrone.answer.evidence import Measured
+from tautochrone.answer.evidence import MeasuredEvidence
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.run.store import Store
 
@@ -17,13 +17,15 @@ KINDS = figure.GENERAL
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+def measured(tmp_path_factory: pytest.TempPathFactory) -> MeasuredEvidence:
     return evidence.gather(idle_and_loaded(tmp_path_factory.mktemp("store"))).measured[0]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_svg_is_xml_with_units_and_the_runs_names(measured: Measured, kind: str, tmp_path: Path) -> None:
+def test_an_svg_is_xml_with_units_and_the_runs_names(
+    measured: MeasuredEvidence, kind: str, tmp_path: Path
+) -> None:
     path = figure.save(figure.draw(measured, kind), tmp_path / f"{kind}.svg")
 
     root = ElementTree.fromstring(path.read_text())
@@ -34,7 +36,7 @@ def test_an_svg_is_xml_with_units_and_the_runs_names(measured: Measured, kind: s
 
 
 @pytest.mark.slow
-def test_a_png_has_enough_dots_for_print(measured: Measured, tmp_path: Path) -> None:
+def test_a_png_has_enough_dots_for_print(measured: MeasuredEvidence, tmp_path: Path) -> None:
     content = figure.save(figure.draw(measured, "histogram"), tmp_path / "f.png").read_bytes()
 
     assert content.startswith(b"\x89PNG\r\n\x1a\n")
@@ -44,21 +46,23 @@ def test_a_png_has_enough_dots_for_print(measured: Measured, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_a_pdf_is_a_pdf(measured: Measured, tmp_path: Path) -> None:
+def test_a_pdf_is_a_pdf(measured: MeasuredEvidence, tmp_path: Path) -> None:
     content = figure.save(figure.draw(measured, "cumulative"), tmp_path / "f.PDF").read_bytes()
 
     assert content.startswith(b"%PDF-")
     assert len(content) > 5_000
 
 
-def test_another_ending_is_refused_with_the_endings_there_are(measured: Measured, tmp_path: Path) -> None:
+def test_another_ending_is_refused_with_the_endings_there_are(
+    measured: MeasuredEvidence, tmp_path: Path
+) -> None:
     with pytest.raises(UsageError) as refused:
         figure.save(figure.draw(measured, "cpus"), tmp_path / "figure.gif")
 
     assert ".svg, .png or .pdf" in refused.value.advice
 
 
-def test_a_place_that_can_not_be_written_is_said(measured: Measured, tmp_path: Path) -> None:
+def test_a_place_that_can_not_be_written_is_said(measured: MeasuredEvidence, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="Can't write the figure"):
         figure.save(figure.draw(measured, "cpus"), tmp_path / "nowhere" / "figure.svg")
 
@@ -72,14 +76,16 @@ def test_a_histogram_run_shows_its_running_maxima_over_time(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_the_cumulative_figure_has_the_whole_curve_and_its_top(measured: Measured) -> None:
+def test_the_cumulative_figure_has_the_whole_curve_and_its_top(measured: MeasuredEvidence) -> None:
     svg = figure.encode(figure.draw(measured, "cumulative"), "svg").decode()
 
     assert "All completed cycles" in svg
     assert "The latest tenth of them, enlarged" in svg
 
 
-def test_runs_over_time_have_a_panel_each_so_that_no_label_covers_another_run(measured: Measured) -> None:
+def test_runs_over_time_have_a_panel_each_so_that_no_label_covers_another_run(
+    measured: MeasuredEvidence,
+) -> None:
     drawn = figure.draw(measured, "time").specification(PAPER)
 
     assert [panel["title"] for panel in drawn["vconcat"]] == ["idle", "cpu+memory"]

@@ -20,7 +20,7 @@ from tautochrone.answer.labels import shortest_ids
 from tautochrone.cli.app import app
 from tautochrone.cli.listing import run_list
 from tautochrone.command.ending import run_to_exit_code
-from tautochrone.run.catalogue import CUT_OFF, DAMAGED, Entry
+from tautochrone.run.catalogue import CUT_OFF, DAMAGED, CatalogueEntry
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 
@@ -151,8 +151,8 @@ def test_list_shows_a_run_of_a_newer_version_as_such(tmp_path: Path) -> None:
 def test_list_shows_runs_that_are_not_whole_and_what_to_do(tmp_path: Path) -> None:
     console = Console(file=StringIO(), width=200)
     entries = [
-        Entry("20261121T030405Z-cyclic-3f9a", tmp_path, CUT_OFF, title="scheduling latency, idle"),
-        Entry("20261121T030406Z-cyclic-77aa", tmp_path, DAMAGED, damage="run.json can't be read"),
+        CatalogueEntry("20261121T030405Z-cyclic-3f9a", tmp_path, CUT_OFF, title="scheduling latency, idle"),
+        CatalogueEntry("20261121T030406Z-cyclic-77aa", tmp_path, DAMAGED, damage="run.json can't be read"),
     ]
 
     with console.capture() as captured:

@@ -21,8 +21,8 @@ from tautochrone.answer.render import terminal
 from tautochrone.answer.series import Series
 from tautochrone.answer.views import environment
 from tautochrone.judge.loops import judge_runs
-from tautochrone.judge.verdict import LoopVerdict, MeasuredLoop, Verdict, Way
-from tautochrone.run.folder import Run
+from tautochrone.judge.verdict import LoopOutcome, LoopVerdict, MeasuredLoop, Verdict
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
@@ -164,7 +164,7 @@ def test_an_incomplete_run_stands_in_the_headline(tmp_path: Path) -> None:
 def test_the_terminal_says_above_the_verdict_that_a_run_ended_early(
     tmp_path: Path, ended: str, said: bool
 ) -> None:
-    run: Run = store_run(Store(tmp_path), [latencies(1, 4_000, 50_000)], ended=ended)
+    run: StoredRun = store_run(Store(tmp_path), [latencies(1, 4_000, 50_000)], ended=ended)
     verdict = judge_runs([run])
     assert verdict is not None
     console = Console(width=200)
@@ -182,12 +182,12 @@ A_LOOP = MeasuredLoop(1_000_000, "cpu0", 0, "idle", 10_000, 0, 0, 0, 40_000)
 
 def test_loops_that_ran_in_different_ways_have_a_line_each() -> None:
     loop = LoopVerdict(
-        1000.0, "cpu0", 0, "holds", 40_000, 960_000, 10_000, way=Way("fifo", "90"), runs=(A_LOOP,)
+        1000.0, "cpu0", 0, "holds", 40_000, 960_000, 10_000, way=LoopOutcome("fifo", "90"), runs=(A_LOOP,)
     )
     other = replace(
         loop,
         standing="missed",
-        way=Way("other"),
+        way=LoopOutcome("other"),
         loads=(("idle", "holds", 9), ("cpu", "missed", 99)),
     )
 

@@ -8,7 +8,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.measure.campaign.agenda import make_agenda, with_options
 from tautochrone.measure.campaign.campaign import key_of
 from tautochrone.measure.document.document import PlanDocument, parse, read
-from tautochrone.measure.document.expand import Point, expand, override
+from tautochrone.measure.document.expand import PlanPoint, expand, override
 from tautochrone.run.store import Store
 from where import ROOT
 
@@ -41,7 +41,7 @@ deployment = "MI"
 """
 
 
-def points(text: str, folder: Path = Path()) -> tuple[Point, ...]:
+def points(text: str, folder: Path = Path()) -> tuple[PlanPoint, ...]:
     return expand(parse(text, folder / "p.toml"))
 
 
@@ -51,7 +51,7 @@ def refusal(text: str, folder: Path = Path()) -> UsageError:
     return refused.value
 
 
-def names(found: tuple[Point, ...]) -> list[str]:
+def names(found: tuple[PlanPoint, ...]) -> list[str]:
     return [point.name for point in found]
 
 

@@ -16,7 +16,7 @@ from tautochrone.base.errors import DamagedError, MeasuringError, StoreError, Ta
 from tautochrone.command.batch import run_batch
 from tautochrone.machine.settings import SettingError
 from tautochrone.measure.campaign import carry_out as carrying_out
-from tautochrone.measure.campaign.carry_out import Outcome, Site, carry_out
+from tautochrone.measure.campaign.carry_out import CampaignOutcome, CampaignSite, carry_out
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.cell import IDLE, Cell
 from tautochrone.measure.conditions import NotPutBackError
@@ -282,7 +282,7 @@ PLAN = 'order = "listed"\nrepetitions = 2\n[[experiment]]\nname = "clock"\ncount
 
 def carried_out(
     machine: FakeMachine, store: Store, monkeypatch: pytest.MonkeyPatch, ends: list[TautoError | None]
-) -> tuple[Outcome, list[Cell]]:
+) -> tuple[CampaignOutcome, list[Cell]]:
     """A plan of two points, twice, whose cells end like this; None: measured."""
     points = {point.key: point for point in expand(parse(PLAN, Path("a.plan.toml")))}
     slots = [Slot(at + 1, at // 2 + 1, key) for at, key in enumerate([*points, *points])]
@@ -299,7 +299,7 @@ def carried_out(
     def of_slot(slot: Slot) -> tuple[Any, Cell]:
         return points[slot.key], replace(cell(None), conditions={"plan": {"cell": slot.key}})
 
-    sites = {"local": Site(machine, FACTS)}
+    sites = {"local": CampaignSite(machine, FACTS)}
     return carry_out(slots, of_slot, sites, store, lambda *_: lambda _: None, {}), tried
 
 

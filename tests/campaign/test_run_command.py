@@ -24,7 +24,7 @@ from real import (
 )
 from ssh_servers import free_port, ssh_server
 from tautochrone.measure.campaign.campaign import campaigns
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe
 
@@ -52,7 +52,7 @@ def write(folder: Path, text: str) -> str:
     return str(path)
 
 
-def told(run: Run) -> dict[str, Any]:
+def told(run: StoredRun) -> dict[str, Any]:
     found: dict[str, Any] = run.manifest.conditions.stored["plan"]
     return found
 

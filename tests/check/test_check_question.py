@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tautochrone.base.errors import UsageError
-from tautochrone.check.question import Asked, Question, cells, first_cpu, question_of
+from tautochrone.check.question import AskedCheck, CheckQuestion, cells, first_cpu, question_of
 from tautochrone.machine.facts import observe
 from tautochrone.machine.tree import LocalFiles, Tree
 from tautochrone.measure.cell import IDLE
@@ -14,8 +14,8 @@ from tautochrone.measure.loads.spec import parse_load
 US = 1000
 
 
-def asked(rate: str = "1kHz", **more: Any) -> Question:
-    return question_of(Asked(rate, **more))
+def asked(rate: str = "1kHz", **more: Any) -> CheckQuestion:
+    return question_of(AskedCheck(rate, **more))
 
 
 def test_the_deadline_is_the_period_where_none_is_given() -> None:

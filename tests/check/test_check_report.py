@@ -16,25 +16,25 @@ from tautochrone.answer.phrasing.worth import sentence
 from tautochrone.answer.render import page, terminal
 from tautochrone.check import answer
 from tautochrone.check.limiting import sentences
-from tautochrone.check.question import Asked, Question, question_of
-from tautochrone.check.results import Results, advice
+from tautochrone.check.question import AskedCheck, CheckQuestion, question_of
+from tautochrone.check.results import CheckResults, advice
 from tautochrone.judge.requirement.judge import judge
 from tautochrone.judge.requirement.limiting import Limiting, limiting
 from tautochrone.judge.worth import Thing
-from tautochrone.judge.worth_measured import Shown, Side, Worth
+from tautochrone.judge.worth_measured import Shown, Worth, WorthSide
 from tautochrone.machine.audit.finding import Finding
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.statistics.quantiles import Quantile
 
 Integers = npt.NDArray[np.int64]
 US = 1000
 PERIOD_NS = 1_000_000
-QUESTION = question_of(Asked("1kHz", work="300us", deadline="800us", misses="1 per hour", duration="2s"))
+QUESTION = question_of(AskedCheck("1kHz", work="300us", deadline="800us", misses="1 per hour", duration="2s"))
 COUNT = 2_000
 
 
-def jobs_run(folder: Path, start_ns: Integers, run_ns: Integers, load: str = "idle") -> Run:
+def jobs_run(folder: Path, start_ns: Integers, run_ns: Integers, load: str = "idle") -> StoredRun:
     """A sealed run of one task with 300 us of work: how late each job began, how long it took from there."""
     names = ("scheduled_ns", "start_ns", "end_ns", "executed_ns")
     columns = [{"name": name, "type": "i64", "unit": "ns", "meaning": ""} for name in names]
@@ -80,7 +80,7 @@ def worked(long_at: int | None = None, long_ns: int = 0, usual_ns: int = 300 * U
     return values
 
 
-def limits(*runs: Run) -> Limiting:
+def limits(*runs: StoredRun) -> Limiting:
     return limiting(judge(QUESTION.requirement, runs), runs)
 
 
@@ -126,7 +126,7 @@ def finding(code: str, level: Any = "warning", knobs: tuple[str, ...] = ()) -> F
 
 def worth(name: str, shown: Shown) -> Worth:
     """Of one run of each state."""
-    side = Side("a", Quantile(0.99, 900, 800, 1_000, 0.95, 299), 2_000, 1_000, 0)
+    side = WorthSide("a", Quantile(0.99, 900, 800, 1_000, 0.95, 299), 2_000, 1_000, 0)
     return Worth((Thing(name, "on", "off", (name,)),), shown, ("a", "b"), before=(side,), after=(side,))
 
 
@@ -149,9 +149,11 @@ def test_advice_begins_with_what_was_worth_something_here_then_with_what_limits(
     assert [one.worth for one in advice(findings, worths, "")][:2] == [sentence(worths["boost"]), ""]
 
 
-def results_of(*runs: Run, question: Question = QUESTION, not_measured: tuple[str, ...] = ()) -> Results:
+def results_of(
+    *runs: StoredRun, question: CheckQuestion = QUESTION, not_measured: tuple[str, ...] = ()
+) -> CheckResults:
     judgement = judge(question.requirement, runs)
-    return Results(
+    return CheckResults(
         question,
         judgement,
         runs,
@@ -162,7 +164,7 @@ def results_of(*runs: Run, question: Question = QUESTION, not_measured: tuple[st
 
 
 def test_what_was_not_measured_is_not_shown_to_hold(tmp_path: Path) -> None:
-    question = question_of(Asked("1kHz", work="300us", deadline="800us", duration="2s"))
+    question = question_of(AskedCheck("1kHz", work="300us", deadline="800us", duration="2s"))
     run = jobs_run(tmp_path, started(), worked())
     assert results_of(run, question=question).standing == "holds"
     stopped = results_of(run, question=question, not_measured=("cpu",))

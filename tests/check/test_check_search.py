@@ -8,20 +8,20 @@ import pytest
 
 from report_runs import store_run
 from tautochrone.base.errors import UsageError
-from tautochrone.check.question import Asked, question_of
-from tautochrone.check.results import Results
-from tautochrone.check.search import Course, Search, Tried, Try, rates, search_of, trial_of, works
+from tautochrone.check.question import AskedCheck, question_of
+from tautochrone.check.results import CheckResults
+from tautochrone.check.search import Search, SearchCourse, TriedRung, Try, rates, search_of, trial_of, works
 from tautochrone.judge.requirement.limiting import Limiting
 from tautochrone.run.store import Store
 
 
 def carried_out(rungs: int, start: int, met: Callable[[Try, int], bool]) -> tuple[object, list[Try]]:
     """A search against a machine that meets what `met` says of a trial and its number."""
-    tried: list[Tried] = []
+    tried: list[TriedRung] = []
     made: list[Try] = []
-    while isinstance(wanted := Course(rungs, start, tried).next(), Try):
+    while isinstance(wanted := SearchCourse(rungs, start, tried).next(), Try):
         made.append(wanted)
-        tried.append(Tried(wanted.rung, wanted.purpose, met(wanted, len(made))))
+        tried.append(TriedRung(wanted.rung, wanted.purpose, met(wanted, len(made))))
         assert len(made) < 60
     return wanted, made
 
@@ -58,32 +58,32 @@ def test_where_the_longer_trial_is_not_met_it_goes_down_until_one_is() -> None:
 
 
 def test_the_rungs_are_numbers_that_people_use() -> None:
-    ladder = rates(question_of(Asked("1kHz", work="300us")))
+    ladder = rates(question_of(AskedCheck("1kHz", work="300us")))
     assert {1000, 1200, 2000, 2500, 3000} <= set(ladder)
     assert max(ladder) == 3000  # at 4 kHz the work would not fit the period
-    own = rates(question_of(Asked("1kHz")))
+    own = rates(question_of(AskedCheck("1kHz")))
     assert (min(own), max(own)) == (1, 50_000)
     assert list(own) == sorted(own)
-    work = works(question_of(Asked("1kHz", work="300us", deadline="800us")))
+    work = works(question_of(AskedCheck("1kHz", work="300us", deadline="800us")))
     assert work[:2] == (40_000, 80_000)
     assert max(work) == 760_000
 
 
 def test_a_search_begins_at_what_was_asked_and_needs_time_for_its_longer_trials() -> None:
-    question = question_of(Asked("1kHz", work="300us"))
+    question = question_of(AskedCheck("1kHz", work="300us"))
     search = search_of("rate", question, 60.0, duration_given=False)
     assert search.rungs[search.start] == 1000
     assert (search.trial_s, search.confirm_s) == (2.0, 12.0)
     assert search.rungs[0] == 4  # 20 releases of it take a tenth of the time at most
     assert search.question_at(Try(0, "bracket")).duration_ns == 5 * 10**9
     with pytest.raises(UsageError, match="too few releases"):
-        search_of("rate", question_of(Asked("1Hz", duration="1s")), 60.0, duration_given=True)
+        search_of("rate", question_of(AskedCheck("1Hz", duration="1s")), 60.0, duration_given=True)
     with pytest.raises(UsageError, match="longer trial"):
-        search_of("rate", question_of(Asked("1kHz", duration="50s")), 60.0, duration_given=True)
+        search_of("rate", question_of(AskedCheck("1kHz", duration="50s")), 60.0, duration_given=True)
 
 
 def test_time_that_runs_out_ends_in_a_longer_trial_of_what_was_met(tmp_path: Path) -> None:
-    search = search_of("rate", question_of(Asked("1kHz")), 60.0, duration_given=False)
+    search = search_of("rate", question_of(AskedCheck("1kHz")), 60.0, duration_given=False)
     first = search.next(0.0)
     assert first is not None
     assert first.purpose == "bracket"
@@ -96,7 +96,7 @@ def test_time_that_runs_out_ends_in_a_longer_trial_of_what_was_met(tmp_path: Pat
 
 
 def test_longer_trials_err_together_no_more_often_than_the_confidence_allows(tmp_path: Path) -> None:
-    search = search_of("rate", question_of(Asked("1kHz", misses="1 in 100")), 60.0, duration_given=False)
+    search = search_of("rate", question_of(AskedCheck("1kHz", misses="1 in 100")), 60.0, duration_given=False)
     assert search.question_at(Try(0, "bracket")).requirement.confidence == 0.95
     sure = []
     for _ in range(3):
@@ -118,13 +118,13 @@ def add(search: Search, wanted: Try, folder: Path, misses: int) -> None:
     search.trials.append(trial_of(search, wanted, asked, run))
 
 
-def results_of(search: Search) -> Results:
+def results_of(search: Search) -> CheckResults:
     best = search.best or search.trials[-1]
-    return Results(best.question, best.judgement, (best.run,), Limiting(""), (), search=search)
+    return CheckResults(best.question, best.judgement, (best.run,), Limiting(""), (), search=search)
 
 
 def test_what_was_found_is_said_with_what_the_next_rung_showed(tmp_path: Path) -> None:
-    search = search_of("rate", question_of(Asked("4kHz")), 60.0, duration_given=False)
+    search = search_of("rate", question_of(AskedCheck("4kHz")), 60.0, duration_given=False)
     at = search.start
     for wanted, misses in (
         (Try(at, "bracket"), 0),
@@ -144,14 +144,16 @@ def test_what_was_found_is_said_with_what_the_next_rung_showed(tmp_path: Path) -
 
 
 def test_a_trial_of_a_share_is_met_while_no_more_missed_than_allowed(tmp_path: Path) -> None:
-    search = search_of("rate", question_of(Asked("1kHz", misses="1 in 1000")), 60.0, duration_given=False)
+    search = search_of(
+        "rate", question_of(AskedCheck("1kHz", misses="1 in 1000")), 60.0, duration_given=False
+    )
     for misses in (4, 5):
         add(search, Try(search.start, "bracket"), tmp_path, misses)
     assert [one.met for one in search.trials] == [True, False]
 
 
 def test_where_nothing_holds_that_is_the_answer_and_a_stopped_search_has_none(tmp_path: Path) -> None:
-    search = search_of("work", question_of(Asked("1kHz", work="100us")), 60.0, duration_given=False)
+    search = search_of("work", question_of(AskedCheck("1kHz", work="100us")), 60.0, duration_given=False)
     add(search, Try(search.start, "bracket"), tmp_path, 0)
     found = results_of(search)
     assert found.standing == "not shown"
@@ -166,7 +168,7 @@ def test_where_nothing_holds_that_is_the_answer_and_a_stopped_search_has_none(tm
 
 
 def test_a_search_without_a_rate_to_try_is_refused_with_what_to_change() -> None:
-    question = question_of(Asked("3.5Hz", work="260ms"))
+    question = question_of(AskedCheck("3.5Hz", work="260ms"))
     with pytest.raises(UsageError, match=r"no rate of at least 3\.333 Hz leaves a CPU") as refused:
         search_of("rate", question, 60.0, duration_given=False)
     assert "less work" in refused.value.advice

@@ -11,13 +11,13 @@ import pytest
 from report_runs import FACTS, store_run
 from tautochrone.base.errors import UsageError
 from tautochrone.comparison import phrasing as words
-from tautochrone.judge.comparison.cells import Cell, match
-from tautochrone.judge.comparison.compare import Comparison, Side
+from tautochrone.judge.comparison.cells import CampaignCell, match
+from tautochrone.judge.comparison.compare import ComparedSide, Comparison
 from tautochrone.judge.comparison.compare import compare as compare_sides
 from tautochrone.judge.comparison.gate import parse
-from tautochrone.judge.comparison.metric import Metric
+from tautochrone.judge.comparison.metric import ComparedMetric
 from tautochrone.judge.comparison.side import with_earlier
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 _PERIOD_NS = 1_000_000
@@ -32,17 +32,17 @@ def _facts(**changed: Any) -> dict[str, Any]:
     return {group: {**facts, **changed.get(group, {})} for group, facts in {**FACTS, "power": {}}.items()}
 
 
-def _side(store: Store, name: str, seeds: range, scale: float = 1.0, **options: Any) -> Side:
+def _side(store: Store, name: str, seeds: range, scale: float = 1.0, **options: Any) -> ComparedSide:
     runs = tuple(store_run(store, [_latencies(seed, scale)], **options) for seed in seeds)
-    return Side(name, runs)
+    return ComparedSide(name, runs)
 
 
-def compare(sides: list[Side], **options: Any) -> Comparison:
+def compare(sides: list[ComparedSide], **options: Any) -> Comparison:
     """Without the tests of whole distributions, which take most of the time and are tested elsewhere."""
     return compare_sides(sides, tests=False, **options)
 
 
-def _metric(found: Comparison, name: str, pair: int = 0) -> Metric:
+def _metric(found: Comparison, name: str, pair: int = 0) -> ComparedMetric:
     part = found.pairs[pair].measures[0].parts[0]
     metric = part.metric(name)
     assert metric is not None
@@ -159,7 +159,7 @@ def test_a_run_that_was_cut_off_voids_it(tmp_path: Path) -> None:
     store = Store(tmp_path)
     whole, cut = (store_run(store, [_latencies(seed)]) for seed in range(2))
     cut.manifest = replace(cut.manifest, state="recovered")
-    found = compare([Side("A", (whole,)), Side("B", (cut,))])
+    found = compare([ComparedSide("A", (whole,)), ComparedSide("B", (cut,))])
     assert "cut-off" in {one.code for one in found.pairs[0].standing.objections if one.voids}
 
 
@@ -203,7 +203,7 @@ def test_missed_releases_never_make_a_side_look_better(tmp_path: Path) -> None:
         return values
 
     first = _side(store, "A", range(3))
-    second = Side("B", tuple(store_run(store, [late(seed)]) for seed in range(3, 6)))
+    second = ComparedSide("B", tuple(store_run(store, [late(seed)]) for seed in range(3, 6)))
     found = compare([first, second], gates=["p99 +10%", "misses +0.1%"])
     assert _metric(found, "p99").second is None
     assert _metric(found, "misses").verdict == "worse"
@@ -214,7 +214,7 @@ def test_a_few_misses_in_one_bunch_are_no_difference(tmp_path: Path) -> None:
     store = Store(tmp_path)
     values = _latencies(1)
     values[700] = 30 * _PERIOD_NS + 5  # one event, thirty releases
-    sides = [_side(store, "A", range(1)), Side("B", (store_run(store, [values]),))]
+    sides = [_side(store, "A", range(1)), ComparedSide("B", (store_run(store, [values]),))]
     found = compare(sides, gates=["misses +0.1%"])
     assert _metric(found, "misses").verdict == "too few runs"
     assert found.gates[0].passing == "not shown"
@@ -224,9 +224,9 @@ def test_a_step_of_the_clock_breaks_no_gate(tmp_path: Path) -> None:
     store = Store(tmp_path)
     clock = {"clock": {"name": "monotonic", "reported_resolution_ns": 1, "step_ns": 172, "cost_ns": 20}}
 
-    def steady(name: str, value: int) -> Side:
+    def steady(name: str, value: int) -> ComparedSide:
         runs = tuple(store_run(store, [np.full(500, value)], header_extra=clock) for _ in range(3))
-        return Side(name, runs)
+        return ComparedSide(name, runs)
 
     first = steady("A", 29 * 172)
     assert compare([first, steady("B", 32 * 172)], gates=["p50 +10%"]).gates[0].passing == "not shown"
@@ -241,7 +241,7 @@ def test_histograms_are_compared_from_run_to_run(tmp_path: Path) -> None:
     ]
     found = compare(sides)
     assert _metric(found, "p50").verdict == "worse"
-    alone = compare([Side("A", sides[0].runs[:1]), Side("B", sides[1].runs[:1])])
+    alone = compare([ComparedSide("A", sides[0].runs[:1]), ComparedSide("B", sides[1].runs[:1])])
     assert _metric(alone, "p50").verdict == "too few runs"
 
 
@@ -249,9 +249,9 @@ def test_a_histogram_is_as_coarse_as_its_bin_at_the_quantile(tmp_path: Path) -> 
     """The largest sample, whose bin is 98 us wide here, says nothing of how well the median is known."""
     store = Store(tmp_path)
 
-    def side(name: str, seeds: range, scale: float) -> Side:
+    def side(name: str, seeds: range, scale: float) -> ComparedSide:
         late = [np.append(_latencies(seed, scale), 50_000_000) for seed in seeds]
-        return Side(name, tuple(store_run(store, [one], histogram=True) for one in late))
+        return ComparedSide(name, tuple(store_run(store, [one], histogram=True) for one in late))
 
     first = side("A", range(3), 1.0)
     found = compare([first, side("B", range(3, 6), 2.0)], gates=["p50 +10%"])
@@ -259,7 +259,7 @@ def test_a_histogram_is_as_coarse_as_its_bin_at_the_quantile(tmp_path: Path) -> 
     assert found.gates[0].passing == "broken"
     # What differs by less than the median's own bin, which is 16 ns wide here, is still not told.
     steady, near, beyond = (
-        Side("S", tuple(store_run(store, [np.full(500, value)], histogram=True) for _ in range(3)))
+        ComparedSide("S", tuple(store_run(store, [np.full(500, value)], histogram=True) for _ in range(3)))
         for value in (20_000, 20_016, 20_032)
     )
     assert _metric(compare([steady, near]), "p50").verdict == "no difference shown"
@@ -269,8 +269,8 @@ def test_a_histogram_is_as_coarse_as_its_bin_at_the_quantile(tmp_path: Path) -> 
 def test_constant_values_that_repeat_are_the_same_and_others_are_not(tmp_path: Path) -> None:
     store = Store(tmp_path)
 
-    def steady(value: int) -> Side:
-        return Side("X", tuple(store_run(store, [np.full(500, value)]) for _ in range(3)))
+    def steady(value: int) -> ComparedSide:
+        return ComparedSide("X", tuple(store_run(store, [np.full(500, value)]) for _ in range(3)))
 
     same = compare([steady(5_000), steady(5_000)])
     assert _metric(same, "p50").verdict == "no difference shown"
@@ -282,7 +282,9 @@ def test_constant_values_that_repeat_are_the_same_and_others_are_not(tmp_path: P
 
 def test_few_samples_say_how_many_it_takes(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    sides = [Side(name, (store_run(store, [_latencies(at, count=4)]),)) for at, name in enumerate("AB")]
+    sides = [
+        ComparedSide(name, (store_run(store, [_latencies(at, count=4)]),)) for at, name in enumerate("AB")
+    ]
     found = compare(sides, gates=["p99.9 +10%"])
     assert _metric(found, "p99.9").verdict == "too few samples"
     assert "3,688 samples" in words.note(_metric(found, "p99.9"))
@@ -292,7 +294,7 @@ def test_few_samples_say_how_many_it_takes(tmp_path: Path) -> None:
 def test_sides_without_anything_in_common_are_refused(tmp_path: Path) -> None:
     store = Store(tmp_path)
     first, second = _side(store, "A", range(1)), _side(store, "B", range(1, 2))
-    empty = Side("E", (store_run(store, [[]]),))
+    empty = ComparedSide("E", (store_run(store, [[]]),))
     with pytest.raises(UsageError, match="has no sample"):
         compare([first, empty])
     with pytest.raises(UsageError, match="no measure 'response' in common"):
@@ -342,10 +344,10 @@ def test_what_is_no_gate_is_refused_with_the_forms_there_are(text: str) -> None:
     assert "p99.9 +10%" in refused.value.advice
 
 
-def _cell(run: Run, key: str, **told: Any) -> Cell:
+def _cell(run: StoredRun, key: str, **told: Any) -> CampaignCell:
     plan = {"options": {"period": "1ms"}, "system": "local", "deployment": "as-is", **told}
     run.manifest = replace(run.manifest, conditions=run.manifest.conditions.having({"plan": plan}))
-    return Cell(key, f"cell {key}", (run,))
+    return CampaignCell(key, f"cell {key}", (run,))
 
 
 def test_cells_are_matched_by_what_they_mean(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from real import tauto
 from report_runs import FACTS, store_run
 from tautochrone.answer.render import page, terminal
 from tautochrone.comparison.answer import document
-from tautochrone.judge.comparison.compare import Comparison, Side, compare
+from tautochrone.judge.comparison.compare import ComparedSide, Comparison, compare
 from tautochrone.run.store import Store
 
 _KEYS = {"idle": "0a0a0a0a0a0a", "loaded": "0b0b0b0b0b0b", "idle, MI": "0c0c0c0c0c0c"}
@@ -104,7 +104,7 @@ def test_what_cannot_be_shown_either_way_fails_only_when_strict(store: Path, sid
 
 def test_a_row_is_a_line_of_80_columns_and_a_reason_is_said_once(store: Path) -> None:
     runs = Store(store).runs()
-    found = compare([Side("A", (runs[0],)), Side("B", (runs[1],))])
+    found = compare([ComparedSide("A", (runs[0],)), ComparedSide("B", (runs[1],))])
     text = StringIO()
     terminal.show(Console(file=text, width=80, force_terminal=True, color_system=None), document(found))
     rows = text.getvalue().splitlines()
@@ -182,7 +182,7 @@ def test_an_empty_store_is_told(tmp_path: Path) -> None:
 def _found(store: Path, sides: tuple[str, str]) -> Comparison:
     place = Store(store)
     runs = [tuple(place.open(name) for name in side.split(",")) for side in sides]
-    return compare([Side("A", runs[0]), Side("B", runs[1])], gates=["p50 +10%"])
+    return compare([ComparedSide("A", runs[0]), ComparedSide("B", runs[1])], gates=["p50 +10%"])
 
 
 def test_a_terminal_of_80_columns_cuts_no_number(store: Path, sides: tuple[str, str]) -> None:

@@ -17,19 +17,19 @@ from tautochrone.comparison import phrasing as words
 from tautochrone.judge.comparison import gate as passing
 from tautochrone.judge.comparison.gate import Passing, parse
 from tautochrone.judge.comparison.losses import rates
-from tautochrone.judge.comparison.numbers import Question, compare_part
-from tautochrone.judge.comparison.samples import Measured
-from tautochrone.judge.comparison.spread import Spread, largest, of_runs
+from tautochrone.judge.comparison.numbers import ComparisonQuestion, compare_part
+from tautochrone.judge.comparison.samples import MeasuredSide
+from tautochrone.judge.comparison.spread import DifferenceSpread, largest, of_runs
 from tautochrone.statistics.counts import counts_of
 from tautochrone.statistics.difference.quantile_difference import quantile_differences
-from tautochrone.statistics.difference.sides import Source, source_of
+from tautochrone.statistics.difference.sides import SourceSamples, source_of
 from tautochrone.statistics.reduction import reduce
 
 _LIKENESS, _BETWEEN = 0.9, 0.1
 _ALPHA = 0.05
 
 Samples = npt.NDArray[np.int64]
-Maker = Callable[[Samples], Source]
+Maker = Callable[[Samples], SourceSamples]
 
 
 def _values(rng: np.random.Generator, count: int, shift: float, between: float = _BETWEEN) -> Samples:
@@ -39,11 +39,11 @@ def _values(rng: np.random.Generator, count: int, shift: float, between: float =
     return np.exp(level + 0.2 * noise).astype(np.int64)
 
 
-def _unordered(values: Samples) -> Source:
-    return Source(counts_of(values))
+def _unordered(values: Samples) -> SourceSamples:
+    return SourceSamples(counts_of(values))
 
 
-def _ordered(values: Samples) -> Source:
+def _ordered(values: Samples) -> SourceSamples:
     return source_of(reduce(np.arange(len(values)) * 1_000_000, values))
 
 
@@ -60,17 +60,17 @@ def _outcomes(
     rng = np.random.default_rng(7)
     wanted = parse(gate)
 
-    def side(count: int, by: float) -> tuple[dict[str, list[Source]], ...]:
+    def side(count: int, by: float) -> tuple[dict[str, list[SourceSamples]], ...]:
         return tuple({"cpu": [make(_values(rng, 2_000, by, between))]} for _ in range(count))
 
     for _ in range(comparisons):
-        first, second = Measured(side(runs, 0.0), side(earlier, 0.0)), Measured(side(runs, shift))
+        first, second = MeasuredSide(side(runs, 0.0), side(earlier, 0.0)), MeasuredSide(side(runs, shift))
         part = compare_part(
             first,
             second,
             "cpu",
             0.0,
-            Question(quantiles=(wanted.q,) if wanted.q is not None else (), tests=False),
+            ComparisonQuestion(quantiles=(wanted.q,) if wanted.q is not None else (), tests=False),
         )
         assert part is not None
         yield passing.judge(wanted, "B", "latency_ns", part, 1 - _ALPHA, void=False, among=1).passing
@@ -126,9 +126,9 @@ def test_losses_in_bunches_that_differ_from_run_to_run_do_not_cry_wolf() -> None
     rng = np.random.default_rng(5)
     counts = counts_of(np.full(10_000, 20_000))
 
-    def run(scale: float) -> list[Source]:
+    def run(scale: float) -> list[SourceSamples]:
         bunches = rng.poisson(rng.gamma(4, 2.5 * scale))
-        return [Source(counts, lost=int(rng.geometric(0.2, bunches).sum()) if bunches else 0)]
+        return [SourceSamples(counts, lost=int(rng.geometric(0.2, bunches).sum()) if bunches else 0)]
 
     def shown(scale: float) -> bool:
         found = rates([run(1.0) for _ in range(3)], [run(scale) for _ in range(3)])
@@ -159,7 +159,7 @@ def test_the_runs_that_are_asked_for_show_twice_the_allowance_four_times_of_five
     allowed: float, spread: float
 ) -> None:
     """It is promised of an increase that is twice the allowed one; a run less would mostly not do."""
-    told = Spread(1.0, 1.0, 0.0, 0.0, math.inf, spread, "repetitions", 6)
+    told = DifferenceSpread(1.0, 1.0, 0.0, 0.0, math.inf, spread, "repetitions", 6)
     needed = told.runs_needed(allowed, _ALPHA)
     rng = np.random.default_rng(23)
 
@@ -175,7 +175,7 @@ def test_the_runs_that_are_asked_for_show_twice_the_allowance_four_times_of_five
 
 def test_the_runs_that_are_asked_for_are_told_of_any_spread() -> None:
     def needed(spread: float) -> int:
-        return Spread(1.0, 1.0, 0.0, 0.0, math.inf, spread, "repetitions", 6).runs_needed(0.1, 1e-6)
+        return DifferenceSpread(1.0, 1.0, 0.0, 0.0, math.inf, spread, "repetitions", 6).runs_needed(0.1, 1e-6)
 
     found = [needed(spread) for spread in (0.0, 1e-9, 1e-4, 0.01, 0.1, 1.0, 10.0)]
     assert found == sorted(found)
@@ -188,7 +188,7 @@ def test_runs_of_different_length_have_the_same_largest(alike: float) -> None:
     longer runs are a third larger, and told apart in half of all comparisons."""
     rng = np.random.default_rng(13)
 
-    def run(count: int) -> list[Source]:
+    def run(count: int) -> list[SourceSamples]:
         noise = lfilter([math.sqrt(1 - alike**2)], [1, -alike], rng.normal(size=count + 50))[50:]
         return [_ordered(np.exp(math.log(20_000) + rng.normal(0, 0.03) + 0.3 * noise).astype(np.int64))]
 
@@ -220,8 +220,8 @@ def test_the_largest_of_longer_runs_without_an_order_is_refused_with_the_reason(
     short, long = ([_unordered(_values(rng, count, 0.0)) for _ in range(3)] for count in (500, 5_000))
     assert largest([short[0]], 500) == short[0].counts.value[-1]
     assert largest([long[0]], 4_900) == long[0].counts.value[-1]
-    first, second = (Measured(tuple({"cpu": [one]} for one in side)) for side in (short, long))
-    part = compare_part(first, second, "cpu", 0.0, Question(tests=False))
+    first, second = (MeasuredSide(tuple({"cpu": [one]} for one in side)) for side in (short, long))
+    part = compare_part(first, second, "cpu", 0.0, ComparisonQuestion(tests=False))
     assert part is not None
     found = passing.judge(parse("max +10%"), "B", "latency_ns", part, 0.95, void=False, among=1)
     assert found.passing == "not shown"

@@ -17,8 +17,8 @@ from in_process import Ended, tauto
 from machine_trees import plant
 from tautochrone.command.batch import Batch
 from tautochrone.command.permission import Permission
-from tautochrone.measure.lab.jobs import Measured
-from tautochrone.run.folder import Run
+from tautochrone.measure.lab.jobs import SealedCell
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 HERE = Path(__file__).resolve().parent
@@ -65,7 +65,9 @@ class Desk:
             _NAMED.sub(lambda found: _run(place, found[1], int(found[2] or 0)), one) for one in experiments
         }
         runs = tuple(run for run in reversed(list(Store(place).runs())) if run.id in named)
-        whole = Run.read(HERE / "runs" / "experiments" / _run(HERE / "runs" / "experiments", "cyclic", 0))
+        whole = StoredRun.read(
+            HERE / "runs" / "experiments" / _run(HERE / "runs" / "experiments", "cyclic", 0)
+        )
         facts = {**whole.manifest.facts, **runs[0].manifest.facts}
         with ExitStack() as stack:
             for name, value in {
@@ -73,7 +75,7 @@ class Desk:
                 "tautochrone.machine.facts.gather": facts,
                 "tautochrone.command.permission.find_permission": _PERMITTED,
                 "tautochrone.lab_diff.measure._do": {
-                    side: Measured(run.id) for side, run in zip("AB", runs, strict=False)
+                    side: SealedCell(run.id) for side, run in zip("AB", runs, strict=False)
                 },
             }.items():
                 stack.enter_context(mock.patch(name, return_value=value))

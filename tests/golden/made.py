@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from any_runs import Made, Samples, store_made
 from report_runs import FACTS, idle_and_loaded, store_run
 from selection_runs import repeated
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 _BEGIN = datetime(2026, 3, 2, 1, 0, tzinfo=UTC)
 _KERNELS = ("6.1.0-rt", "6.6.0-rt")
 
 
-def _fix(runs: list[Run], instants: Iterator[datetime]) -> None:
+def _fix(runs: list[StoredRun], instants: Iterator[datetime]) -> None:
     """Give the runs these instants, and ids that follow from them."""
     for number, (run, instant) in enumerate(zip(runs, instants, strict=False)):
         path = run.path / "run.json"

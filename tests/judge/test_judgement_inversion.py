@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from tautochrone.answer.phrasing.mechanisms import locks_headline, why_not_shown
-from tautochrone.judge.inversion import LockVerdict, Repetitions, Span, Story, judge, scene, stories, typical
+from tautochrone.judge.inversion import (
+    LockVerdict,
+    RepetitionInstants,
+    Span,
+    Story,
+    judge,
+    scene,
+    stories,
+    typical,
+)
 
 # Times in us since low has the lock; a critical section of 1 ms, a middle task of 20 ms.
 INVERTED = {
@@ -36,18 +45,18 @@ SHARED = INVERTED | {"obtained": 7}
 IMPATIENT = INVERTED_FAR | {"obtained": 20_050, "gave_up": 1}
 
 
-def seen(*repetitions: dict[str, int]) -> Repetitions:
+def seen(*repetitions: dict[str, int]) -> RepetitionInstants:
     """As the probe records them, on a clock that began long before."""
     origin_ns = 7_000_000_000
     columns = {}
-    for field in fields(Repetitions):
+    for field in fields(RepetitionInstants):
         name = field.name.removesuffix("_ns")
         values = [one.get(name, 0) for one in repetitions]
         is_instant = field.name.endswith("_ns")
         columns[field.name] = np.array(
             [origin_ns + value * 1_000 if is_instant else value for value in values], np.int64
         )
-    return Repetitions(**columns)
+    return RepetitionInstants(**columns)
 
 
 @pytest.mark.parametrize(

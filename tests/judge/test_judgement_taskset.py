@@ -10,7 +10,7 @@ import pytest
 
 from tautochrone.experiments.taskset_outcome import (
     Jobs,
-    Outcome,
+    TaskOutcome,
     assess,
     periods_ns,
     spread,
@@ -26,7 +26,7 @@ from tautochrone.experiments.taskset_run import (
     start_ns,
 )
 from tautochrone.run.conditions import RunConditions
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import SCHEMA, Books, Manifest
 from tautochrone.run.records import Header
 from tautochrone.schedulability.analysis import analyse
@@ -71,7 +71,7 @@ def jobs(
 
 def outcome(
     *rows: tuple[int, float, float], missed: int | None = 0, dropped: int = 0, early: bool = False
-) -> Outcome:
+) -> TaskOutcome:
     return assess(TASK, jobs(*rows, missed=missed, dropped=dropped, early=early), expected_ns=5 * MS)
 
 
@@ -192,10 +192,10 @@ def test_a_budget_that_was_used_up_is_counted() -> None:
     assert assess(replace(TASK, runtime_ns=3 * MS), jobs((0, 0, 3.0))).over_budget == 0
 
 
-def run_with(conditions: dict[str, object], sources: list[dict[str, object]]) -> Run:
+def run_with(conditions: dict[str, object], sources: list[dict[str, object]]) -> StoredRun:
     under, header = RunConditions.of(conditions), Header.of({"sources": sources})
     manifest = Manifest(SCHEMA, "r", "sealed", "", "t", "taskset", under, {}, {}, header)
-    return Run(Path("nowhere"), manifest)
+    return StoredRun(Path("nowhere"), manifest)
 
 
 def source(

@@ -9,7 +9,7 @@ import tire_runs
 from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.judge import tire_run as tire
 from tautochrone.judge.loops import judge_runs
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.tire import blocks as tire_blocks
 from tautochrone.tire import steps as tire_steps
@@ -22,39 +22,43 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture(scope="module")
-def calm(store: Store) -> Run:
+def calm(store: Store) -> StoredRun:
     return tire_runs.real_time(store)
 
 
 @pytest.fixture(scope="module")
-def troubled(store: Store) -> Run:
+def troubled(store: Store) -> StoredRun:
     return tire_runs.troubled(store)
 
 
 @pytest.fixture(scope="module")
-def replayed(store: Store) -> Run:
+def replayed(store: Store) -> StoredRun:
     return tire_runs.real_time(store, slow={STALL: 25 * MS}, overrun="replay")
 
 
-def windows(run: Run) -> tire_blocks.Windows:
+def windows(run: StoredRun) -> tire_blocks.Windows:
     found = tire_blocks.windows_of(partial(tire_steps.thread_steps, run), tire_steps.start_of(run))
     assert found is not None
     return found
 
 
-def judged(run: Run) -> tire_steps.Account:
+def judged(run: StoredRun) -> tire_steps.Account:
     seen = tire_steps.account(run)
     assert seen is not None
     return seen
 
 
-def test_a_late_step_and_the_release_that_it_passes_over_are_two_missed_deadlines(troubled: Run) -> None:
+def test_a_late_step_and_the_release_that_it_passes_over_are_two_missed_deadlines(
+    troubled: StoredRun,
+) -> None:
     misses = tire.deadline_misses(troubled)
 
     assert (misses.released, misses.late, misses.passed_over, misses.missed_steps) == (STEPS, 2, 2, 4)
 
 
-def test_replayed_releases_are_late_one_after_the_other_until_the_backlog_is_done(replayed: Run) -> None:
+def test_replayed_releases_are_late_one_after_the_other_until_the_backlog_is_done(
+    replayed: StoredRun,
+) -> None:
     misses = tire.deadline_misses(replayed)
 
     assert misses.passed_over == 0
@@ -77,7 +81,7 @@ def test_what_a_cut_off_run_missed_is_at_least_so_much_and_bounds_nothing(store:
     assert judged(cut).threads[0].nodes == 200  # told at the beginning too
 
 
-def test_t_is_t_i_and_t_s_and_t_w_in_every_step_of_every_thread(troubled: Run) -> None:
+def test_t_is_t_i_and_t_s_and_t_w_in_every_step_of_every_thread(troubled: StoredRun) -> None:
     for thread in tire_steps.thread_steps(troubled):
         assert (thread.dispatch_ns + thread.step_ns + thread.room_ns == PERIOD_NS).all()
         assert (thread.red_ns + thread.computing_ns == thread.step_ns).all()
@@ -85,7 +89,7 @@ def test_t_is_t_i_and_t_s_and_t_w_in_every_step_of_every_thread(troubled: Run) -
         assert (parts == thread.red_ns).all()
 
 
-def test_idle_time_lasts_until_the_release_that_is_served(troubled: Run, replayed: Run) -> None:
+def test_idle_time_lasts_until_the_release_that_is_served(troubled: StoredRun, replayed: StoredRun) -> None:
     for run, at in ((troubled, STALL - 1), (replayed, STALL)):  # one step was passed over before the stall
         (thread, *_) = tire_steps.thread_steps(run)
         following = thread.scheduled_ns[at + 1] - thread.finished_ns[at]
@@ -107,7 +111,7 @@ def test_the_team_begins_with_the_first_thread_that_runs_and_is_without_what_one
     assert releases.tolist() == [at for at in range(STEPS) if at not in lost]
 
 
-def test_the_worst_step_has_its_own_three_numbers(troubled: Run) -> None:
+def test_the_worst_step_has_its_own_three_numbers(troubled: StoredRun) -> None:
     seen = judged(troubled)
 
     assert seen.worst_at_s == pytest.approx(STALL * PERIOD_NS / 1e9)
@@ -136,7 +140,7 @@ def test_what_made_the_worst_step_long_is_found_in_the_thread_that_wrote_last(
 
 
 def test_shares_are_of_the_whole_time_and_waiting_is_what_the_slower_thread_costs_the_others(
-    calm: Run, replayed: Run
+    calm: StoredRun, replayed: StoredRun
 ) -> None:
     fast, slow = judged(calm).threads
     for thread in (fast, slow, *judged(replayed).threads):
@@ -149,7 +153,7 @@ def test_shares_are_of_the_whole_time_and_waiting_is_what_the_slower_thread_cost
     assert slow.shares.waiting == 0
 
 
-def test_node_steps_and_switches_are_those_of_the_recorded_steps(calm: Run) -> None:
+def test_node_steps_and_switches_are_those_of_the_recorded_steps(calm: StoredRun) -> None:
     seen = judged(calm)
 
     (first, _) = seen.threads
@@ -158,7 +162,7 @@ def test_node_steps_and_switches_are_those_of_the_recorded_steps(calm: Run) -> N
     assert seen.nodes_per_s == pytest.approx(400 / (seen.step.mean / 1e9))
 
 
-def test_a_window_shows_the_worst_step_whole_and_a_typical_one_on_the_same_scale(troubled: Run) -> None:
+def test_a_window_shows_the_worst_step_whole_and_a_typical_one_on_the_same_scale(troubled: StoredRun) -> None:
     found = windows(troubled)
 
     assert found.worst.step == STALL
@@ -172,7 +176,7 @@ def test_a_window_shows_the_worst_step_whole_and_a_typical_one_on_the_same_scale
 
 
 def test_the_first_missed_deadline_has_no_window_of_its_own_where_the_worst_step_shows_it(
-    store: Store, calm: Run
+    store: Store, calm: StoredRun
 ) -> None:
     assert windows(tire_runs.real_time(store, slow={STALL: 12 * MS})).first_missed is None
     assert windows(calm).first_missed is None
@@ -190,7 +194,7 @@ def test_blocks_of_a_thread_fill_the_window_without_gap_and_overlap(
 
 
 def test_a_release_is_the_deadline_of_the_step_before_and_one_passed_over_misses_its_own(
-    troubled: Run,
+    troubled: StoredRun,
 ) -> None:
     due = {one.step: one for one in windows(troubled).worst.due}
 
@@ -235,7 +239,7 @@ def test_a_real_fast_run_is_timed_by_its_first_thread_without_the_rests(store: S
     assert not tire.real_fast(tire_runs.real_fast(store, rows=3, ended="interrupted")).complete
 
 
-def test_the_verdict_is_about_whole_steps_of_all_threads_together(calm: Run) -> None:
+def test_the_verdict_is_about_whole_steps_of_all_threads_together(calm: StoredRun) -> None:
     verdict = judge_runs([calm])
 
     assert verdict is not None
@@ -247,7 +251,7 @@ def test_the_verdict_is_about_whole_steps_of_all_threads_together(calm: Run) -> 
     assert "start" not in verdicts.sentence(loop)
 
 
-def test_the_verdict_counts_late_and_passed_over_steps_with_their_bound(troubled: Run) -> None:
+def test_the_verdict_counts_late_and_passed_over_steps_with_their_bound(troubled: StoredRun) -> None:
     verdict = judge_runs([troubled])
 
     assert verdict is not None
@@ -264,7 +268,7 @@ def test_a_step_may_take_most_of_its_period_before_the_verdict_finds_little_room
         assert verdict.loops[0].standing == standing
 
 
-def test_the_verdict_has_the_conditions_that_every_other_has(store: Store, calm: Run) -> None:
+def test_the_verdict_has_the_conditions_that_every_other_has(store: Store, calm: StoredRun) -> None:
     few = judge_runs([tire_runs.real_time(store, steps=200)])
     lost = judge_runs([tire_runs.real_time(store, dropped={1: [3]})])
     both = judge_runs([calm, tire_runs.real_time(store, load="cpu")])

@@ -15,13 +15,21 @@ from machine_trees import plant
 from tautochrone.answer.phrasing.worth import sentence
 from tautochrone.judge import worth_measured
 from tautochrone.judge.reduced import reduce_run
-from tautochrone.judge.worth import KERNEL, LOAD_CPUS, Companion, Conditions, Pair, differences, find_pairs
+from tautochrone.judge.worth import (
+    KERNEL,
+    LOAD_CPUS,
+    MeasuredUnder,
+    StatePair,
+    TurnedCompanion,
+    differences,
+    find_pairs,
+)
 from tautochrone.judge.worth_here import worth_here
 from tautochrone.judge.worth_measured import Worth
 from tautochrone.machine.audit import audit_facts
 from tautochrone.machine.facts import observe
 from tautochrone.run.facts import Facts
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.place import run_folders
 from tautochrone.run.store import Store
 
@@ -34,11 +42,11 @@ DEEP: Answer = ("warning", "A sleeping CPU needs up to 133 us to wake up")
 SHALLOW: Answer = ("good", "Idle states are left quickly")
 
 
-def under(run: str, created: str = "2026-01-01", **other: Any) -> Conditions:
-    return Conditions(run=run, created=created, alike=other.pop("alike", "cyclic"), load="idle", **other)
+def under(run: str, created: str = "2026-01-01", **other: Any) -> MeasuredUnder:
+    return MeasuredUnder(run=run, created=created, alike=other.pop("alike", "cyclic"), load="idle", **other)
 
 
-def names(before: Conditions, after: Conditions) -> list[str]:
+def names(before: MeasuredUnder, after: MeasuredUnder) -> list[str]:
     return [thing.name for thing in differences(before, after)]
 
 
@@ -81,7 +89,10 @@ def test_interrupts_and_loads_that_leave_an_isolated_cpu_go_with_it() -> None:
     after = replace(under("b", answers=answers, settings=isolated, load_cpus="0"), load="cpu")
     (thing,) = differences(before, after)
     assert (thing.name, thing.codes) == ("isolated", ("isolation",))
-    assert thing.companions == (Companion("interrupts", "0-1", "0"), Companion(LOAD_CPUS, "all", "0"))
+    assert thing.companions == (
+        TurnedCompanion("interrupts", "0-1", "0"),
+        TurnedCompanion(LOAD_CPUS, "all", "0"),
+    )
 
 
 def test_isolation_by_the_kernels_command_line_is_one_thing_with_what_follows() -> None:
@@ -172,7 +183,7 @@ def measure(
     deployment: dict[str, Any] | None = None,
     parameters: dict[str, Any] | None = None,
     **options: Any,
-) -> Run:
+) -> StoredRun:
     conditions = {"load": "cpu", "target": "local", **({"deployment": deployment} if deployment else {})}
     with store.create("cyclic", "scheduling latency", conditions, facts) as writer:
         writer.append(streams.make_stream(sources, parameters=parameters, **options))
@@ -400,5 +411,5 @@ def test_no_more_pairs_are_weighed_than_asked_for(tmp_path: Path, facts: dict[st
 
 def test_a_pair_of_several_things_is_never_weighed() -> None:
     before, after = under("a", answers={"swap": SWAP_ON}), under("b", answers={"swap": SWAP_OFF})
-    pair = Pair((before,), (after,), (*differences(before, after), *differences(after, before)))
+    pair = StatePair((before,), (after,), (*differences(before, after), *differences(after, before)))
     assert worth_measured.not_attributable(pair).shown == "not attributable"

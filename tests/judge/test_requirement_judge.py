@@ -16,7 +16,7 @@ from tautochrone.experiments.requirement import parse
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.judge.requirement.judge import Judgement, judge
 from tautochrone.judge.tail.tails import tails_of
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 from tautochrone.statistics.difference.dependence import effect_for_bound
@@ -40,11 +40,11 @@ def with_late(count: int, late: int, value_ns: int) -> Integers:
     return values
 
 
-def stored(folder: Path, *sources: Integers, **options: Any) -> Run:
+def stored(folder: Path, *sources: Integers, **options: Any) -> StoredRun:
     return store_run(Store(folder), list(sources), rows_per_frame=4096, **options)
 
 
-def asked(text: str, *runs: Run, counted: bool = False) -> Judgement:
+def asked(text: str, *runs: StoredRun, counted: bool = False) -> Judgement:
     return judge(parse(text), runs, counted=counted)
 
 

@@ -9,17 +9,17 @@ import pytest
 
 from tautochrone.experiments.requirement import parse
 from tautochrone.judge.reduced import Reduced
-from tautochrone.judge.requirement.evidence import Seen
+from tautochrone.judge.requirement.evidence import SeenSource
 from tautochrone.judge.requirement.of_share import count
 from tautochrone.judge.requirement.share import (
-    Counted,
+    CountedShare,
     least_later,
     most_later,
     most_of_runs,
     samples_needed,
     samples_to_settle,
 )
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.quantiles import between, lower, upper
 
@@ -44,8 +44,8 @@ def test_a_design_effect_counts_like_so_many_fewer_samples() -> None:
 
 def test_what_passed_the_limit_is_one_event_at_least() -> None:
     """Exceedances can't come in larger clusters than there were exceedances."""
-    assert Counted(1000, 1, effect=50.0).low(0.95) == pytest.approx(lower(1000, 1, 0.95))
-    assert Counted(1000, 1, effect=50.0).high(0.95) > upper(1000, 1, 0.95)
+    assert CountedShare(1000, 1, effect=50.0).low(0.95) == pytest.approx(lower(1000, 1, 0.95))
+    assert CountedShare(1000, 1, effect=50.0).high(0.95) > upper(1000, 1, 0.95)
 
 
 def test_how_many_may_pass_is_where_the_limit_just_is_met() -> None:
@@ -67,10 +67,10 @@ def test_the_samples_needed_without_an_exceedance_are_those_of_the_formula() -> 
 
 def test_so_many_samples_as_are_said_to_settle_it_do() -> None:
     for counted, allowed in (
-        (Counted(10_000, 7), 1e-3),
-        (Counted(10_000, 1), 2e-5),
-        (Counted(10_000, 0), 1e-5),
-        (Counted(10_000, 15, effect=4.0), 1e-3),
+        (CountedShare(10_000, 7), 1e-3),
+        (CountedShare(10_000, 1), 2e-5),
+        (CountedShare(10_000, 0), 1e-5),
+        (CountedShare(10_000, 15, effect=4.0), 1e-3),
     ):
         needed = samples_to_settle(counted, allowed, 0.95, 0.95)
         assert needed is not None
@@ -81,7 +81,7 @@ def test_so_many_samples_as_are_said_to_settle_it_do() -> None:
 
 
 def test_a_share_that_is_what_is_allowed_is_never_settled() -> None:
-    assert samples_to_settle(Counted(1000, 10), 0.01, 0.95, 0.95) is None
+    assert samples_to_settle(CountedShare(1000, 10), 0.01, 0.95, 0.95) is None
 
 
 def test_the_limits_cover_as_often_as_they_say() -> None:
@@ -95,18 +95,18 @@ def test_the_limits_cover_as_often_as_they_say() -> None:
 
 
 def test_few_large_clusters_make_the_upper_limit_wider() -> None:
-    one, many = (Counted(20_000, 40, 0, 20.0, clusters, 20.0) for clusters in (2, 200))
+    one, many = (CountedShare(20_000, 40, 0, 20.0, clusters, 20.0) for clusters in (2, 200))
     assert one.high(0.95) > 2 * many.high(0.95)
     assert many.high(0.95) == pytest.approx(upper(20_000, 40, 0.95, 20.0), rel=0.02)
 
 
 def test_one_lone_late_sample_makes_the_limit_no_wider_than_it_is() -> None:
-    alone = Counted(20_000, 1, 0, 1.1, 1, 1.0)
+    alone = CountedShare(20_000, 1, 0, 1.1, 1, 1.0)
     assert alone.high(0.95) == pytest.approx(upper(20_000, 1, 0.95, 1.1))
 
 
 def test_what_is_said_to_settle_it_reckons_with_more_clusters() -> None:
-    counted = Counted(20_000, 10, 0, 5.0, 2, 5.0)
+    counted = CountedShare(20_000, 10, 0, 5.0, 2, 5.0)
     needed = samples_to_settle(counted, 1e-3, 0.95, 0.95)
     assert needed is not None
     longer = needed / 20_000
@@ -122,21 +122,21 @@ def test_the_upper_limit_covers_what_comes_in_clusters(size: int) -> None:
         sizes = random.geometric(1 / size, random.poisson(samples * share / size))
         if len(sizes):
             effect = float((sizes**2).sum() / sizes.sum())
-            below += Counted(samples, int(sizes.sum()), 0, effect, len(sizes), effect).high(0.95) < share
+            below += CountedShare(samples, int(sizes.sum()), 0, effect, len(sizes), effect).high(0.95) < share
         else:
             below += upper(samples, 0, 0.95) < share
     assert below / 1000 < 0.075  # 5 %, and room for chance
 
 
-def _repetitions(late: Sequence[int], samples: int) -> list[Seen]:
+def _repetitions(late: Sequence[int], samples: int) -> list[SeenSource]:
     """Runs of which so many samples are late, and no more is known of their order."""
     found = []
     for one in late:
         values, held = np.array([5_000, 600_000]), np.array([samples - one, one])
         counts = Counts(values[held > 0], held[held > 0])
         reduced = Reduced(0, "cpu0", counts, None, 1_000_000, 0)
-        run = cast(Run, None)
-        found.append(Seen(run, "cpu0", reduced, 1_000_000, 1_000_000, 0, 0, known=True))
+        run = cast(StoredRun, None)
+        found.append(SeenSource(run, "cpu0", reduced, 1_000_000, 1_000_000, 0, 0, known=True))
     return found
 
 
@@ -165,4 +165,4 @@ def test_what_settles_runs_that_differ_is_more_runs() -> None:
     assert needed is not None
     longer = needed / differ.samples
     assert most_of_runs(differ.runs, 0.95, longer) == pytest.approx(0.002, rel=0.02)
-    assert needed > 2 * samples_to_settle(Counted(60_000, 70), 0.002, 0.95, 0.95)  # type: ignore[operator]
+    assert needed > 2 * samples_to_settle(CountedShare(60_000, 70), 0.002, 0.95, 0.95)  # type: ignore[operator]

@@ -3,7 +3,7 @@
 import math
 
 from tautochrone.answer.phrasing import verdict as verdicts
-from tautochrone.judge.verdict import NO_WAY, MeasuredLoop, Way, judge, wilks_share
+from tautochrone.judge.verdict import NO_WAY, LoopOutcome, MeasuredLoop, judge, wilks_share
 
 
 def loop(
@@ -15,7 +15,7 @@ def loop(
     missed: int | None = 0,
     overruns: int | None = 0,
     dropped: int = 0,
-    way: Way = NO_WAY,
+    way: LoopOutcome = NO_WAY,
     where: str = "",
 ) -> MeasuredLoop:
     return MeasuredLoop(
@@ -91,7 +91,7 @@ def test_what_a_cut_off_run_missed_is_not_taken_for_nothing() -> None:
 
 
 def test_other_policies_and_other_kernels_are_other_loops() -> None:
-    fifo, other = loop(way=Way("fifo", "90")), loop(way=Way("other"), missed=3, worst_us=5000)
+    fifo, other = loop(way=LoopOutcome("fifo", "90")), loop(way=LoopOutcome("other"), missed=3, worst_us=5000)
     verdict = judge([fifo, other])
     assert [(verdicts.conditions(line), line.standing) for line in verdict.loops] == [
         ("policy fifo 90", "holds"),

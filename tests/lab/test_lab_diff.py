@@ -24,8 +24,8 @@ from tautochrone.lab_diff.calls import Traced, calls_in, name_of, read_calls, sh
 from tautochrone.lab_diff.differences import MISSING, Loop, compare, loops_of
 from tautochrone.lab_diff.measure import Findings
 from tautochrone.lab_diff.question import question_of
-from tautochrone.lab_diff.results import NOT_THE_RESULT, Results, account
-from tautochrone.lab_diff.window import Window, functions_of, lost, read_events, windows, without_entry
+from tautochrone.lab_diff.results import NOT_THE_RESULT, DiffResults, account
+from tautochrone.lab_diff.window import ReleaseWindow, functions_of, lost, read_events, windows, without_entry
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.run.store import Store
 from where import DATA
@@ -41,7 +41,7 @@ def loop(*latencies_ns: int, start_ns: int = 0) -> Loop:
     return Loop("cpu0", 0, start_ns, PERIOD_NS, np.array(latencies_ns, np.int64))
 
 
-def window(release_ns: int, latency_ns: int) -> Window:
+def window(release_ns: int, latency_ns: int) -> ReleaseWindow:
     (found,) = windows([(7, release_ns, release_ns + latency_ns)], read_events(STACKS), 0)
     return found
 
@@ -151,7 +151,7 @@ def test_timed_calls_contain_each_other_and_are_cut_to_the_wait() -> None:
 
 def test_the_name_is_the_timed_function_with_the_callers_that_only_the_stacks_saw() -> None:
     stacks = window(LATE_NS, 7_917_000)
-    wait = Window(9, 7_273_500_000, 7_281_590_000, None, None)
+    wait = ReleaseWindow(9, 7_273_500_000, 7_281_590_000, None, None)
     timed = Traced(wait, calls_in(read_calls(CALLS), wait.release_ns, wait.first_stamp_ns))
     name = name_of(stacks, timed, ["free_unref_page", "free_pcppages_bulk"])
     assert name is not None
@@ -174,13 +174,13 @@ def findings(folder: Path, late_ns: int, *, traced: bool = True) -> Findings:
     found = Findings(asked, (a, b), tuple(compare(loops_of(a), loops_of(b), 1_000)))
     if not traced:
         return found
-    wait = Window(9, 7_273_500_000, 7_281_590_000, None, None)
+    wait = ReleaseWindow(9, 7_273_500_000, 7_281_590_000, None, None)
     timed = Traced(wait, calls_in(read_calls(CALLS), wait.release_ns, wait.first_stamp_ns))
     return replace(found, stacks={"A": (window(LATE_NS, 7_917_000),)}, timed=timed, functions=("__mmdrop",))
 
 
 def test_headline_and_json_tell_the_name_and_where_the_two_differ_first(tmp_path: Path) -> None:
-    results = Results(findings(tmp_path, 8_000_000))
+    results = DiffResults(findings(tmp_path, 8_000_000))
     assert results.headline == "exit: worst 8 ms on debian:stock, 42 us on debian:rt: free_pcppages_bulk"
     said = as_table(results)
     assert said["name"]["function"] == "free_pcppages_bulk"
@@ -190,14 +190,14 @@ def test_headline_and_json_tell_the_name_and_where_the_two_differ_first(tmp_path
 
 @pytest.mark.slow
 def test_the_page_has_the_name_and_says_that_a_traced_run_is_no_result(tmp_path: Path) -> None:
-    out = page.write(document(Results(findings(tmp_path, 8_000_000))), tmp_path / "page.html")
+    out = page.write(document(DiffResults(findings(tmp_path, 8_000_000))), tmp_path / "page.html")
     text = unescape(out.read_text())
     assert "free_pcppages_bulk" in text
     assert NOT_THE_RESULT in text
 
 
 def test_where_nothing_differs_it_says_so_and_names_nothing(tmp_path: Path) -> None:
-    results = Results(findings(tmp_path, 42_000, traced=False))
+    results = DiffResults(findings(tmp_path, 42_000, traced=False))
     assert results.headline.endswith("are the same to the nanosecond at every release")
     assert list(results.explanation()) == []
 
@@ -244,6 +244,6 @@ def test_calls_that_are_all_short_beside_the_wait_still_make_a_figure(tmp_path: 
     found = findings(tmp_path, 8_000_000)
     assert found.timed is not None
     window = replace(found.timed.window, release_ns=0)  # so that the wait is a thousand times as long
-    figure = charts.calls(Results(replace(found, timed=replace(found.timed, window=window))))
+    figure = charts.calls(DiffResults(replace(found, timed=replace(found.timed, window=window))))
     assert figure is not None
     assert figure.panels[0].chart.specification(PAGE)["height"] > 0

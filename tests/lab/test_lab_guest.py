@@ -11,12 +11,12 @@ import pytest
 from guest_stand_in import StandInMachine
 from tautochrone.base.errors import MeasuringError
 from tautochrone.target.virtual import guest as guest_module
-from tautochrone.target.virtual.gate import Gate
+from tautochrone.target.virtual.gate import TimeGate
 from tautochrone.target.virtual.guest import Guest, GuestProgram, ask
 
 
-def begin() -> tuple[Gate, StandInMachine]:
-    gate = Gate()
+def begin() -> tuple[TimeGate, StandInMachine]:
+    gate = TimeGate()
     return gate, StandInMachine(gate)
 
 

@@ -13,7 +13,7 @@ from lab import guest_kernel_with_module
 from real import skip_or_fail
 from tautochrone.measure.execute import run_cell
 from tautochrone.measure.loads.spec import parse_load
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.address import read_lab_address
 from tautochrone.target.virtual.guest import GuestProgram
@@ -85,7 +85,7 @@ def test_it_refuses_what_is_wrong_and_leaves_nothing_behind(name: str, refusals:
         assert say(target, AGAIN_AND_AGAIN).split() == ["0", "0"]
 
 
-def measure(name: str, store: Path, load: str, *words: str) -> Run:
+def measure(name: str, store: Path, load: str, *words: str) -> StoredRun:
     """`kernel` in a guest that was booted for it; a run whose books do not balance is not sealed."""
     guest_kernel_with_module(name)
     cell = worded("kernel", words, "kernel space", parse_load([load]), expected_s=5.0)

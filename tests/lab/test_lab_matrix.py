@@ -25,7 +25,7 @@ from tautochrone.campaign.answer import figures
 from tautochrone.campaign.results import gather_results
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda
 from tautochrone.measure.campaign.campaign import condition, open_campaign
-from tautochrone.measure.campaign.carry_out import Outcome
+from tautochrone.measure.campaign.carry_out import CampaignOutcome
 from tautochrone.measure.campaign.outlook import CampaignOutlook
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.lab.at_once import carry_out_at_once, see_independent, survey
@@ -216,7 +216,9 @@ def here(duration: str, *loads: str) -> PlanDocument:
     return replace(document, axes={**document.axes, "systems": ("local",)}, grid="")
 
 
-def carry_out(document: PlanDocument, store: Store, crew: Crew, log: list[str] | None = None) -> Outcome:
+def carry_out(
+    document: PlanDocument, store: Store, crew: Crew, log: list[str] | None = None
+) -> CampaignOutcome:
     agenda = make_agenda(document, store)
     found = survey(document, list(agenda.points.values()), crew)
     assert not found.refused
@@ -247,7 +249,7 @@ def test_several_are_measured_at_once_and_what_is_finished_is_not_measured_again
     assert make_agenda(document, store).left == ()
 
 
-def disturbed(store: Store, loads: Sequence[str], disturb: Callable[[], None]) -> Outcome:
+def disturbed(store: Store, loads: Sequence[str], disturb: Callable[[], None]) -> CampaignOutcome:
     """What came of cells that take long, disturbed as soon as all of them are being measured."""
 
     def streams() -> list[Path]:

@@ -7,7 +7,7 @@ import pytest
 
 from lab import guest_kernel, what_repeats
 from real import start_tauto
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.long]
@@ -17,7 +17,7 @@ OPTIONS = ("--period", "250us", "--duration", "500ms")
 PATIENCE_S = 900.0
 
 
-def carry_out(store: Path, *words: str) -> dict[str, Run]:
+def carry_out(store: Path, *words: str) -> dict[str, StoredRun]:
     """The runs that a command made, by their load."""
     lab = start_tauto(*words, *OPTIONS, store=store)
     try:
@@ -42,7 +42,7 @@ def test_a_cell_has_the_same_samples_with_others_beside_it_in_turn_and_alone(tmp
         assert any(alike(at_once, others, loads) for others in tries), name
 
 
-def alike(some: dict[str, Run], others: dict[str, Run], loads: tuple[str, ...]) -> bool:
+def alike(some: dict[str, StoredRun], others: dict[str, StoredRun], loads: tuple[str, ...]) -> bool:
     """Whether they have these loads, and are the same under each of them."""
     assert set(others) == set(loads)
     return all(what_repeats(some[load]) == what_repeats(others[load]) for load in loads)

@@ -13,7 +13,7 @@ from real import skip_or_fail
 from tautochrone.base.errors import UsageError
 from tautochrone.measure.execute import run_cell
 from tautochrone.measure.trial import refusal_of
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.address import read_lab_address
 from tautochrone.target.middleware import program_name
@@ -37,7 +37,7 @@ def guest() -> VirtualTarget:
     return VirtualTarget(address, virtual_machine(address, kernel, build_image(kernel)))
 
 
-def measured(experiment: str, store: Path, *words: str) -> Run:
+def measured(experiment: str, store: Path, *words: str) -> StoredRun:
     """In a guest that was booted for it."""
     with closing(guest()) as target:
         return run_cell(worded(experiment, words, "a test"), Store(store), target, {})

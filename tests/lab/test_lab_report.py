@@ -22,7 +22,7 @@ from tautochrone.measure.virtual import (
     cautions_of_busy_cpus,
     cautions_of_virtual,
 )
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import Header
 from tautochrone.run.store import Store
 from tautochrone.target.target import Virtual
@@ -45,7 +45,7 @@ def a_run(
     virtual: Virtual | None,
     busy: Sequence[float] | None = None,
     ended: str = "complete",
-) -> Run:
+) -> StoredRun:
     around = {"target": "lab:debian:rt", VIRTUAL: asdict(virtual)} if virtual is not None else {}
     with Store(folder).create("cyclic", "a loop", {"load": "idle", **around}, FACTS) as writer:
         writer.append(streams.make_stream([latencies(1, 5_000, 9_000)], ended=ended))
@@ -54,7 +54,7 @@ def a_run(
         return writer.seal()
 
 
-def printed(run: Run) -> str:
+def printed(run: StoredRun) -> str:
     console = Console(width=200, record=True, file=None, force_terminal=False)
     with console.capture() as captured:
         terminal.show(console, show.document(evidence.gather([run]), whole=not console.is_terminal))

@@ -8,7 +8,7 @@ import pytest
 
 from lab import guest_kernel, guest_kernel_with_module
 from tautochrone.judge.interrupt import INTERRUPT, PREEMPTION, SWITCH
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.address import read_lab_address
 from tautochrone.target.program import Program
@@ -49,7 +49,7 @@ def guest_of(on: str) -> VirtualTarget:
     return target
 
 
-def run_of(program: Program, store: Path) -> Run:
+def run_of(program: Program, store: Path) -> StoredRun:
     stream = b"".join(iter(program.read, b""))
     assert program.wait(1) == 0, program.messages()
     with Store(store).create("timerlat", "a test") as writer:
@@ -61,11 +61,11 @@ def run_of(program: Program, store: Path) -> Run:
     return run
 
 
-def median(run: Run, measure: str) -> float:
+def median(run: StoredRun, measure: str) -> float:
     return float(np.median(run.values(measure)))
 
 
-def both(target: VirtualTarget, store: Path) -> tuple[Run, Run]:
+def both(target: VirtualTarget, store: Path) -> tuple[StoredRun, StoredRun]:
     """timerlat and the kernel half, at the same time."""
     timerlat = target.start(["timerlat", *TOGETHER], ANYWHERE)
     kernel_half = target.start(
@@ -74,7 +74,7 @@ def both(target: VirtualTarget, store: Path) -> tuple[Run, Run]:
     return run_of(timerlat, store), run_of(kernel_half, store)
 
 
-def apart(one: Run, other: Run) -> bool:
+def apart(one: StoredRun, other: StoredRun) -> bool:
     """Do their releases, one each millisecond, lie at least a tenth of that away from each other?"""
     between_ns = int(one.column("scheduled_ns", 0)[0] - other.column("scheduled_ns", 0)[0]) % 1_000_000
     return 100_000 <= between_ns <= 900_000

@@ -13,13 +13,13 @@ from tautochrone.base.errors import UsageError
 from tautochrone.deploy.verb import apply_and_leave
 from tautochrone.machine.deployment import NAMES, Deployment, Obtained, as_condition, choose
 from tautochrone.machine.deployment.apply import Application, deployed, places
-from tautochrone.machine.settings import Change, SettingError, Settings, Write
+from tautochrone.machine.settings import Change, MachineSettings, SettingError, Write
 from tautochrone.machine.tree import LocalFiles
 
 PAPERS = ((0, 2), (1, 3))
 
 
-def begins(settings: FakeSettings) -> Callable[[str], Settings]:
+def begins(settings: FakeSettings) -> Callable[[str], MachineSettings]:
     return lambda name: settings
 
 
@@ -196,7 +196,7 @@ def test_what_another_setting_changed_is_told_too(tmp_path: Path) -> None:
 def test_a_wrong_value_changes_nothing(tmp_path: Path) -> None:
     files = LocalFiles(plant_machine(tmp_path, PAPERS))
 
-    def never(name: str) -> Settings:
+    def never(name: str) -> MachineSettings:
         raise AssertionError
 
     for settings, measure in (({"c-states": "0us", "isolated": "9"}, None), ({"c-states": "0us"}, "9")):

@@ -28,7 +28,7 @@ from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoErro
 from tautochrone.judge.comparison.facts import facts_of
 from tautochrone.measure.execute import run_cell
 from tautochrone.measure.trial import refusal_of
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.open import open_target
 
@@ -49,7 +49,7 @@ def lab(hosts: Hosts, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hosts]:
         yield hosts
 
 
-def parameters(run: Run) -> dict[str, Any]:
+def parameters(run: StoredRun) -> dict[str, Any]:
     found = run.manifest.header.stored["parameters"]
     assert isinstance(found, dict)
     return found

@@ -27,7 +27,7 @@ from real import PATIENCE_S, TAUTO, only_run, wait_until
 from tautochrone.base.errors import MeasuringError
 from tautochrone.measure.execute import INTERRUPTED, run_cell
 from tautochrone.run.files import RAW_STREAM
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.open import open_target
 
@@ -82,7 +82,7 @@ def when_it_measures(store: Path, then: Any) -> threading.Thread:
     return thread
 
 
-def kept(store: Path) -> Run:
+def kept(store: Path) -> StoredRun:
     run = only_run(store)
     (book,) = run.manifest.books
     assert book.recorded > 0

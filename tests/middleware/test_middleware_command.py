@@ -25,7 +25,7 @@ from real import (
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.measure.campaign.campaign import FINISHED, campaigns
 from tautochrone.middleware import verbs
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe
 
@@ -38,12 +38,12 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "store"
 
 
-def told(run: Run) -> dict[str, Any]:
+def told(run: StoredRun) -> dict[str, Any]:
     found: dict[str, Any] = run.manifest.conditions.stored["plan"]
     return found
 
 
-def sealed_runs(store: Path) -> list[Run]:
+def sealed_runs(store: Path) -> list[StoredRun]:
     return [run for run in Store(store).runs() if run.manifest.state == "sealed"]
 
 

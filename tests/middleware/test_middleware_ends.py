@@ -29,7 +29,7 @@ from middleware_real import (
 )
 from middleware_servers import unmet_server
 from real import PATIENCE_S, needs_priorities, policy_options, probe, sealed, skip_or_fail, wait_until
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 
 QUICK = ("--rate-high", "200", "--rate-low", "100")
 LONG = ("--clients", "3", "--calls", "100000", *QUICK)
@@ -38,7 +38,7 @@ OCTET_AT = 24
 """Of a frame: where its octet is (transport/frame.h)."""
 
 
-def see_failed(client: Running, store: Path, said: str) -> Run:
+def see_failed(client: Running, store: Path, said: str) -> StoredRun:
     """It ends, long before its calls are made, as failed, and what was measured is a run."""
     code, messages = client.end()
     assert code == 1

@@ -26,7 +26,7 @@ from middleware_real import (
     threads,
 )
 from real import PATIENCE_S, needs_priorities, policy_options, probe, sealed, two_cpus
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 
 QUICK = ("--rate-high", "200", "--rate-low", "100")
 HIGH_NS, LOW_NS = 5 * MS, 10 * MS
@@ -35,13 +35,13 @@ REAL_TIME = "fifo" in policy_options()
 
 
 @pytest.fixture(scope="module")
-def five(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def five(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
     """Five low clients with 20 calls each."""
     words = ("--clients", "5", "--calls", "20", "--warmup", str(WARMUP), *QUICK)
     return measured(tmp_path_factory.mktemp("five"), "tcp", *words)
 
 
-def see_who_took_part(run: Run, low: int) -> None:
+def see_who_took_part(run: StoredRun, low: int) -> None:
     """Every client and its servant got what they asked for, and it was still in force afterwards."""
     sources = run.manifest.header.stored["sources"]
     assert [source["name"] for source in sources] == [f"C{i}" for i in range(low + 1)]
@@ -82,7 +82,7 @@ def test_every_release_of_every_client_is_in_the_books(transport: str, tmp_path:
     assert [book.released for book in run.manifest.books[1:]] == [15, 15, 15]
 
 
-def test_all_are_released_at_one_instant(five: Run) -> None:
+def test_all_are_released_at_one_instant(five: StoredRun) -> None:
     assert len({source["start_ns"] for source in five.manifest.header.stored["sources"]}) == 1
     firsts = {int(five.column("scheduled_ns", source)[0]) for source in five.sources}
     assert firsts == {five.manifest.header.stored["sources"][0]["start_ns"]}
@@ -92,7 +92,7 @@ def test_all_are_released_at_one_instant(five: Run) -> None:
     ]
 
 
-def test_the_urgent_client_goes_on_until_the_last_low_one_has_its_last_answer(five: Run) -> None:
+def test_the_urgent_client_goes_on_until_the_last_low_one_has_its_last_answer(five: StoredRun) -> None:
     see_balance(five)
     start_ns = five.manifest.header.stored["sources"][0]["start_ns"]
     end_ns = max(int(five.column("answered_ns", source).max()) for source in range(1, 6))

@@ -12,7 +12,7 @@ from tautochrone.experiments import EXPERIMENTS, Options
 from tautochrone.measure.campaign.refusals import refusals, see_meant
 from tautochrone.measure.cell import Load
 from tautochrone.measure.document.document import PlanDocument, parse
-from tautochrone.measure.document.expand import Point, expand
+from tautochrone.measure.document.expand import PlanPoint, expand
 from tautochrone.measure.document.require import requirements
 from tautochrone.measure.document.stored import from_stored, to_stored
 from tautochrone.measure.loads.spec import option, parse_load
@@ -26,7 +26,7 @@ from tautochrone.middleware.question import (
     transports_of,
 )
 from tautochrone.target.local import LocalTarget
-from tautochrone.target.program import Answer
+from tautochrone.target.program import ProbeAnswer
 
 ENDS = {
     "transport": ("tcp", "omniorb"),
@@ -36,19 +36,19 @@ ENDS = {
 }
 
 
-def points_of(verb: str, **typed: Any) -> tuple[Point, ...]:
+def points_of(verb: str, **typed: Any) -> tuple[PlanPoint, ...]:
     return expand(grid_of(verb, typed, ENDS, {"loads": "cpu"}))
 
 
 class Asked(LocalTarget):
     """Its probe answers with these; what it was asked is kept."""
 
-    def __init__(self, *answers: Answer) -> None:
+    def __init__(self, *answers: ProbeAnswer) -> None:
         super().__init__(Path("/bin/true"))
         self.answers = list(answers)
         self.words: list[tuple[str, ...]] = []
 
-    def ask(self, arguments, patience_s: float = 30.0) -> Answer:  # type: ignore[no-untyped-def]
+    def ask(self, arguments, patience_s: float = 30.0) -> ProbeAnswer:  # type: ignore[no-untyped-def]
         self.words.append(tuple(arguments))
         return self.answers.pop(0)
 
@@ -129,7 +129,7 @@ LIST = "tcp yes\nzeromq yes 4.3.4\nomniorb no omniidl libomniorb4-dev g++\n"
 
 
 def test_the_machine_itself_says_which_transports_it_has() -> None:
-    there = transports_of(Asked(Answer(0, LIST, ())))
+    there = transports_of(Asked(ProbeAnswer(0, LIST, ())))
     assert [(one.name, one.is_there) for one in there] == [
         ("tcp", True),
         ("zeromq", True),
@@ -154,13 +154,13 @@ def test_a_transport_that_is_not_to_be_had_is_refused_with_what_to_install(
     text: str, message: str, advice: str
 ) -> None:
     with pytest.raises(UsageError, match=message) as refused:
-        chosen_transports(text, transports_of(Asked(Answer(0, LIST, ()))))
+        chosen_transports(text, transports_of(Asked(ProbeAnswer(0, LIST, ()))))
     assert advice in refused.value.advice
 
 
 def test_where_no_transport_is_to_be_had_that_is_told() -> None:
     with pytest.raises(UsageError, match="has no middleware: no such command"):
-        transports_of(Asked(Answer(2, "", ("no such command.",))))
+        transports_of(Asked(ProbeAnswer(2, "", ("no such command.",))))
     with pytest.raises(UsageError, match="no transport is to be had: tcp: it was not built") as refused:
         chosen_transports(None, [Transport("tcp", is_there=False)])
     assert "make setup" in refused.value.advice
@@ -275,14 +275,14 @@ def test_a_mistake_in_a_plan_is_told_with_its_place(change: str, line: int, mess
     assert "--" not in str(refused.value) + refused.value.advice
 
 
-def latency_plan(lines: str) -> tuple[PlanDocument, tuple[Point, ...]]:
+def latency_plan(lines: str) -> tuple[PlanDocument, tuple[PlanPoint, ...]]:
     document = parse(f'[[experiment]]\nname = "middleware-latency"\n{lines}', Path("p.plan.toml"))
     return document, expand(document)
 
 
-NOT_BUILT = Answer(2, "", ("--transport omniorb: it is not there. Install it.",))
-WRONG = Answer(2, "", ("--overrun sometimes: write replay, skip or stop.",))
-WOULD_MEASURE = Answer(2, "", ("can't open /dev/null/no-output.",))
+NOT_BUILT = ProbeAnswer(2, "", ("--transport omniorb: it is not there. Install it.",))
+WRONG = ProbeAnswer(2, "", ("--overrun sometimes: write replay, skip or stop.",))
+WOULD_MEASURE = ProbeAnswer(2, "", ("can't open /dev/null/no-output.",))
 
 
 def test_what_is_not_built_there_is_no_mistake_of_a_plan() -> None:
@@ -366,7 +366,7 @@ def test_the_pace_is_that_of_the_client_that_is_asked_of_and_otherwise_of_the_sl
 
 def test_a_lost_connection_is_not_taken_for_a_missing_transport() -> None:
     class Lost(Asked):
-        def ask(self, arguments, patience_s: float = 30.0) -> Answer:  # type: ignore[no-untyped-def]
+        def ask(self, arguments, patience_s: float = 30.0) -> ProbeAnswer:  # type: ignore[no-untyped-def]
             raise MeasuringError("the connection was lost")
 
     with pytest.raises(MeasuringError):

@@ -38,7 +38,7 @@ from tautochrone.middleware.latency_judge import latency_of
 from tautochrone.middleware.offered import MiddlewareResults
 from tautochrone.middleware.throughput_judge import throughput_of
 from tautochrone.run.catalogue import catalogue
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import Header
 from tautochrone.run.store import Store
 from tautochrone.target.middleware import THROUGHPUT
@@ -51,7 +51,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
-def with_header(run: Run, **ends: Any) -> Run:
+def with_header(run: StoredRun, **ends: Any) -> StoredRun:
     """The same run, whose threads obtained what is given: ``client`` and ``server``, ``policy``."""
     header = run.manifest.header.stored
     sources = []
@@ -68,10 +68,10 @@ def with_header(run: Run, **ends: Any) -> Run:
         sources.append(own)
     parameters = {**header["parameters"], **ends.get("parameters", {})}
     changed = Header.of({**header, "sources": sources, "parameters": parameters})
-    return Run(run.path, replace(run.manifest, header=changed))
+    return StoredRun(run.path, replace(run.manifest, header=changed))
 
 
-def beside(store: Store, server: int, seed: int = 1, **around: Any) -> Run:
+def beside(store: Store, server: int, seed: int = 1, **around: Any) -> StoredRun:
     """Of a server that was started apart on the client's own machine, pinned to this CPU."""
     run = made.throughput(store, seed=seed, server_on="local", **around)
     return with_header(run, client=0, server=server, parameters={"server": "127.0.0.1:4711"})

@@ -11,7 +11,7 @@ import pytest
 from middleware_real import MS, TRANSPORTS
 from middleware_servers import needs, rows_of
 from real import PATIENCE_S, policy_options, sealed, skip_or_fail
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.target.local import find_probe
 
 TYPES = ("void", "octet", "short", "long", "double", "struct")
@@ -28,7 +28,7 @@ def throughput(*arguments: str) -> subprocess.CompletedProcess[bytes]:
     )
 
 
-def measured(store: Path, transport: str, *arguments: str) -> tuple[Run, list[dict[str, Any]]]:
+def measured(store: Path, transport: str, *arguments: str) -> tuple[StoredRun, list[dict[str, Any]]]:
     """The sealed run, and the rows of its result."""
     needs(transport)
     words = ("--transport", transport, "--count", str(COUNT), "--warmup", "5", *arguments, *policy_options())

@@ -19,7 +19,7 @@ from selection_runs import deployed
 from selection_runs import latencies as alike
 from tautochrone.notebook import functions
 from tautochrone.notebook import run as notebook_run
-from tautochrone.notebook.chart import Chart
+from tautochrone.notebook.chart import DrawnChart
 from tautochrone.notebook.quantile import Interval, interval_of
 from tautochrone.notebook.shown import Shown
 from tautochrone.run.store import Store
@@ -251,7 +251,7 @@ def test_a_chart_is_drawn_here_and_needs_no_network(idle: tc.Run, tmp_path: Path
     assert "var(--" not in bundle["image/svg+xml"]
     assert "http" not in bundle["image/svg+xml"].replace("http://www.w3.org", "")
     assert chart.save(tmp_path / "chart.pdf").read_bytes().startswith(b"%PDF")
-    assert Chart(chart.altair().to_dict()).svg.startswith("<svg")
+    assert DrawnChart(chart.altair().to_dict()).svg.startswith("<svg")
     assert set(idle.chart_kinds) >= {"histogram", "cumulative", "time", "cpus", "tail"}
 
 
@@ -297,7 +297,7 @@ def test_every_public_function_says_arguments_units_errors_and_source(
 
 
 def test_every_public_property_and_answer_is_documented() -> None:
-    for kind in (notebook_run.Run, Interval, Shown, Chart):
+    for kind in (notebook_run.Run, Interval, Shown, DrawnChart):
         assert inspect.getdoc(kind)
         for name, member in vars(kind).items():
             if not name.startswith("_") and (callable(member) or isinstance(member, property)):

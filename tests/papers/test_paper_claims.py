@@ -9,7 +9,7 @@ import pytest
 
 from claim_runs import SAMPLES, Study, latencies, query
 from tautochrone.papers.claims.compare import alike, compare, exceeds
-from tautochrone.papers.claims.estimate import Estimate, widened, with_interval
+from tautochrone.papers.claims.estimate import ClaimEstimate, widened, with_interval
 
 HOLDS, NOT, OPEN = "holds", "does not hold", "can't be told"
 IDLE, LOADED = {"load": "idle"}, {"load": "cpu"}
@@ -551,12 +551,12 @@ def test_systems_that_are_alike_predict_nothing(study: Study) -> None:
         assert study.answer("predicts", "pair", given, ordinary=both, real_time=both) == OPEN
 
 
-def _estimate(value: float, **more: Any) -> Estimate:
-    return Estimate(value, "", **more)
+def _estimate(value: float, **more: Any) -> ClaimEstimate:
+    return ClaimEstimate(value, "", **more)
 
 
 def test_a_border_is_known_to_a_step_of_the_grid() -> None:
-    def border(low: float, high: float) -> Estimate:
+    def border(low: float, high: float) -> ClaimEstimate:
         return with_interval(_estimate(low), (low, high), "border")
 
     six, fourteen, last = border(6_000, 14_000), border(14_000, 24_000), border(24_000, math.inf)
@@ -586,7 +586,7 @@ def test_an_interval_of_its_own_is_judged_with_it() -> None:
 
 
 def test_a_number_of_unknown_error_decides_only_what_is_far_apart() -> None:
-    def bare(value: float) -> Estimate:
+    def bare(value: float) -> ClaimEstimate:
         return with_interval(_estimate(value), widened((value, value)), "bare")
 
     known = with_interval(_estimate(1_000.0), (995.0, 1_005.0), "own")

@@ -13,20 +13,20 @@ import pytest
 from deployment_machines import plant_machine
 from reproductions import Made, measured
 from tautochrone.answer.charts.theme import PAGE
-from tautochrone.experiments.taskset_outcome import Jobs, Outcome, assess
+from tautochrone.experiments.taskset_outcome import Jobs, TaskOutcome, assess
 from tautochrone.machine.tree import LocalFiles
 from tautochrone.measure.campaign.sites import site_of
 from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.document import read as read_plan
-from tautochrone.measure.document.expand import Point, expand
+from tautochrone.measure.document.expand import PlanPoint, expand
 from tautochrone.papers.claims import ask
 from tautochrone.papers.document import Claim, Paper, Query, Table, read
 from tautochrone.papers.figures import draw_all
-from tautochrone.papers.measured import Absent, Measurements, Value
+from tautochrone.papers.measured import Absent, MeasuredValue, Measurements
 from tautochrone.papers.quantities import evaluate, statistic_of
 from tautochrone.papers.quantities import selection as taskset
 from tautochrone.run.conditions import RunConditions
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.schedulability.taskset import Task
 
 DEPLOYMENTS = ("CHM", "HM", "HMI", "M", "MI", "Single")
@@ -162,7 +162,7 @@ class Machine:
         return LocalFiles(self.root)
 
 
-def refused_on(root: Path, cores: Sequence[Sequence[int]], points: Sequence[Point]) -> dict[str, str]:
+def refused_on(root: Path, cores: Sequence[Sequence[int]], points: Sequence[PlanPoint]) -> dict[str, str]:
     plant_machine(root, cores)
     refused: dict[str, Exception] = {}
     site_of(Machine(root), plan(".quick"), points, refused)  # type: ignore[arg-type]
@@ -225,12 +225,12 @@ def test_overruns_are_late_ones_and_those_passed_over(paper: Paper, tmp_path: Pa
         for book in run.manifest.books
     )
 
-    assert isinstance(found, Value)
+    assert isinstance(found, MeasuredValue)
     assert found.value == 2 + passed_over
     assert found.samples == 2 * COUNT + passed_over
 
 
-def beside_chm(folder: Path, driver: str, threads: Sequence[int] = (1, 1)) -> Value | Absent:
+def beside_chm(folder: Path, driver: str, threads: Sequence[int] = (1, 1)) -> MeasuredValue | Absent:
     """Overruns of M beside those of CHM, under this idle driver and with so many threads per core."""
     there = campaign(folder, CHM=[latencies(3, 8_000)], M=[latencies(4, 8_000)])
     (query,) = claim(read("delgado2020"), "c-states-cost-deadlines-without-smt").queries["lower"]
@@ -250,12 +250,12 @@ def beside_chm(folder: Path, driver: str, threads: Sequence[int] = (1, 1)) -> Va
             conditions=RunConditions.of({"deployment": {"name": name, "settings": [setting, isolated]}}),
         )
         (point,) = there.points_of(replace(query, deployment=name), "local")
-        runs[point.key] = [Run(run.path, manifest)]
+        runs[point.key] = [StoredRun(run.path, manifest)]
     return evaluate(query, replace(there, runs=runs), "local")
 
 
 def test_overruns_stand_beside_those_of_chm_where_c_states_alone_differ(tmp_path: Path) -> None:
-    assert isinstance(beside_chm(tmp_path / "alone", "intel_idle"), Value)
+    assert isinstance(beside_chm(tmp_path / "alone", "intel_idle"), MeasuredValue)
 
     more = beside_chm(tmp_path / "more", "intel_idle", (2, 1))
     assert more == Absent("CHM differs here in more than C-states: SMT.")
@@ -264,7 +264,7 @@ def test_overruns_stand_beside_those_of_chm_where_c_states_alone_differ(tmp_path
     assert "virtual machine" in guest.why
 
 
-def outcome(name: str, period_ns: int, response_ns: Sequence[int]) -> Outcome:
+def outcome(name: str, period_ns: int, response_ns: Sequence[int]) -> TaskOutcome:
     scheduled = np.arange(len(response_ns), dtype=np.int64) * period_ns
     start = scheduled + np.array([1_000, 3_000] * len(response_ns), np.int64)[: len(response_ns)]
     end = scheduled + np.array(response_ns, np.int64)
@@ -290,7 +290,7 @@ def test_period_response_and_jitter_are_of_each_task(
         query = of_7[row][column]
         assert query is not None
         found = evaluate(query, there, "local")
-        return found.value if isinstance(found, Value) else None
+        return found.value if isinstance(found, MeasuredValue) else None
 
     assert [number(0, column) for column in range(3)] == [10_000_000, 3_005_000, 2_000]
     assert number(1, 1) == 3_009_000
@@ -299,7 +299,7 @@ def test_period_response_and_jitter_are_of_each_task(
     assert number(8, 1) is None  # the third task completed nothing
     kept = claim(paper, "every-deadline-kept").queries["value"][0]
     late = evaluate(kept, there, "local")
-    assert isinstance(late, Value)
+    assert isinstance(late, MeasuredValue)
     assert late.value == 1
 
 
@@ -313,7 +313,7 @@ def test_a_release_that_was_passed_over_is_later_than_every_response(
     def beyond(number: str) -> bool:
         query = Query("three tasks", "task response", source="tau1", given={"number": number})
         found = evaluate(query, there, "local")
-        assert isinstance(found, Value)
+        assert isinstance(found, MeasuredValue)
         return found.beyond
 
     assert [beyond(number) for number in ("mean", "max", "min")] == [True, True, False]

@@ -14,19 +14,19 @@ from tautochrone.experiments.tire_threads import SameTeamError, condition, count
 from tautochrone.judge.rhealstone import PUBLISHED
 from tautochrone.measure.document.document import parse
 from tautochrone.measure.document.document import read as read_plan
-from tautochrone.measure.document.expand import Point, expand
+from tautochrone.measure.document.expand import PlanPoint, expand
 from tautochrone.measure.execute import is_refusal
 from tautochrone.measure.trial import refusal_of
 from tautochrone.papers.document import Paper, Query, read
 from tautochrone.papers.figures import draw_all
-from tautochrone.papers.figures.looks import Task, study_of
+from tautochrone.papers.figures.looks import FigureTask, study_of
 from tautochrone.papers.figures.tires import draw_map as draw
-from tautochrone.papers.measured import Absent, Measurements, Role, System, Value
+from tautochrone.papers.measured import Absent, MeasuredSystem, MeasuredValue, Measurements, Role
 from tautochrone.papers.quantities import evaluate, statistic_of
 from tautochrone.papers.quantities.tire import fast_cells, map_cells, team_of
-from tautochrone.papers.quantities.tire_model import Interval, border, misses_most, transition
+from tautochrone.papers.quantities.tire_model import ModelInterval, border, misses_most, transition
 from tautochrone.run.facts import CpuFacts, Facts
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.open import open_target
 from tautochrone.tire.grid_results import MapCell, MapTrial
@@ -148,7 +148,7 @@ def test_the_quick_plan_measures_the_same_but_for_lengths_and_sizes() -> None:
 # Words for numbers of threads
 
 
-def points_of(text: str) -> tuple[Point, ...]:
+def points_of(text: str) -> tuple[PlanPoint, ...]:
     return expand(parse(text, Path("plan.toml")))
 
 
@@ -160,7 +160,7 @@ def plan_of(nodes: list[int], pace: str = "real-time", threads: list[object] | N
     )
 
 
-def in_numbers(point: Point, facts: Facts, measure: str | None = None) -> tuple[str, str | None]:
+def in_numbers(point: PlanPoint, facts: Facts, measure: str | None = None) -> tuple[str, str | None]:
     given = counted(point.prepared.options, point.prepared.conditions, lambda: facts, measure)
     return given.text("threads"), given.given("cpus")
 
@@ -214,16 +214,16 @@ def test_a_word_that_is_none_is_a_mistake_of_the_plan() -> None:
 def measured(
     tmp_path: Path,
     nodes: list[int],
-    make: Callable[[Store, int, int], Run | None],
+    make: Callable[[Store, int, int], StoredRun | None],
     facts: Facts = PLAIN,
     pace: str = "real-time",
 ) -> Measurements:
     """A campaign on a machine with these facts; ``make`` gives the run of masses and threads."""
     store = Store(tmp_path)
     points = points_of(plan_of(nodes, pace))
-    runs: dict[str, list[Run]] = {}
+    runs: dict[str, list[StoredRun]] = {}
     reasons: dict[str, str] = {}
-    system = System("local", "ordinary", facts)
+    system = MeasuredSystem("local", "ordinary", facts)
     for point in points:
         try:
             threads, _ = in_numbers(point, facts)
@@ -236,23 +236,23 @@ def measured(
     return Measurements((system,), {one.key: one for one in points}, runs, reasons)
 
 
-def border_at(*, one: int, two: int, four: int) -> Callable[[Store, int, int], Run]:
+def border_at(*, one: int, two: int, four: int) -> Callable[[Store, int, int], StoredRun]:
     """From so many masses on, with 1, 2 and 4 threads, a step of each tire is too long."""
     most = {1: one, 2: two, 4: four}
 
-    def make(store: Store, nodes: int, threads: int) -> Run:
+    def make(store: Store, nodes: int, threads: int) -> StoredRun:
         slow = {10: 12 * tire_runs.MS} if nodes >= most[threads] else {}
         return tire_runs.real_time(store, nodes=nodes, threads=threads, steps=STEPS, slow=slow)
 
     return make
 
 
-def asked(statistic: str, measurements: Measurements, **given: object) -> Value | Absent:
+def asked(statistic: str, measurements: Measurements, **given: object) -> MeasuredValue | Absent:
     return evaluate(Query("tires", statistic, given=given), measurements, "local")
 
 
-def number(found: Value | Absent) -> float | None:
-    assert isinstance(found, Value), found
+def number(found: MeasuredValue | Absent) -> float | None:
+    assert isinstance(found, MeasuredValue), found
     return found.value
 
 
@@ -262,7 +262,7 @@ def test_the_largest_tire_that_meets_is_found_for_each_word_for_threads(tmp_path
     assert number(asked("met up to", there, threads="per core")) == 800
     assert number(asked("met up to", there, threads="per cpu")) == 800  # no SMT: the same threads
     best = asked("met up to", there, threads="best")
-    assert isinstance(best, Value)
+    assert isinstance(best, MeasuredValue)
     assert (best.value, best.beyond) == (1200, True)
     assert number(asked("first miss", there, threads=1)) == 800
     assert number(asked("first miss", there)) == 800
@@ -272,7 +272,7 @@ def test_the_largest_tire_that_meets_is_found_for_each_word_for_threads(tmp_path
 def test_a_smallest_tire_that_misses_already_is_no_tire_that_meets(tmp_path: Path) -> None:
     there = measured(tmp_path, [400, 800], border_at(one=400, two=800, four=800))
     found = asked("met up to", there, threads="any")
-    assert isinstance(found, Value)
+    assert isinstance(found, MeasuredValue)
     assert found.value == 0
     assert "400 masses" in found.note
 
@@ -280,7 +280,7 @@ def test_a_smallest_tire_that_misses_already_is_no_tire_that_meets(tmp_path: Pat
 def test_missed_deadlines_are_summed_over_the_map(tmp_path: Path) -> None:
     there = measured(tmp_path, [400, 800], border_at(one=800, two=9999, four=800))
     found = asked("missed deadlines", there)
-    assert isinstance(found, Value)
+    assert isinstance(found, MeasuredValue)
     assert found.value == 4  # two tires: a late step, and the release that it passed over
     assert found.samples == 6 * STEPS
     assert number(asked("missed deadlines", there, threads="per cpu")) == 0
@@ -297,7 +297,7 @@ def test_up_to_how_many_threads_most_tires_meet(tmp_path: Path) -> None:
 def test_what_an_interval_of_a_border_is_of_all_numbers_of_threads(tmp_path: Path) -> None:
     there = measured(tmp_path, [400, 800, 1200], border_at(one=800, two=1200, four=9999))
     found = asked("met up to", there, threads="any")
-    assert isinstance(found, Value)
+    assert isinstance(found, MeasuredValue)
     # Two of forty steps are missed from 800 on: it may be chance.
     assert found.interval == (400, math.inf)
     assert "may be chance" in found.note
@@ -306,7 +306,7 @@ def test_what_an_interval_of_a_border_is_of_all_numbers_of_threads(tmp_path: Pat
 def test_how_wide_a_transition_is_is_told_of_the_widest(tmp_path: Path) -> None:
     sizes = [400, 800, 1200, 1600]
 
-    def make(store: Store, nodes: int, threads: int) -> Run:
+    def make(store: Store, nodes: int, threads: int) -> StoredRun:
         few = {10: 12 * tire_runs.MS} if nodes >= 800 and threads == 4 else {}
         most = dict.fromkeys(range(0, STEPS, 1), 12 * tire_runs.MS) if nodes == 1600 else {}
         return tire_runs.real_time(store, nodes=nodes, threads=threads, steps=STEPS, slow=few | most)
@@ -314,8 +314,8 @@ def test_how_wide_a_transition_is_is_told_of_the_widest(tmp_path: Path) -> None:
     there = measured(tmp_path, sizes, make)
     narrow = asked("transition", there, **{"threads-up-to": "per cpu"})
     wide = asked("transition", there)
-    assert isinstance(narrow, Value)
-    assert isinstance(wide, Value)
+    assert isinstance(narrow, MeasuredValue)
+    assert isinstance(wide, MeasuredValue)
     assert narrow.interval == (1.0, 1600 / 1200)
     assert wide.interval == (1.0, 4.0)
     nothing = measured(tmp_path / "none", [400, 800], border_at(one=9999, two=9999, four=9999))
@@ -325,7 +325,7 @@ def test_how_wide_a_transition_is_is_told_of_the_widest(tmp_path: Path) -> None:
 def test_the_share_of_tires_that_miss_has_its_interval(tmp_path: Path) -> None:
     there = measured(tmp_path, [400, 800, 1200], border_at(one=9999, two=9999, four=800))
     found = asked("tires that miss", there, above="per cpu")
-    assert isinstance(found, Value)
+    assert isinstance(found, MeasuredValue)
     assert (found.value, found.samples) == (2 / 3, 3)
     assert found.interval is not None
     assert found.interval[0] < 0.5 < found.interval[1]
@@ -358,7 +358,7 @@ def cells(missed: str, due: int = 100) -> list[MapCell]:
 def test_a_border_lies_between_what_met_and_what_missed_by_more_than_chance(
     missed: str, low: float, high: float
 ) -> None:
-    assert border(cells(missed)) == Interval(low, high)
+    assert border(cells(missed)) == ModelInterval(low, high)
 
 
 @pytest.mark.parametrize(
@@ -396,8 +396,8 @@ def test_how_often_a_thread_lost_its_cpu_is_told_for_each_step(tmp_path: Path) -
     assert number(asked("CPU taken", there)) == pytest.approx(3 / STEPS)
 
 
-def fast(each_ns: Callable[[int], int]) -> Callable[[Store, int, int], Run]:
-    def make(store: Store, nodes: int, threads: int) -> Run:
+def fast(each_ns: Callable[[int], int]) -> Callable[[Store, int, int], StoredRun]:
+    def make(store: Store, nodes: int, threads: int) -> StoredRun:
         return tire_runs.real_fast(
             store, nodes=nodes, threads=threads, rows=1, row_ns=each_ns(nodes) // threads
         )
@@ -469,7 +469,7 @@ def test_what_is_not_measured_is_told_with_its_reason(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_every_figure_is_drawn_where_nothing_was_measured(paper: Paper) -> None:
-    nothing = Measurements((System("local", why_not="Nothing is measured on it yet."),), {}, {})
+    nothing = Measurements((MeasuredSystem("local", why_not="Nothing is measured on it yet."),), {}, {})
     drawn = draw_all(paper, nothing)
     assert [one.figure.name for one in drawn] == [*FIGURES, "Equation 2"]
     assert all(one.parts[-1].panels for one in drawn)
@@ -479,7 +479,7 @@ def figure_9(there: Measurements, role: Role, paper: Paper) -> tuple[list[str], 
     figure = next(one for one in paper.figures if one.name == "Figure 9")
     series = tuple(replace(one, query=replace(one.query, of="tires")) for one in figure.series)
     named = replace(there, systems=(replace(there.systems[0], role=role),))
-    (drawn,) = draw(Task(replace(figure, series=series), named, "figure-9", study_of(paper)))
+    (drawn,) = draw(FigureTask(replace(figure, series=series), named, "figure-9", study_of(paper)))
     return [sign.label for sign in drawn.key], drawn.notes
 
 

@@ -13,7 +13,7 @@ from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.document import read as read_plan
 from tautochrone.papers.claims import ask
 from tautochrone.papers.document import Paper, Query, Table, read
-from tautochrone.papers.measured import Absent, Measurements, Value
+from tautochrone.papers.measured import Absent, MeasuredValue, Measurements
 from tautochrone.papers.quantities import evaluate, statistic_of
 from tautochrone.papers.quantities.releases import each_repetition
 
@@ -164,7 +164,7 @@ def test_errors_of_a_period_are_taken_by_their_size(paper: Paper, tmp_path: Path
     assert query
     assert each_repetition(query, samples, "local") == (300, 100, 200, 400)
     found = evaluate(query, samples, "local")
-    assert isinstance(found, Value)
+    assert isinstance(found, MeasuredValue)
     assert (found.value, found.least, found.largest, found.repetitions) == (250, 100, 400, 4)
 
 

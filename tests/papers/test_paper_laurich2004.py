@@ -14,7 +14,7 @@ from tautochrone.measure.document.document import PlanDocument
 from tautochrone.measure.document.document import read as read_plan
 from tautochrone.papers.claims import ask
 from tautochrone.papers.document import Paper, Query, Table, read
-from tautochrone.papers.measured import Absent, Measurements, Value
+from tautochrone.papers.measured import Absent, MeasuredValue, Measurements
 from tautochrone.papers.quantities import evaluate, statistic_of
 
 US = 1_000
@@ -165,9 +165,9 @@ def test_a_range_that_holds_97_percent_is_found_in_the_studys_bins(paper: Paper,
     interrupt, preemption, switch = (
         evaluate(query, samples, "local") for query in table(paper, "Table 5").ours[0] if query
     )
-    assert isinstance(interrupt, Value)
-    assert isinstance(preemption, Value)
-    assert isinstance(switch, Value)
+    assert isinstance(interrupt, MeasuredValue)
+    assert isinstance(preemption, MeasuredValue)
+    assert isinstance(switch, MeasuredValue)
     assert (preemption.low, preemption.high, preemption.note) == (12 * US, 14 * US, "")
     assert (interrupt.low, interrupt.high) == (12_500, 13 * US)
     assert (switch.low, switch.high) == (-1 * US, 1_500)
@@ -179,7 +179,7 @@ def test_a_range_of_several_bins_says_so(paper: Paper, tmp_path: Path) -> None:
     query = table(paper, "Table 5").ours[0][1]
     assert query
     found = evaluate(query, samples, "local")
-    assert isinstance(found, Value)
+    assert isinstance(found, MeasuredValue)
     assert (found.low, found.high) == (12 * US, 18 * US)
     assert "one has fewer" in found.note
 
@@ -189,16 +189,16 @@ def test_shares_are_counted(paper: Paper, tmp_path: Path) -> None:
     by_name = {one.name: one.said for one in paper.figures}
     fullest = evaluate(_first(by_name["Figure 11"], 1), samples, "local")
     above = evaluate(_first(by_name["Figure 12"], 0), samples, "local")
-    assert isinstance(fullest, Value)
-    assert isinstance(above, Value)
+    assert isinstance(fullest, MeasuredValue)
+    assert isinstance(above, MeasuredValue)
     assert fullest.value == pytest.approx(0.98)
     assert above.value == pytest.approx(0.013)
 
 
-def value_of(paper: Paper, claim: str, measurements: Measurements, key: str = "value") -> Value:
+def value_of(paper: Paper, claim: str, measurements: Measurements, key: str = "value") -> MeasuredValue:
     (one,) = [one for one in paper.claims if one.name == claim]
     found = evaluate(one.queries[key][0], measurements, "local")
-    assert isinstance(found, Value)
+    assert isinstance(found, MeasuredValue)
     return found
 
 
@@ -241,7 +241,7 @@ def test_a_bin_of_the_claim_lies_where_it_holds_most(paper: Paper, tmp_path: Pat
     """Latencies of 13.9 to 14.1 us lie astride an edge of the study's bins."""
     samples = runs(tmp_path, around(13_900), around(13_900))
     on_the_grid = evaluate(_first(paper.figures[4].said, 1), samples, "local")
-    assert isinstance(on_the_grid, Value)
+    assert isinstance(on_the_grid, MeasuredValue)
     assert on_the_grid.value == pytest.approx(0.5, abs=0.1)
     assert value_of(paper, "most-in-one-bin", samples).value == 1
     assert answers(paper, samples, "most-in-one-bin") == [HOLDS]
@@ -259,8 +259,8 @@ def test_lost_releases_are_in_no_bin_and_later_than_any_limit(paper: Paper, tmp_
     )
     said = [one.said for one in paper.figures if one.said]
     fullest, above = (evaluate(_first(one, 1 - at), samples, "local") for at, one in enumerate(said))
-    assert isinstance(fullest, Value)
-    assert isinstance(above, Value)
+    assert isinstance(fullest, MeasuredValue)
+    assert isinstance(above, MeasuredValue)
     assert fullest.value == pytest.approx(0.9)
     assert above.value == pytest.approx(0.1)
     assert "100 releases have no sample" in above.note
@@ -292,7 +292,7 @@ def test_the_largest_is_told_as_so_many_times_the_usual(paper: Paper, tmp_path: 
     samples = runs(tmp_path, np.full(1_000, 10 * US), around(12_600, late=(45 * US,)))
     (claim,) = [one for one in paper.claims if one.name == "deterministic"]
     found = [evaluate(one, samples, "local") for one in claim.queries["value"]]
-    assert [one.value if isinstance(one, Value) else one.why for one in found] == [1, 4.5] * 3
+    assert [one.value if isinstance(one, MeasuredValue) else one.why for one in found] == [1, 4.5] * 3
 
 
 def _first(said: Table | None, column: int) -> Query:

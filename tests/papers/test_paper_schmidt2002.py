@@ -17,11 +17,11 @@ from tautochrone.judge.switching import HANDOVER, PUBLISHED, YIELD
 from tautochrone.middleware import throughput_judge as throughput
 from tautochrone.middleware.throughput_judge import ThroughputRun
 from tautochrone.papers.claims import ask
-from tautochrone.papers.document import Figure, Paper, Query, Table, read
+from tautochrone.papers.document import Paper, PublishedFigure, Query, Table, read
 from tautochrone.papers.figures import draw_all
-from tautochrone.papers.measured import Absent, Measurements, Value
+from tautochrone.papers.measured import Absent, MeasuredValue, Measurements
 from tautochrone.papers.quantities import evaluate, middleware, statistic_of
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 HOLDS, NOT, OPEN = "holds", "does not hold", "can't be told"
@@ -50,7 +50,7 @@ def queries(paper: Paper) -> Iterator[Query]:
     yield from (one for claim in paper.claims for several in claim.queries.values() for one in several)
 
 
-def figure(paper: Paper, name: str) -> Figure:
+def figure(paper: Paper, name: str) -> PublishedFigure:
     return next(one for one in paper.figures if one.name == name)
 
 
@@ -63,7 +63,7 @@ def said(paper: Paper, name: str) -> Table:
 def number(query: Query | None, measurements: Measurements, system: str = ORDINARY) -> float:
     assert query is not None
     found = evaluate(query, measurements, system)
-    assert isinstance(found, Value), found
+    assert isinstance(found, MeasuredValue), found
     assert found.value is not None
     return found.value
 
@@ -97,8 +97,8 @@ def test_numbers_of_figures_are_those_of_the_text(paper: Paper) -> None:
     rates = {system: rows[0][0].text for system, rows in said(paper, "Figure 2").published.items()}
     assert rates == {"Linux/RT": "≈ 10,000", "Linux": "≈ 10,000", "QNX": "≈ 6,000", "VxWorks": "5,500"}
     assert {one.x for one in figure(paper, "Figure 2").marks} == {10_000, 6_000, 5_500}
-    assert said(paper, "Figure 5").published["Windows NT"][0][2].text == "almost 3"
-    many, *others = said(paper, "Figure 6").published["Linux/RT"][0]
+    assert said(paper, "PublishedFigure 5").published["Windows NT"][0][2].text == "almost 3"
+    many, *others = said(paper, "PublishedFigure 6").published["Linux/RT"][0]
     assert many.text == "≈ 200"
     assert not any(one.text.strip("\u2013") for one in others)
 
@@ -144,21 +144,21 @@ def test_the_synchronised_switch_is_the_hand_over_less_the_mutex_alone(
         evaluate(one, both, ORDINARY) for one in paper.tables[0].ours[0] if one
     )
     assert suspend == Absent("POSIX has no call that suspends another thread.")
-    assert isinstance(yielding, Value)
-    assert isinstance(synchronised, Value)
+    assert isinstance(yielding, MeasuredValue)
+    assert isinstance(synchronised, MeasuredValue)
     assert yielding.value == pytest.approx(625, rel=0.01)
     assert synchronised.value == pytest.approx(2_400, rel=0.01)
     assert synchronised.spread == pytest.approx(50, rel=0.1)  # of the hand-over
 
 
 def test_rates_count_calls_by_the_time_from_the_first_to_the_last(paper: Paper, both: Measurements) -> None:
-    _, void, *_, tcp = said(paper, "Figure 2").ours[0]
+    _, void, *_, tcp = said(paper, "PublishedFigure 2").ours[0]
     assert number(void, both) == pytest.approx(1e9 / 30_500, rel=0.02)  # of an ORB half as dear again
     assert number(tcp, both) == pytest.approx(1e9 / 20_500, rel=0.02)
 
 
 def test_the_rate_of_simple_types_is_the_mean_over_these(paper: Paper, both: Measurements) -> None:
-    simple, *single, _ = said(paper, "Figure 2").ours[0]
+    simple, *single, _ = said(paper, "PublishedFigure 2").ours[0]
     assert number(simple, both) == pytest.approx(fmean(number(one, both) for one in single))
 
 
@@ -167,7 +167,7 @@ def test_a_run_is_read_once_however_many_of_its_types_are_asked_for(
 ) -> None:
     read_again: list[str] = []
 
-    def throughput_of(run: Run) -> ThroughputRun:
+    def throughput_of(run: StoredRun) -> ThroughputRun:
         read_again.append(run.id)
         return throughput.throughput_of(run)
 
@@ -180,7 +180,7 @@ def test_a_run_is_read_once_however_many_of_its_types_are_asked_for(
 
 def limits(query: Query, measurements: Measurements) -> tuple[float, float]:
     found = evaluate(query, measurements, ORDINARY)
-    assert isinstance(found, Value)
+    assert isinstance(found, MeasuredValue)
     assert found.interval is not None
     assert found.value is not None
     assert found.interval[0] < found.value < found.interval[1]
@@ -232,7 +232,7 @@ def test_a_share_of_calls_of_which_some_had_no_answer_may_be_less_than_any(
     lost = middleware_runs.latency(Store(tmp_path), clients=9, calls=200, missed=3)
     again = replace(both, runs={**both.runs, point.key: [lost]})
     found = evaluate(late, again, ORDINARY)
-    assert isinstance(found, Value)
+    assert isinstance(found, MeasuredValue)
     assert found.interval is not None
     assert found.interval[0] == 0
     assert "3 calls had no answer" in found.note
@@ -245,13 +245,13 @@ def test_one_way_rates_are_those_that_the_server_had(both: Measurements) -> None
 
 @pytest.mark.slow
 def test_the_rise_is_that_of_a_line_through_all_numbers_of_clients(paper: Paper, both: Measurements) -> None:
-    orb, tcp = said(paper, "Figure 4").ours[0]
+    orb, tcp = said(paper, "PublishedFigure 4").ours[0]
     assert number(orb, both) == pytest.approx(3_000, rel=0.05)
     assert number(tcp, both, REAL_TIME) == pytest.approx(0, abs=20)
 
 
 def test_jitter_is_told_as_a_multiple_of_the_real_time_system(paper: Paper, both: Measurements) -> None:
-    tcp = said(paper, "Figure 5").ours[0][3]
+    tcp = said(paper, "PublishedFigure 5").ours[0][3]
     assert number(tcp, both, REAL_TIME) == 1
     assert number(tcp, both) > 4  # spreads four times as much, and of longer calls
     assert tcp is not None
@@ -260,7 +260,7 @@ def test_jitter_is_told_as_a_multiple_of_the_real_time_system(paper: Paper, both
 
 
 def test_libraries_are_weighed_by_name_and_sockets_have_none(paper: Paper, both: Measurements) -> None:
-    _, orb, resident, _ = said(paper, "Figure 7").ours[0]
+    _, orb, resident, _ = said(paper, "PublishedFigure 7").ours[0]
     assert orb is not None
     every = replace(orb, given={})
     assert number(every, both) == sum(schmidt_runs.LIBRARY.values())
@@ -371,7 +371,7 @@ def test_every_figure_is_drawn_with_all_that_was_measured(paper: Paper, both: Me
     for name in ("Figure 2", "Figure 4", "Figure 5", "Figure 6", "Figure 7"):
         assert all(part.panels for part in drawn[name].parts), name
         assert any("It is not built here." in note for note in drawn[name].parts[-1].notes)
-    two_way, one_way = drawn["Figure 2"].parts
+    two_way, one_way = drawn["PublishedFigure 2"].parts
     labels = [one.label for one in two_way.key]
     assert labels[-3:] == ["Linux and Linux/RT, around 10,000", "QNX, around 6,000", "VxWorks, 5,500"]
     assert not any("10,000" in one.label for one in one_way.key)

@@ -8,10 +8,10 @@ import pytest
 from reproductions import Made, measured
 from tautochrone.papers import conditions
 from tautochrone.papers.document import Paper, parse, read
-from tautochrone.papers.measured import Absent, Value
+from tautochrone.papers.measured import Absent, MeasuredValue
 from tautochrone.papers.side_by_side import (
     Laid,
-    Side,
+    TableSide,
     describe,
     factor,
     grouped,
@@ -86,7 +86,7 @@ def one_table(tmp_path: Path, made: list[Made]) -> Laid:
     return lay(paper.tables[0], measured(tmp_path, made), paper)
 
 
-def texts(side: Side) -> list[str]:
+def texts(side: TableSide) -> list[str]:
     return [entry.text for row in side.entries for entry in row]
 
 
@@ -173,39 +173,41 @@ def test_a_number_says_what_it_rests_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "unit", "least", "text"),
     [
-        (Value(104_237, "ns", 9), "us", 0, "104.2"),
-        (Value(2_549.4, "ns", 9), "us", 3, "2.549"),
-        (Value(156.4, "ns", 9), "us", 0, "0.156"),  # nothing finer than 1 ns
-        (Value(443.27, "ns", 9), "ns", 0, "443"),
-        (Value(3.634, "ns"), "ns", 0, "3.63"),  # fitted
-        (Value(12_345, "ns"), "ns", 0, "12,345"),
-        (Value(10_000_123, "ns"), "ms", 3, "10.000"),
-        (Value(68_290, "ns"), "ms", 3, "0.068"),  # a column of three decimals stands in line
-        (Value(50, "ns"), "ms", 3, "<0.001"),
-        (Value(0, "ns"), "ms", 3, "0.000"),
-        (Value(0, "ns"), "us", 0, "0"),
-        (Value(0, "ns"), "us", 1, "0.0"),
-        (Value(-1_234, "ns"), "us", 0, "-1.234"),
-        (Value(1e9, "ns", beyond=True), "ns", 0, ">10^9"),
-        (Value(2_500_000, "ns", beyond=True), "us", 0, ">2,500"),
-        (Value(586, "ns", 9, spread=25), "us", 3, "0.586 (0.025)"),
-        (Value(13_000, "ns", low=12_000, high=14_000), "us", 0, "12 \u2013 14"),
-        (Value(3_750, "ns", low=3_500, high=4_000), "us", 1, "3.5 \u2013 4.0"),
-        (Value(12_000, "ns", low=12_000, high=12_000), "us", 0, "12"),
-        (Value(None, text="yes"), "", 0, "yes"),
-        (Value(24.0), "", 0, "24"),
-        (Value(0.9721, samples=200), "%", 0, "97.2"),
-        (Value(2_000_000, "bytes"), "KiB", 0, "1,953"),
-        (Value(10_041.7, "1/s"), "1/s", 0, "10,042"),
+        (MeasuredValue(104_237, "ns", 9), "us", 0, "104.2"),
+        (MeasuredValue(2_549.4, "ns", 9), "us", 3, "2.549"),
+        (MeasuredValue(156.4, "ns", 9), "us", 0, "0.156"),  # nothing finer than 1 ns
+        (MeasuredValue(443.27, "ns", 9), "ns", 0, "443"),
+        (MeasuredValue(3.634, "ns"), "ns", 0, "3.63"),  # fitted
+        (MeasuredValue(12_345, "ns"), "ns", 0, "12,345"),
+        (MeasuredValue(10_000_123, "ns"), "ms", 3, "10.000"),
+        (MeasuredValue(68_290, "ns"), "ms", 3, "0.068"),  # a column of three decimals stands in line
+        (MeasuredValue(50, "ns"), "ms", 3, "<0.001"),
+        (MeasuredValue(0, "ns"), "ms", 3, "0.000"),
+        (MeasuredValue(0, "ns"), "us", 0, "0"),
+        (MeasuredValue(0, "ns"), "us", 1, "0.0"),
+        (MeasuredValue(-1_234, "ns"), "us", 0, "-1.234"),
+        (MeasuredValue(1e9, "ns", beyond=True), "ns", 0, ">10^9"),
+        (MeasuredValue(2_500_000, "ns", beyond=True), "us", 0, ">2,500"),
+        (MeasuredValue(586, "ns", 9, spread=25), "us", 3, "0.586 (0.025)"),
+        (MeasuredValue(13_000, "ns", low=12_000, high=14_000), "us", 0, "12 \u2013 14"),
+        (MeasuredValue(3_750, "ns", low=3_500, high=4_000), "us", 1, "3.5 \u2013 4.0"),
+        (MeasuredValue(12_000, "ns", low=12_000, high=12_000), "us", 0, "12"),
+        (MeasuredValue(None, text="yes"), "", 0, "yes"),
+        (MeasuredValue(24.0), "", 0, "24"),
+        (MeasuredValue(0.9721, samples=200), "%", 0, "97.2"),
+        (MeasuredValue(2_000_000, "bytes"), "KiB", 0, "1,953"),
+        (MeasuredValue(10_041.7, "1/s"), "1/s", 0, "10,042"),
     ],
 )
-def test_a_number_has_the_digits_that_mean_something(value: Value, unit: str, least: int, text: str) -> None:
+def test_a_number_has_the_digits_that_mean_something(
+    value: MeasuredValue, unit: str, least: int, text: str
+) -> None:
     assert shown(value, unit, least) == text
 
 
 def test_nothing_finer_than_the_clock_is_shown() -> None:
-    assert shown(Value(4_123_456, "ns", 9), "us", 3, resolution_ns=1000) == "4,123"
-    assert shown(Value(4_123, "ns", 9), "us", 3, resolution_ns=100) == "4.1"
+    assert shown(MeasuredValue(4_123_456, "ns", 9), "us", 3, resolution_ns=1000) == "4,123"
+    assert shown(MeasuredValue(4_123, "ns", 9), "us", 3, resolution_ns=100) == "4.1"
 
 
 def test_units_that_have_nothing_to_do_with_each_other_are_a_fault() -> None:

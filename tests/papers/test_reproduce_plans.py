@@ -15,9 +15,9 @@ from tautochrone.measure.campaign.agenda import make_agenda
 from tautochrone.measure.campaign.campaign import CONDITION, REFUSED
 from tautochrone.papers.described import described, put_in
 from tautochrone.papers.document import read
-from tautochrone.papers.reproducing import Way, see_that_it_can_be_a_folder
+from tautochrone.papers.reproducing import ReproductionWay, see_that_it_can_be_a_folder
 from tautochrone.papers.studies import NAMES, plan_of, plan_path, titles_asked
-from tautochrone.run.catalogue import Entry
+from tautochrone.run.catalogue import CatalogueEntry
 from tautochrone.run.conditions import RunConditions
 from tautochrone.run.store import Store
 from where import ROOT
@@ -107,9 +107,14 @@ def test_only_the_plan_of_the_paper_is_of_its_length(tmp_path: Path) -> None:
     copy = tmp_path / "copy.plan.toml"
     copy.write_text(plan_path("koh2013", quick=False).read_text())
     ways = {
-        "full": [Way(), Way(plan=copy), Way(repetitions=2), Way(on=("lab:debian-rt",))],
-        "quick": [Way(quick=True), Way(quick=True, on=("local", "lab:debian-rt"))],
-        "other": [Way(plan=tiny("koh2013"))],
+        "full": [
+            ReproductionWay(),
+            ReproductionWay(plan=copy),
+            ReproductionWay(repetitions=2),
+            ReproductionWay(on=("lab:debian-rt",)),
+        ],
+        "quick": [ReproductionWay(quick=True), ReproductionWay(quick=True, on=("local", "lab:debian-rt"))],
+        "other": [ReproductionWay(plan=tiny("koh2013"))],
     }
 
     for length, several in ways.items():
@@ -121,7 +126,7 @@ def test_what_was_refused_before_takes_no_time(tmp_path: Path) -> None:
     agenda = make_agenda(plan_of("schmidt2002", quick=True), Store(tmp_path / "store"))
     first, *others = agenda.points
     told = {CONDITION: {REFUSED: dict.fromkeys(others, "It is not to be had here.")}}
-    entry = Entry("run", tmp_path, "sealed", conditions=RunConditions.of(told), ended="failed")
+    entry = CatalogueEntry("run", tmp_path, "sealed", conditions=RunConditions.of(told), ended="failed")
     agenda = replace(agenda, campaign=replace(agenda.campaign, entries=(entry,)))
 
     assert [slot.key for slot in agenda.ahead] == [first]

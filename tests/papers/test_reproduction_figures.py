@@ -12,33 +12,32 @@ import pytest
 from reproductions import Made, measured
 from tautochrone.answer.charts.signs import unit_path
 from tautochrone.answer.charts.theme import PAGE, series_tone
-from tautochrone.papers.document import Drawn as Series
-from tautochrone.papers.document import Figure, Mark, Paper, Query, read
-from tautochrone.papers.figures import CHARTS, SETTINGS, Drawn, captions, draw, draw_all, looks
+from tautochrone.papers.document import DrawnSeries, Paper, PublishedFigure, PublishedMark, Query, read
+from tautochrone.papers.figures import CHARTS, SETTINGS, DrawnFigure, captions, draw, draw_all, looks
 from tautochrone.papers.figures.files import names, width, with_lengths, written
 from tautochrone.papers.figures.looks import Study, study_of
 from tautochrone.papers.studies import NAMES
 
 PAPERS = NAMES
 STUDY = Study("Somebody (2001)", ("Alpha", "Beta"))
-CURVES = Figure(
+CURVES = PublishedFigure(
     "Figure 7",
     "How late",
     "cumulative",
     "curves",
-    (Series("unloaded", Query("loop", "samples", load="idle")),
-     Series("loaded", Query("loop", "samples", load="comms"))),
-    (Mark("Alpha", "unloaded", 40.0, 0.97, "97 %, Table 1"),
-     Mark("Beta", "loaded", 90.0, 1.0, "maximum, Table 1")),
+    (DrawnSeries("unloaded", Query("loop", "samples", load="idle")),
+     DrawnSeries("loaded", Query("loop", "samples", load="comms"))),
+    (PublishedMark("Alpha", "unloaded", 40.0, 0.97, "97 %, Table 1"),
+     PublishedMark("Beta", "loaded", 90.0, 1.0, "maximum, Table 1")),
     settings={"unit": "us", "published_samples": 10_000},
 )  # fmt: skip
-STRIPS = Figure(
+STRIPS = PublishedFigure(
     "Figure 4",
     "How long",
     "strips",
     "dots",
-    (Series("user space", Query("mail", "mean")),),
-    (Mark("Alpha", "user space", 2605.0, None, "mean, section 3"),),
+    (DrawnSeries("user space", Query("mail", "mean")),),
+    (PublishedMark("Alpha", "user space", 2605.0, None, "mean, section 3"),),
     settings={"unit": "ns"},
 )
 WHY = "The probe may not use SCHED_FIFO here."
@@ -48,18 +47,18 @@ def samples(seed: int, median_ns: int = 20_000, count: int = 1_000) -> np.ndarra
     return np.random.default_rng(seed).lognormal(np.log(median_ns), 0.3, count).astype(np.int64)
 
 
-def specification(drawn: Drawn) -> str:
+def specification(drawn: DrawnFigure) -> str:
     return json.dumps([panel.chart.specification(PAGE) for part in drawn.parts for panel in part.panels])
 
 
-def rows_of(drawn: Drawn, panel: int, layer: int) -> list[dict[str, Any]]:
+def rows_of(drawn: DrawnFigure, panel: int, layer: int) -> list[dict[str, Any]]:
     spec = drawn.parts[0].panels[panel].chart.specification(PAGE)
     data = spec["layer"][layer].get("data") or spec["data"]
     rows: list[dict[str, Any]] = data["values"] if "values" in data else spec["datasets"][data["name"]]
     return rows
 
 
-def said(drawn: Drawn) -> str:
+def said(drawn: DrawnFigure) -> str:
     return " ".join(sentence for part in drawn.parts for sentence in (*part.caption, *part.notes))
 
 
@@ -189,7 +188,7 @@ def test_a_published_share_that_a_linear_axis_cant_tell_from_all_is_on_the_axis_
     tmp_path: Path,
 ) -> None:
     loop = measured(tmp_path, [Made("loop", load="idle", repetitions=[[samples(3)]])])
-    marks = (*CURVES.marks, Mark("Alpha", "unloaded", 70.0, 0.99999, "99.999 %, Table 1"))
+    marks = (*CURVES.marks, PublishedMark("Alpha", "unloaded", 70.0, 0.99999, "99.999 %, Table 1"))
     figure = replace(CURVES, marks=marks)
 
     whole = draw(figure, loop, STUDY)
@@ -204,7 +203,7 @@ def test_a_published_share_that_a_linear_axis_cant_tell_from_all_is_on_the_axis_
 
 def test_published_marks_that_would_cover_one_another_stand_above_each_other(tmp_path: Path) -> None:
     loop = measured(tmp_path, [Made("loop", load="idle", repetitions=[[samples(3)]])])
-    marks = tuple(Mark(system, "unloaded", 7.0, 1.0, "maximum") for system in ("Alpha", "Beta"))
+    marks = tuple(PublishedMark(system, "unloaded", 7.0, 1.0, "maximum") for system in ("Alpha", "Beta"))
 
     drawn = draw(replace(CURVES, marks=marks), loop, STUDY)
     layers = drawn.parts[0].panels[0].chart.specification(PAGE)["layer"][2:]
@@ -214,7 +213,7 @@ def test_published_marks_that_would_cover_one_another_stand_above_each_other(tmp
 
 def test_many_published_marks_are_explained_by_system_and_by_series() -> None:
     systems = ("Alpha", "Beta", "Gamma")
-    marks = [Mark(one, label, 1.0, 1.0, "") for one in systems for label in ("unloaded", "loaded")]
+    marks = [PublishedMark(one, label, 1.0, 1.0, "") for one in systems for label in ("unloaded", "loaded")]
 
     key = looks.key_of_published(marks, CURVES, Study("Somebody (2001)", systems))
 
@@ -222,11 +221,11 @@ def test_many_published_marks_are_explained_by_system_and_by_series() -> None:
     assert key[4].label == "open: unloaded; with a dot: loaded"
 
 
-PANELS = Figure(
+PANELS = PublishedFigure(
     "Figure 4", "How late", "histogram-panels", "bins",
-    (Series("MI", Query("loop", "samples", load="idle")),
-     Series("Single", Query("loop", "samples", load="comms"))),
-    (Mark("Alpha", "MI", 71.0, None, "maximum, Table 5"),),
+    (DrawnSeries("MI", Query("loop", "samples", load="idle")),
+     DrawnSeries("Single", Query("loop", "samples", load="comms"))),
+    (PublishedMark("Alpha", "MI", 71.0, None, "maximum, Table 5"),),
     settings={"unit": "us"},
 )  # fmt: skip
 
@@ -272,7 +271,9 @@ def test_units_in_the_words_of_a_figure_are_typeset(tmp_path: Path) -> None:
     mail = measured(tmp_path, [Made("mail", repetitions=[[samples(5, 6_000, 50)]])])
 
     drawn = draw(
-        replace(STRIPS, marks=(Mark("Alpha", "user space", 1.0, None, "less than 5 us"),)), mail, STUDY
+        replace(STRIPS, marks=(PublishedMark("Alpha", "user space", 1.0, None, "less than 5 us"),)),
+        mail,
+        STUDY,
     )
 
     assert "5\u00a0µs" in said(drawn)
@@ -321,7 +322,7 @@ def test_the_words_for_a_study_name_its_first_author_and_whether_there_are_more(
 
 def test_files_are_named_so_that_they_stand_in_order() -> None:
     def named(name: str) -> list[str]:
-        return list(names(Drawn(replace(CURVES, name=name), (), 170)).values())
+        return list(names(DrawnFigure(replace(CURVES, name=name), (), 170)).values())
 
     assert named("Figure 7") == ["figure-07.svg", "figure-07.pdf"]
     assert named("Figure 12") == ["figure-12.svg", "figure-12.pdf"]

@@ -17,7 +17,7 @@ from loads import cpu_time_s
 from real import PATIENCE_S, a_cpu, measuring, policy_options, probe, sealed, skip_or_fail, wait_until
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_period_ns
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.quantiles import samples_needed
 from tautochrone.target.local import find_probe
 
@@ -25,7 +25,7 @@ CYCLIC = (str(find_probe()), "cyclic")
 STALL_S = 0.3
 
 
-def measure(store: Path, *arguments: str, stall: bool = False, end_by: int | None = None) -> Run:
+def measure(store: Path, *arguments: str, stall: bool = False, end_by: int | None = None) -> StoredRun:
     """One thread, at 1 ms unless `arguments` differ; stopped for a while, or ended by a signal, if asked."""
     with measuring(*CYCLIC, "--cpus", a_cpu(), *policy_options(), *arguments) as probe:
         if "histogram" in arguments:

@@ -27,8 +27,8 @@ from real import (
 )
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments.interrupt import InterruptPresentation, sentence
-from tautochrone.judge.interrupt import INTERRUPT, PREEMPTION, SWITCH, Requirement, judge_interrupt
-from tautochrone.run.folder import Run
+from tautochrone.judge.interrupt import INTERRUPT, PREEMPTION, SWITCH, StartRequirement, judge_interrupt
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe
 
@@ -47,13 +47,13 @@ def command(*arguments: str) -> list[str]:
     return [str(find_probe()), "interrupt", "--cpu", a_cpu(), *policy_options(), *arguments]
 
 
-def measure(store: Path, *arguments: str) -> Run:
+def measure(store: Path, *arguments: str) -> StoredRun:
     with measuring(*command(*arguments)) as probe:
         probe.end()
         return sealed(probe.stream, store)
 
 
-def check_books(run: Run) -> None:
+def check_books(run: StoredRun) -> None:
     (books,) = run.manifest.books
     assert books.released == books.completed + (books.missed or 0)
     assert books.completed == books.recorded + (books.dropped or 0)
@@ -243,21 +243,21 @@ def test_a_refusal_is_one_line_that_says_what_to_do(name: str) -> None:
 
 
 def test_a_requirement_is_met_as_surely_as_the_samples_allow() -> None:
-    met = Requirement(500_000, samples=299, late=0, missed=0, dropped=0, largest_ns=95_600)
+    met = StartRequirement(500_000, samples=299, late=0, missed=0, dropped=0, largest_ns=95_600)
     assert met.standing == "met"
     # 1 - 0.05 ** (1 / 299) = 0.00997: the rule of three
     assert sentence(met) == (
         "Less than 500 us: met in all 299 samples; the latest start was 95.6 us late. "
         "With 95 % confidence at most 1 start in 100 comes too late."
     )
-    few = Requirement(500_000, samples=3, late=0, missed=0, dropped=0, largest_ns=1_000)
+    few = StartRequirement(500_000, samples=3, late=0, missed=0, dropped=0, largest_ns=1_000)
     assert few.standing == "met"
     assert "say next to nothing" in sentence(few)
 
 
 def test_dropped_samples_weaken_what_is_said() -> None:
-    whole = Requirement(500_000, samples=1000, late=0, missed=0, dropped=0, largest_ns=1_000)
-    lacking = Requirement(500_000, samples=997, late=0, missed=0, dropped=3, largest_ns=1_000)
+    whole = StartRequirement(500_000, samples=1000, late=0, missed=0, dropped=0, largest_ns=1_000)
+    lacking = StartRequirement(500_000, samples=997, late=0, missed=0, dropped=3, largest_ns=1_000)
     assert lacking.standing == "met"
     assert whole.share is not None
     assert lacking.share is not None
@@ -266,17 +266,17 @@ def test_dropped_samples_weaken_what_is_said() -> None:
 
 
 def test_a_requirement_is_not_met_by_one_late_start_or_one_that_was_passed_over() -> None:
-    late = Requirement(500_000, samples=1000, late=2, missed=0, dropped=0, largest_ns=612_000)
+    late = StartRequirement(500_000, samples=1000, late=2, missed=0, dropped=0, largest_ns=612_000)
     assert late.standing == "not met"
     assert "2 of 1,000 starts came too late, the latest by 612 us" in sentence(late)
-    missed = Requirement(500_000, samples=1000, late=0, missed=1, dropped=0, largest_ns=4_000)
+    missed = StartRequirement(500_000, samples=1000, late=0, missed=1, dropped=0, largest_ns=4_000)
     assert missed.standing == "not met"
     assert "1 release was passed over" in sentence(missed)
 
 
 def test_what_is_not_known_is_not_shown_to_hold() -> None:
-    assert Requirement(500_000, 0, 0, 0, 0, None).standing == "not shown"
-    cut_off = Requirement(500_000, 1000, 0, None, 0, 4_000)
+    assert StartRequirement(500_000, 0, 0, 0, 0, None).standing == "not shown"
+    cut_off = StartRequirement(500_000, 1000, 0, None, 0, 4_000)
     assert cut_off.standing == "not shown"
     assert "cut off" in sentence(cut_off)
 

@@ -15,8 +15,8 @@ import pytest
 from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, skip_or_fail, stopped_half_way, tauto
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments.inversion import InversionPresentation
-from tautochrone.judge.inversion import Repetitions, judge_run, repetitions
-from tautochrone.run.folder import Run
+from tautochrone.judge.inversion import RepetitionInstants, judge_run, repetitions
+from tautochrone.run.folder import StoredRun
 from tautochrone.target.local import find_probe
 
 CRITICAL_NS, MIDDLE_NS = 1_000_000, 20_000_000
@@ -37,7 +37,7 @@ def command(*arguments: str) -> list[str]:
     return [str(find_probe()), "inversion", "--cpus", a_cpu(), *arguments]
 
 
-def measured(store: Path, *arguments: str) -> Run:
+def measured(store: Path, *arguments: str) -> StoredRun:
     ended = subprocess.run(
         [*command(*arguments), "--out", "-"],
         stdout=subprocess.PIPE,
@@ -49,12 +49,12 @@ def measured(store: Path, *arguments: str) -> Run:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def run(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
     """Three repetitions of every lock, on one CPU."""
     return measured(tmp_path_factory.mktemp("inversion"), "--count", "3")
 
 
-def of(run: Run, lock: str) -> Repetitions:
+def of(run: StoredRun, lock: str) -> RepetitionInstants:
     """The repetitions of one lock; a C library without it is told."""
     source = next((number for number, name in run.sources.items() if name.startswith(f"{lock}, cpu")), None)
     if source is None:
@@ -63,7 +63,7 @@ def of(run: Run, lock: str) -> Repetitions:
     return repetitions(run, source)
 
 
-def test_every_lock_has_its_row_its_books_or_a_reason(run: Run) -> None:
+def test_every_lock_has_its_row_its_books_or_a_reason(run: StoredRun) -> None:
     assert run.manifest.ended == "complete"
     absent = {one["name"] for one in run.manifest.header.stored.get("absent", ())}
     named = [name.rpartition(", cpu")[0] for name in run.sources.values()]
@@ -73,7 +73,7 @@ def test_every_lock_has_its_row_its_books_or_a_reason(run: Run) -> None:
         assert book.dropped == 0
 
 
-def test_three_threads_share_one_cpu_each_one_priority_below_the_other(run: Run) -> None:
+def test_three_threads_share_one_cpu_each_one_priority_below_the_other(run: StoredRun) -> None:
     for source in run.manifest.header.stored["sources"]:
         threads = [source, *source["partners"]]
         assert [one["role"] for one in threads] == ["high", "middle", "low"]
@@ -82,7 +82,7 @@ def test_three_threads_share_one_cpu_each_one_priority_below_the_other(run: Run)
         assert {one["obtained"]["cpu"] for one in threads} == {int(a_cpu())}
 
 
-def test_instants_are_in_the_order_of_the_story(run: Run) -> None:
+def test_instants_are_in_the_order_of_the_story(run: StoredRun) -> None:
     for source in run.sources:
         seen = repetitions(run, source)
         assert (seen.taken_ns <= seen.ready_ns).all()
@@ -98,7 +98,7 @@ def test_instants_are_in_the_order_of_the_story(run: Run) -> None:
 
 
 @pytest.mark.parametrize("lock", SLEEPING)
-def test_without_a_remedy_the_wait_holds_all_of_the_middle_task(run: Run, lock: str) -> None:
+def test_without_a_remedy_the_wait_holds_all_of_the_middle_task(run: StoredRun, lock: str) -> None:
     seen = of(run, lock)
     assert (seen.middle_began_ns > seen.requested_ns).all()
     assert (seen.middle_ended_ns < seen.obtained_ns).all()
@@ -107,7 +107,7 @@ def test_without_a_remedy_the_wait_holds_all_of_the_middle_task(run: Run, lock: 
 
 @pytest.mark.parametrize("lock", ["inheriting mutex", "ceiling mutex"])
 def test_with_a_protocol_the_critical_section_bounds_the_wait_and_middle_comes_after(
-    run: Run, lock: str
+    run: StoredRun, lock: str
 ) -> None:
     seen, plain = of(run, lock), of(run, "plain mutex")
     assert (seen.middle_began_ns > seen.released_ns).all()
@@ -116,13 +116,13 @@ def test_with_a_protocol_the_critical_section_bounds_the_wait_and_middle_comes_a
     )  # 21 ms against 1 ms, on an idle machine
 
 
-def test_a_ceiling_delays_high_before_it_asks_and_inheritance_after(run: Run) -> None:
+def test_a_ceiling_delays_high_before_it_asks_and_inheritance_after(run: StoredRun) -> None:
     ceiling, inheriting = of(run, "ceiling mutex"), of(run, "inheriting mutex")
     assert (ceiling.requested_ns > ceiling.released_ns).all()
     assert (inheriting.requested_ns < inheriting.released_ns).all()
 
 
-def test_a_spin_on_one_cpu_ends_by_itself_and_is_told(run: Run) -> None:
+def test_a_spin_on_one_cpu_ends_by_itself_and_is_told(run: StoredRun) -> None:
     seen = of(run, "spin lock")
     assert (seen.gave_up == 1).all()
     assert (seen.obtained_ns - seen.requested_ns >= 100_000_000).all()
@@ -132,7 +132,7 @@ def test_a_spin_on_one_cpu_ends_by_itself_and_is_told(run: Run) -> None:
     assert not any(one.endless for one in judge_run(run) if one.lock != "spin lock")
 
 
-def test_the_verdicts_name_the_locks_that_are_safe(run: Run) -> None:
+def test_the_verdicts_name_the_locks_that_are_safe(run: StoredRun) -> None:
     standing = {one.lock: one.standing for one in judge_run(run)}
     assert {lock for lock, answer in standing.items() if answer == "safe"} <= {
         "inheriting mutex",
@@ -149,7 +149,7 @@ def test_the_verdicts_name_the_locks_that_are_safe(run: Run) -> None:
     assert lines["spin lock"][5] == "nothing"
 
 
-def test_the_scenario_is_drawn_as_measured(run: Run) -> None:
+def test_the_scenario_is_drawn_as_measured(run: StoredRun) -> None:
     scenario, waits = InversionPresentation().figures([run], [""], "p")
     titles = [panel.title for panel in scenario.panels]
     assert any(title.startswith("semaphore: open") for title in titles)
@@ -161,7 +161,7 @@ def test_the_scenario_is_drawn_as_measured(run: Run) -> None:
         json.dumps(panel.chart.specification(PAGE))
 
 
-def test_the_cpu_belongs_to_others_for_as_long_after_each_repetition(run: Run) -> None:
+def test_the_cpu_belongs_to_others_for_as_long_after_each_repetition(run: StoredRun) -> None:
     for source in run.sources:
         seen = repetitions(run, source)
         ends = np.maximum(np.maximum(seen.middle_ended_ns, seen.released_ns), seen.obtained_ns)

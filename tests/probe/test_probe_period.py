@@ -10,12 +10,12 @@ import pytest
 
 from real import PATIENCE_S, a_cpu, policy_options, probe, sealed, stopped_half_way, tauto
 from tautochrone.answer.experiments.period import PeriodPresentation
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import periodicity
 from tautochrone.target.local import find_probe
 
 
-def measured(store: Path, *arguments: str) -> Run:
+def measured(store: Path, *arguments: str) -> StoredRun:
     ended = subprocess.run(
         [str(find_probe()), "period", *arguments, *policy_options(), "--cpu", a_cpu(), "--out", "-"],
         capture_output=True,

@@ -25,7 +25,7 @@ from real import (
     wait_until,
 )
 from tautochrone.answer.experiments.response import ResponsePresentation
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.statistics.means import repetitions
 from tautochrone.target.local import find_probe
@@ -39,7 +39,7 @@ PLACES = 2 if len(ALLOWED) > 1 else 1
 REAL_TIME = "fifo" in policy_options()
 
 
-def measured(store: Path, *arguments: str) -> Run:
+def measured(store: Path, *arguments: str) -> StoredRun:
     ended = subprocess.run(
         [str(find_probe()), "response", *arguments, *policy_options(), "--out", "-"],
         capture_output=True,
@@ -50,7 +50,7 @@ def measured(store: Path, *arguments: str) -> Run:
     return sealed(ended.stdout, store)
 
 
-def present(run: Run) -> list[str]:
+def present(run: StoredRun) -> list[str]:
     """The mechanisms that this system has; the others must be told with their reason."""
     absent = {one["name"]: one["why"] for one in run.manifest.header.stored.get("absent", [])}
     assert all(absent.values())
@@ -68,14 +68,14 @@ def needs_real_time() -> None:
 
 
 @pytest.fixture(scope="module")
-def periodic(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def periodic(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
     return measured(
         tmp_path_factory.mktemp("periodic"), "--period", "1ms", "--repetitions", "4", "--count", "10"
     )
 
 
 @pytest.fixture(scope="module")
-def back_to_back(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def back_to_back(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
     return measured(
         tmp_path_factory.mktemp("fast"),
         "--period",
@@ -89,7 +89,7 @@ def back_to_back(tmp_path_factory: pytest.TempPathFactory) -> Run:
     )
 
 
-def test_every_mechanism_has_its_rows_and_its_books(periodic: Run) -> None:
+def test_every_mechanism_has_its_rows_and_its_books(periodic: StoredRun) -> None:
     rows = periodic.manifest.header.stored["parameters"]["rows"]
     assert [row["mechanism"] for row in rows] == [name for name in present(periodic) for _ in range(PLACES)]
     assert len(periodic.sources) == len(rows)
@@ -100,7 +100,9 @@ def test_every_mechanism_has_its_rows_and_its_books(periodic: Run) -> None:
         assert 0 <= book.warmup <= 4 * 10  # those of them that were served
 
 
-def test_same_and_different_cpus_are_rows_of_their_own_and_their_threads_are_there(periodic: Run) -> None:
+def test_same_and_different_cpus_are_rows_of_their_own_and_their_threads_are_there(
+    periodic: StoredRun,
+) -> None:
     needs_two_cpus()
     near, far = ALLOWED[:2]
     rows = periodic.manifest.header.stored["parameters"]["rows"]
@@ -115,7 +117,7 @@ def test_same_and_different_cpus_are_rows_of_their_own_and_their_threads_are_the
 
 @pytest.mark.parametrize("which", ["periodic", "back_to_back"])
 def test_the_stamps_of_an_exchange_stand_in_their_order(which: str, request: pytest.FixtureRequest) -> None:
-    run: Run = request.getfixturevalue(which)
+    run: StoredRun = request.getfixturevalue(which)
     for source in run.sources:
         before, after, received, answered = (
             run.column(f"{name}_ns", source) for name in ("before", "after", "received", "answered")
@@ -142,7 +144,7 @@ def test_no_answer_of_one_repetition_is_taken_for_one_of_the_next(tmp_path: Path
         assert (received <= run.column("answered_ns", source)).all()
 
 
-def test_each_repetition_has_its_exchanges(back_to_back: Run) -> None:
+def test_each_repetition_has_its_exchanges(back_to_back: StoredRun) -> None:
     for source, book in zip(back_to_back.sources, back_to_back.manifest.books, strict=True):
         assert (book.completed, book.released) == (5 * 40, None)
         assert (np.bincount(back_to_back.column("repetition", source)) == 40).all()
@@ -150,7 +152,7 @@ def test_each_repetition_has_its_exchanges(back_to_back: Run) -> None:
     assert "scheduled_ns" not in back_to_back.schema().names
 
 
-def test_a_release_is_served_at_its_instant(periodic: Run) -> None:
+def test_a_release_is_served_at_its_instant(periodic: StoredRun) -> None:
     for source in periodic.sources:
         scheduled, repetition = (periodic.column(name, source) for name in ("scheduled_ns", "repetition"))
         same = np.diff(repetition) == 0  # each repetition has a start of its own
@@ -160,7 +162,7 @@ def test_a_release_is_served_at_its_instant(periodic: Run) -> None:
         assert (periodic.column("before_ns", source) >= scheduled).all()
 
 
-def test_rows_never_overlap_in_time(back_to_back: Run) -> None:
+def test_rows_never_overlap_in_time(back_to_back: StoredRun) -> None:
     spans = [
         (back_to_back.column("before_ns", source)[0], back_to_back.column("answered_ns", source)[-1])
         for source in back_to_back.sources
@@ -352,7 +354,7 @@ def test_alone_it_prints_a_block_for_each_measure() -> None:
     assert len(lines) == 4 * PLACES
 
 
-def test_the_lab_shows_the_spread_between_repetitions(back_to_back: Run) -> None:
+def test_the_lab_shows_the_spread_between_repetitions(back_to_back: StoredRun) -> None:
     spread, *koh = ResponsePresentation().grids([back_to_back], [""])
     assert len(spread.rows) == len(back_to_back.sources)
     assert len(koh) == PLACES
@@ -368,7 +370,7 @@ def test_the_lab_shows_the_spread_between_repetitions(back_to_back: Run) -> None
 
 @pytest.mark.slow
 def test_several_runs_stand_side_by_side_and_placements_are_never_mixed(
-    periodic: Run, back_to_back: Run
+    periodic: StoredRun, back_to_back: StoredRun
 ) -> None:
     presentation = ResponsePresentation()
     grids = presentation.grids([periodic, back_to_back], ["periodic", "fast"])

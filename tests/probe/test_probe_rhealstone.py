@@ -27,7 +27,7 @@ from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments.rhealstone import RhealstonePresentation
 from tautochrone.judge.rhealstone import COMPONENTS, INTERRUPT_MEASURE, judge_rhealstone
 from tautochrone.judge.rows import DURATION, rows_of
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe
 
@@ -42,7 +42,7 @@ def _with_priorities() -> None:
     needs_priorities("Rhealstone needs three priorities")
 
 
-def measured(store: Path, *arguments: str) -> Run:
+def measured(store: Path, *arguments: str) -> StoredRun:
     ended = subprocess.run(
         [str(find_probe()), "rhealstone", *arguments, "--out", "-"],
         capture_output=True,
@@ -52,11 +52,11 @@ def measured(store: Path, *arguments: str) -> Run:
     return sealed(ended.stdout, store)
 
 
-def by_name(run: Run) -> dict[str, int]:
+def by_name(run: StoredRun) -> dict[str, int]:
     return {row.label: row.source for row in rows_of(run)}
 
 
-def median(run: Run, row: str) -> float:
+def median(run: StoredRun, row: str) -> float:
     return float(np.median(run.values(DURATION, by_name(run)[row])))
 
 
@@ -224,7 +224,7 @@ def test_the_verb_prints_both_tables_and_no_figure_of_six_without_interrupts(tmp
     assert any("tauto probe interrupt" in note for note in components.notes)
 
 
-def interrupt_run(store: Path, latencies_ns: list[int]) -> Run:
+def interrupt_run(store: Path, latencies_ns: list[int]) -> StoredRun:
     measure = {
         "name": INTERRUPT_MEASURE, "table": "samples", "from": "scheduled_ns", "to": "wake_ns",
         "meaning": "timer expiry to its handler",

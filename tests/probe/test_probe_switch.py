@@ -14,7 +14,7 @@ from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments.switch import SwitchPresentation
 from tautochrone.judge.rows import DURATION, rows_of
 from tautochrone.judge.switching import judge_switching
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.target.local import find_probe
 
 SUSPEND_ABSENT = {"suspend-resume": "POSIX has no call that suspends another thread"}
@@ -25,7 +25,7 @@ def _with_priorities() -> None:
     needs_priorities("context switches between priorities")
 
 
-def measured(store: Path, *arguments: str) -> Run:
+def measured(store: Path, *arguments: str) -> StoredRun:
     ended = subprocess.run(
         [str(find_probe()), "switch", *arguments, "--out", "-"],
         capture_output=True,
@@ -35,7 +35,7 @@ def measured(store: Path, *arguments: str) -> Run:
     return sealed(ended.stdout, store)
 
 
-def by_name(run: Run) -> dict[str, int]:
+def by_name(run: StoredRun) -> dict[str, int]:
     return {row.label: row.source for row in rows_of(run)}
 
 

@@ -14,7 +14,7 @@ from real import PATIENCE_S, a_cpu, only_run, policy_options, probe, sealed, ski
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.answer.experiments import presentation_of
 from tautochrone.experiments.taskset_run import CONDITION, expected_of, is_pinned, measured_jobs, outcomes_of
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.target.local import find_probe
 
 MS = 1_000_000
@@ -33,7 +33,9 @@ def needs_real_time() -> None:
         skip_or_fail("needs real-time priority, which this user may not have")
 
 
-def measure(store: Path, tasks: str, *arguments: str, end_by: int | None = None, after_s: float = 0.6) -> Run:
+def measure(
+    store: Path, tasks: str, *arguments: str, end_by: int | None = None, after_s: float = 0.6
+) -> StoredRun:
     """The run of these tasks; ended by a signal, if asked."""
     command = [str(find_probe()), "taskset", "--tasks", tasks, *policy_options(), "--out", "-", *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -49,16 +51,16 @@ def measure(store: Path, tasks: str, *arguments: str, end_by: int | None = None,
 
 
 @pytest.fixture(scope="module")
-def paper(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def paper(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
     """The paper's set for a second."""
     return measure(tmp_path_factory.mktemp("paper"), PAPER, "--duration", "1s")
 
 
-def column(run: Run, name: str) -> dict[str, Any]:
+def column(run: StoredRun, name: str) -> dict[str, Any]:
     return {task: run.column(name, source) for source, task in run.sources.items()}
 
 
-def test_every_release_of_every_task_is_completed_or_missed(paper: Run) -> None:
+def test_every_release_of_every_task_is_completed_or_missed(paper: StoredRun) -> None:
     assert paper.manifest.ended == "complete"
     assert [book.name for book in paper.manifest.books] == ["tau1", "tau2", "tau3"]
     for book, releases in zip(paper.manifest.books, (250, 125, 63), strict=True):
@@ -68,7 +70,7 @@ def test_every_release_of_every_task_is_completed_or_missed(paper: Run) -> None:
         assert (book.warmup or 0) > 0
 
 
-def test_a_job_is_released_then_starts_then_ends(paper: Run) -> None:
+def test_a_job_is_released_then_starts_then_ends(paper: StoredRun) -> None:
     for source in paper.sources:
         released, started = paper.column("scheduled_ns", source), paper.column("start_ns", source)
         ended, executed = paper.column("end_ns", source), paper.column("executed_ns", source)
@@ -81,7 +83,7 @@ def test_a_job_is_released_then_starts_then_ends(paper: Run) -> None:
         assert (paper.values("run_ns", source) == ended - started).all()
 
 
-def test_all_are_released_together_and_keep_their_own_grids(paper: Run) -> None:
+def test_all_are_released_together_and_keep_their_own_grids(paper: StoredRun) -> None:
     sources = paper.manifest.header.stored["sources"]
     assert len({source["start_ns"] for source in sources}) == 1
     for source, period_ns in zip(sources, (4 * MS, 8 * MS, 16 * MS), strict=True):
@@ -91,7 +93,7 @@ def test_all_are_released_together_and_keep_their_own_grids(paper: Run) -> None:
         assert released[0] >= source["start_ns"]
 
 
-def test_the_header_says_what_each_task_asked_for_and_got(paper: Run) -> None:
+def test_the_header_says_what_each_task_asked_for_and_got(paper: StoredRun) -> None:
     for source in paper.manifest.header.stored["sources"]:
         for name, wanted in source["requested"].items():
             assert source["obtained"][name] == wanted
@@ -103,7 +105,7 @@ def test_the_header_says_what_each_task_asked_for_and_got(paper: Run) -> None:
     assert steps[2] / steps[1] == pytest.approx(2, rel=1e-3)
 
 
-def test_responses_lie_near_the_analysis(paper: Run) -> None:
+def test_responses_lie_near_the_analysis(paper: StoredRun) -> None:
     """The quickest is not much longer; a busy machine makes most responses longer."""
     needs_real_time()
     expected = expected_of(paper)
@@ -114,7 +116,7 @@ def test_responses_lie_near_the_analysis(paper: Run) -> None:
         assert responses.min() < 1.7, f"{task}: {responses.min():.2f} times what is expected"
 
 
-def test_the_less_urgent_wait_for_the_more_urgent(paper: Run) -> None:
+def test_the_less_urgent_wait_for_the_more_urgent(paper: StoredRun) -> None:
     needs_real_time()
     latency, run_ns = [
         [float(np.median(paper.values(measure, source))) for source in paper.sources]
@@ -157,7 +159,7 @@ def test_the_clocks_work_is_cut_short_by_preemption_and_the_calibrated_is_not(tm
     assert executed["clock"] < 0.8 * executed["calibrated"]
 
 
-def test_the_same_work_is_calibrated_before_and_after(paper: Run) -> None:
+def test_the_same_work_is_calibrated_before_and_after(paper: StoredRun) -> None:
     (before,) = paper.manifest.header.stored["work_costs"]
     (event,) = [one.stored for one in paper.manifest.events if one.event == "work-calibrated"]
     (after,) = event["costs"]
@@ -246,7 +248,7 @@ def test_a_full_cpu_is_warned_of() -> None:
     assert "takes nearly all of its CPU" in ended.stderr
 
 
-def deadline_run(store: Path, tasks: str, *arguments: str) -> Run:
+def deadline_run(store: Path, tasks: str, *arguments: str) -> StoredRun:
     """Under SCHED_DEADLINE, where this user may have it."""
     command = [str(find_probe()), "taskset", "--policy", "deadline", "--tasks", tasks, "--no-memory-lock"]
     ended = subprocess.run(
@@ -418,7 +420,7 @@ def test_a_set_under_edf_runs_under_sched_deadline(tmp_path: Path) -> None:
     assert not is_pinned(run) or "free to run" not in ended.stdout
 
 
-def test_runs_stand_side_by_side_as_in_the_papers_tables(paper: Run) -> None:
+def test_runs_stand_side_by_side_as_in_the_papers_tables(paper: StoredRun) -> None:
     presentation = presentation_of("taskset")
     assert presentation is not None
     grids = presentation.grids([paper, paper], ["idle", "loaded"])
@@ -438,7 +440,7 @@ def test_runs_stand_side_by_side_as_in_the_papers_tables(paper: Run) -> None:
     assert float(longest[2]) == pytest.approx(paper.values("response_ns", 2).max() / 1e6, abs=1e-3)
 
 
-def test_figures_show_the_schedule_and_every_task(paper: Run) -> None:
+def test_figures_show_the_schedule_and_every_task(paper: StoredRun) -> None:
     presentation = presentation_of("taskset")
     assert presentation is not None
     figures = presentation.figures([paper], [""], "taskset")

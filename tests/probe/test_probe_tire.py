@@ -12,7 +12,7 @@ import pytest
 
 from real import PATIENCE_S, a_cpu, needs_priorities, policy_options, probe, sealed, two_cpus
 from tautochrone.base.stream import EVENT, FrameReader, json_payload
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.target.local import find_probe
 
 MS = 1_000_000
@@ -37,7 +37,7 @@ def start(*arguments: str) -> subprocess.Popen[bytes]:
 
 def measure(
     store: Path, *arguments: str, end_by: int | None = None, after_s: float = 0.6, stall: bool = False
-) -> Run:
+) -> StoredRun:
     """The run; stopped for a while, or ended by a signal, if asked."""
     process = start(*arguments)
     try:
@@ -56,7 +56,7 @@ def measure(
     return sealed(stream, store)
 
 
-def result(run: Run) -> dict[str, Any]:
+def result(run: StoredRun) -> dict[str, Any]:
     (event,) = [event.stored for event in run.manifest.events if event.event == "result"]
     return event
 
@@ -79,7 +79,7 @@ def checksums(*several: tuple[str, ...]) -> list[tuple[int, int]]:
     return found
 
 
-def balanced(run: Run) -> tuple[int, int, int, int]:
+def balanced(run: StoredRun) -> tuple[int, int, int, int]:
     """Released, completed, missed and overruns: the same for every thread, and nothing is lost."""
     assert run.manifest.state == "sealed"
     (books,) = {(one.released, one.completed, one.missed, one.overruns) for one in run.manifest.books}
@@ -94,7 +94,7 @@ def balanced(run: Run) -> tuple[int, int, int, int]:
 
 
 @pytest.fixture(scope="module")
-def together(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def together(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
     """Three threads, on whatever CPUs there are."""
     return measure(
         tmp_path_factory.mktemp("together"), "--threads", "3", "--solver", "semaphore", "--step", "2ms",
@@ -102,7 +102,7 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> Run:
     )  # fmt: skip
 
 
-def test_every_release_is_completed_or_missed_and_is_the_same_for_all_threads(together: Run) -> None:
+def test_every_release_is_completed_or_missed_and_is_the_same_for_all_threads(together: StoredRun) -> None:
     assert together.manifest.ended == "complete"
     released, *_ = balanced(together)
     assert released == 60
@@ -114,7 +114,9 @@ def test_every_release_is_completed_or_missed_and_is_the_same_for_all_threads(to
         assert (other == first).all()
 
 
-def test_the_instants_of_a_step_follow_one_another_and_all_threads_finish_it_together(together: Run) -> None:
+def test_the_instants_of_a_step_follow_one_another_and_all_threads_finish_it_together(
+    together: StoredRun,
+) -> None:
     rows = [[together.column(name, source) for name in COLUMNS] for source in together.sources]
     for row in rows:
         for before, after in itertools.pairwise(row):
@@ -126,7 +128,7 @@ def test_the_instants_of_a_step_follow_one_another_and_all_threads_finish_it_tog
     assert (finished >= written.max(axis=0)).all()
 
 
-def test_the_header_says_who_computes_what(together: Run) -> None:
+def test_the_header_says_who_computes_what(together: StoredRun) -> None:
     header = together.manifest.header.stored
     parameters, model = header["parameters"], header["model"]
     assert (parameters["nodes"], parameters["springs"], parameters["threads"]) == (400, 600, 3)
@@ -144,7 +146,7 @@ def test_the_header_says_who_computes_what(together: Run) -> None:
             assert source["obtained"][name] == wanted
 
 
-def test_its_result_counts_steps_and_the_switches_of_each_thread(together: Run) -> None:
+def test_its_result_counts_steps_and_the_switches_of_each_thread(together: StoredRun) -> None:
     last = result(together)
     _, completed, *_ = balanced(together)
     assert last["steps"] == (together.manifest.books[0].warmup or 0) + completed

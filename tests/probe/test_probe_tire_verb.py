@@ -12,14 +12,14 @@ from tautochrone.judge import tire_run as tire
 from tautochrone.judge.loops import judge_runs
 from tautochrone.measure.cell import Load
 from tautochrone.measure.placing import measured_cpus
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.tire.steps import account, thread_steps
 
 FEW = ["--nodes", "400", "--step", "2ms", "--count", "320"]
 
 
-def measured(store: Path, *arguments: str) -> tuple[Run, dict[str, Any]]:
+def measured(store: Path, *arguments: str) -> tuple[StoredRun, dict[str, Any]]:
     done = tauto("probe", "tire", *arguments, *policy_options(), "--json", store=store)
     assert done.returncode == 0, done.stderr
     return Store(store).open("latest"), json.loads(done.stdout)

@@ -12,7 +12,7 @@ import pytest
 
 import streams
 from tautochrone.base.errors import StoreError
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Extremes
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
@@ -265,7 +265,7 @@ def test_sealing_that_is_killed_at_any_step_is_finished_by_recover(tmp_path: Pat
     for step in range(1, steps + 1):
         store = Store(tmp_path / str(step))
         recover(store)
-        run = Run.read(store.path / "run")
+        run = StoredRun.read(store.path / "run")
         assert run.manifest.state == "sealed"
         assert sorted(path.name for path in run.path.iterdir()) == ["run.json", "samples.parquet"]
         for source, expected in enumerate(LATENCIES):

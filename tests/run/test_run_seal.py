@@ -12,20 +12,20 @@ from hypothesis import strategies as st
 
 import streams
 from tautochrone.base.errors import DamagedError, StoreError, UsageError
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, Extremes, Manifest
 from tautochrone.run.store import Store
 
 HUGE = 2**62
 
 
-def sealed(store: Path, stream: bytes, **about: Any) -> Run:
+def sealed(store: Path, stream: bytes, **about: Any) -> StoredRun:
     with Store(store).create("cyclic", "scheduling latency", **about) as writer:
         writer.append(stream)
         return writer.seal()
 
 
-def files_of(run: Run) -> list[str]:
+def files_of(run: StoredRun) -> list[str]:
     return sorted(path.name for path in run.path.iterdir())
 
 
@@ -48,7 +48,7 @@ def test_a_complete_stream_becomes_a_sealed_run(tmp_path: Path) -> None:
     assert manifest.extremes[0] == Extremes(0, "latency_ns", 4, 1, 2_300_000, streams.START_NS + 2_000_000)
     assert [event.event for event in manifest.events] == ["started"]
     assert manifest.warnings == ()
-    assert Run.read(run.path).manifest == manifest
+    assert StoredRun.read(run.path).manifest == manifest
 
 
 def test_the_samples_come_back_as_they_were_taken(tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ def test_a_manifest_with_a_malformed_part_is_damage(tmp_path: Path, part: str, v
     content = json.loads((run.path / "run.json").read_text()) | {part: value}
     (run.path / "run.json").write_text(json.dumps(content))
     with pytest.raises(DamagedError, match="is damaged"):
-        Run.read(run.path)
+        StoredRun.read(run.path)
 
 
 HEADER_PARTS: list[tuple[tuple[str | int, ...], object]] = [
@@ -331,7 +331,7 @@ def test_a_manifest_with_a_malformed_header_is_damage(
     part[place[-1]] = value
     (run.path / "run.json").write_text(json.dumps(content))
     with pytest.raises(DamagedError, match="is damaged"):
-        Run.read(run.path)
+        StoredRun.read(run.path)
 
 
 def test_a_manifest_that_counts_more_than_there_is_does_not_take_all_memory(tmp_path: Path) -> None:
@@ -339,7 +339,7 @@ def test_a_manifest_that_counts_more_than_there_is_does_not_take_all_memory(tmp_
     text = (run.path / "run.json").read_text()
     (run.path / "run.json").write_text(text.replace('"count": 3', '"count": 1000000000000000'))
     with pytest.raises(DamagedError, match="fewer samples"):
-        Run.read(run.path).values()
+        StoredRun.read(run.path).values()
 
 
 def test_a_damaged_samples_file_is_told_and_nothing_is_made_up(tmp_path: Path) -> None:

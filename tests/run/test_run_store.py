@@ -17,12 +17,12 @@ from tautochrone.base.errors import DamagedError, StoreError, UsageError
 from tautochrone.base.version import own_version
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.export import export
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.store import ANSWER, Store, default_store
 
 
-def add(store: Store, stream: bytes, title: str = "a run", experiment: str = "cyclic") -> Run:
+def add(store: Store, stream: bytes, title: str = "a run", experiment: str = "cyclic") -> StoredRun:
     with store.create(experiment, title, conditions={"load": "idle"}) as writer:
         writer.append(stream)
         return writer.seal()

@@ -13,12 +13,12 @@ from selection_runs import deployed, latencies, repeated
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.naming import measure_named
 from tautochrone.judge.reduced import Reduced
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.selection import words
 from tautochrone.selection.candidates import Candidate, draw_up, read, reference_of
 from tautochrone.selection.judge import Selection, select, side_of, turned
-from tautochrone.selection.places import Metric, parse_metric, places
+from tautochrone.selection.places import PlaceMetric, parse_metric, places
 from tautochrone.selection.tables import tables
 from tautochrone.selection.traits import traits_of
 from tautochrone.statistics.counts import counts_of
@@ -44,7 +44,7 @@ def like_single(moved: int) -> np.ndarray[Any, Any]:
     return values
 
 
-def only(runs: Sequence[Run], **options: Any) -> Selection:
+def only(runs: Sequence[StoredRun], **options: Any) -> Selection:
     (found,) = select(list(runs), **options).selections
     return found
 
@@ -115,7 +115,7 @@ def test_alike_candidates_are_not_ranked(store: Store) -> None:
 def test_a_difference_that_is_none_is_rarely_shown() -> None:
     """At 95 % confidence, among four that are alike: 1 of 20 on average."""
     generator = np.random.default_rng(11)
-    metric = Metric("quantile", 0.99)
+    metric = PlaceMetric("quantile", 0.99)
 
     def candidate(name: str) -> Candidate:
         samples = [
@@ -164,10 +164,10 @@ def test_ranked_by_misses_and_by_the_largest(store: Store) -> None:
     assert [(one.name, one.value) for one in found.ranking.ranked] == [("MI", 0.0), ("M", 2 / 6_002)]
     assert found.ranking.untested == 1  # one run says nothing of the next one's misses
     assert words.answer(found).startswith("No difference is shown: MI has the least share of missed releases")
-    assert only(runs, metric=Metric("max")).ranking.ranked[-1].value is None
+    assert only(runs, metric=PlaceMetric("max")).ranking.ranked[-1].value is None
     clean = [deployed(store, name, latencies(seed, 9_000)) for seed, name in ((7, "M"), (8, "MI"))]
     assert (
-        words.answer(only(clean, metric=Metric("misses")))
+        words.answer(only(clean, metric=PlaceMetric("misses")))
         == "No difference is shown: no release was missed by any."
     )
 
@@ -248,7 +248,7 @@ def test_what_has_nobody_beside_it_is_named(store: Store) -> None:
         ({"by": "load"}, "--by load: no two of these runs differ in that alone"),
         ({"reference": "CHM"}, "--reference CHM: there is no such candidate"),
         ({"measure": "blocking_ns"}, "No run here has a measure 'blocking_ns'"),
-        ({"metric": Metric("max", measure="period_error")}, "No run here has a measure 'period_error'"),
+        ({"metric": PlaceMetric("max", measure="period_error")}, "No run here has a measure 'period_error'"),
     ],
 )
 def test_what_can_not_be_selected_by_is_refused(
@@ -328,15 +328,15 @@ def test_the_reference_is_the_named_one_then_single_then_as_is_then_the_first() 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("latency p99.9", Metric("quantile", 0.999, "latency")),
-        ("p99.999", Metric("quantile", 0.99999)),
-        ("median", Metric("quantile", 0.5)),
-        ("max", Metric("max")),
-        ("response max", Metric("max", measure="response")),
-        ("misses", Metric("misses")),
+        ("latency p99.9", PlaceMetric("quantile", 0.999, "latency")),
+        ("p99.999", PlaceMetric("quantile", 0.99999)),
+        ("median", PlaceMetric("quantile", 0.5)),
+        ("max", PlaceMetric("max")),
+        ("response max", PlaceMetric("max", measure="response")),
+        ("misses", PlaceMetric("misses")),
     ],
 )
-def test_a_metric_is_read(text: str, found: Metric) -> None:
+def test_a_metric_is_read(text: str, found: PlaceMetric) -> None:
     assert parse_metric(text) == found
 
 

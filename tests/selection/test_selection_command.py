@@ -8,7 +8,7 @@ import pytest
 from real import tauto
 from selection_runs import deployed, latencies
 from tautochrone.answer.render import page
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.selection.answer import document
 from tautochrone.selection.judge import select
@@ -16,7 +16,7 @@ from tautochrone.selection.judge import select
 CELLS = {"aaaa": "latency, 1ms, idle, M", "bbbb": "latency, 1ms, idle, MI"}
 
 
-def planned(store: Store, cell: str, repetition: int, seed: int, median_ns: float) -> Run:
+def planned(store: Store, cell: str, repetition: int, seed: int, median_ns: float) -> StoredRun:
     name = CELLS[cell].rpartition(", ")[2]
     plan = {
         "title": "Two", "campaign": "plan-20260101T000000Z-0000", "key": "k", "cell": cell,

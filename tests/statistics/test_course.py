@@ -11,7 +11,7 @@ from report_runs import store_run
 from tautochrone.answer import composition, evidence
 from tautochrone.answer.phrasing.course import clue, exactly, sentences
 from tautochrone.judge.course import course_of
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 S, MS = 1_000_000_000, 1_000_000
@@ -23,7 +23,7 @@ def body(rng: np.random.Generator, n: int = 12_000) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def eventful(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def eventful(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
     """Two CPUs with a spike each second, one of which slows down after 8 s."""
     rng = np.random.default_rng(1)
     first, second = body(rng), body(rng)
@@ -33,12 +33,12 @@ def eventful(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return stored(tmp_path_factory.mktemp("store"), [first, second])
 
 
-def stored(folder: Path, sources: list[np.ndarray], **options: object) -> Run:
+def stored(folder: Path, sources: list[np.ndarray], **options: object) -> StoredRun:
     whole = [values.astype(np.int64) for values in sources]
     return store_run(Store(folder), whole, facts=FACTS, rows_per_frame=4_096, **options)  # type: ignore[arg-type]
 
 
-def test_changes_periods_and_sources_together_are_said_with_their_numbers(eventful: Run) -> None:
+def test_changes_periods_and_sources_together_are_said_with_their_numbers(eventful: StoredRun) -> None:
     change, spike, together, *_ = sentences(course_of(eventful))
     assert change.startswith("At 8.02 s, cpu0: the median rises from 4.")
     assert "(+50 %)" in change or "(+49 %)" in change
@@ -96,7 +96,7 @@ def test_many_sources_need_few_sentences(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_figure_over_time_says_it_and_marks_it(eventful: Run) -> None:
+def test_the_figure_over_time_says_it_and_marks_it(eventful: StoredRun) -> None:
     seen = evidence.gather([eventful])
     figure = next(
         one for one in composition.compose(seen.measured[0], "m") if one.title == "When it was late"
@@ -111,7 +111,7 @@ def test_the_figure_over_time_says_it_and_marks_it(eventful: Run) -> None:
 
 
 @pytest.mark.slow
-def test_show_prints_it_and_gives_it_as_json(eventful: Run) -> None:
+def test_show_prints_it_and_gives_it_as_json(eventful: StoredRun) -> None:
     from tautochrone.cli.app import app
 
     store = ["--store", str(eventful.path.parent)]

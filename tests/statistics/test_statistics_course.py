@@ -18,7 +18,7 @@ from tautochrone.statistics.course.change_points import (
     segments,
 )
 from tautochrone.statistics.course.pattern import oscillations_of, patterns_of
-from tautochrone.statistics.course.spikes import Period, apart, periods_of
+from tautochrone.statistics.course.spikes import SpikePeriod, apart, periods_of
 from tautochrone.statistics.reduction import Reduction, reduce
 
 S, MS = 1_000_000_000, 1_000_000
@@ -63,7 +63,7 @@ def spiky(
     return values
 
 
-def periods(values: np.ndarray, spacing_ns: int = MS) -> tuple[Period, ...]:
+def periods(values: np.ndarray, spacing_ns: int = MS) -> tuple[SpikePeriod, ...]:
     one = reduced(values, spacing_ns)
     return periods_of(one.largest, one.begin_ns, one.end_ns, spacing_ns, usual_ns=one.counts.quantile(0.5))
 

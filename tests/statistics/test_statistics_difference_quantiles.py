@@ -17,7 +17,7 @@ from tautochrone.statistics.difference.quantile_difference import (
     quantile_differences,
 )
 from tautochrone.statistics.difference.resampling import stretches_of
-from tautochrone.statistics.difference.sides import Side, Source, source_of
+from tautochrone.statistics.difference.sides import Side, SourceSamples, source_of
 from tautochrone.statistics.reduction import reduce
 
 FEW = 500  # rounds
@@ -195,7 +195,7 @@ def test_losses_that_are_not_known_are_told() -> None:
 
 
 def histogram(values: np.ndarray, lost: int = 0) -> Side:
-    return [[Source(counts_of(values), None, lost)]]
+    return [[SourceSamples(counts_of(values), None, lost)]]
 
 
 def test_a_histogram_run_is_taken_as_independent_and_said_so() -> None:
@@ -256,7 +256,7 @@ def test_a_difference_larger_than_that_from_run_to_run_is_found() -> None:
 
 def test_histogram_runs_are_compared_from_run_to_run() -> None:
     sides: list[Side] = [
-        [[Source(run[0].counts)] for run in several([0, 40, 80], seed=seed)] for seed in (1, 2)
+        [[SourceSamples(run[0].counts)] for run in several([0, 40, 80], seed=seed)] for seed in (1, 2)
     ]
     assert one(*sides).basis == "repetitions"
 
@@ -300,7 +300,7 @@ def test_equal_quantiles_of_all_runs_are_as_uncertain_as_the_clock() -> None:
 def test_what_lies_between_two_constant_sides_is_no_step_of_the_clock() -> None:
     assert resolution([[np.array([10_000])] * 3, [np.array([20_000])] * 3]) == 0
     first, second = (
-        [[Source(counts_of(np.full(1_000, value)))] for _ in range(3)] for value in (10_000, 20_000)
+        [[SourceSamples(counts_of(np.full(1_000, value)))] for _ in range(3)] for value in (10_000, 20_000)
     )
     (found,) = quantile_differences(first, second, [0.5])
     assert (found.low_ns, found.high_ns) == pytest.approx((10_000, 10_000))

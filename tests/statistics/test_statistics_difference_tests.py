@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dependent_series import latencies, one_run, one_source
 from tautochrone.statistics.counts import Counts, counts_of
 from tautochrone.statistics.difference.ranking import holm, rank
-from tautochrone.statistics.difference.sides import Side, Source, size_in_words, superiority
+from tautochrone.statistics.difference.sides import Side, SourceSamples, size_in_words, superiority
 from tautochrone.statistics.difference.two_sample import TwoSample, anderson_darling_p, two_samples
 
 SMOOTHNESS = (
@@ -25,7 +25,7 @@ def kolmogorov_smirnov(first: Side, second: Side) -> TwoSample | None:
 
 
 def samples(values: np.ndarray, lost: int = 0) -> Side:
-    return [[Source(counts_of(values), None, lost)]]
+    return [[SourceSamples(counts_of(values), None, lost)]]
 
 
 @pytest.mark.parametrize(

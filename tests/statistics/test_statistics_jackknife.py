@@ -15,11 +15,11 @@ from tautochrone.statistics.difference.jackknife import (
     mean,
     standard_deviation,
 )
-from tautochrone.statistics.difference.sides import Source, source_of
+from tautochrone.statistics.difference.sides import SourceSamples, source_of
 from tautochrone.statistics.reduction import reduce
 
 
-def _source(values: npt.NDArray[np.int64]) -> Source:
+def _source(values: npt.NDArray[np.int64]) -> SourceSamples:
     return source_of(reduce(np.arange(len(values)) * 1_000_000, values))
 
 
@@ -93,4 +93,4 @@ def test_a_mean_that_may_be_below_zero_has_no_logarithm() -> None:
 def test_too_few_samples_or_none_in_order_have_no_batches() -> None:
     few = _source(_lognormal(6, FEWEST - 1))
     assert batches_of([[few]]) is None
-    assert batches_of([[Source(_source(_lognormal(6)).counts)]]) is None
+    assert batches_of([[SourceSamples(_source(_lognormal(6)).counts)]]) is None

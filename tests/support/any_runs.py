@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import streams
 from report_runs import FACTS
 from tautochrone.experiments import EXPERIMENTS
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import Header
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
@@ -133,7 +133,7 @@ def made(kinds: tuple[str, ...] = KINDS, most: int = 20_000) -> st.SearchStrateg
     )
 
 
-def store_made(store: Store, one: Made, around: Mapping[str, Any] | None = None) -> Run | None:
+def store_made(store: Store, one: Made, around: Mapping[str, Any] | None = None) -> StoredRun | None:
     """Store the run and seal it; None where nothing of a cut stream was whole. `around`: more conditions."""
     header, events = _recorded(one)
     rows = _rows(one, header)

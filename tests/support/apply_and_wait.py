@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tautochrone.machine.deployment import read_deployment
 from tautochrone.machine.deployment.apply import deployed
-from tautochrone.machine.settings import Change, Settings
+from tautochrone.machine.settings import Change, MachineSettings
 from tautochrone.target.local import LocalTarget
 
 _LIVES_LONGEST_S = 60
@@ -20,7 +20,7 @@ _LIVES_LONGEST_S = 60
 class StopsAfter:
     """Settings that wait after so many changes."""
 
-    def __init__(self, settings: Settings, steps: int) -> None:
+    def __init__(self, settings: MachineSettings, steps: int) -> None:
         self._settings = settings
         self._left = steps
 

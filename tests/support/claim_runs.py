@@ -12,13 +12,13 @@ import streams
 from report_runs import FACTS
 from tautochrone.experiments import EXPERIMENTS, Prepared
 from tautochrone.measure.cell import Load
-from tautochrone.measure.document.expand import Deployed, Point
+from tautochrone.measure.document.expand import NamedDeployment, PlanPoint
 from tautochrone.papers.claims import ask
-from tautochrone.papers.claims.evidence import Asked
+from tautochrone.papers.claims.evidence import AskedClaim
 from tautochrone.papers.document import Claim, Query
-from tautochrone.papers.measured import Measurements, Role, System
+from tautochrone.papers.measured import MeasuredSystem, Measurements, Role
 from tautochrone.run.facts import Facts
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 Samples = npt.NDArray[np.int64]
@@ -42,9 +42,9 @@ class Study:
     """Measures what a test asks for, and asks claims of it."""
 
     folder: Path
-    systems: dict[str, System] = field(default_factory=dict)
-    points: dict[str, Point] = field(default_factory=dict)
-    runs: dict[str, list[Run]] = field(default_factory=dict)
+    systems: dict[str, MeasuredSystem] = field(default_factory=dict)
+    points: dict[str, PlanPoint] = field(default_factory=dict)
+    runs: dict[str, list[StoredRun]] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
 
     def system(
@@ -58,7 +58,7 @@ class Study:
     ) -> "Study":
         """A system of ours."""
         facts = Facts.from_table({} if why_not else {**FACTS, "cpu": {"model": model}})
-        self.systems[name] = System(name, None if why_not else role, facts, virtual, why_not)
+        self.systems[name] = MeasuredSystem(name, None if why_not else role, facts, virtual, why_not)
         return self
 
     def measured(
@@ -76,11 +76,11 @@ class Study:
             self.system(system)
         own = dict(options or {})
         key = "-".join([system, load, deployment, *map(str, own.values())])
-        self.points[key] = Point(
+        self.points[key] = PlanPoint(
             key=key,
             entry=0,
             system=system,
-            deployment=Deployed(deployment),
+            deployment=NamedDeployment(deployment),
             load=Load(load),
             load_spec=load,
             experiment="cyclic",
@@ -112,7 +112,7 @@ class Study:
         about: str = "each",
         given: Mapping[str, Any] | None = None,
         **ours: Any,
-    ) -> list[Asked]:
+    ) -> list[AskedClaim]:
         """A claim, of everyone that it is about; of a key ``real_time`` is meant ``real-time``."""
         queries = {
             name.replace("_", "-"): (one,) if isinstance(one, Query) else tuple(one)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tautochrone.statistics.difference.sides import Side, Source, source_of
+from tautochrone.statistics.difference.sides import Side, SourceSamples, source_of
 from tautochrone.statistics.reduction import reduce
 
 Integers = npt.NDArray[np.integer[Any]]
@@ -25,7 +25,7 @@ def latencies(runs: int, samples: int, alike: float = 0.0, seed: int = 1) -> Int
     return (1_500 + 1_000 * np.exp(0.6 * normal_series(runs, samples, alike, seed))).astype(np.int64)
 
 
-def one_source(values: Integers, lost: int | None = 0) -> Source:
+def one_source(values: Integers, lost: int | None = 0) -> SourceSamples:
     """The samples as a source that was released every `PERIOD_NS`; what was lost, was lost evenly."""
     releases = np.arange(len(values)) * (len(values) + (lost or 0)) // len(values)
     return source_of(reduce(releases * PERIOD_NS, values), lost, PERIOD_NS)

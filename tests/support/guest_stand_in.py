@@ -11,7 +11,7 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass
 
-from tautochrone.target.virtual.gate import BOX_BYTES, Gate
+from tautochrone.target.virtual.gate import BOX_BYTES, TimeGate
 
 START, WRITE, CLOSE, SIGNAL, RUN = 1, 2, 3, 4, 5
 OUTPUT, ERROR, EXIT, REFUSED, BOOT = 1, 2, 3, 4, 5
@@ -22,7 +22,7 @@ _REPLY_AT, _REQUEST_AT = 4096, 4 << 20
 class StandInMachine:
     """A thread that is the guest, as the lab's side sees a virtual machine."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: TimeGate) -> None:
         """Start it."""
         self._killed = threading.Event()
         guest = _Guest(os.dup(gate.box), os.dup(gate.entry), self._killed)

@@ -16,7 +16,7 @@ from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.machine.facts import gather
 from tautochrone.measure.execute import run_cell
 from tautochrone.measure.loads.spec import parse_load
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.address import read_lab_address
 from tautochrone.target.virtual.cache import tell_nobody
@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 class Measured:
     """A run in a guest of its own, and the facts about that guest, gathered afterwards."""
 
-    run: Run
+    run: StoredRun
     facts: dict[str, Any]
 
 
@@ -62,7 +62,7 @@ def guest_kernel_with_module(name: str) -> Kernel:
     return kernel
 
 
-def what_repeats(run: Run) -> tuple[object, ...]:
+def what_repeats(run: StoredRun) -> tuple[object, ...]:
     """What two runs of one machine have in common, down to the last bit of their samples."""
     told, load = run.manifest, run.manifest.conditions.stored.get("load_reports")
     samples = (run.path / "samples.parquet").read_bytes()

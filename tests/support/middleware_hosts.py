@@ -15,7 +15,7 @@ from networks import Networks, two_networks
 from real import a_cpu, policy_options, wait_until
 from ssh_servers import SshServer, ssh_server
 from tautochrone.measure.cell import Cell
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 
 THROUGHPUT = "middleware-throughput"
 CALLS = 300
@@ -100,7 +100,7 @@ def a_cell(where: str, arguments: tuple[str, ...] | None = None, **conditions: A
     return worded(THROUGHPUT, arguments or options(), "a test", conditions={"server_on": where, **conditions})
 
 
-def see_measured(run: Run) -> None:
+def see_measured(run: StoredRun) -> None:
     """Every call has its row, and took some time."""
     (book,) = run.manifest.books
     assert book.completed == book.recorded == CALLS

@@ -8,12 +8,12 @@ from middleware_servers import needs
 from real import PATIENCE_S, policy_options, sealed
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.experiments import presentation_of
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe
 
 
-def shown(*runs: Run) -> list[Grid]:
+def shown(*runs: StoredRun) -> list[Grid]:
     presentation = presentation_of(runs[0].manifest.experiment)
     assert presentation is not None
     return presentation.grids(runs, [str(at) for at in range(len(runs))])
@@ -28,14 +28,14 @@ def notes(grids: list[Grid]) -> str:
     return " ".join(note for grid in grids for note in grid.notes)
 
 
-def over_clients(store: Store, rise_ns: float, **more: object) -> list[Run]:
+def over_clients(store: Store, rise_ns: float, **more: object) -> list[StoredRun]:
     return [
         made.latency(store, clients=clients, calls=300, high_rise_ns=rise_ns, seed=clients, **more)  # type: ignore[arg-type]
         for clients in (0, 1, 2, 5, 9, 20)
     ]
 
 
-def recorded(folder: Path, experiment: str, transport: str, *options: str) -> Run:
+def recorded(folder: Path, experiment: str, transport: str, *options: str) -> StoredRun:
     """A run of the real thing."""
     needs(transport)
     words = [f"middleware-{experiment}", "--transport", transport, *options, *policy_options(), "--out", "-"]

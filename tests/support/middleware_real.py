@@ -11,7 +11,7 @@ import numpy as np
 from middleware_servers import needs
 from real import PATIENCE_S, Measuring, children, policy_options, sealed
 from tautochrone.base.stream import EVENT, json_payload
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.target.local import find_probe
 
 TRANSPORTS = ("tcp", "udp", "unix", "zeromq", "cyclonedds", "omniorb")
@@ -34,7 +34,7 @@ def latency(transport: str, *arguments: str) -> subprocess.CompletedProcess[byte
     )
 
 
-def measured(store: Path, transport: str, *arguments: str) -> Run:
+def measured(store: Path, transport: str, *arguments: str) -> StoredRun:
     """The sealed run of a measurement that came to its end."""
     ended = latency(transport, *arguments, "--out", "-")
     assert ended.returncode == 0, ended.stderr.decode()
@@ -64,20 +64,20 @@ def running(command: list[str]) -> Iterator[Running]:
         found.close()
 
 
-def result_of(run: Run) -> list[dict[str, Any]]:
+def result_of(run: StoredRun) -> list[dict[str, Any]]:
     """What the server said of its threads after the run."""
     (result,) = [event.stored for event in run.manifest.events if event.event == "result"]
     servants: list[dict[str, Any]] = result["servants"]
     return servants
 
 
-def see_balance(run: Run) -> None:
+def see_balance(run: StoredRun) -> None:
     for book in run.manifest.books:
         assert book.released == book.completed + (book.missed or 0), book
         assert book.completed == book.recorded + book.dropped, book
 
 
-def see_schedule(run: Run) -> None:
+def see_schedule(run: StoredRun) -> None:
     """Release k of each client lies at start + k * period, and what is read is read in that order."""
     for source in run.manifest.header.stored["sources"]:
         scheduled = run.column("scheduled_ns", source["source"])

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 import streams
 from report_runs import FACTS
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
@@ -47,7 +47,7 @@ def throughput(
     histogram: bool = False,
     seed: int = 1,
     **around: Any,
-) -> Run:
+) -> StoredRun:
     """A run whose two-way calls take ``call_ns`` and more by the byte; a one-way call a fifth of it to send,
     and a half until the server has it.
 
@@ -125,7 +125,7 @@ def latency(
     footer: bool = True,
     seed: int = 1,
     **around: Any,
-) -> Run:
+) -> StoredRun:
     """A run of C0 and lower clients, whose round trips grow by so much with each of these.
 
     Args:
@@ -214,7 +214,7 @@ def footprint(
     absent: Mapping[str, str] | None = None,
     told: bool = True,
     **around: Any,
-) -> Run:
+) -> StoredRun:
     """A run that reads the server's memory with so many servants, each called ten times.
 
     Args:
@@ -343,7 +343,7 @@ def _book(source: int, recorded: int) -> dict[str, int]:
 
 def _histogram(
     store: Store, header: dict[str, Any], rows: Sequence[Integers], around: Mapping[str, Any]
-) -> Run:
+) -> StoredRun:
     """The same as bins and running maxima."""
     header["parameters"]["record"] = "histogram"
     extremes = {**header["tables"][0], "name": "extremes"}
@@ -379,7 +379,7 @@ def _sealed(
     books: Sequence[Mapping[str, int]] | None,
     ended: str,
     around: Mapping[str, Any],
-) -> Run:
+) -> StoredRun:
     frames = [streams.json_frame(streams.HEADER, 0, header)]
     for source, one in enumerate(rows):
         for at in range(0, len(one), 4_096):
@@ -393,7 +393,9 @@ def _sealed(
     return _seal(store, header, frames, around)
 
 
-def _seal(store: Store, header: Mapping[str, Any], frames: Sequence[bytes], around: Mapping[str, Any]) -> Run:
+def _seal(
+    store: Store, header: Mapping[str, Any], frames: Sequence[bytes], around: Mapping[str, Any]
+) -> StoredRun:
     told = header["parameters"]
     title = around.get("title") or f"{header['experiment'].replace('-', ' ')}, transport {told['transport']}"
     conditions = {"load": "idle", **{name: value for name, value in around.items() if name != "title"}}

@@ -16,7 +16,7 @@ import pytest
 
 from forks import Forks
 from tautochrone.base.stream import HEADER, ROWS, Frame, FrameReader, json_payload
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import Header
 from tautochrone.run.store import Store
 from tautochrone.target.local import find_probe
@@ -161,7 +161,7 @@ def measuring(*command: str) -> Iterator[Measuring]:
         found.close()
 
 
-def stopped_half_way(store: Path, *command: str, rows: int = 1, source: int | None = None) -> Run:
+def stopped_half_way(store: Path, *command: str, rows: int = 1, source: int | None = None) -> StoredRun:
     """The run of a probe that was interrupted when it had measured so many samples."""
     with measuring(*command) as probe:
         probe.wait_for_rows(rows, source)
@@ -171,13 +171,13 @@ def stopped_half_way(store: Path, *command: str, rows: int = 1, source: int | No
         return sealed(probe.stream, store)
 
 
-def only_run(store: Path) -> Run:
+def only_run(store: Path) -> StoredRun:
     runs = Store(store).runs()
     assert len(runs) == 1
     return runs[0]
 
 
-def sealed(stream: bytes, store: Path) -> Run:
+def sealed(stream: bytes, store: Path) -> StoredRun:
     with Store(store).create("cyclic", "a test") as writer:
         writer.append(stream)
         return writer.seal()

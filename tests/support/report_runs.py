@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 import streams
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 SAMPLES = 3_000
@@ -40,7 +40,7 @@ def store_run(
     command: str | None = None,
     around: dict[str, Any] | None = None,
     **options: Any,
-) -> Run:
+) -> StoredRun:
     """Write a stream of these latencies into the store, and seal it; `around`: more conditions."""
     experiment = options.get("experiment", "cyclic")
     conditions = {"load": load, **({"command": command} if command else {}), **(around or {})}
@@ -54,7 +54,7 @@ def store_run(
         return writer.seal()
 
 
-def idle_and_loaded(folder: Path) -> list[Run]:
+def idle_and_loaded(folder: Path) -> list[StoredRun]:
     """Two runs of two CPUs each."""
     store = Store(folder)
     return [

@@ -11,8 +11,8 @@ from typing import Any
 
 from real import FORKS
 from tautochrone.measure.campaign.campaign import CONDITION
-from tautochrone.papers.document import Figure, Paper, Query, Table, read
-from tautochrone.papers.figures import Drawn
+from tautochrone.papers.document import Paper, PublishedFigure, Query, Table, read
+from tautochrone.papers.figures import DrawnFigure
 from tautochrone.papers.figures.files import names
 from tautochrone.papers.folder import stem_of
 from tautochrone.run.store import Store
@@ -92,9 +92,9 @@ def _see_numbers(paper: Paper, folder: Path, told: dict[str, Any], measured: set
     assert any(letter.isdigit() for one in told["claims"] for letter in one["evidence"])
 
 
-def _files_of(figure: Figure) -> list[str]:
+def _files_of(figure: PublishedFigure) -> list[str]:
     """The vector figure first."""
-    return sorted(names(Drawn(figure, (), 0)).values(), reverse=True)
+    return sorted(names(DrawnFigure(figure, (), 0)).values(), reverse=True)
 
 
 def _tables_of(paper: Paper) -> dict[str, Table]:

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 import report_runs
 from tautochrone.measure.cell import Load
-from tautochrone.measure.document.expand import Deployed, Point
-from tautochrone.papers.measured import Measurements, System, role_of
+from tautochrone.measure.document.expand import NamedDeployment, PlanPoint
+from tautochrone.papers.measured import MeasuredSystem, Measurements, role_of
 from tautochrone.run.facts import Facts
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 Samples = npt.NDArray[np.int64]
@@ -40,10 +40,10 @@ class Made:
 def measured(folder: Path, made: Sequence[Made], **stream: Any) -> Measurements:
     """A campaign of these points; a system whose name has "rt" in it has a real-time kernel."""
     store = Store(folder)
-    points: dict[str, Point] = {}
-    runs: dict[str, list[Run]] = {}
+    points: dict[str, PlanPoint] = {}
+    runs: dict[str, list[StoredRun]] = {}
     reasons: dict[str, str] = {}
-    systems: dict[str, System] = {}
+    systems: dict[str, MeasuredSystem] = {}
     for number, one in enumerate(made):
         key = f"{number:012}"
         points[key] = _point(key, one)
@@ -56,9 +56,9 @@ def measured(folder: Path, made: Sequence[Made], **stream: Any) -> Measurements:
             reasons[key] = one.why
         if runs[key]:
             known = Facts.from_table(facts)
-            systems[one.system] = System(one.system, role_of(known), known)
+            systems[one.system] = MeasuredSystem(one.system, role_of(known), known)
         else:
-            systems.setdefault(one.system, System(one.system, why_not=one.why))
+            systems.setdefault(one.system, MeasuredSystem(one.system, why_not=one.why))
     return Measurements(
         tuple(systems.values()),
         points,
@@ -73,13 +73,13 @@ def _facts(system: str) -> Mapping[str, Any]:
     return {**report_runs.FACTS, "kernel": kernel}
 
 
-def _point(key: str, one: Made) -> Point:
+def _point(key: str, one: Made) -> PlanPoint:
     options = dict(one.options)
-    return Point(
+    return PlanPoint(
         key=key,
         entry=0,
         system=one.system,
-        deployment=Deployed(one.deployment),
+        deployment=NamedDeployment(one.deployment),
         load=Load(one.load),
         load_spec=one.load,
         experiment="cyclic",

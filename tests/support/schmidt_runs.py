@@ -9,9 +9,9 @@ import numpy as np
 import middleware_runs
 from report_runs import store_run
 from tautochrone.measure.document.document import read
-from tautochrone.measure.document.expand import Point, expand, override
-from tautochrone.papers.measured import Measurements, System
-from tautochrone.run.folder import Run
+from tautochrone.measure.document.expand import PlanPoint, expand, override
+from tautochrone.papers.measured import MeasuredSystem, Measurements
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 ORDINARY, REAL_TIME = "local", "ssh:board"
@@ -24,7 +24,7 @@ _DURATION = {
 }  # fmt: skip
 
 
-def points(*systems: str, quick: bool = True) -> dict[str, Point]:
+def points(*systems: str, quick: bool = True) -> dict[str, PlanPoint]:
     """Those of the plan."""
     name = f"schmidt2002{'.quick' if quick else ''}.plan.toml"
     plan = override(read(Path(str(files("tautochrone.papers") / name))), systems)
@@ -49,11 +49,11 @@ def measure(folder: Path, **by_system: dict[str, Any] | None) -> Measurements:
             runs[key] = [_run(store, point, told)]
     reasons = {key: "It is not built here." for key in there if key not in runs}
     roles = {"ordinary": "ordinary", "real_time": "real-time"}
-    systems = tuple(System(names[one], roles[one]) for one in by_system)  # type: ignore[arg-type]
+    systems = tuple(MeasuredSystem(names[one], roles[one]) for one in by_system)  # type: ignore[arg-type]
     return Measurements(systems, there, runs, reasons)
 
 
-def _run(store: Store, point: Point, told: dict[str, Any]) -> Run:
+def _run(store: Store, point: PlanPoint, told: dict[str, Any]) -> StoredRun:
     options = point.options
     transport = str(options.get("transport"))
     dear = 1.5 if transport == "omniorb" else 1.0
@@ -81,7 +81,7 @@ def _run(store: Store, point: Point, told: dict[str, Any]) -> Run:
     )
 
 
-def switches(store: Store, handover_ns: int, count: int = 900) -> Run:
+def switches(store: Store, handover_ns: int, count: int = 900) -> StoredRun:
     """A run of `switch`: a yield takes a quarter of it, the mutex alone 100 ns, the clock 30."""
     generator = np.random.default_rng(5)
     sources = [
@@ -99,6 +99,6 @@ def switches(store: Store, handover_ns: int, count: int = 900) -> Run:
     )
 
 
-def systems_of(there: dict[str, Point]) -> tuple[System, ...]:
+def systems_of(there: dict[str, PlanPoint]) -> tuple[MeasuredSystem, ...]:
     """Of which nothing is known."""
-    return tuple(System(name) for name in dict.fromkeys(one.system for one in there.values()))
+    return tuple(MeasuredSystem(name) for name in dict.fromkeys(one.system for one in there.values()))

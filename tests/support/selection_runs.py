@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 import streams
 from report_runs import FACTS
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 SAMPLES = 6_000
@@ -21,7 +21,9 @@ def latencies(
     return np.random.default_rng(seed).lognormal(np.log(median_ns), spread, count).astype(np.int64)
 
 
-def deployed(store: Store, name: str, *sources: npt.ArrayLike, load: str = "idle", **options: Any) -> Run:
+def deployed(
+    store: Store, name: str, *sources: npt.ArrayLike, load: str = "idle", **options: Any
+) -> StoredRun:
     """One run under a deployment; "as-is" is none."""
     conditions: dict[str, Any] = {"load": load, **options.pop("conditions", {})}
     if name != "as-is":
@@ -35,7 +37,7 @@ def deployed(store: Store, name: str, *sources: npt.ArrayLike, load: str = "idle
 
 def repeated(
     store: Store, name: str, median_ns: float, seed: int, runs: int = 5, count: int = SAMPLES, **options: Any
-) -> list[Run]:
+) -> list[StoredRun]:
     """Repetitions whose medians differ by about two per cent from one to the next."""
     generator = np.random.default_rng(seed)
     return [
@@ -49,7 +51,7 @@ def repeated(
     ]
 
 
-def four(folder: Path) -> list[Run]:
+def four(folder: Path) -> list[StoredRun]:
     """Single; MI, least of all; HM, hardly different from MI; M, much later. Five repetitions each."""
     store = Store(folder)
     medians = {"HM": 8_000.0, "M": 16_000.0, "MI": 8_000.0, "Single": 10_000.0}

@@ -6,16 +6,16 @@ import numpy as np
 
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.reduction import Reduction
-from tautochrone.statistics.tails.parts import Chance, Check, Level, Maxima, Peaks, Tail
+from tautochrone.statistics.tails.parts import BlockMaxima, Chance, Level, Peaks, Tail, TailCheck
 
 WIDTH = 0.2
 """An interval is from so much below to so much above."""
 
 CHECKS = (
-    Check("stationarity", "no change", p=0.42),
-    Check("fit", "fits", {"exceedances": 100, "threshold_ns": 20_000}, 0.0004),
+    TailCheck("stationarity", "no change", p=0.42),
+    TailCheck("fit", "fits", {"exceedances": 100, "threshold_ns": 20_000}, 0.0004),
 )
-TREND = Check("stationarity", "rise", {"tau": 0.5, "p": 0.0001}, 0.0001, "trend")
+TREND = TailCheck("stationarity", "rise", {"tau": 0.5, "p": 0.0001}, 0.0001, "trend")
 
 
 def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
@@ -44,12 +44,12 @@ def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
         end_ns=None,
         excess_ns=excess,
     )
-    maxima = Maxima(len(blocks), counts.total / len(blocks), 1.0, scale, 0.05, 0.5, blocks.maximum)
+    maxima = BlockMaxima(len(blocks), counts.total / len(blocks), 1.0, scale, 0.05, 0.5, blocks.maximum)
     return Tail(counts.total, int(counts.value[-1]), CHECKS, None, peaks, maxima, True, confidence, counts)
 
 
 def of_histogram(counts: Counts, confidence: float = 0.95) -> Tail:
-    refusal = Check("stationarity", "histogram", refuses="histogram")
+    refusal = TailCheck("stationarity", "histogram", refuses="histogram")
     return Tail(counts.total, int(counts.value[-1]), (), refusal, None, None, None, confidence, counts)
 
 

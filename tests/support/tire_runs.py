@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 import streams
 from report_runs import FACTS
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 US, MS = 1_000, 1_000_000
@@ -48,7 +48,7 @@ def real_time(
     title: str = "a tire",
     fastest_ns: int | None = None,
     around: Mapping[str, Any] | None = None,
-) -> Run:
+) -> StoredRun:
     """A run at a rate. Thread k computes k times 100 us longer; halo does forces and integration in one.
 
     Args:
@@ -82,7 +82,7 @@ def real_time(
     return _sealed(store, header, kept, events, books if footer else None, ended, load, title, around)
 
 
-def troubled(store: Store) -> Run:
+def troubled(store: Store) -> StoredRun:
     """Two misses, of two causes, each with its step."""
     return real_time(store, late_dispatch={LATE: 9 * MS}, slow={STALL: 12 * MS})
 
@@ -102,7 +102,7 @@ def real_fast(
     title: str = "a tire",
     cpu_time_ns: int | None = None,
     around: Mapping[str, Any] | None = None,
-) -> Run:
+) -> StoredRun:
     """A run as fast as possible: rows of equal length, 4 ms of rest between them.
 
     Args:
@@ -267,7 +267,7 @@ def _sealed(
     load: str,
     title: str,
     around: Mapping[str, Any] | None,
-) -> Run:
+) -> StoredRun:
     frames = [streams.json_frame(streams.HEADER, 0, header)]
     for source, one in enumerate(rows):
         for at in range(0, len(one), 256):

@@ -26,7 +26,7 @@ from tautochrone.judge.tail import source
 from tautochrone.judge.tail.curve import curve_of
 from tautochrone.judge.tail.sample_plan import effect_in, plan_samples
 from tautochrone.judge.tail.source import (
-    Share,
+    ActivationShare,
     SourceTail,
     burst_effect,
     ladder,
@@ -182,7 +182,7 @@ def test_lost_releases_are_later_than_any_limit() -> None:
     counts = with_lost(counts_of(np.array([1, 2, 3])), 2)
     assert counts.total == 5
     assert counts.above(10**18) == 2
-    nothing = Share(0.0, 0.0, 0.0)
+    nothing = ActivationShare(0.0, 0.0, 0.0)
     assert share_with_lost(nothing, 100, 0, 1.0, 0.95) == nothing
     found = share_with_lost(nothing, 90, 10, 1.0, 0.95)
     assert found.value == pytest.approx(0.1)

@@ -10,7 +10,7 @@ import pytest
 
 from real import PATIENCE_S, policy_options, start_tauto, tauto, wait_until
 from tautochrone.measure.campaign.campaign import FINISHED, campaigns
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 
 
@@ -23,7 +23,7 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "store"
 
 
-def told(run: Run) -> dict[str, Any]:
+def told(run: StoredRun) -> dict[str, Any]:
     found: dict[str, Any] = run.manifest.conditions.stored["plan"]
     return found
 

@@ -13,7 +13,7 @@ from tautochrone.measure.campaign.estimate import Forecast, may_end_early
 from tautochrone.measure.campaign.order import arrange
 from tautochrone.measure.campaign.outlook import STOPPED_AT_A_MISS, CampaignOutlook
 from tautochrone.measure.document.document import PlanDocument
-from tautochrone.measure.document.expand import Point, expand
+from tautochrone.measure.document.expand import PlanPoint, expand
 from tautochrone.measure.document.stored import from_stored, to_stored
 from tautochrone.run.facts import CpuFacts, Facts
 from tautochrone.tire.grid_question import (
@@ -151,7 +151,7 @@ def test_a_grid_that_a_run_kept_is_the_same_plan() -> None:
         from_stored({"kind": "tire-fast"})
 
 
-def points_of(document: PlanDocument) -> dict[tuple[int, int], Point]:
+def points_of(document: PlanDocument) -> dict[tuple[int, int], PlanPoint]:
     return {(int(p.options["nodes"]), int(p.options["threads"])): p for p in expand(document)}
 
 

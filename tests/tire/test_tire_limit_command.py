@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from real import PATIENCE_S, policy_options, start_tauto, tauto, two_cpus, wait_until
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.tire.limit_search import searches
 
@@ -17,12 +17,12 @@ RATE = ("--rate", "500Hz", "--duration", "600ms", "--resolution", "20%")
 """Trials of 300 steps that decide; short ones have 100."""
 
 
-def told(run: Run) -> dict[str, Any]:
+def told(run: StoredRun) -> dict[str, Any]:
     found: dict[str, Any] = run.manifest.conditions.stored["search"]
     return found
 
 
-def whole(store: Path) -> list[Run]:
+def whole(store: Path) -> list[StoredRun]:
     runs = Store(store).runs()
     return [run for run in runs if run.manifest.state == "sealed" and run.manifest.ended != "interrupted"]
 

@@ -9,7 +9,7 @@ import pytest
 
 import tire_runs
 from tautochrone.answer.render import page
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.tire import limit_answer
 from tautochrone.tire.limit_judge import Limit, Limiter, Speed, trial_of
@@ -30,17 +30,17 @@ def told(number: int, purpose: str, steps: int, threads: int = 2) -> dict[str, A
     }  # fmt: skip
 
 
-def of_search(run: Run, number: int, purpose: str, steps: int) -> Run:
+def of_search(run: StoredRun, number: int, purpose: str, steps: int) -> StoredRun:
     """The run as one of a search: it says so in its conditions."""
     path = run.path / "run.json"
     content = json.loads(path.read_text())
     content["conditions"]["search"] = told(number, purpose, steps)
     content["header"]["model"] = {"bytes_per_node": 64}
     path.write_text(json.dumps(content))
-    return Run.read(run.path)
+    return StoredRun.read(run.path)
 
 
-def trial(store: Store, number: int, purpose: str = "decide", steps: int = 600, **options: Any) -> Run:
+def trial(store: Store, number: int, purpose: str = "decide", steps: int = 600, **options: Any) -> StoredRun:
     options.setdefault("solver", "halo")
     return of_search(tire_runs.real_time(store, steps=steps, **options), number, purpose, steps)
 

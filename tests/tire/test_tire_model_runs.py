@@ -13,7 +13,7 @@ from tautochrone.answer.charts.theme import PAGE
 from tautochrone.base.errors import UsageError
 from tautochrone.measure.cell import IDLE
 from tautochrone.run.facts import Facts
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.tire import model_answer as tire_model
 from tautochrone.tire.grid_question import Common
@@ -46,7 +46,7 @@ def mechanism(
     facts: Mapping[str, Any] = FACTS,
     load: str = "idle",
     **parameters: Any,
-) -> Run:
+) -> StoredRun:
     """A run with these rows, all samples of a row within 1 % of its median."""
     rng = np.random.default_rng(1)
     own = {"name": measure, "table": "samples", "from": "scheduled_ns", "to": "wake_ns", "meaning": "it took"}
@@ -64,7 +64,7 @@ def mechanism(
     )
 
 
-def handed_on(store: Store, **parameters: Any) -> Run:
+def handed_on(store: Store, **parameters: Any) -> StoredRun:
     """A run of `response` under policy other."""
     known = {"policy": "other", "mechanisms": "semaphore", "waiter": "same", "period_ns": 0}
     return mechanism(
@@ -253,7 +253,7 @@ def test_only_solvers_with_a_lock_for_each_mass_have_such_a_model() -> None:
     assert grid.fixed["overrun"] == "skip"
 
 
-def results(store: Store, runs: Sequence[Run]) -> TireResults:
+def results(store: Store, runs: Sequence[StoredRun]) -> TireResults:
     nodes = tuple(sorted({int(run.manifest.header.stored["parameters"]["nodes"]) for run in runs}))
     model = gather_model(runs, ("fifo",), "semaphore", "0,1")
     return TireResults(MODEL, "semaphore", 10 * MS, MS, True, nodes, (1, 2), {}, (), model)

@@ -17,7 +17,7 @@ from tautochrone.run.store import Store
 from tautochrone.statistics.quantiles import interval_ranks
 from tautochrone.trend import answer, words
 from tautochrone.trend.answer import sparkline
-from tautochrone.trend.judge import FEWEST, Line, Trend, trend
+from tautochrone.trend.judge import FEWEST, Trend, TrendLine, trend
 from tautochrone.trend.record import TRAITS, chosen, measures, records
 from tautochrone.trend.values import parse_metric
 
@@ -60,7 +60,7 @@ def seen(store: Store, metric: str = "latency median", by: tuple[str, ...] = TRA
     return trend(found, parse_metric(metric, measures(found)), by, **more)
 
 
-def only(found: Trend) -> Line:
+def only(found: Trend) -> TrendLine:
     (line,) = found.lines
     return line
 

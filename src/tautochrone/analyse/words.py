@@ -1,6 +1,6 @@
 """Why a bound says nothing of tasks, no partition is possible, or the kernel takes a task in no case."""
 
-from tautochrone.schedulability.demand import Refused
+from tautochrone.schedulability.demand import RefusedTask
 from tautochrone.schedulability.partition import FailsAlone, TooMuch
 from tautochrone.schedulability.utilisation import WhyNot
 
@@ -21,7 +21,7 @@ _REFUSED = {
 }
 
 
-def refused(one: Refused) -> str:
+def refused(one: RefusedTask) -> str:
     """Return which task, and why."""
     return f"'{one.task}': {_REFUSED[one.why]}"
 

@@ -160,7 +160,7 @@ def _noted(cell: SheetCell) -> str:
 
 
 @dataclass(frozen=True)
-class Place:
+class PanelPlace:
     """Which chart of a page, or of a set of figures, a panel is.
 
     Attributes:
@@ -176,7 +176,7 @@ class Place:
 class Panel:
     """One chart of a figure."""
 
-    place: Place
+    place: PanelPlace
     title: str
     chart: Chart
 

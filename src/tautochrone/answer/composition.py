@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from tautochrone.answer.blocks import Figure, Panel, Place, made
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace, made
 from tautochrone.answer.charts import course, cumulative, histogram, rows
 from tautochrone.answer.charts.scales import dash_of
 from tautochrone.answer.charts.signs import Sign
-from tautochrone.answer.evidence import Measured
+from tautochrone.answer.evidence import MeasuredEvidence
 from tautochrone.answer.numbers import loss_caption
 from tautochrone.answer.phrasing.course import sentences
 from tautochrone.answer.series import Series, is_signed, merge, runs_of, sources_of
@@ -22,7 +22,7 @@ _OWN_RANGES = "The runs are too far apart for one scale: each has its own."
 _OFTEN = "How often each value occurred"
 
 
-def compose(measured: Measured, prefix: str) -> list[Figure]:
+def compose(measured: MeasuredEvidence, prefix: str) -> list[Figure]:
     """The figures of one measure; their panels' ids begin with ``prefix``."""
     if not measured.loop:
         several = len(sources_of(measured.series)) > _MOST_PANELS
@@ -41,12 +41,12 @@ def few(series: Sequence[Series]) -> Sequence[Series]:
     return series if len(sources_of(series)) <= _MOST_SOURCES else merge(series, TOGETHER)
 
 
-def _histogram(measured: Measured, prefix: str) -> Figure:
+def _histogram(measured: MeasuredEvidence, prefix: str) -> Figure:
     series = few(measured.series)
     sources = sources_of(series)
     panels = [
         Panel(
-            place=Place(f"{prefix}-histogram", index),
+            place=PanelPlace(f"{prefix}-histogram", index),
             title=source if len(sources) > 1 or source == TOGETHER else "",
             chart=histogram.chart(
                 [one for one in series if one.source == source],
@@ -67,7 +67,7 @@ def _histogram(measured: Measured, prefix: str) -> Figure:
     return Figure(_OFTEN, tuple(panels), caption)
 
 
-def _one_panel_each(measured: Measured, prefix: str) -> Figure:
+def _one_panel_each(measured: MeasuredEvidence, prefix: str) -> Figure:
     """For experiments without a period, such as the readings of each clock."""
     still = [one.source for one in measured.series if _is_always_0(one)]
     stepped = [one for one in measured.series if not _is_always_0(one)]
@@ -76,7 +76,7 @@ def _one_panel_each(measured: Measured, prefix: str) -> Figure:
     sources = sources_of(stepped)
     panels = [
         Panel(
-            Place(f"{prefix}-histogram", index),
+            PanelPlace(f"{prefix}-histogram", index),
             source,
             histogram.chart(
                 [one for one in stepped if one.source == source],
@@ -105,17 +105,17 @@ def _to_both_sides(series: Sequence[Series]) -> tuple[str, ...]:
     return (_SIGNED,) if is_signed(series) else ()
 
 
-def _cumulative(measured: Measured, prefix: str) -> Figure:
+def _cumulative(measured: MeasuredEvidence, prefix: str) -> Figure:
     series = few(measured.series)
     sources = sources_of(series)
     panels = (
         Panel(
-            Place(f"{prefix}-whole"),
+            PanelPlace(f"{prefix}-whole"),
             "all completed cycles",
             cumulative.whole(series, title=measured.title, legend=False),
         ),
         Panel(
-            Place(f"{prefix}-top"),
+            PanelPlace(f"{prefix}-top"),
             "the latest tenth of them, enlarged",
             cumulative.top(series, title=measured.title, legend=False),
         ),
@@ -132,7 +132,7 @@ def _cumulative(measured: Measured, prefix: str) -> Figure:
     return Figure("How late the completed cycles began", panels, caption, key if len(sources) > 1 else ())
 
 
-def _timeline(measured: Measured, prefix: str) -> Figure:
+def _timeline(measured: MeasuredEvidence, prefix: str) -> Figure:
     with_time = [one for one in measured.series if one.envelope is not None]
     series: Sequence[Series] = few(with_time)
     if len(series) > _MOST_PANELS:
@@ -140,7 +140,7 @@ def _timeline(measured: Measured, prefix: str) -> Figure:
     name, ranges = _panel_name(series), course.ranges(series)
     panels = tuple(
         Panel(
-            Place(f"{prefix}-time", index),
+            PanelPlace(f"{prefix}-time", index),
             name(one) if len(series) > 1 else "",
             course.envelope(
                 [one], within=series, range_of=ranges[one.run], title=measured.meaning, legend=False
@@ -153,7 +153,7 @@ def _timeline(measured: Measured, prefix: str) -> Figure:
     return Figure("When it was late", panels, caption, notes=tuple(over_time(measured)))
 
 
-def over_time(measured: Measured) -> list[str]:
+def over_time(measured: MeasuredEvidence) -> list[str]:
     """What stands out in the course of each run, in sentences; which run, where there are several."""
     several = len(measured.courses) > 1
     return [
@@ -175,10 +175,10 @@ def _marked(series: Sequence[Series]) -> Iterator[str]:
         yield "The small marks at the top show when a spike of the period was due."
 
 
-def _worst_so_far(measured: Measured, prefix: str) -> Figure:
+def _worst_so_far(measured: MeasuredEvidence, prefix: str) -> Figure:
     series = [one for one in measured.series if one.maxima is not None]
     panel = Panel(
-        Place(f"{prefix}-maxima"), "", course.worst_so_far(series, title=measured.meaning, legend=False)
+        PanelPlace(f"{prefix}-maxima"), "", course.worst_so_far(series, title=measured.meaning, legend=False)
     )
     runs = ", ".join(runs_of(series))
     kept = f"{runs}: kept a histogram, so only the instant of each new worst is known."
@@ -198,8 +198,10 @@ def _worst_sentences(series: Sequence[Series]) -> list[str]:
     return sentences
 
 
-def _cpus(measured: Measured, prefix: str) -> Figure:
-    panel = Panel(Place(f"{prefix}-cpus"), "", rows.cpus(measured.series, title=measured.title, legend=False))
+def _cpus(measured: MeasuredEvidence, prefix: str) -> Figure:
+    panel = Panel(
+        PanelPlace(f"{prefix}-cpus"), "", rows.cpus(measured.series, title=measured.title, legend=False)
+    )
     caption = (
         "A quantile for which there are too few samples has no mark.",
         *loss_caption(measured.series),

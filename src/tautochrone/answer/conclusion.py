@@ -39,7 +39,7 @@ from tautochrone.judge.mechanisms import EXPERIMENTS, Mechanism
 from tautochrone.judge.verdict import LoopVerdict, Standing, Verdict
 from tautochrone.machine.audit.finding import Finding
 from tautochrone.run.facts import Facts
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 
 Judged = Verdict | Later[Verdict | None] | None
@@ -47,7 +47,7 @@ _MOST_FINDINGS = 4
 
 
 @dataclass(frozen=True)
-class Step:
+class NextStep:
     """One of them: a question, and what answers it."""
 
     question: str
@@ -55,11 +55,11 @@ class Step:
 
 
 def conclusion(
-    runs: Sequence[Run],
+    runs: Sequence[StoredRun],
     verdict: Judged,
     findings: Sequence[Finding] | Later[Sequence[Finding]],
     mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
-    steps: Sequence[Step] | Later[Sequence[Step]] = (),
+    steps: Sequence[NextStep] | Later[Sequence[NextStep]] = (),
 ) -> Document:
     """What a terminal shows of the first answer, before any sample is looked at for the page."""
     manifests = tuple(run.manifest for run in runs)
@@ -169,7 +169,7 @@ def _serious(findings: Sequence[Finding]) -> Iterator[Block]:
     yield Sentence(f"tauto doctor shows {also}what to do about each.", "note")
 
 
-def what_next(steps: Sequence[Step] | Later[Sequence[Step]]) -> DocumentPart:
+def what_next(steps: Sequence[NextStep] | Later[Sequence[NextStep]]) -> DocumentPart:
     """What to ask next, each with its command."""
 
     def blocks() -> Iterator[Block]:
@@ -265,7 +265,7 @@ _OF_LAB = "lab:"
 
 def next_steps(
     verdict: Verdict | None, facts: Facts, target: str = LOCAL, loop: str | None = None
-) -> list[Step]:
+) -> list[NextStep]:
     """The next questions, the nearest first.
 
     Args:
@@ -277,29 +277,29 @@ def next_steps(
     return list(_steps(verdict, facts, target, loop))
 
 
-def _steps(verdict: Verdict | None, facts: Facts, target: str, loop: str | None) -> Iterator[Step]:
+def _steps(verdict: Verdict | None, facts: Facts, target: str, loop: str | None) -> Iterator[NextStep]:
     on = "" if target == LOCAL else f" --on {target}"
     loops = verdict.loops if verdict is not None else ()
     if any(one.standing != "holds" for one in loops):
-        yield Step("What on this machine costs latency, and what to do about it?", f"tauto doctor{on}")
+        yield NextStep("What on this machine costs latency, and what to do about it?", f"tauto doctor{on}")
         if (facts.cpu.online_count or 1) > 1:
-            yield Step(
+            yield NextStep(
                 "Would it help to isolate a CPU? The same once more, and put back afterwards (root):",
                 f"tauto --deployment MI{on}",
             )
         if not target.startswith(_OF_LAB) and not facts.kernel.realtime:
-            yield Step(
+            yield NextStep(
                 "Would another kernel? In the virtual lab that takes no reboot.",
                 "tauto lab matrix --kernels debian:stock,debian:rt",
             )
     rate = format_rate(min((one.rate_hz for one in loops), default=1000.0)).replace(" ", "")
-    yield Step(
+    yield NextStep(
         "Does your own loop hold, with its work and its deadline?",
         f'tauto check --rate {rate} --work 300us --deadline 800us --misses "1 per hour"{on}',
     )
     if loop is not None:
-        yield Step("How rare is a start that is later than all of these?", f"tauto tail {loop}")
-    yield Step(
+        yield NextStep("How rare is a start that is later than all of these?", f"tauto tail {loop}")
+    yield NextStep(
         "How does this machine stand beside those of a published study?",
         f"tauto reproduce laurich2004 --quick{on}",
     )

@@ -18,12 +18,12 @@ import numpy as np
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.experiments import Presentation, beginning_of, presentation_of
 from tautochrone.answer.labels import label_runs
-from tautochrone.answer.series import Bins, Curve, Envelope, Marks, Maxima, Series
+from tautochrone.answer.series import Bins, CumulativeCurve, Envelope, Marks, MaximaCurve, Series
 from tautochrone.base.faults import attempt
 from tautochrone.base.words import upper_first
 from tautochrone.judge.course import Courses, course_of, start_of
 from tautochrone.judge.reduced import Reduced, reduce_run
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Extremes, Manifest
 from tautochrone.run.records import Epoch
 from tautochrone.statistics import shape
@@ -38,7 +38,7 @@ _BINS = 4_000  # much finer than any chart, whose bins are sums of these
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredEvidence:
     """One measure of one experiment, over all runs that have it.
 
     ``loop``: whether it tells how late the cycles of a control loop begin.
@@ -68,7 +68,7 @@ class Presented:
     """All runs of one experiment, with what presents them. A run without a sample is left out."""
 
     presentation: Presentation
-    runs: tuple[Run, ...]
+    runs: tuple[StoredRun, ...]
     labels: tuple[str, ...]
 
     def grids(self) -> list[Grid]:
@@ -91,17 +91,17 @@ class Evidence:
 
     manifests: tuple[Manifest, ...]
     labels: tuple[str, ...]
-    measured: tuple[Measured, ...]
+    measured: tuple[MeasuredEvidence, ...]
     presented: Mapping[str, Presented] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
 
-    def of(self, experiment: str) -> list[Measured]:
+    def of(self, experiment: str) -> list[MeasuredEvidence]:
         """The measures of one experiment, the one it is about first."""
         return [one for one in self.measured if one.experiment == experiment]
 
 
 def gather(
-    runs: Sequence[Run], each: Callable[[Run, str, Sequence[Reduced]], None] | None = None
+    runs: Sequence[StoredRun], each: Callable[[StoredRun, str, Sequence[Reduced]], None] | None = None
 ) -> Evidence:
     """Read and reduce ``runs``. A source without a single sample has no series.
 
@@ -144,7 +144,7 @@ def gather(
             found.setdefault(key, []).extend(of_run or ())
     loops = {manifest.experiment for manifest in manifests if manifest.header.is_about_a_loop}
     measured = [
-        Measured(*key, meanings[key], tuple(series), key[0] in loops, tuple(courses.get(key, ())))
+        MeasuredEvidence(*key, meanings[key], tuple(series), key[0] in loops, tuple(courses.get(key, ())))
         for key, series in found.items()
         if series
     ]
@@ -152,7 +152,7 @@ def gather(
     return Evidence(manifests, labels, loops_first, _presented(runs, labels), tuple(lost))
 
 
-def _presented(runs: Sequence[Run], labels: Sequence[str]) -> dict[str, Presented]:
+def _presented(runs: Sequence[StoredRun], labels: Sequence[str]) -> dict[str, Presented]:
     found = {}
     for experiment in dict.fromkeys(run.manifest.experiment for run in runs):
         presentation = presentation_of(experiment)
@@ -174,7 +174,7 @@ def rank_runs(manifests: Sequence[Manifest]) -> list[int]:
 
 
 def _series(
-    run: Run, label: str, rank: int, measure: str, reduced: Sequence[Reduced], course: Courses | None
+    run: StoredRun, label: str, rank: int, measure: str, reduced: Sequence[Reduced], course: Courses | None
 ) -> Iterator[Series]:
     header = run.manifest.header
     start_ns = start_of(run.manifest)
@@ -246,9 +246,9 @@ def _marks(found: Courses, source: int, start_ns: int) -> Marks | None:
 class _Drawn:
     summary: Summary
     bins: Bins
-    curve: Curve
+    curve: CumulativeCurve
     envelope: Envelope | None = None
-    maxima: Maxima | None = None
+    maxima: MaximaCurve | None = None
 
 
 def _draw_samples(reduction: Reduction, start_ns: int | None) -> _Drawn:
@@ -260,10 +260,10 @@ def _draw_samples(reduction: Reduction, start_ns: int | None) -> _Drawn:
     low, high, count = shape.histogram_of(counts, _BINS)
     used = count > 0
     bins = Bins(low[used], high[used], count[used])
-    return _Drawn(summary_of(counts), bins, Curve(*shape.ecdf_of(counts)), envelope)
+    return _Drawn(summary_of(counts), bins, CumulativeCurve(*shape.ecdf_of(counts)), envelope)
 
 
-def _draw_histogram(run: Run, source: int, extreme: Extremes | None, start_ns: int | None) -> _Drawn:
+def _draw_histogram(run: StoredRun, source: int, extreme: Extremes | None, start_ns: int | None) -> _Drawn:
     low, high, count = run.histogram(source)
     summary = summarise_counts(low, high, count, extreme.maximum_ns if extreme is not None else None)
     at, share = shape.ecdf_of_counts(low, high, count)
@@ -272,8 +272,8 @@ def _draw_histogram(run: Run, source: int, extreme: Extremes | None, start_ns: i
     maxima = None
     if start_ns is not None:
         instants, values = run.running_maxima(source)
-        maxima = Maxima((instants - start_ns) / 1e9, values)
-    curve = Curve(np.minimum(at, summary.maximum), share)
+        maxima = MaximaCurve((instants - start_ns) / 1e9, values)
+    curve = CumulativeCurve(np.minimum(at, summary.maximum), share)
     return _Drawn(summary, bins, curve, maxima=maxima)
 
 

@@ -9,7 +9,7 @@ from tautochrone.answer.charts import course, cumulative, histogram, rows, signs
 from tautochrone.answer.charts.grammar import PADDING, SCHEMA, Chart, Specification, Stack
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import PAPER
-from tautochrone.answer.evidence import Evidence, Measured
+from tautochrone.answer.evidence import Evidence, MeasuredEvidence
 from tautochrone.answer.series import Series, merge
 from tautochrone.base.errors import UsageError
 from tautochrone.run.output import output
@@ -69,7 +69,7 @@ def _kind(panel: Panel) -> str:
     return panel.place.kind.removeprefix(f"{_PREFIX}-")
 
 
-def choose(seen: Evidence, measure: str | None = None) -> Measured:
+def choose(seen: Evidence, measure: str | None = None) -> MeasuredEvidence:
     """The measure to draw: the one of this name, or else the first; of a loop, if there is one.
 
     Raises:
@@ -88,7 +88,7 @@ def choose(seen: Evidence, measure: str | None = None) -> Measured:
 
 def draw_kind(
     seen: Evidence, kind: str, measure: str | None = None, *, others: Sequence[str] = ()
-) -> tuple[Specification, Measured]:
+) -> tuple[Specification, MeasuredEvidence]:
     """The figure of this kind at publication size, and what it is about.
 
     Args:
@@ -110,7 +110,7 @@ def draw_kind(
     raise UsageError(f"There is no figure '{kind}' of this", f"Choose from {known}.")
 
 
-def draw(measured: Measured, kind: str) -> Chart | Stack:
+def draw(measured: MeasuredEvidence, kind: str) -> Chart | Stack:
     """The chart of a general kind, at publication size."""
     series = composition.few(measured.series)
     title = measured.title
@@ -123,7 +123,7 @@ def draw(measured: Measured, kind: str) -> Chart | Stack:
     return drawers[kind]()
 
 
-def _counted(measured: Measured) -> str:
+def _counted(measured: MeasuredEvidence) -> str:
     return cumulative.LATE if measured.loop else cumulative.LARGE
 
 
@@ -220,7 +220,7 @@ def stacked(
     }
 
 
-def left_out(seen: Evidence, measured: Measured, kind: str) -> list[str]:
+def left_out(seen: Evidence, measured: MeasuredEvidence, kind: str) -> list[str]:
     """One sentence for each run that is not in the figure, and why."""
     sentences = []
     with_time = [one for one in measured.series if one.envelope is not None]
@@ -285,7 +285,7 @@ def _per_run(series: Sequence[Series]) -> Sequence[Series]:
     return merge(series, composition.TOGETHER)
 
 
-def _time(measured: Measured) -> Chart | Stack:
+def _time(measured: MeasuredEvidence) -> Chart | Stack:
     series = [one for one in measured.series if one.envelope is not None]
     kept = [one for one in measured.series if one.maxima is not None]
     if not series and kept:

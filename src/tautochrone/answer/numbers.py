@@ -15,7 +15,7 @@ from tautochrone.statistics.quantiles import CONFIDENCE, Quantile, exceedance_bo
 
 
 @dataclass(frozen=True)
-class Absent:
+class MissingRow:
     """One row that is not there. ``runs`` are the labels of the runs that lack it, "" if all do."""
 
     name: str
@@ -23,19 +23,19 @@ class Absent:
     runs: str = ""
 
 
-def absent_rows(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Absent]:
+def absent_rows(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[MissingRow]:
     """The absent rows of runs of one experiment; what several runs lack for one reason is said once."""
     where: dict[tuple[str, str], list[str]] = {}
     for manifest, label in zip(manifests, labels, strict=True):
         for one in manifest.header.absent:
             where.setdefault((one.name, one.why), []).append(label)
     return [
-        Absent(name, why, "" if len(lacking) == len(manifests) else ", ".join(lacking))
+        MissingRow(name, why, "" if len(lacking) == len(manifests) else ", ".join(lacking))
         for (name, why), lacking in where.items()
     ]
 
 
-def absent_sentence(absent: Absent) -> str:
+def absent_sentence(absent: MissingRow) -> str:
     """``suspend-resume: N/A, POSIX has no such call``."""
     return f"{absent.name}{f' ({absent.runs})' if absent.runs else ''}: N/A, {absent.why}"
 
@@ -123,7 +123,9 @@ def how_sure(series: Sequence[Series]) -> list[str]:
 _EN_DASH = "\u2013"
 
 
-def blocks(series: Sequence[Series], *, loop: bool = True, absent: Sequence[Absent] = ()) -> Iterator[Block]:
+def blocks(
+    series: Sequence[Series], *, loop: bool = True, absent: Sequence[MissingRow] = ()
+) -> Iterator[Block]:
     """The summaries of all series that have one, and what they rest on.
 
     How rare a value above the maximum is, is said of the cycles of loops only. ``absent`` are the rows that

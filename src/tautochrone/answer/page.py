@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tautochrone.answer import composition, evidence, html, numbers, warnings
 from tautochrone.answer.blocks import all_made
-from tautochrone.answer.conclusion import Judged, Step, ended, of_mechanisms, of_verdict, what_next
+from tautochrone.answer.conclusion import Judged, NextStep, ended, of_mechanisms, of_verdict, what_next
 from tautochrone.answer.conclusion import headline as headline_of
 from tautochrone.answer.document import (
     Block,
@@ -32,7 +32,7 @@ from tautochrone.answer.document import (
     time,
     words,
 )
-from tautochrone.answer.evidence import Evidence, Measured, Presented, rank_runs
+from tautochrone.answer.evidence import Evidence, MeasuredEvidence, Presented, rank_runs
 from tautochrone.answer.experiments import title_of
 from tautochrone.answer.foot import audited, facts, warned, when
 from tautochrone.answer.foot import lacking as lacking_table
@@ -48,7 +48,7 @@ from tautochrone.judge.mechanisms import Mechanism
 from tautochrone.judge.reduced import Reduced
 from tautochrone.judge.tail.tails import tails_of
 from tautochrone.machine.audit.finding import Finding
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, Manifest
 
 _MOST_PERIODS, _MOST_BOOKS = 4, 16
@@ -61,12 +61,12 @@ Findings = Sequence[Finding] | Mapping[str, Sequence[Finding]]
 
 
 def render(
-    runs: Sequence[Run],
+    runs: Sequence[StoredRun],
     verdict: Judged,
     findings: Findings | Later[Findings] = (),
     mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
     lacking: Sequence[tuple[str, str]] = (),
-    steps: Sequence[Step] | Later[Sequence[Step]] = (),
+    steps: Sequence[NextStep] | Later[Sequence[NextStep]] = (),
     *,
     top: Document | None = None,
     out: Path,
@@ -94,7 +94,7 @@ def render(
         raise UsageError("There is no run to report on", "Name a run; `tauto list` shows them.")
     rare, labels = Section(), dict(zip(runs, label_runs([run.manifest for run in runs]), strict=True))
 
-    def tell_tails(run: Run, measure: str, reduced: Sequence[Reduced]) -> None:
+    def tell_tails(run: StoredRun, measure: str, reduced: Sequence[Reduced]) -> None:
         if run.manifest.header.is_about_a_loop and measure == run.measures[0]:
             attempt(
                 f"How rare a late cycle is, {labels[run]}",
@@ -112,7 +112,7 @@ def page(
     findings: Findings | Later[Findings] = (),
     mechanisms: Sequence[Mechanism] | Later[Sequence[Mechanism]] = (),
     lacking: Sequence[tuple[str, str]] = (),
-    steps: Sequence[Step] | Later[Sequence[Step]] = (),
+    steps: Sequence[NextStep] | Later[Sequence[NextStep]] = (),
     *,
     top: Document | None = None,
     rare: Section | None = None,
@@ -229,7 +229,7 @@ def _measures(seen: Evidence) -> Iterator[DocumentPart]:
             yield part(title, Later(_presented, seen, measured.experiment, presented, index).get, id=id_)
 
 
-def _measure(seen: Evidence, measured: Measured, index: int) -> list[Block]:
+def _measure(seen: Evidence, measured: MeasuredEvidence, index: int) -> list[Block]:
     key = tuple(runs_of(measured.series))
     own = [manifest for manifest in seen.manifests if manifest.experiment == measured.experiment]
     return [
@@ -251,7 +251,7 @@ def _presented(seen: Evidence, experiment: str, presented: Presented, index: int
     return [*own, *map(Drawing, figures), *folded]
 
 
-def _summary(seen: Evidence, measured: Measured) -> Iterator[Block]:
+def _summary(seen: Evidence, measured: MeasuredEvidence) -> Iterator[Block]:
     own = [
         (manifest, label)
         for manifest, label in zip(seen.manifests, seen.labels, strict=True)

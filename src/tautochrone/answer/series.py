@@ -25,7 +25,7 @@ class Bins:
 
 
 @dataclass(frozen=True)
-class Curve:
+class CumulativeCurve:
     """Cumulative distribution, shape (n,) each, rising: ``share`` of the samples are at most ``value_ns``."""
 
     value_ns: Integers
@@ -42,7 +42,7 @@ class Envelope:
 
 
 @dataclass(frozen=True)
-class Maxima:
+class MaximaCurve:
     """Each new maximum as it occurred, shape (n,) each; time in seconds since the start."""
 
     time_s: Floats
@@ -78,9 +78,9 @@ class Series:
     count: int
     maximum_ns: int
     bins: Bins
-    curve: Curve
+    curve: CumulativeCurve
     envelope: Envelope | None = None
-    maxima: Maxima | None = None
+    maxima: MaximaCurve | None = None
     worst_at_s: float | None = None
     worst_at_utc: str | None = None
     summary: Summary | None = None
@@ -105,7 +105,7 @@ def series_of(run: str, rank: int, source: str, counts: Counts) -> Series:
         count=counts.total,
         maximum_ns=int(counts.value[-1]),
         bins=Bins(counts.value, counts.value, counts.count),
-        curve=Curve(counts.value, counts.share),
+        curve=CumulativeCurve(counts.value, counts.share),
     )
 
 
@@ -152,7 +152,7 @@ def _merge_one(parts: Sequence[Series], source: str) -> Series:
         count=count,
         maximum_ns=worst.maximum_ns,
         bins=bins,
-        curve=Curve(edges, np.cumsum(bins.count) / count),
+        curve=CumulativeCurve(edges, np.cumsum(bins.count) / count),
         envelope=merge_envelopes(envelopes) if envelopes else None,
         worst_at_s=worst.worst_at_s,
         worst_at_utc=worst.worst_at_utc,

@@ -28,9 +28,9 @@ from tautochrone.answer.document import (
     part,
     words,
 )
-from tautochrone.answer.evidence import Evidence, Measured, Presented
+from tautochrone.answer.evidence import Evidence, MeasuredEvidence, Presented
 from tautochrone.answer.experiments import title_of
-from tautochrone.answer.numbers import Absent, interval, quantile_name
+from tautochrone.answer.numbers import MissingRow, interval, quantile_name
 from tautochrone.answer.phrasing import course
 from tautochrone.answer.series import Bins, Floats, Series, usual_size_ns
 from tautochrone.answer.views import conditions, environment, grids
@@ -121,7 +121,7 @@ def _tables(presented: Presented) -> Iterator[Block]:
 
 
 def _measure(
-    seen: Evidence, measured: Measured, *, intervals: bool, short: bool
+    seen: Evidence, measured: MeasuredEvidence, *, intervals: bool, short: bool
 ) -> Callable[[], list[Block]]:
     """One measure; ``short``: only what fits a narrow terminal."""
 
@@ -144,7 +144,7 @@ def _measure(
 def source_table(
     series: Sequence[Series],
     books: Sequence[Books],
-    absent: Sequence[Absent],
+    absent: Sequence[MissingRow],
     *,
     intervals: bool = False,
     short: bool = False,
@@ -213,7 +213,7 @@ def _too_few(series: Sequence[Series]) -> Iterator[str]:
         yield f"{_TOO_FEW}: {said} samples"
 
 
-def _course(measured: Measured) -> Iterator[Block]:
+def _course(measured: MeasuredEvidence) -> Iterator[Block]:
     """What stands out over time."""
     sentences = [sentence for _, found in measured.courses for sentence in course.sentences(found)]
     if sentences:

@@ -56,7 +56,7 @@ _IN = re.compile(rf"{_BLANKS}*({COUNT}){_BLANKS}+in{_BLANKS}+({COUNT}){_BLANKS}*
 
 
 @dataclass(frozen=True)
-class Kind:
+class QuantityKind:
     """One kind of quantity: its units in the smallest one, and words for those who wrote something else."""
 
     what: str
@@ -66,7 +66,7 @@ class Kind:
     most: str
 
 
-DURATION = Kind(
+DURATION = QuantityKind(
     "a duration",
     TIMES,
     "Write a number with its unit: 250us, 1ms, 10s, 2min, 1h.",
@@ -76,14 +76,14 @@ DURATION = Kind(
 PERIOD = replace(
     DURATION, what="a period", advice="Write a number with its unit: 250us, 1ms; or the rate: 1kHz."
 )
-SIZE = Kind(
+SIZE = QuantityKind(
     "a size",
     SIZES,
     "Write bytes, or a number with its unit: 64kB, 64KiB, 256MiB, 1.5GB.",
     "bytes",
     "8589934591GiB are the most.",
 )
-PERCENT = Kind(
+PERCENT = QuantityKind(
     "a number of per cent", PER_CENT, "Write it with its sign: 10%.", "parts in 10^12", "Give less."
 )
 
@@ -102,7 +102,7 @@ def matched(text: str, units: Mapping[str, int]) -> Fraction | None:
     return Fraction(int(f"0{whole}{fraction}") * units[match[3]], 10 ** len(fraction))
 
 
-def scaled(text: str, kind: Kind) -> int:
+def scaled(text: str, kind: QuantityKind) -> int:
     """A number with its unit, exactly, in the smallest unit."""
     value = matched(text, kind.units)
     if value is None and kind.units is TIMES and matched(text, {"": 1}) == 0:

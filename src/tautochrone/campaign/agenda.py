@@ -15,10 +15,10 @@ from tautochrone.experiments import EXPERIMENTS
 from tautochrone.experiments.requirement import Requirement
 from tautochrone.judge.requirement.of_share import length_to_show
 from tautochrone.measure.campaign.agenda import Agenda
-from tautochrone.measure.campaign.estimate import Estimate, Forecast, estimate, long_duration, point_s
+from tautochrone.measure.campaign.estimate import Forecast, TimeEstimate, estimate, long_duration, point_s
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.campaign.outlook import forecast_of
-from tautochrone.measure.document.expand import AS_IS, Point
+from tautochrone.measure.document.expand import AS_IS, PlanPoint
 from tautochrone.measure.document.require import Required
 from tautochrone.measure.lab.matrix import MATRIX
 
@@ -78,7 +78,7 @@ class Planned:
         return f"{of}. {takes}{least}; {planned}, too short to show it."
 
 
-def planned(required: Required, points: Mapping[str, Point], repetitions: int) -> list[Planned]:
+def planned(required: Required, points: Mapping[str, PlanPoint], repetitions: int) -> list[Planned]:
     """What is required, in the order of the plan; cells of one pace and length are taken together."""
     found: dict[tuple[str, float | None, float | None], list[Requirement]] = {}
     for key, point in points.items():
@@ -91,14 +91,14 @@ def planned(required: Required, points: Mapping[str, Point], repetitions: int) -
 
 
 def sentences(
-    required: Required, points: Mapping[str, Point], repetitions: int
+    required: Required, points: Mapping[str, PlanPoint], repetitions: int
 ) -> Iterator[tuple[str, bool | None]]:
     """Each requirement in a sentence, and whether what is planned can show that it holds."""
     for one in planned(required, points, repetitions):
         yield one.sentence, one.can_show
 
 
-def planned_as_table(required: Required, points: Mapping[str, Point], repetitions: int) -> list[Json]:
+def planned_as_table(required: Required, points: Mapping[str, PlanPoint], repetitions: int) -> list[Json]:
     """The same as JSON has it; times in seconds."""
     return [
         {
@@ -332,7 +332,7 @@ def _sentences(agenda: Agenda, at_once: int) -> Iterator[str]:
         yield f"It continues {agenda.campaign.id}; --again begins a new one."
 
 
-def _rest(agenda: Agenda, at_once: int = 1) -> Estimate:
+def _rest(agenda: Agenda, at_once: int = 1) -> TimeEstimate:
     return estimate(agenda.ahead, agenda.points, datetime.now().astimezone(), _forecast(agenda), at_once)
 
 
@@ -347,11 +347,11 @@ def _refused(agenda: Agenda) -> str:
     return f"{count:,} refused before {'is' if count == 1 else 'are'} tried again"
 
 
-def _takes(rest: Estimate) -> str:
+def _takes(rest: TimeEstimate) -> str:
     return f"{'at most' if rest.at_most else 'about'} {long_duration(rest.seconds)}"
 
 
-def _clock(rest: Estimate) -> str:
+def _clock(rest: TimeEstimate) -> str:
     """The hour, with the day where it is another one."""
     same_day = rest.ends.date() == datetime.now().astimezone().date()
     return f"{rest.ends:%H:%M}" if same_day else f"{rest.ends:%A %d %B, %H:%M}"

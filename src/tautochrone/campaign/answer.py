@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tautochrone.answer import html
-from tautochrone.answer.blocks import Figure, Grid, Mark, Panel, Place, all_made
+from tautochrone.answer.blocks import Figure, Grid, Mark, Panel, PanelPlace, all_made
 from tautochrone.answer.charts import rows
 from tautochrone.answer.document import (
     Block,
@@ -78,7 +78,7 @@ def figure(table: CampaignTable, prefix: str) -> Figure | None:
     span_ns = [value for lines in of_source.values() for value in rows.extent_of_cells(lines)]
     panels = tuple(
         Panel(
-            Place(prefix, index),
+            PanelPlace(prefix, index),
             source,
             rows.cells(lines, span_ns=span_ns, title=table.meaning[:1].upper() + table.meaning[1:]),
         )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tautochrone.command.live import Watch
     from tautochrone.measure.campaign.agenda import Agenda
-    from tautochrone.measure.campaign.carry_out import Outcome
+    from tautochrone.measure.campaign.carry_out import CampaignOutcome
     from tautochrone.measure.campaign.order import Slot
     from tautochrone.measure.campaign.outlook import CampaignOutlook
     from tautochrone.measure.cell import Cell
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def measure_at_once(
     agenda: Agenda, hands: int, store: Store, console: Console, stack: ExitStack
-) -> tuple[Agenda, CampaignOutlook, Outcome]:
+) -> tuple[Agenda, CampaignOutlook, CampaignOutcome]:
     """Ask each system what it is, then measure what is left.
 
     Args:
@@ -42,7 +42,7 @@ def measure_at_once(
         KeyboardInterrupt: stopped before anything was measured.
     """
     from tautochrone.campaign.agenda import introduce_agenda
-    from tautochrone.measure.campaign.carry_out import Outcome
+    from tautochrone.measure.campaign.carry_out import CampaignOutcome
     from tautochrone.measure.campaign.outlook import CampaignOutlook
     from tautochrone.measure.lab.at_once import changed_since, see_independent, survey
     from tautochrone.measure.lab.crew import Crew
@@ -57,7 +57,7 @@ def measure_at_once(
     hands = min(hands, max(1, len(agenda.left)))
     introduce_agenda(console, agenda, hands)
     if not agenda.left:
-        return agenda, CampaignOutlook(agenda, (), hands), Outcome()
+        return agenda, CampaignOutlook(agenda, (), hands), CampaignOutcome()
     crew = stack.enter_context(Crew(hands))
     keys = {slot.key for slot in agenda.left}
     surveys = survey(agenda.document, [agenda.points[key] for key in agenda.points if key in keys], crew)
@@ -72,7 +72,9 @@ def _able(agenda: Agenda, surveys: Surveys) -> list[Slot]:
     return longest_first(agenda, [slot for slot in agenda.left if slot.key not in surveys.refused])
 
 
-def _measure(agenda: Agenda, surveys: Surveys, outlook: CampaignOutlook, store: Store, crew: Crew) -> Outcome:
+def _measure(
+    agenda: Agenda, surveys: Surveys, outlook: CampaignOutlook, store: Store, crew: Crew
+) -> CampaignOutcome:
     from tautochrone.command.live import watching_campaign
     from tautochrone.measure.lab.at_once import carry_out_at_once
 

@@ -17,8 +17,8 @@ from tautochrone.target.middleware import FOOTPRINT, LATENCY, THROUGHPUT
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure, Grid
-    from tautochrone.measure.document.expand import Point
-    from tautochrone.run.folder import Run
+    from tautochrone.measure.document.expand import PlanPoint
+    from tautochrone.run.folder import StoredRun
 
 
 class GridResults(Protocol):
@@ -42,8 +42,8 @@ class GridRuns:
     """
 
     plan: PlanCell
-    points: Sequence[Point]
-    runs: Sequence[Run]
+    points: Sequence[PlanPoint]
+    runs: Sequence[StoredRun]
     why: Mapping[str, str]
 
 

@@ -11,7 +11,7 @@ from tautochrone.base.reading import Json
 from tautochrone.base.words import plural
 from tautochrone.experiments.requirement import Requirement, parse
 from tautochrone.judge.requirement.judge import Judgement, judge_all
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 
 NOT_MEASURED = "not shown"
 TITLE = "What the plan requires"
@@ -70,7 +70,7 @@ class JudgedCell:
 def judge_cells(
     required: Mapping[str, Sequence[str]],
     cells: Mapping[str, str],
-    runs: Mapping[str, Sequence[Run]],
+    runs: Mapping[str, Sequence[StoredRun]],
     wanted: int,
     why: Mapping[str, str],
     wrong: Collection[str] = (),
@@ -104,7 +104,7 @@ def judge_cells(
     return tuple(found)
 
 
-def _judge(texts: Sequence[str], runs: Sequence[Run]) -> list[tuple[Judgement | None, str]]:
+def _judge(texts: Sequence[str], runs: Sequence[StoredRun]) -> list[tuple[Judgement | None, str]]:
     """What is said about each text, and why nothing is: it was kept by another version of tauto."""
     read: list[Requirement | str] = []
     for text in texts:
@@ -117,7 +117,7 @@ def _judge(texts: Sequence[str], runs: Sequence[Run]) -> list[tuple[Judgement | 
     return [(None, one) if isinstance(one, str) else (next(judged), "") for one in read]
 
 
-def _seconds(runs: Sequence[Run]) -> float | None:
+def _seconds(runs: Sequence[StoredRun]) -> float | None:
     """How long the releases of the busiest source took, in all runs."""
     total = 0.0
     for run in runs:

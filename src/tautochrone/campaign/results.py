@@ -14,10 +14,10 @@ from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.reduced import all_counts, reduce_run
 from tautochrone.measure.campaign.campaign import Campaign, points_of
 from tautochrone.measure.campaign.reasons import NOT_YET, all_reasons, early_ends, joined
-from tautochrone.measure.document.expand import Point
-from tautochrone.run.catalogue import Entry
+from tautochrone.measure.document.expand import PlanPoint
+from tautochrone.run.catalogue import CatalogueEntry
 from tautochrone.run.conditions import PlanCell
-from tautochrone.run.folder import Run, read_runs
+from tautochrone.run.folder import StoredRun, read_runs
 from tautochrone.run.manifest import Manifest, sum_of_known
 from tautochrone.statistics.summary import Summary, summarise, summarise_counts
 
@@ -100,7 +100,7 @@ class CampaignResults:
     tables: tuple[CampaignTable, ...]
     manifests: tuple[Manifest, ...]
     lacking: tuple[tuple[str, str], ...] = ()
-    failed: tuple[Entry, ...] = field(default=())
+    failed: tuple[CatalogueEntry, ...] = field(default=())
     grid: GridResults | None = None
     judged: tuple[JudgedCell, ...] = ()
     outcome: Outcome = field(default_factory=lambda: Outcome("", ()))
@@ -176,15 +176,15 @@ def gather_results(
 
 
 def _grid(
-    plan: PlanCell, points: Sequence[Point], runs: Sequence[Run], why: Mapping[str, str]
+    plan: PlanCell, points: Sequence[PlanPoint], runs: Sequence[StoredRun], why: Mapping[str, str]
 ) -> GridResults | None:
     """By its kind; None: this version knows no such grid."""
     kind = kind_named(str((plan.grid or {})["kind"]))
     return None if kind is None else kind.gather(GridRuns(plan, points, runs, why))
 
 
-def _by_cell(runs: Iterable[Run], wanted: Container[str]) -> dict[str, list[Run]]:
-    found: dict[str, list[Run]] = {}
+def _by_cell(runs: Iterable[StoredRun], wanted: Container[str]) -> dict[str, list[StoredRun]]:
+    found: dict[str, list[StoredRun]] = {}
     for run in runs:
         key = run.manifest.conditions.plan.cell
         if key in wanted:
@@ -192,7 +192,7 @@ def _by_cell(runs: Iterable[Run], wanted: Container[str]) -> dict[str, list[Run]
     return found
 
 
-def _opened(entries: Iterable[Entry]) -> list[Run]:
+def _opened(entries: Iterable[CatalogueEntry]) -> list[StoredRun]:
     """The runs, oldest first."""
     return sorted(read_runs(one.path for one in entries), key=lambda run: run.manifest.created)
 
@@ -209,10 +209,10 @@ def _lacking(
 
 
 def _lacking_of_grid(
-    points: Sequence[Point], wanted: int, done: set[tuple[str, int]], why: Mapping[str, str]
+    points: Sequence[PlanPoint], wanted: int, done: set[tuple[str, int]], why: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     """By the reason: there may be thousands of cells."""
-    found: dict[str, list[Point]] = {}
+    found: dict[str, list[PlanPoint]] = {}
     for point in points:
         if any((point.key, number) not in done for number in range(1, wanted + 1)):
             found.setdefault(why.get(point.key, NOT_YET), []).append(point)
@@ -221,7 +221,7 @@ def _lacking_of_grid(
         yield own[0].name if len(own) == 1 else ", ".join([count, *_in_common(own, points)]), words
 
 
-def _in_common(own: Sequence[Point], points: Sequence[Point]) -> Iterator[str]:
+def _in_common(own: Sequence[PlanPoint], points: Sequence[PlanPoint]) -> Iterator[str]:
     """What these have in common and not all points have: ``policy fifo``, ``lab:debian-rt``."""
     for axis in ("system", "load"):
         there = {point.value(axis) for point in own}
@@ -233,9 +233,9 @@ def _in_common(own: Sequence[Point], points: Sequence[Point]) -> Iterator[str]:
             yield f"{name.replace('-', ' ')} {next(iter(values))}"
 
 
-def _tables(runs: Sequence[Run], cells: Iterable[str]) -> Iterator[CampaignTable]:
+def _tables(runs: Sequence[StoredRun], cells: Iterable[str]) -> Iterator[CampaignTable]:
     """In the order of the plan's cells; a table's rows of one source lie together, so that cells compare."""
-    found: dict[tuple[str, str], dict[tuple[str, str], list[tuple[Run, Repetition]]]] = {}
+    found: dict[tuple[str, str], dict[tuple[str, str], list[tuple[StoredRun, Repetition]]]] = {}
     meanings: dict[tuple[str, str], str] = {}
     place = {cell: at for at, cell in enumerate(cells)}
     for run in sorted(runs, key=lambda one: place[one.manifest.conditions.plan.cell]):
@@ -255,7 +255,7 @@ def _tables(runs: Sequence[Run], cells: Iterable[str]) -> Iterator[CampaignTable
         )
 
 
-def _deployment_names(runs: Sequence[Run]) -> Mapping[str, str]:
+def _deployment_names(runs: Sequence[StoredRun]) -> Mapping[str, str]:
     """Of deployments in files the files' names alone, unless two are alike."""
     written = {run.manifest.conditions.plan.deployment for run in runs}
     stems = {one: PurePath(one).stem if one.endswith(".toml") else one for one in written}
@@ -263,7 +263,9 @@ def _deployment_names(runs: Sequence[Run]) -> Mapping[str, str]:
     return {one: stem if often[stem] == 1 else one for one, stem in stems.items()}
 
 
-def _row(source: str, own: Sequence[tuple[Run, Repetition]], deployments: Mapping[str, str]) -> CampaignRow:
+def _row(
+    source: str, own: Sequence[tuple[StoredRun, Repetition]], deployments: Mapping[str, str]
+) -> CampaignRow:
     run = own[0][0]
     told = run.manifest.conditions.plan
     return CampaignRow(
@@ -282,7 +284,7 @@ def _text(value: object) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-def _repetitions(run: Run, measure: str) -> Iterator[tuple[str, Repetition]]:
+def _repetitions(run: StoredRun, measure: str) -> Iterator[tuple[str, Repetition]]:
     """One of all sources where these are the threads of one loop; otherwise one of each."""
     manifest = run.manifest
     number = run.manifest.conditions.plan.repetition or 1
@@ -304,7 +306,7 @@ def _repetitions(run: Run, measure: str) -> Iterator[tuple[str, Repetition]]:
             yield name, Repetition(number, run.id, summary, book.missed, book.released)
 
 
-def _summary(run: Run, measure: str, source: int | None) -> Summary | None:
+def _summary(run: StoredRun, measure: str, source: int | None) -> Summary | None:
     if not run.count(measure, source):
         return None
     if not run.is_histogram:

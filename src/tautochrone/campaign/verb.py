@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tautochrone.command.live import Watch
     from tautochrone.command.verbs import Typed
     from tautochrone.measure.campaign.agenda import Agenda
-    from tautochrone.measure.campaign.carry_out import Outcome
+    from tautochrone.measure.campaign.carry_out import CampaignOutcome
     from tautochrone.measure.campaign.order import Slot
     from tautochrone.measure.campaign.outlook import CampaignOutlook
     from tautochrone.measure.campaign.sites import Sites
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tautochrone.measure.document.document import PlanDocument
     from tautochrone.run.store import Store
 
-    Reporter = Callable[[Agenda, Outcome, Store, Console, "Wanted"], int]
+    Reporter = Callable[[Agenda, CampaignOutcome, Store, Console, "Wanted"], int]
 
 
 @dataclass(frozen=True)
@@ -160,13 +160,13 @@ def _outlook(agenda: Agenda, sites: Sites) -> CampaignOutlook:
     return CampaignOutlook(agenda, [slot for slot in agenda.left if slot.key not in sites.refused])
 
 
-def _measure(agenda: Agenda, sites: Sites, outlook: CampaignOutlook, store: Store) -> Outcome:
+def _measure(agenda: Agenda, sites: Sites, outlook: CampaignOutlook, store: Store) -> CampaignOutcome:
     from tautochrone.command.live import watching_campaign
-    from tautochrone.measure.campaign.carry_out import Outcome, carry_out
+    from tautochrone.measure.campaign.carry_out import CampaignOutcome, carry_out
 
     slots = agenda.left
     if not slots:
-        return Outcome()
+        return CampaignOutcome()
     command = ("tauto", *sys.argv[1:])
     with watching_campaign(outlook) as begin:
 
@@ -189,7 +189,7 @@ def _title(agenda: Agenda, slot: Slot) -> str:
     return f"{slot.position} of {len(agenda.slots)}: {agenda.points[slot.key].name}"
 
 
-def _report(agenda: Agenda, outcome: Outcome, store: Store, console: Console, wanted: Wanted) -> int:
+def _report(agenda: Agenda, outcome: CampaignOutcome, store: Store, console: Console, wanted: Wanted) -> int:
     """Tables, the page, and what programs that run tests read; returns the exit code of the requirements."""
     from tautochrone.answer.render.terminal import show
     from tautochrone.campaign import answer
@@ -216,7 +216,7 @@ def _report(agenda: Agenda, outcome: Outcome, store: Store, console: Console, wa
     return results.exit_code
 
 
-def _nothing_measured(agenda: Agenda, outcome: Outcome) -> Told:
+def _nothing_measured(agenda: Agenda, outcome: CampaignOutcome) -> Told:
     """Every cell with the reason why it was not measured."""
     from tautochrone.campaign.requirements import unmeasured
     from tautochrone.measure.campaign.reasons import just_tried, went_wrong
@@ -230,7 +230,7 @@ def _nothing_measured(agenda: Agenda, outcome: Outcome) -> Told:
     )  # fmt: skip
 
 
-def _end(agenda: Agenda, outcome: Outcome, outlook: CampaignOutlook) -> None:
+def _end(agenda: Agenda, outcome: CampaignOutcome, outlook: CampaignOutlook) -> None:
     """How to go on, and the exit code.
 
     Raises:

@@ -30,9 +30,9 @@ from tautochrone.answer.warnings import is_said_here
 from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.check import limiting
-from tautochrone.check.results import MOST, Results
+from tautochrone.check.results import MOST, CheckResults
 from tautochrone.check.search import CONFIRM, Search, Trial
-from tautochrone.judge.requirement.line import Line, Standing
+from tautochrone.judge.requirement.line import JudgedLine, Standing
 from tautochrone.machine.audit.finding import Finding
 
 _MARKS: dict[Standing, Mark] = {"holds": "holds", "does not hold": "missed", "not shown": "not-shown"}
@@ -40,7 +40,7 @@ _PURPOSES = {"bracket": "bracket", "narrow": "narrow", CONFIRM: "longer"}
 _SCHEMA = 1
 
 
-def document(results: Results) -> Document:
+def document(results: CheckResults) -> Document:
     """The answer, why, what limits it, what would help, and how long would settle it."""
     manifests = tuple(run.manifest for run in results.runs)
     return Document(
@@ -60,7 +60,7 @@ def document(results: Results) -> Document:
     )
 
 
-def write_page(results: Results, findings: Sequence[Finding], *, out: Path) -> Path:
+def write_page(results: CheckResults, findings: Sequence[Finding], *, out: Path) -> Path:
     """Write the report of the runs with the answer above it.
 
     Args:
@@ -83,7 +83,7 @@ def write_page(results: Results, findings: Sequence[Finding], *, out: Path) -> P
     return page.render(results.runs, Later(judge_runs, results.runs), others, top=document(results), out=out)
 
 
-def answers(results: Results) -> TypedTable:
+def answers(results: CheckResults) -> TypedTable:
     """Each source beside each load, the worst first."""
     question = results.question
     done = "done" if question.work_ns is not None else "begun"
@@ -96,7 +96,7 @@ def answers(results: Results) -> TypedTable:
     return TypedTable("", heads, tuple(map(_answer, results.judgement.lines)), (note,))
 
 
-def _answer(line: Line) -> tuple[TypedCell, ...]:
+def _answer(line: JudgedLine) -> tuple[TypedCell, ...]:
     basis = " (extrapolated)" if line.basis == "extrapolated" else ""
     return (
         words(line.source),
@@ -142,7 +142,7 @@ def _trial(search: Search, at: int, trial: Trial) -> tuple[TypedCell, ...]:
     )
 
 
-def _limits(results: Results) -> Iterator[Block]:
+def _limits(results: CheckResults) -> Iterator[Block]:
     """What is said besides the answer."""
     found, search = results.limiting, results.search
     if limits := limiting.sentences(found):
@@ -160,7 +160,7 @@ def _titled(title: str, sentences: Sequence[str]) -> Iterator[Block]:
     yield from map(Sentence, sentences)
 
 
-def _advice(results: Results) -> Iterator[Block]:
+def _advice(results: CheckResults) -> Iterator[Block]:
     if not results.advice:
         yield Sentence("The audit has no warning that says what to do.", "note")
         return
@@ -172,7 +172,7 @@ def _advice(results: Results) -> Iterator[Block]:
     yield Sentence(f"{also}tauto doctor says why, and tauto deploy show what a deployment sets.", "note")
 
 
-def _warnings(results: Results) -> Iterator[Block]:
+def _warnings(results: CheckResults) -> Iterator[Block]:
     """Of the runs, each once; those of searches are of trials that were to fail."""
     runs = results.runs if results.search is None else ()
     found = dict.fromkeys(
@@ -185,7 +185,7 @@ def _warnings(results: Results) -> Iterator[Block]:
         yield Notices(tuple(found))
 
 
-def as_table(results: Results) -> dict[str, object]:
+def as_table(results: CheckResults) -> dict[str, object]:
     """What programs read; times in nanoseconds unless the name says otherwise."""
     judgement, search = results.judgement, results.search
     return {

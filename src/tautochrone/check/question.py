@@ -48,7 +48,7 @@ _FIXED = ("fifo", "rr")
 
 
 @dataclass(frozen=True)
-class Question:
+class CheckQuestion:
     """What is asked of a loop.
 
     Attributes:
@@ -128,7 +128,7 @@ class Question:
             "confidence": self.requirement.confidence,
         }
 
-    def at(self, *, period_ns: int | None = None, work_ns: int | None = None) -> "Question":
+    def at(self, *, period_ns: int | None = None, work_ns: int | None = None) -> "CheckQuestion":
         """The same question of another rate, or of other work; a deadline of its own stays."""
         period = period_ns or self.period_ns
         deadline = self.deadline_ns if self.of_its_own else period
@@ -142,7 +142,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedCheck:
     """What a person typed; None: nothing.
 
     Attributes:
@@ -161,7 +161,7 @@ class Asked:
     counted: bool = False
 
 
-def question_of(asked: Asked) -> Question:
+def question_of(asked: AskedCheck) -> CheckQuestion:
     """Read the question.
 
     Raises:
@@ -191,7 +191,7 @@ def question_of(asked: Asked) -> Question:
     )
     requirement = replace(requirement, text=_text(deadline_ns, requirement))
     duration_ns, why = _duration(asked, requirement, period_ns)
-    return Question(
+    return CheckQuestion(
         period_ns=period_ns,
         work_ns=work_ns,
         deadline_ns=deadline_ns,
@@ -233,7 +233,7 @@ def _see_that_it_fits(period_ns: int, work_ns: int | None, deadline_ns: int) -> 
         )
 
 
-def _duration(asked: Asked, requirement: Requirement, period_ns: int) -> tuple[int, str]:
+def _duration(asked: AskedCheck, requirement: Requirement, period_ns: int) -> tuple[int, str]:
     if asked.duration is not None:
         duration_ns = parse_duration_ns(asked.duration)
         if duration_ns < period_ns:
@@ -268,7 +268,7 @@ def _whole(seconds: float) -> int:
 
 
 def cells(
-    question: Question,
+    question: CheckQuestion,
     loads: Sequence[Load],
     cpu: int,
     command: tuple[str, ...] = (),
@@ -289,7 +289,7 @@ def cells(
 
 
 def cell_of(
-    question: Question,
+    question: CheckQuestion,
     load: Load,
     cpu: int,
     command: tuple[str, ...] = (),
@@ -321,7 +321,7 @@ def first_cpu(facts: Facts, deployment: Deployment | None, tree: Tree) -> int:
     return min(named or parse_cpu_list(facts.cpu.allowed) or (0,))
 
 
-def _cyclic(question: Question) -> Prepared:
+def _cyclic(question: CheckQuestion) -> Prepared:
     options: dict[str, Value] = {
         "period": f"{question.period_ns}ns",
         "duration": f"{question.duration_ns}ns",
@@ -336,7 +336,7 @@ def _cyclic(question: Question) -> Prepared:
     return EXPERIMENTS["cyclic"].prepare(options, Path())
 
 
-def _taskset(question: Question, cpu: int) -> Prepared:
+def _taskset(question: CheckQuestion, cpu: int) -> Prepared:
     assert question.work_ns is not None
     cpus = (cpu,) if question.cpus is None else _cpus(question.cpus)
     policy = question.policy or "fifo"
@@ -359,7 +359,7 @@ def _taskset(question: Question, cpu: int) -> Prepared:
     return EXPERIMENTS["taskset"].ready(*of_task_set(task_set, options))
 
 
-def _common(question: Question) -> Options:
+def _common(question: CheckQuestion) -> Options:
     return {
         **({"policy": question.policy} if question.policy is not None else {}),
         **({} if question.memory_lock else {"no-memory-lock": True}),

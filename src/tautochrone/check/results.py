@@ -11,13 +11,13 @@ from tautochrone.answer.outcome import Standing as CaseStanding
 from tautochrone.answer.phrasing import requirement as required
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.base.words import capital
-from tautochrone.check.question import Question
+from tautochrone.check.question import CheckQuestion
 from tautochrone.check.search import Search, Trial
 from tautochrone.judge.requirement.judge import Judgement
 from tautochrone.judge.requirement.limiting import Limiting
-from tautochrone.judge.requirement.line import WORST_FIRST, Line, Standing
+from tautochrone.judge.requirement.line import WORST_FIRST, JudgedLine, Standing
 from tautochrone.machine.audit.finding import Finding
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 
 if TYPE_CHECKING:
     from tautochrone.judge.requirement.limiting import Side
@@ -59,7 +59,7 @@ _OF_THE_WORK = (
 
 
 @dataclass(frozen=True)
-class Advice:
+class CheckAdvice:
     """One thing to do.
 
     Attributes:
@@ -76,7 +76,7 @@ class Advice:
     worth: str
 
 
-def advice(findings: Sequence[Finding], worths: Mapping[str, Worth], side: Side) -> list[Advice]:
+def advice(findings: Sequence[Finding], worths: Mapping[str, Worth], side: Side) -> list[CheckAdvice]:
     """The audit's warnings that say what to do: first what was measured to differ here, then what bears on
     what limits the loop, then the rest.
 
@@ -95,7 +95,7 @@ def advice(findings: Sequence[Finding], worths: Mapping[str, Worth], side: Side)
 
     told = [one for one in findings if one.level == "warning" and one.advice]
     return [
-        Advice(one.code, one.title, one.advice, one.knobs, _worth(worths.get(one.code)))
+        CheckAdvice(one.code, one.title, one.advice, one.knobs, _worth(worths.get(one.code)))
         for one in sorted(told, key=urgency)
     ]
 
@@ -114,7 +114,7 @@ _CASES: dict[Standing, CaseStanding] = {
 
 
 @dataclass(frozen=True)
-class Results:
+class CheckResults:
     """A check, measured and judged.
 
     Attributes:
@@ -125,11 +125,11 @@ class Results:
         search: None where nothing was searched for.
     """
 
-    question: Question
+    question: CheckQuestion
     judgement: Judgement
-    runs: tuple[Run, ...]
+    runs: tuple[StoredRun, ...]
     limiting: Limiting
-    advice: tuple[Advice, ...]
+    advice: tuple[CheckAdvice, ...]
     course: tuple[str, ...] = ()
     not_measured: tuple[str, ...] = ()
     stopped: bool = False
@@ -181,9 +181,9 @@ class Results:
         return f"At {self.search.shown(value)}: {required.why(self.judgement)}"
 
     @property
-    def places(self) -> list[tuple[str, Standing, list[Line]]]:
+    def places(self) -> list[tuple[str, Standing, list[JudgedLine]]]:
         """Each set of conditions with its own answer, the worst first."""
-        found: dict[str, list[Line]] = {}
+        found: dict[str, list[JudgedLine]] = {}
         for line in self.judgement.lines:
             found.setdefault(line.where, []).append(line)
         return [(where, _worst(lines), lines) for where, lines in found.items()]
@@ -266,15 +266,15 @@ def _misses(trial: Trial) -> str:
     return f"{trial.missed:,} of {trial.releases:,} releases missed"
 
 
-def _worst(lines: Sequence[Line]) -> Standing:
+def _worst(lines: Sequence[JudgedLine]) -> Standing:
     return min((line.standing for line in lines), key=WORST_FIRST.index)
 
 
-def _is_of(run: Run, lines: Sequence[Line]) -> bool:
+def _is_of(run: StoredRun, lines: Sequence[JudgedLine]) -> bool:
     return any(run.id in line.runs for line in lines)
 
 
-def _seconds(run: Run) -> float:
+def _seconds(run: StoredRun) -> float:
     book = run.manifest.books[0] if run.manifest.books else None
     if book is None:
         return 0.0

@@ -15,13 +15,13 @@ from typing import Literal
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_duration, format_rate
-from tautochrone.check.question import Question, cell_of
+from tautochrone.check.question import CheckQuestion, cell_of
 from tautochrone.judge.requirement.judge import Judgement, judge
 from tautochrone.measure import bracketing
 from tautochrone.measure.bracketing import Bracketing
 from tautochrone.measure.cell import Cell, Load
-from tautochrone.measure.trials import Begin, Site, make_trials
-from tautochrone.run.folder import Run
+from tautochrone.measure.trials import Begin, TrialSite, make_trials
+from tautochrone.run.folder import StoredRun
 
 Purpose = Literal["bracket", "narrow", "confirm"]
 End = Literal["found", "top", "none", "unfinished"]
@@ -38,7 +38,7 @@ class Try:
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedRung:
     """A trial that was made, and whether it was met."""
 
     rung: int
@@ -67,14 +67,14 @@ class _Rungs:
         return too_much - met <= 1
 
 
-class Course:
+class SearchCourse:
     """The course of a search over rungs 0 to ``rungs - 1``, the higher the harder."""
 
-    def __init__(self, rungs: int, start: int, tried: Sequence[Tried]) -> None:
+    def __init__(self, rungs: int, start: int, tried: Sequence[TriedRung]) -> None:
         """Look at the trials so far, in the order in which they were made."""
         self._ladder = _Rungs(rungs - 1, start)
         self._last = next((one for one in reversed(tried) if one.purpose != CONFIRM), None)
-        short = [bracketing.Tried(one.rung, one.met) for one in tried if one.purpose != CONFIRM]
+        short = [bracketing.ShortTrial(one.rung, one.met) for one in tried if one.purpose != CONFIRM]
         self._short = Bracketing(self._ladder, short, misses=2)
         self._long = [one for one in tried if one.purpose == CONFIRM]
 
@@ -143,18 +143,18 @@ class Trial:
     rung: int
     value: float
     purpose: Purpose
-    run: Run
+    run: StoredRun
     releases: int
     missed: int
     worst_ns: int | None
     met: bool
     judgement: Judgement
-    question: Question
+    question: CheckQuestion
 
     @property
-    def tried(self) -> Tried:
+    def tried(self) -> TriedRung:
         """As the course sees it."""
-        return Tried(self.rung, self.purpose, self.met)
+        return TriedRung(self.rung, self.purpose, self.met)
 
 
 @dataclass
@@ -170,7 +170,7 @@ class Search:
     """
 
     kind: Kind
-    question: Question
+    question: CheckQuestion
     rungs: tuple[float, ...]
     start: int
     seconds: float
@@ -180,9 +180,9 @@ class Search:
     stopped: bool = False
 
     @property
-    def course(self) -> Course:
+    def course(self) -> SearchCourse:
         """Where it stands."""
-        return Course(len(self.rungs), self.start, [one.tried for one in self.trials])
+        return SearchCourse(len(self.rungs), self.start, [one.tried for one in self.trials])
 
     @property
     def end(self) -> End:
@@ -203,7 +203,7 @@ class Search:
         failed = [one for one in self.trials if one.rung == too_high and not one.met]
         return max(failed, key=lambda one: one.missed, default=None)
 
-    def question_at(self, wanted: Try) -> Question:
+    def question_at(self, wanted: Try) -> CheckQuestion:
         """What a trial asks."""
         value = self.rungs[wanted.rung]
         asked = (
@@ -244,7 +244,7 @@ class Search:
         return sum(one.purpose == CONFIRM for one in self.trials)
 
 
-def search_of(kind: Kind, question: Question, seconds: float, *, duration_given: bool) -> Search:
+def search_of(kind: Kind, question: CheckQuestion, seconds: float, *, duration_given: bool) -> Search:
     """A search that has not begun.
 
     Args:
@@ -278,7 +278,7 @@ def search_of(kind: Kind, question: Question, seconds: float, *, duration_given:
     return Search(kind, question, rungs, start, seconds, max(_SHORTEST_S, seconds / _TRIALS), confirm_s)
 
 
-def _no_rung(kind: Kind, question: Question, slowest_hz: float, seconds: float) -> tuple[str, str]:
+def _no_rung(kind: Kind, question: CheckQuestion, slowest_hz: float, seconds: float) -> tuple[str, str]:
     """What is wrong where nothing can be tried, and what to do."""
     work = format_duration(question.work_ns or 0)
     if kind == "work":
@@ -293,7 +293,7 @@ def _no_rung(kind: Kind, question: Question, slowest_hz: float, seconds: float) 
     )
 
 
-def rates(question: Question) -> tuple[float, ...]:
+def rates(question: CheckQuestion) -> tuple[float, ...]:
     """The rates to choose from, in Hz: preferred numbers, as far as the work leaves a CPU for them."""
     decades = (10.0**power for power in range(5))
     found = [
@@ -308,7 +308,7 @@ def rates(question: Question) -> tuple[float, ...]:
     )
 
 
-def works(question: Question) -> tuple[float, ...]:
+def works(question: CheckQuestion) -> tuple[float, ...]:
     """The work to choose from, in ns: twentieths of the deadline, as far as there is a CPU for them."""
     part = question.deadline_ns / _PARTS
     return tuple(
@@ -320,7 +320,7 @@ def make_search(
     search: Search,
     load: Load,
     cpu: int,
-    site: Site,
+    site: TrialSite,
     begin: Begin,
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
@@ -334,7 +334,7 @@ def make_search(
     """
     began_s = clock()
 
-    def wanted() -> Iterator[tuple[Cell, Callable[[Run], None]]]:
+    def wanted() -> Iterator[tuple[Cell, Callable[[StoredRun], None]]]:
         while (one := search.next(clock() - began_s)) is not None:
             asked = search.question_at(one)
             cell = cell_of(
@@ -351,11 +351,11 @@ def make_search(
     search.stopped = not make_trials(wanted(), site, begin)
 
 
-def _take(search: Search, wanted: Try, asked: Question, run: Run) -> None:
+def _take(search: Search, wanted: Try, asked: CheckQuestion, run: StoredRun) -> None:
     search.trials.append(trial_of(search, wanted, asked, run))
 
 
-def trial_of(search: Search, wanted: Try, asked: Question, run: Run) -> Trial:
+def trial_of(search: Search, wanted: Try, asked: CheckQuestion, run: StoredRun) -> Trial:
     """What a run shows.
 
     Raises:

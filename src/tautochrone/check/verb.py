@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from tautochrone.check.question import Question
-    from tautochrone.check.results import Results
+    from tautochrone.check.question import CheckQuestion
+    from tautochrone.check.results import CheckResults
     from tautochrone.check.search import Kind, Search
     from tautochrone.judge.requirement.judge import Judgement
     from tautochrone.machine.audit.finding import Finding
     from tautochrone.machine.deployment import Deployment
     from tautochrone.measure.cell import Load
     from tautochrone.measure.conditions import NotPutBackError
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
     from tautochrone.run.store import Store
     from tautochrone.target.target import Target
 
-    _Found = tuple[Results, Sequence[Finding], NotPutBackError | None]
+    _Found = tuple[CheckResults, Sequence[Finding], NotPutBackError | None]
 
 _SECONDS, _FEWEST_S, _MOST_S = 60.0, 5.0, 86_400.0
 
@@ -106,13 +106,13 @@ def check(
     shown.
     """
     from tautochrone.answer.console import make_console
-    from tautochrone.check.question import Asked, question_of
+    from tautochrone.check.question import AskedCheck, question_of
 
     if rate is None:
         raise UsageError("--rate is missing: of which loop?", "Say its rate, or its period: --rate 1kHz.")
     kind = _kind(search)
     question = question_of(
-        Asked(rate, work, deadline, misses, confidence, duration, cpus, policy, priority, counted)
+        AskedCheck(rate, work, deadline, misses, confidence, duration, cpus, policy, priority, counted)
     )
     loads = _loads(load)
     _see_that_they_fit(question, loads, kind, seconds)
@@ -140,7 +140,7 @@ def check(
 class _Check:
     """What is asked, and where it is measured; `console` is where the course of it is told."""
 
-    question: Question
+    question: CheckQuestion
     loads: Sequence[Load]
     beside: Beside
     store: Store
@@ -176,7 +176,7 @@ class _Check:
         from tautochrone.judge.requirement.judge import judge
         from tautochrone.measure.conditions import NotPutBackError, conditions_of
         from tautochrone.measure.outlook import Countdown
-        from tautochrone.measure.trials import Site
+        from tautochrone.measure.trials import TrialSite
 
         with self.beside.target() as target:
             site = self._site(target)
@@ -187,7 +187,7 @@ class _Check:
                     conditions_of(site.deployment, target, site.facts) as under,
                     watching_campaign(Countdown(seconds), "at most") as begin,
                 ):
-                    where = Site(self.store, target, under, _command())
+                    where = TrialSite(self.store, target, under, _command())
                     make_search(search, self.loads[0], site.cpu, where, begin)
             except NotPutBackError as error:
                 not_put_back = error
@@ -232,13 +232,13 @@ class _Check:
         self,
         site: _Site,
         judgement: Judgement,
-        runs: Sequence[Run],
+        runs: Sequence[StoredRun],
         *,
         not_measured: tuple[str, ...] = (),
         stopped: bool = False,
         search: Search | None = None,
-    ) -> tuple[Results, Sequence[Finding]]:
-        from tautochrone.check.results import Results, advice
+    ) -> tuple[CheckResults, Sequence[Finding]]:
+        from tautochrone.check.results import CheckResults, advice
         from tautochrone.judge.requirement.limiting import Limiting, limiting
         from tautochrone.judge.worth_here import worth_here
         from tautochrone.machine.audit import audit_facts
@@ -263,7 +263,7 @@ class _Check:
             lose,
         )
         course = attempt("What stands out over time", lambda: _course(limits.run), lose) or ()
-        results = Results(
+        results = CheckResults(
             question=site.question,
             judgement=judgement,
             runs=tuple(runs),
@@ -281,7 +281,7 @@ class _Check:
 class _Site:
     """Where a check is measured, and the question as it can be asked there."""
 
-    question: Question
+    question: CheckQuestion
     facts: FactTable
     deployment: Deployment | None
     cpu: int
@@ -312,7 +312,7 @@ def _loads(specs: Sequence[str] | None) -> list[Load]:
 
 
 def _see_that_they_fit(
-    question: Question, loads: Sequence[Load], search: Kind | None, seconds: float | None
+    question: CheckQuestion, loads: Sequence[Load], search: Kind | None, seconds: float | None
 ) -> None:
     if search is None:
         if seconds is not None:
@@ -329,7 +329,7 @@ def _see_that_they_fit(
         )
 
 
-def _course(run: Run | None) -> tuple[str, ...]:
+def _course(run: StoredRun | None) -> tuple[str, ...]:
     """What stands out over time in the run that decides."""
     from tautochrone.answer.phrasing.course import sentences
     from tautochrone.judge.course import course_of
@@ -338,7 +338,7 @@ def _course(run: Run | None) -> tuple[str, ...]:
 
 
 def _tell(
-    store: Store, results: Results, findings: Sequence[Finding], *, as_json: bool, out: Path | None
+    store: Store, results: CheckResults, findings: Sequence[Finding], *, as_json: bool, out: Path | None
 ) -> Path:
     """The answer in the terminal, or as JSON, and as a page."""
     from tautochrone.answer.console import make_console

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from tautochrone.base.errors import UsageError
-from tautochrone.cli.group import Group, group, use_store
+from tautochrone.cli.group import LateGroup, group, use_store
 from tautochrone.command.ending import run_to_exit_code
 from tautochrone.command.forgotten import forgotten_deployment
 from tautochrone.command.options import StoreOption
@@ -106,7 +106,7 @@ _VERBS: "Rows" = {
 }
 
 
-class _Root(Group):
+class _Root(LateGroup):
     """The root of all verbs, which says what is wrong with a value in the words of this program."""
 
     rows = staticmethod(lambda: _VERBS)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     """By the name of a verb: its function, or ``module:name`` of it or of a group; and its line in help."""
 
 
-class Group(TyperGroup):
+class LateGroup(TyperGroup):
     """A group that knows the names of its verbs, and imports one when it is asked for."""
 
     rows: ClassVar[Callable[[], Rows]]
@@ -70,7 +70,7 @@ def group(said: str, rows: Callable[[], Rows] | Rows, *, with_store: bool = True
         with_store: `--store` may stand before the verb.
     """
 
-    class Own(Group):
+    class Own(LateGroup):
         pass
 
     Own.rows = staticmethod(rows if callable(rows) else lambda: rows)

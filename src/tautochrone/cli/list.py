@@ -14,7 +14,7 @@ from tautochrone.base.reading import Json
 from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
 
 if TYPE_CHECKING:
-    from tautochrone.run.catalogue import Entry
+    from tautochrone.run.catalogue import CatalogueEntry
 
 
 # ``tauto recover``: seals what a kill, a full disk or a power cut left behind.
@@ -114,7 +114,7 @@ def _nothing(place: Path) -> str:
     return f"There is no run in {place}. Type tauto to measure this machine."
 
 
-def _as_json(entry: Entry) -> Json:
+def _as_json(entry: CatalogueEntry) -> Json:
     from dataclasses import asdict
 
     return asdict(entry) | {"path": str(entry.path), "conditions": entry.conditions.stored}

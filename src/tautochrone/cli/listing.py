@@ -9,7 +9,7 @@ from rich.text import Text
 from tautochrone.answer.labels import shortest_ids
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
-from tautochrone.run.catalogue import CUT_OFF, DAMAGED, NEWER, REFUSED, Entry
+from tautochrone.run.catalogue import CUT_OFF, DAMAGED, NEWER, REFUSED, CatalogueEntry
 from tautochrone.run.conditions import LOCAL
 from tautochrone.run.manifest import MEASURING, RECOVERED
 
@@ -26,7 +26,7 @@ _STYLES = {
 }
 
 
-def run_list(console: Console, entries: Sequence[Entry]) -> Iterator[RenderableType]:
+def run_list(console: Console, entries: Sequence[CatalogueEntry]) -> Iterator[RenderableType]:
     """Every column in a pipe or on a wide terminal; on a narrow one the shortest ids and words.
 
     Where the runs are of several machines, a column says which.
@@ -45,7 +45,9 @@ def run_list(console: Console, entries: Sequence[Entry]) -> Iterator[RenderableT
         yield Text("\nA newer run is whole; read it with the version of tauto that wrote it, or a later one.")
 
 
-def _whole(entries: Sequence[Entry], targets: Sequence[str] | None, width: int | None) -> Table | None:
+def _whole(
+    entries: Sequence[CatalogueEntry], targets: Sequence[str] | None, width: int | None
+) -> Table | None:
     """Titles are cut to the width of a terminal, and never an id; None: not even so there is room.
 
     Args:
@@ -82,7 +84,7 @@ def _whole(entries: Sequence[Entry], targets: Sequence[str] | None, width: int |
     return table
 
 
-def _narrow(entries: Sequence[Entry], targets: Sequence[str] | None, width: int) -> Table:
+def _narrow(entries: Sequence[CatalogueEntry], targets: Sequence[str] | None, width: int) -> Table:
     names = ("id", "what", *(("target",) if targets else ()), "samples", "missed", "worst", "state")
     table = _table(*names)
     ids = shortest_ids([entry.id for entry in entries])
@@ -110,11 +112,11 @@ def _table(*names: str) -> Table:
     return table
 
 
-def _title(entry: Entry) -> str:
+def _title(entry: CatalogueEntry) -> str:
     return " ".join(entry.title.split()) or entry.damage or "N/A"
 
 
-def _numbers(entry: Entry) -> tuple[str, str, str, Text]:
+def _numbers(entry: CatalogueEntry) -> tuple[str, str, str, Text]:
     worst = "N/A" if entry.worst_ns is None else format_duration(entry.worst_ns)
     return (
         number(entry.samples),

@@ -20,7 +20,7 @@ from tautochrone.command.told import see_that_it_can_be_written, tell_report
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tautochrone.answer.conclusion import Step
+    from tautochrone.answer.conclusion import NextStep
     from tautochrone.command.batch import Batch
     from tautochrone.judge.mechanisms import Mechanism
     from tautochrone.judge.verdict import Verdict
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tautochrone.machine.deployment import Deployment
     from tautochrone.measure.cell import Cell, Load
     from tautochrone.run.facts import Facts
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
     from tautochrone.target.target import Target
 
 _FEWEST_S, _MOST_S = 2.0, 3600.0
@@ -88,7 +88,7 @@ def answer(
         raise typer.Exit(INTERRUPTED)
 
 
-def show_again(console: Console, runs: Sequence[Run]) -> None:
+def show_again(console: Console, runs: Sequence[StoredRun]) -> None:
     """What an answer said, from its runs, and which they are."""
     from tautochrone.answer.conclusion import conclusion
     from tautochrone.answer.render.terminal import show
@@ -103,9 +103,9 @@ def show_again(console: Console, runs: Sequence[Run]) -> None:
 
 
 def _parts(
-    runs: Sequence[Run], facts: Facts, target: str, why_lacking: Callable[[], Mapping[str, str]]
+    runs: Sequence[StoredRun], facts: Facts, target: str, why_lacking: Callable[[], Mapping[str, str]]
 ) -> tuple[
-    Later[Verdict | None], Later[Sequence[Finding]], Later[Sequence[Mechanism]], Later[Sequence[Step]]
+    Later[Verdict | None], Later[Sequence[Finding]], Later[Sequence[Mechanism]], Later[Sequence[NextStep]]
 ]:
     """Verdict, findings, mechanisms, next steps. Each costs no more than its own part, should it fail."""
     from tautochrone.answer.conclusion import next_steps
@@ -131,7 +131,7 @@ def _check_before_measuring(seconds: float, out: Path | None) -> None:
     see_that_it_can_be_written(out)
 
 
-def _longest_loop(runs: Sequence[Run]) -> str | None:
+def _longest_loop(runs: Sequence[StoredRun]) -> str | None:
     """The run of a loop with the most cycles, idle or not: it says most about rare ones."""
 
     loops = [run for run in runs if run.manifest.header.is_about_a_loop]

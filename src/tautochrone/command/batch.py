@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tautochrone.measure.cell import Cell
     from tautochrone.measure.conditions import Conditions, NotPutBackError
     from tautochrone.run.facts import Facts
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
     from tautochrone.run.store import Store
     from tautochrone.target.target import Target
 
@@ -71,7 +71,7 @@ class Batch:
         not_put_back: a setting of the deployment that could not be put back.
     """
 
-    runs: tuple[Run, ...]
+    runs: tuple[StoredRun, ...]
     lacking: tuple[Lacking, ...]
     stopped: bool
     not_begun: tuple[Cell, ...]
@@ -84,7 +84,7 @@ def run_batch(
     target: Target,
     facts: FactTable,
     may_lack: Callable[[Cell], bool] = lambda _: True,
-    adapt: Callable[[Cell, Sequence[Run]], Cell] = lambda cell, _: cell,
+    adapt: Callable[[Cell, Sequence[StoredRun]], Cell] = lambda cell, _: cell,
 ) -> Batch:
     """Measure the cells in their order. Ctrl-C ends it; what was measured until then is kept.
 
@@ -118,12 +118,12 @@ def _run_all(
     target: Target,
     under: Conditions,
     may_lack: Callable[[Cell], bool],
-    adapt: Callable[[Cell, Sequence[Run]], Cell],
+    adapt: Callable[[Cell, Sequence[StoredRun]], Cell],
 ) -> Batch:
     from tautochrone.command.live import watching
     from tautochrone.measure.execute import StoppedAfterRunError
 
-    runs: list[Run] = []
+    runs: list[StoredRun] = []
     lacking: list[Lacking] = []
     with watching(tuple(cells)) as begin:
         for at, cell in enumerate(cells):
@@ -150,7 +150,7 @@ def _run(
     under: Conditions,
     watch: Watch,
     lacking: list[Lacking] | None,
-) -> Run | None:
+) -> StoredRun | None:
     from tautochrone.measure.execute import is_refusal, run_cell
 
     try:

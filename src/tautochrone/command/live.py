@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from rich.progress import ProgressColumn
 
     from tautochrone.measure.cell import Cell
-    from tautochrone.measure.execute import Progress
+    from tautochrone.measure.execute import CellProgress
     from tautochrone.measure.outlook import Outlook
 
 _SHOWN_FROM_S = 2.0
 
-Watch = Callable[["Progress"], None]
+Watch = Callable[["CellProgress"], None]
 """Called with the progress of a cell."""
 
 
@@ -40,7 +40,7 @@ def watching(cells: "tuple[Cell, ...]") -> "Iterator[Callable[[Cell], Watch]]":
             before_s += cell.expected_s or 0.0
             bars.update(task, description=cell.title, completed=start_s, numbers="")
 
-            def watch(progress: "Progress") -> None:
+            def watch(progress: "CellProgress") -> None:
                 done_s = start_s + min(progress.elapsed_s, cell.expected_s or progress.elapsed_s)
                 bars.update(task, completed=done_s, numbers=_numbers(progress))
 
@@ -99,7 +99,7 @@ def _bars(left: "ProgressColumn", whole_s: float) -> "RichProgress":
     )
 
 
-def _numbers(progress: "Progress") -> str:
+def _numbers(progress: "CellProgress") -> str:
     if progress.worst_ns is None or progress.last_ns is None:
         return progress.waiting
     missed = f", missed {progress.missed:,}" if progress.missed else ""

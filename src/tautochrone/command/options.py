@@ -12,7 +12,7 @@ from tautochrone.base.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
     from tautochrone.run.store import Store
 
 StoreOption = Annotated[
@@ -64,7 +64,7 @@ def open_store(store: Path | None, *, mend: bool = True) -> Store:
     return place
 
 
-def open_runs(store: Path | None, names: Sequence[str]) -> list[Run]:
+def open_runs(store: Path | None, names: Sequence[str]) -> list[StoredRun]:
     """The runs of these names, in this order.
 
     Raises:

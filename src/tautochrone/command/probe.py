@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedExperiment:
     """An experiment as a person asked for it.
 
     Attributes:
@@ -41,7 +41,7 @@ class Asked:
         return {name: value for name, value in self.options.items() if name in self.experiment.known}
 
 
-def measure(asked: Asked) -> None:
+def measure(asked: AskedExperiment) -> None:
     """Measure one cell with the live bar, store it and show it.
 
     Where real-time priority or locked memory is not permitted and nobody asked for it, it is measured

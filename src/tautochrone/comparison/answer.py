@@ -20,10 +20,10 @@ from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
 from tautochrone.comparison import phrasing as words
 from tautochrone.comparison import tables
-from tautochrone.judge.comparison.compare import Comparison, Pair
-from tautochrone.judge.comparison.conditions import Change
+from tautochrone.judge.comparison.compare import Comparison, SidePair
+from tautochrone.judge.comparison.conditions import ChangedFact
 from tautochrone.judge.comparison.gate import Judged, Passing
-from tautochrone.judge.comparison.metric import Metric, Part
+from tautochrone.judge.comparison.metric import ComparedMetric, SourcePart
 from tautochrone.run.manifest import Manifest
 
 _SCHEMA = 1
@@ -147,7 +147,7 @@ def as_table(comparison: Comparison, lacking: Sequence[str] = ()) -> dict[str, o
     }
 
 
-def _change(one: Change) -> dict[str, object]:
+def _change(one: ChangedFact) -> dict[str, object]:
     return {
         "fact": one.name,
         "of": one.aspect,
@@ -156,7 +156,7 @@ def _change(one: Change) -> dict[str, object]:
     }
 
 
-def _pair(pair: Pair) -> dict[str, object]:
+def _pair(pair: SidePair) -> dict[str, object]:
     return {
         "cell": pair.cell or None,
         "first": pair.first.name,
@@ -181,7 +181,7 @@ def _pair(pair: Pair) -> dict[str, object]:
     }
 
 
-def _part(part: Part) -> dict[str, object]:
+def _part(part: SourcePart) -> dict[str, object]:
     return {
         "source": part.source,
         "samples": list(part.samples),
@@ -193,7 +193,7 @@ def _part(part: Part) -> dict[str, object]:
     }
 
 
-def _metric(one: Metric) -> dict[str, object]:
+def _metric(one: ComparedMetric) -> dict[str, object]:
     return {
         "name": one.name,
         "first": one.first,

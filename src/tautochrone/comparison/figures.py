@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tautochrone.answer.blocks import Figure, Panel, Place
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts import cumulative, histogram
 from tautochrone.answer.charts.grammar import Chart, Row, Rows, fixed, literal
 from tautochrone.answer.charts.scales import Scale, bands, lanes, logarithmic, shape_of
@@ -14,9 +14,9 @@ from tautochrone.answer.series import Series, series_of
 from tautochrone.base.units import format_quantile
 from tautochrone.base.words import upper_first
 from tautochrone.comparison import phrasing as words
-from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, Pair
+from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, SidePair
 from tautochrone.judge.comparison.gate import MISSES
-from tautochrone.judge.comparison.metric import Metric, Part
+from tautochrone.judge.comparison.metric import ComparedMetric, SourcePart
 from tautochrone.statistics.counts import Counts
 
 _LEAST_REACH, _MOST_REACH = 1.25, 20.0
@@ -159,7 +159,7 @@ def _ratios(comparison: Comparison, measure: str, names: Sequence[str], prefix: 
     title = f"times as long as {names[0]}"
     panels = tuple(
         Panel(
-            Place(prefix, at),
+            PanelPlace(prefix, at),
             source if len(by_source) > 1 else "",
             ratios(own, reach=reach, title=title),
         )
@@ -183,19 +183,19 @@ def _of_cells(comparison: Comparison) -> list[Figure]:
             title = f"{words.name_of_quantile(format_quantile(q))}, times that of {comparison.sides[0].named}"
             drawn = ratios(shown, reach=reach_of(shown), title=title)
             panels.append(
-                Panel(Place("compare-cells", at), words.name_of_quantile(format_quantile(q)), drawn)
+                Panel(PanelPlace("compare-cells", at), words.name_of_quantile(format_quantile(q)), drawn)
             )
     if not panels:
         return []
     return [Figure("Cell by cell", tuple(panels), (_RATIOS,), _KEY)]
 
 
-def _parts(comparison: Comparison) -> Iterator[tuple[Pair, Part]]:
+def _parts(comparison: Comparison) -> Iterator[tuple[SidePair, SourcePart]]:
     """Of each cell its first measure."""
     return ((pair, part) for pair in comparison.pairs for part in pair.measures[0].parts)
 
 
-def _ratio(metric: Metric, name: str, run: str, rank: int) -> SideRatio | None:
+def _ratio(metric: ComparedMetric, name: str, run: str, rank: int) -> SideRatio | None:
     if metric.ratio is None or metric.ratio <= 0 or metric.name == MISSES:
         return None
     said = words.share(metric.ratio - 1)
@@ -224,7 +224,7 @@ def _distributions(
     )
     panels = tuple(
         Panel(
-            Place(f"{prefix}-histogram", at),
+            PanelPlace(f"{prefix}-histogram", at),
             source if len(sources) > 1 else "",
             histogram.chart(
                 [one for one in series if one.source == source],
@@ -246,7 +246,7 @@ def _distributions(
             ("top", cumulative.top, "the top tenth"),
         ):
             drawn = draw(own, title=title, legend=False, counted=counted)
-            curves.append(Panel(Place(f"{prefix}-{kind}", at), f"{name}{words_}", drawn))
+            curves.append(Panel(PanelPlace(f"{prefix}-{kind}", at), f"{name}{words_}", drawn))
     yield Figure("What share is at most so large", tuple(curves), told)
 
 

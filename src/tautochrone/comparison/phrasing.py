@@ -9,19 +9,25 @@ from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.base.words import capital, listed, lower_first, upper_first
 from tautochrone.judge.comparison.gate import MISSES, Judged, WhyNot
-from tautochrone.judge.comparison.metric import FewSamples, Metric, MetricNote, OfTheseRuns, Part
-from tautochrone.judge.comparison.spread import Spread
+from tautochrone.judge.comparison.metric import (
+    ComparedMetric,
+    FewSamples,
+    MetricNote,
+    OfTheseRuns,
+    SourcePart,
+)
+from tautochrone.judge.comparison.spread import DifferenceSpread
 from tautochrone.judge.comparison.standing import Objection, Standing
 from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
 
 if TYPE_CHECKING:
-    from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, Pair
+    from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, SidePair
 
 
 # What a comparison says, in words.
 
 
-Found = tuple["MeasureCompared", Part, Metric]
+Found = tuple["MeasureCompared", SourcePart, ComparedMetric]
 
 _MOST_NAMED = 3
 _BASES = {
@@ -98,7 +104,7 @@ def headline(comparison: Comparison) -> str:
     return f"{whole} against {first}: {said}"
 
 
-def of_pair(pair: Pair) -> str:
+def of_pair(pair: SidePair) -> str:
     """What one side is beside the first, in one line."""
     first, second = pair.first.title, pair.second.title
     if pair.standing.void:
@@ -140,7 +146,7 @@ def _few(names: Sequence[str]) -> str:
     return f"{'; '.join(names[:_MOST_NAMED])}{_and_more(len(names))}"
 
 
-def _worth(pair: Pair) -> Iterator[str]:
+def _worth(pair: SidePair) -> Iterator[str]:
     yield standing(pair.standing)
     yield from (objection(one) for one in pair.standing.objections if one != pair.standing.voided_by)
     for measure in pair.measures:
@@ -217,7 +223,7 @@ def _and_more(count: int) -> str:
     return f" and {count - _MOST_NAMED} more" if count > _MOST_NAMED else ""
 
 
-def note(metric: Metric) -> str:
+def note(metric: ComparedMetric) -> str:
     """Why a number has no interval, or what is not in it, or why its difference is not shown."""
     return " ".join(map(_note, metric.notes))
 
@@ -259,7 +265,7 @@ def _where_runs(used: set[str]) -> str:
     return ", where they rest on runs," if "stretches" in used else ""
 
 
-def _parts(comparison: Comparison) -> list[Part]:
+def _parts(comparison: Comparison) -> list[SourcePart]:
     return [part for pair in comparison.pairs for measure in pair.measures for part in measure.parts]
 
 
@@ -297,19 +303,19 @@ def _increase(judged: Judged, value: float) -> str:
     if judged.gate.kind == MISSES:
         return amount(value, MISSES)
     sure = judged.metric.sure if judged.metric is not None else None
-    if judged.gate.share is not None and isinstance(sure, Spread) and sure.first > 0:
+    if judged.gate.share is not None and isinstance(sure, DifferenceSpread) and sure.first > 0:
         return share(value / sure.first)
     return amount(value, "")
 
 
-def change(metric: Metric) -> str:
+def change(metric: ComparedMetric) -> str:
     """How much the second is above the first: ``+12 %``; of misses, in percentage points."""
     if metric.name == MISSES and metric.difference is not None:
         return f"{bare_change(metric)} of the releases"
     return f"{bare_change(metric)} for the usual run" if _usual(metric) is not None else bare_change(metric)
 
 
-def bare_change(metric: Metric) -> str:
+def bare_change(metric: ComparedMetric) -> str:
     """The same, where it is known of what."""
     if metric.difference is None:
         return "not known"
@@ -323,11 +329,11 @@ def bare_change(metric: Metric) -> str:
     return amount(metric.difference, "")
 
 
-def _usual(metric: Metric) -> Spread | None:
+def _usual(metric: ComparedMetric) -> DifferenceSpread | None:
     """Of the largest sample: that of the usual run of each side, where it is known."""
     sure = metric.sure
-    told = metric.name == "max" and isinstance(sure, Spread) and sure.logarithmic and sure.first > 0
-    return sure if told and isinstance(sure, Spread) and metric.difference is not None else None
+    told = metric.name == "max" and isinstance(sure, DifferenceSpread) and sure.logarithmic and sure.first > 0
+    return sure if told and isinstance(sure, DifferenceSpread) and metric.difference is not None else None
 
 
 def _points(value: float) -> str:
@@ -350,7 +356,7 @@ def share(value: float) -> str:
     return f"{value * 100:+.{0 if abs(value) >= 0.1 else 1}f} %"
 
 
-def name_of(metric: Metric) -> str:
+def name_of(metric: ComparedMetric) -> str:
     """A metric as people say it."""
     return name_of_quantile(metric.name)
 
@@ -391,7 +397,7 @@ def _weight(one: Found) -> float:
     )
 
 
-def _named(pairs: Sequence[Pair], kind: str) -> str:
+def _named(pairs: Sequence[SidePair], kind: str) -> str:
     names = [pair.cell or pair.second.title for pair in pairs]
     if kind == "cell" and len(names) > 1:
         return f"{len(names)} cells"

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from tautochrone.base.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
-    from tautochrone.judge.comparison.cells import Cell
-    from tautochrone.judge.comparison.side import Side
-    from tautochrone.run.folder import Run
+    from tautochrone.judge.comparison.cells import CampaignCell
+    from tautochrone.judge.comparison.side import ComparedSide
+    from tautochrone.run.folder import StoredRun
     from tautochrone.run.store import Store
 
 _CAMPAIGNS = ("plan-", "matrix-")
@@ -21,16 +21,16 @@ _MOST_NAMED = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Named:
+class NamedSide:
     """A side as it was named: runs, or a campaign with its cells."""
 
     text: str
-    runs: tuple[Run, ...] = ()
+    runs: tuple[StoredRun, ...] = ()
     campaign: str = ""
-    cells: tuple[Cell, ...] = ()
+    cells: tuple[CampaignCell, ...] = ()
 
 
-def resolve(place: Store, names: Sequence[str]) -> list[Named]:
+def resolve(place: Store, names: Sequence[str]) -> list[NamedSide]:
     """What each name means.
 
     Raises:
@@ -56,39 +56,39 @@ def resolve(place: Store, names: Sequence[str]) -> list[Named]:
     return found
 
 
-def _one(place: Store, name: str) -> Named:
+def _one(place: Store, name: str) -> NamedSide:
     if name.startswith(_CAMPAIGNS):
         campaign, _, cell = name.partition("/")
         label, cells = _cells(place, campaign)
         if not cell:
-            return Named(name, campaign=label, cells=tuple(cells))
-        return Named(name, runs=_cell(cells, cell, label).runs)
+            return NamedSide(name, campaign=label, cells=tuple(cells))
+        return NamedSide(name, runs=_cell(cells, cell, label).runs)
     parts = [name] if Path(name).is_dir() else [part.strip() for part in name.split(",")]
     if not all(parts):
         raise UsageError(f"'{name}' names an empty run", "Separate repetitions by one comma: RUN,RUN,RUN")
-    return Named(name, runs=tuple(place.open(part) for part in parts))
+    return NamedSide(name, runs=tuple(place.open(part) for part in parts))
 
 
-def _cells(place: Store, name: str) -> tuple[str, list[Cell]]:
+def _cells(place: Store, name: str) -> tuple[str, list[CampaignCell]]:
     """A campaign's id, and its cells with at least one finished run, as the plan lists them."""
-    from tautochrone.judge.comparison.cells import Cell
+    from tautochrone.judge.comparison.cells import CampaignCell
     from tautochrone.measure.campaign.campaign import open_campaign
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
 
     campaign = open_campaign(place, name)
-    runs: dict[str, list[Run]] = {}
+    runs: dict[str, list[StoredRun]] = {}
     names: dict[str, str] = {}
     for entry in campaign.entries:
         names |= entry.conditions.plan.cells
     for (key, _), entry in sorted(campaign.finished().items(), key=lambda one: one[0][1]):
-        runs.setdefault(key, []).append(Run.read(entry.path))
+        runs.setdefault(key, []).append(StoredRun.read(entry.path))
     if not runs:
         raise UsageError(f"No cell of {campaign.id} is finished", "Run the plan to its end first.")
     order = [*(key for key in names if key in runs), *(key for key in runs if key not in names)]
-    return campaign.id, [Cell(key, names.get(key, key), tuple(runs[key])) for key in order]
+    return campaign.id, [CampaignCell(key, names.get(key, key), tuple(runs[key])) for key in order]
 
 
-def _cell(cells: Sequence[Cell], name: str, campaign: str) -> Cell:
+def _cell(cells: Sequence[CampaignCell], name: str, campaign: str) -> CampaignCell:
     """By its key or the beginning of it, its name or the last parts of it, or any part that no other has."""
     for way in (
         lambda cell: name in (cell.key, cell.name),
@@ -109,13 +109,13 @@ def _cell(cells: Sequence[Cell], name: str, campaign: str) -> Cell:
     raise StoreError(f"There is no cell '{name}' in {campaign}", f"{meant}There are: {_some(cells)}.")
 
 
-def _some(cells: Sequence[Cell]) -> str:
+def _some(cells: Sequence[CampaignCell]) -> str:
     named = "; ".join(f"{cell.key} {cell.name}" for cell in cells[:_MOST_NAMED])
     more = f"; and {len(cells) - _MOST_NAMED} more" if len(cells) > _MOST_NAMED else ""
     return f"{named}{more}"
 
 
-def _see_apart(found: Sequence[Named]) -> None:
+def _see_apart(found: Sequence[NamedSide]) -> None:
     """See that no run stands against itself."""
     seen: dict[str, str] = {}
     for one in found:
@@ -129,10 +129,10 @@ def _see_apart(found: Sequence[Named]) -> None:
             seen[run.id] = one.text
 
 
-def sides_of(found: Sequence[Named]) -> list[Side]:
+def sides_of(found: Sequence[NamedSide]) -> list[ComparedSide]:
     """Sides of runs, called by letters."""
     from tautochrone.comparison.tables import labels, letter
-    from tautochrone.judge.comparison.side import Side
+    from tautochrone.judge.comparison.side import ComparedSide
 
-    sides = [Side(letter(at), one.runs, one.text) for at, one in enumerate(found)]
+    sides = [ComparedSide(letter(at), one.runs, one.text) for at, one in enumerate(found)]
     return [replace(side, label=label) for side, label in zip(sides, labels(sides), strict=True)]

@@ -19,11 +19,11 @@ from tautochrone.answer.views import environment
 from tautochrone.base.units import format_percent
 from tautochrone.base.words import plural, upper_first
 from tautochrone.comparison import phrasing as words
-from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, Pair
-from tautochrone.judge.comparison.conditions import Change, Changes
+from tautochrone.judge.comparison.compare import Comparison, MeasureCompared, SidePair
+from tautochrone.judge.comparison.conditions import ChangedFact, Changes
 from tautochrone.judge.comparison.gate import MISSES
-from tautochrone.judge.comparison.metric import Metric, Part
-from tautochrone.judge.comparison.side import Side
+from tautochrone.judge.comparison.metric import ComparedMetric, SourcePart
+from tautochrone.judge.comparison.side import ComparedSide
 from tautochrone.statistics.difference.two_sample import TwoSample
 
 # What the sides are called: letters, and in as few words as will do what each is.
@@ -37,7 +37,7 @@ def letter(at: int) -> str:
     return LETTERS[at] if at < len(LETTERS) else f"S{at + 1}"
 
 
-def labels(sides: Sequence[Side]) -> list[str]:
+def labels(sides: Sequence[ComparedSide]) -> list[str]:
     """One for each side, after its first run; different ones where the sides differ."""
     return label_runs([side.manifests[0] for side in sides])
 
@@ -92,7 +92,7 @@ def _notes_on(changes: Changes) -> list[str]:
     return found
 
 
-def _name(change: Change) -> str:
+def _name(change: ChangedFact) -> str:
     """A fact in words, and whether it is the runs of one side that differ in it."""
     return _fact(change.name) if change.between else f"{_fact(change.name)} (among the runs of one side)"
 
@@ -105,7 +105,7 @@ def _fact(name: str) -> str:
     return f"{environment.words(group)} {environment.words(rest)}" if rest else environment.words(group)
 
 
-def _values(change: Change) -> list[str]:
+def _values(change: ChangedFact) -> list[str]:
     """What each side has; of long lists only what differs."""
     own = change.values
     if all(len(values) == 1 for values in own):
@@ -173,7 +173,7 @@ def by_source(comparison: Comparison) -> TypedTable:
     return TypedTable("Source by source", columns("", *names), tuple(rows), notes)
 
 
-def _in_short(one: Metric | None) -> TypedCell:
+def _in_short(one: ComparedMetric | None) -> TypedCell:
     """The change in per cent, and its verdict where there is one."""
     if one is None or one.ratio is None or one.name == MISSES:
         return _short(one)
@@ -181,7 +181,7 @@ def _in_short(one: Metric | None) -> TypedCell:
     return TypedCell(one.ratio - 1, "share", _with_verdict(said, one), left=True)
 
 
-def _with_verdict(said: str, one: Metric) -> str:
+def _with_verdict(said: str, one: ComparedMetric) -> str:
     if one.verdict in ("no difference shown", ""):
         return f"({said})"
     if one.verdict in ("too few samples", "too few runs"):
@@ -222,14 +222,14 @@ def _about(places: Mapping[str, Sequence[str]]) -> str:
     )
 
 
-def _parts(comparison: Comparison) -> Iterator[tuple[Pair, MeasureCompared, Part]]:
+def _parts(comparison: Comparison) -> Iterator[tuple[SidePair, MeasureCompared, SourcePart]]:
     for pair in comparison.pairs:
         for measure in pair.measures:
             for part in measure.parts:
                 yield pair, measure, part
 
 
-def numbers(pair: Pair, measure: MeasureCompared, part: Part, confidence: float) -> TypedTable:
+def numbers(pair: SidePair, measure: MeasureCompared, part: SourcePart, confidence: float) -> TypedTable:
     """One source of one measure; without ratios and with fewer digits, a row stands in 80 columns."""
     first, second = pair.first.name, pair.second.name
     sure = format_percent(confidence)
@@ -242,13 +242,13 @@ def numbers(pair: Pair, measure: MeasureCompared, part: Part, confidence: float)
     return TypedTable(f"{_title(pair, measure, part)} in us", heads, rows, tuple(_notes(pair, part)))
 
 
-def _title(pair: Pair, measure: MeasureCompared, part: Part) -> str:
+def _title(pair: SidePair, measure: MeasureCompared, part: SourcePart) -> str:
     meaning = upper_first(measure.meaning)
     cell = f"{pair.cell}: " if pair.cell else ""
     return f"{cell}{meaning}, {part.source}, {pair.second.name} against {pair.first.name}"
 
 
-def _row(one: Metric) -> tuple[TypedCell, ...]:
+def _row(one: ComparedMetric) -> tuple[TypedCell, ...]:
     unknown = one.second is None and one.first is None
     brief = "not shown" if one.verdict == "no difference shown" else ""
     return (
@@ -263,24 +263,24 @@ def _row(one: Metric) -> tuple[TypedCell, ...]:
     )
 
 
-def value(one: Metric, of_side: float | None) -> TypedCell:
+def value(one: ComparedMetric, of_side: float | None) -> TypedCell:
     """Of one side: us, or of losses per cent."""
     if one.name != MISSES:
         return micros(of_side, _LOST)
     return TypedCell(of_side, "share", "not known" if of_side is None else _percent(of_side))
 
 
-def _unit(one: Metric) -> Unit:
+def _unit(one: ComparedMetric) -> Unit:
     return "share" if one.name == MISSES else "ns"
 
 
-def _changed(one: Metric, by: float | None) -> TypedCell:
+def _changed(one: ComparedMetric, by: float | None) -> TypedCell:
     if by is None:
         return TypedCell(None, _unit(one))
     return TypedCell(by, _unit(one), _difference(one, by), brief=_difference(one, by, brief=True))
 
 
-def _difference(one: Metric, difference: float, *, brief: bool = False) -> str:
+def _difference(one: ComparedMetric, difference: float, *, brief: bool = False) -> str:
     if one.name == MISSES:
         return f"{difference * 100:+.3g} %"
     if brief:
@@ -289,7 +289,7 @@ def _difference(one: Metric, difference: float, *, brief: bool = False) -> str:
     return f"{difference / 1e3:+,.3f}"
 
 
-def _interval(one: Metric) -> TypedCell:
+def _interval(one: ComparedMetric) -> TypedCell:
     if one.low is None and one.high is None:
         return TypedCell(None, _unit(one), "none", left=True)
     ends, brief = (
@@ -319,7 +319,7 @@ def _p(p: float) -> str:
     return f"< {_LEAST_P}" if p < _LEAST_P else f"{p:.3f}"
 
 
-def _notes(pair: Pair, part: Part) -> Iterator[str]:
+def _notes(pair: SidePair, part: SourcePart) -> Iterator[str]:
     first, second = pair.first.name, pair.second.name
     lost = [f"{number(one)} lost" if one is not None else "an unknown number lost" for one in part.lost]
     yield (
@@ -329,7 +329,7 @@ def _notes(pair: Pair, part: Part) -> Iterator[str]:
     yield _effect(first, second, part)
 
 
-def _effect(first: str, second: str, part: Part) -> str:
+def _effect(first: str, second: str, part: SourcePart) -> str:
     """How large the difference is, what the tests of the whole distributions say, and how that goes with the
     verdicts."""
     chance = f"{part.superiority * 100:.3g} %"
@@ -374,7 +374,7 @@ def cells(comparison: Comparison) -> TypedTable:
     return TypedTable("Cell by cell", columns("cell", "source", "runs", *names), rows, notes)
 
 
-def _cell_rows(pair: Pair, names: Sequence[str]) -> Iterator[tuple[TypedCell, ...]]:
+def _cell_rows(pair: SidePair, names: Sequence[str]) -> Iterator[tuple[TypedCell, ...]]:
     for measure in pair.measures:
         for part in measure.parts:
             by_name = {words.name_of(one): one for one in part.metrics}
@@ -384,7 +384,7 @@ def _cell_rows(pair: Pair, names: Sequence[str]) -> Iterator[tuple[TypedCell, ..
             yield (*named, *(_short(by_name.get(name)) for name in names))
 
 
-def _short(one: Metric | None) -> TypedCell:
+def _short(one: ComparedMetric | None) -> TypedCell:
     if one is None:
         return cell("-")
     if one.difference is None and one.verdict in ("too few samples", "too few runs"):
@@ -393,7 +393,7 @@ def _short(one: Metric | None) -> TypedCell:
     return TypedCell(one.difference, _unit(one), _with_verdict(said, one), one.low, one.high, left=True)
 
 
-def legend(side: Side) -> str:
+def legend(side: ComparedSide) -> str:
     """A side in one line."""
     more = f" and {len(side.runs) - 1} more" if len(side.runs) > 1 else ""
     return f"{side.ids[0]}{more}"

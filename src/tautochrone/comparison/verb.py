@@ -24,7 +24,7 @@ from tautochrone.command.told import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tautochrone.comparison.sides import Named
+    from tautochrone.comparison.sides import NamedSide
     from tautochrone.judge.comparison.compare import Comparison
     from tautochrone.judge.comparison.gate import Gate
     from tautochrone.run.store import Store
@@ -121,13 +121,13 @@ class _Asked:
     history: bool
 
 
-def _compare(place: Store, named: Sequence[Named], asked: _Asked) -> tuple[Comparison, list[str]]:
+def _compare(place: Store, named: Sequence[NamedSide], asked: _Asked) -> tuple[Comparison, list[str]]:
     """The comparison, and what of campaigns is only on one side."""
     from tautochrone.comparison.sides import sides_of
     from tautochrone.judge.comparison.cells import match
     from tautochrone.judge.comparison.compare import compare as compare_sides
     from tautochrone.judge.comparison.compare import compare_pairs
-    from tautochrone.judge.comparison.side import Side, with_earlier
+    from tautochrone.judge.comparison.side import ComparedSide, with_earlier
     from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 
     if not named[0].campaign:
@@ -150,7 +150,7 @@ def _compare(place: Store, named: Sequence[Named], asked: _Asked) -> tuple[Compa
         if cells
     ]
     pairs = [
-        (a.name, Side("A", a.runs, first.campaign), Side("B", b.runs, second.campaign))
+        (a.name, ComparedSide("A", a.runs, first.campaign), ComparedSide("B", b.runs, second.campaign))
         for a, b in matched.pairs
     ]
     if not pairs:

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tautochrone.machine.deployment import Deployment
-from tautochrone.machine.deployment.apply import Prospect, Setting
+from tautochrone.machine.deployment.apply import KnobSetting, Prospect
 from tautochrone.run.conditions import Obtained
 
 _STYLES = {
@@ -35,7 +35,7 @@ def deployment_list(prospects: Iterable[Prospect]) -> Sequence[RenderableType]:
 
 
 def settings_table(
-    deployment: Deployment | None, rows: Sequence[Setting], on: str | None = None
+    deployment: Deployment | None, rows: Sequence[KnobSetting], on: str | None = None
 ) -> Sequence[RenderableType]:
     """All settings; with a deployment, what it asks for, what stays, and what does the same by hand.
 
@@ -71,13 +71,13 @@ def settings_table(
     return heading, Text(places), Text(), table, *_stays(rows), *_by_hand(asked), Text(closing)
 
 
-def _stays(rows: Iterable[Setting]) -> Iterator[Text]:
+def _stays(rows: Iterable[KnobSetting]) -> Iterator[Text]:
     left = ", ".join(f"{row.knob} {row.now or 'N/A'}" for row in rows if row.wanted is None)
     if left:
         yield Text(f"\nStays as it is: {left}", style="dim")
 
 
-def _by_hand(rows: Sequence[Setting]) -> Iterator[Text]:
+def _by_hand(rows: Sequence[KnobSetting]) -> Iterator[Text]:
     """By hand nothing is put back: that is what a deployment is for."""
     for heading, words in (
         ("By hand, until the next boot", {row.knob: row.now_type for row in rows if row.now_type}),

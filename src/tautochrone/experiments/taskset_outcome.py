@@ -46,7 +46,7 @@ class Jobs:
 
 
 @dataclass(frozen=True)
-class Spread:
+class TaskSpread:
     """Average, maximum, minimum and standard deviation (divided by n), as tables 7 and 8 of delgado2020."""
 
     count: int
@@ -57,7 +57,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Failure:
+class MissedDeadline:
     """The first deadline that a task missed.
 
     ``at_ns`` is the release, counted from the task's first one; ``response_ns`` is None where the release was
@@ -69,7 +69,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TaskOutcome:
     """One task of a run.
 
     Attributes:
@@ -94,12 +94,12 @@ class Outcome:
     cut_off: int
     dropped: int
     over_budget: int | None
-    period: Spread | None
+    period: TaskSpread | None
     left_out: int
-    jitter: Spread | None
-    response: Spread | None
-    executed: Spread | None
-    failure: Failure | None
+    jitter: TaskSpread | None
+    response: TaskSpread | None
+    executed: TaskSpread | None
+    failure: MissedDeadline | None
 
     @property
     def difference_ns(self) -> int | None:
@@ -116,7 +116,7 @@ class Outcome:
         return "not shown" if self.missed is None or self.dropped or not self.jobs else "met"
 
 
-def assess(task: Task, jobs: Jobs, expected_ns: int | None = None) -> Outcome:
+def assess(task: Task, jobs: Jobs, expected_ns: int | None = None) -> TaskOutcome:
     """Reduce the jobs of one task.
 
     Args:
@@ -129,7 +129,7 @@ def assess(task: Task, jobs: Jobs, expected_ns: int | None = None) -> Outcome:
     response = jobs.end_ns - jobs.scheduled_ns
     late = response > task.deadline_ns
     missed, cut_off = _missed(task, jobs, int(gaps.sum()))
-    return Outcome(
+    return TaskOutcome(
         task=task,
         expected_ns=expected_ns,
         jobs=len(response),
@@ -147,13 +147,13 @@ def assess(task: Task, jobs: Jobs, expected_ns: int | None = None) -> Outcome:
     )
 
 
-def spread(values: Integers) -> Spread | None:
+def spread(values: Integers) -> TaskSpread | None:
     """Summarise whole numbers, shape (n,); None if there are none."""
     if not len(values):
         return None
     minimum = int(values.min())
     mean, deviation = mean_and_deviation(values, minimum)
-    return Spread(len(values), mean, int(values.max()), minimum, deviation)
+    return TaskSpread(len(values), mean, int(values.max()), minimum, deviation)
 
 
 def periods_ns(jobs: Jobs, period_ns: int) -> tuple[Integers, int]:
@@ -162,13 +162,13 @@ def periods_ns(jobs: Jobs, period_ns: int) -> tuple[Integers, int]:
     return np.diff(jobs.start_ns)[neighbours], int((~neighbours).sum())
 
 
-def standing_of(outcomes: Sequence[Outcome]) -> Standing:
+def standing_of(outcomes: Sequence[TaskOutcome]) -> Standing:
     """What the whole run shows."""
     standings = {one.standing for one in outcomes}
     return "missed" if "missed" in standings else "not shown" if "not shown" in standings else "met"
 
 
-def verdict(outcomes: Sequence[Outcome]) -> str:
+def verdict(outcomes: Sequence[TaskOutcome]) -> str:
     """What the run says about the deadlines, in a few sentences."""
     match standing_of(outcomes):
         case "missed":
@@ -199,19 +199,19 @@ def _missed(task: Task, jobs: Jobs, absent: int) -> tuple[int | None, int]:
     return jobs.missed - cut_off, cut_off
 
 
-def _first_failure(task: Task, jobs: Jobs, gaps: Integers, response: Integers, late: Flags) -> Failure:
+def _first_failure(task: Task, jobs: Jobs, gaps: Integers, response: Integers, late: Flags) -> MissedDeadline:
     at = int(np.argmax(late)) if late.any() else len(late)
     gap = int(np.argmax(gaps > 0)) if (gaps > 0).any() and not jobs.dropped else len(late)
     if gap <= at and gap < len(late):
         absent = int(jobs.scheduled_ns[gap]) - int(gaps[gap]) * task.period_ns
-        return Failure(absent - jobs.first_ns, None)
+        return MissedDeadline(absent - jobs.first_ns, None)
     if at < len(late):
-        return Failure(int(jobs.scheduled_ns[at]) - jobs.first_ns, int(response[at]))
+        return MissedDeadline(int(jobs.scheduled_ns[at]) - jobs.first_ns, int(response[at]))
     last = int(jobs.scheduled_ns[-1]) + task.period_ns if len(late) else jobs.first_ns
-    return Failure(last - jobs.first_ns, None)
+    return MissedDeadline(last - jobs.first_ns, None)
 
 
-def _met_words(outcomes: Sequence[Outcome]) -> str:
+def _met_words(outcomes: Sequence[TaskOutcome]) -> str:
     tightest = max(outcomes, key=lambda one: _worst_ns(one) / one.task.deadline_ns)
     fewest = min(outcomes, key=lambda one: one.jobs)
     total = sum(one.jobs for one in outcomes)
@@ -234,7 +234,7 @@ def _met_words(outcomes: Sequence[Outcome]) -> str:
     return " ".join(words)
 
 
-def _missed_words(failed: Sequence[Outcome]) -> str:
+def _missed_words(failed: Sequence[TaskOutcome]) -> str:
     parts = []
     for one in failed:
         counts = [f"{one.late:,} of {_jobs(one.jobs)} ended late"] if one.late else []
@@ -246,7 +246,7 @@ def _missed_words(failed: Sequence[Outcome]) -> str:
     return f"Deadlines were missed. {'; '.join(parts)}. {_first_words(failed)}"
 
 
-def _first_words(failed: Sequence[Outcome]) -> str:
+def _first_words(failed: Sequence[TaskOutcome]) -> str:
     found = [(one, one.failure) for one in failed if one.failure is not None]
     one, failure = min(found, key=lambda pair: pair[0].task.offset_ns + pair[1].at_ns)
     when = f"{(one.task.offset_ns + failure.at_ns) / 1e9:,.3f} s after the start"
@@ -259,7 +259,7 @@ def _first_words(failed: Sequence[Outcome]) -> str:
     )
 
 
-def _not_shown_words(one: Outcome) -> str:
+def _not_shown_words(one: TaskOutcome) -> str:
     if not one.jobs:
         return f"Not shown whether deadlines are met: '{one.task.name}' completed no job."
     if one.dropped:
@@ -267,7 +267,7 @@ def _not_shown_words(one: Outcome) -> str:
     return "Not shown whether deadlines are met: the run was cut off, and what it missed is not known."
 
 
-def _worst_ns(one: Outcome) -> int:
+def _worst_ns(one: TaskOutcome) -> int:
     return one.response.maximum_ns if one.response is not None else 0
 
 

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from tautochrone.base.errors import DamagedError, TautoError
 from tautochrone.base.reading import Json
-from tautochrone.experiments.taskset_outcome import Jobs, Outcome, assess
-from tautochrone.run.folder import Run
+from tautochrone.experiments.taskset_outcome import Jobs, TaskOutcome, assess
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import Header, Source, converted
 from tautochrone.schedulability.analysis import Analysis
 from tautochrone.schedulability.response_time import response_times
@@ -71,14 +71,14 @@ def as_condition(analysis: Analysis) -> Json:
     return table
 
 
-def expected_of(run: Run) -> Expected:
+def expected_of(run: StoredRun) -> Expected:
     """The task set of a run and what its analysis said."""
     kept = run.manifest.conditions.stored.get(CONDITION)
     found = _from_condition(kept) if kept is not None else None
     return found if found is not None else _from_header(run.manifest.header)
 
 
-def outcomes_of(run: Run) -> list[Outcome]:
+def outcomes_of(run: StoredRun) -> list[TaskOutcome]:
     """Every task of a run, in the order of its sources. A histogram has none."""
     if run.is_histogram:
         return []
@@ -102,13 +102,13 @@ def outcomes_of(run: Run) -> list[Outcome]:
     return found
 
 
-def start_ns(run: Run) -> int:
+def start_ns(run: StoredRun) -> int:
     """The common start: offsets and releases count from it."""
     sources = run.manifest.header.sources
     return min(((one.start_ns or 0) - (one.offset_ns or 0) for one in sources), default=0)
 
 
-def measured_jobs(run: Run, from_ns: int, until_ns: int) -> list[MeasuredJob]:
+def measured_jobs(run: StoredRun, from_ns: int, until_ns: int) -> list[MeasuredJob]:
     """The jobs that touch a window, which counts from the common start; theirs count from its beginning."""
     zero_ns = start_ns(run) + from_ns
     jobs = []
@@ -172,12 +172,12 @@ def _task(source: Source) -> Task:
     )
 
 
-def is_pinned(run: Run) -> bool:
+def is_pinned(run: StoredRun) -> bool:
     """Whether each task was kept to one CPU; on a machine of one CPU all are."""
     return all(source.obtained.cpu is not None for source in run.manifest.header.sources)
 
 
-def tightest_release_ns(run: Run) -> int | None:
+def tightest_release_ns(run: StoredRun) -> int | None:
     """The release of the job with the least room in its deadline, counted from the common start; None without
     jobs."""
     least: tuple[float, int] | None = None

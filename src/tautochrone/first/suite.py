@@ -21,13 +21,15 @@ from tautochrone.judge.rhealstone import INTERRUPT_MEASURE
 from tautochrone.judge.verdict import Verdict
 from tautochrone.machine.deployment import Deployment
 from tautochrone.measure.cell import IDLE, Cell, Load
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.schedulability.taskset import Task, TaskSet
 
 # Runs of several experiments as a document: what presents each, then what was not measured.
 
 
-def document(runs: Sequence[Run], verdict: Verdict | None, lacking: Sequence[tuple[str, str]]) -> Document:
+def document(
+    runs: Sequence[StoredRun], verdict: Verdict | None, lacking: Sequence[tuple[str, str]]
+) -> Document:
     """One run after the other below the verdict on control loops, and what is lacking."""
     manifests = tuple(run.manifest for run in runs)
 
@@ -46,7 +48,7 @@ def document(runs: Sequence[Run], verdict: Verdict | None, lacking: Sequence[tup
     )
 
 
-def _blocks(run: Run) -> Iterator[Block]:
+def _blocks(run: StoredRun) -> Iterator[Block]:
     seen = evidence.gather([run])
     for sentence in endings(seen.manifests, [run.manifest.title]):
         yield Sentence(sentence, "alarm")
@@ -135,7 +137,7 @@ def _expected_s(found: Prepared, cpus: int) -> float:
     return found.expected_s / 2 if halved else found.expected_s
 
 
-def with_interrupts(cell: Cell, runs: Sequence[Run]) -> Cell:
+def with_interrupts(cell: Cell, runs: Sequence[StoredRun]) -> Cell:
     """Rhealstone with the interrupt latency that was measured before, if it was, as `--interrupt` has it."""
     known = [run for run in runs if INTERRUPT_MEASURE in run.measures and run.count(INTERRUPT_MEASURE)]
     if cell.experiment != "rhealstone" or not known:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tautochrone.judge.reduced import Reduced, reduce_run
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.records import Header
 from tautochrone.statistics.course.association import Association, associations
-from tautochrone.statistics.course.change_points import Change, change_points, detectable
+from tautochrone.statistics.course.change_points import LevelChange, change_points, detectable
 from tautochrone.statistics.course.pattern import oscillations_of, patterns_of
-from tautochrone.statistics.course.spikes import Apart, Period, apart, periods_of
+from tautochrone.statistics.course.spikes import Apart, SpikePeriod, apart, periods_of
 from tautochrone.statistics.reduction import Reduction
 
 FEWEST = 1_536
@@ -45,8 +45,8 @@ class Course:
     begin_ns: int
     end_ns: int
     searched: bool
-    changes: tuple[Change, ...]
-    periods: tuple[Period, ...]
+    changes: tuple[LevelChange, ...]
+    periods: tuple[SpikePeriod, ...]
     apart: Apart | None
     least_change: float | None
 
@@ -73,7 +73,9 @@ class Courses:
     histogram: bool = False
 
 
-def course_of(run: Run, measure: str | None = None, reduced: Sequence[Reduced] | None = None) -> Courses:
+def course_of(
+    run: StoredRun, measure: str | None = None, reduced: Sequence[Reduced] | None = None
+) -> Courses:
     """Search a measure of a run.
 
     Args:
@@ -138,7 +140,7 @@ def _course(one: Reduced, reduction: Reduction, step_ns: int, most: int) -> Cour
     )
 
 
-def _periods(reduction: Reduction, spacing_ns: float, step_ns: int, most: int) -> tuple[Period, ...]:
+def _periods(reduction: Reduction, spacing_ns: float, step_ns: int, most: int) -> tuple[SpikePeriod, ...]:
     patterns = [
         one
         for one in patterns_of(reduction, spacing_ns, most=most)
@@ -156,14 +158,14 @@ def _periods(reduction: Reduction, spacing_ns: float, step_ns: int, most: int) -
         one for one in oscillations_of(reduction.blocks) if one.typical_ns - one.usual_ns >= 2 * step_ns
     ]
     # Spikes say more than the pattern or the level that they make, and the clearest of one period is enough.
-    found: list[Period] = []
+    found: list[SpikePeriod] = []
     for one in (*sorted(spikes, key=lambda one: one.p), *patterns, *levels):
         if not any(_same(one, other) for other in found):
             found.append(one)
     return tuple(sorted(found, key=lambda one: one.period_ns))
 
 
-def _same(first: Period, second: Period) -> bool:
+def _same(first: SpikePeriod, second: SpikePeriod) -> bool:
     close = _SAME * second.period_ns + 2 * (first.resolution_ns + second.resolution_ns)
     return abs(first.period_ns - second.period_ns) <= close
 

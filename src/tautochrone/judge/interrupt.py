@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from tautochrone.base.units import format_duration
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import INTERRUPT_BINS, PREEMPTION_BINS, FixedBins, fixed_bins
 from tautochrone.statistics.quantiles import CONFIDENCE, Quantile, exceedance_bound
 from tautochrone.statistics.summary import Summary, summarise, summarise_counts
@@ -39,7 +39,7 @@ class Latency:
 
 
 @dataclass(frozen=True)
-class Requirement:
+class StartRequirement:
     """Whether every start came in time.
 
     Attributes:
@@ -90,7 +90,7 @@ class InterruptRun:
     interrupt: Latency | None
     preemption: Latency | None
     switch: Latency | None
-    requirement: Requirement
+    requirement: StartRequirement
     absent: dict[str, str]
 
     @property
@@ -99,7 +99,7 @@ class InterruptRun:
         return self.load != IDLE
 
 
-def judge_interrupt(run: Run) -> InterruptRun:
+def judge_interrupt(run: StoredRun) -> InterruptRun:
     """Reduce a run.
 
     Raises:
@@ -118,7 +118,7 @@ def judge_interrupt(run: Run) -> InterruptRun:
     )
 
 
-def _latency(run: Run, measure: str, bins: tuple[int, int]) -> Latency | None:
+def _latency(run: StoredRun, measure: str, bins: tuple[int, int]) -> Latency | None:
     if measure not in run.measures or run.count(measure) == 0:
         return None
     if run.is_histogram:
@@ -129,13 +129,13 @@ def _latency(run: Run, measure: str, bins: tuple[int, int]) -> Latency | None:
     return Latency(summarise(values, in_place=True), counted)
 
 
-def _requirement(run: Run, limit_ns: int, preemption: Latency | None) -> Requirement:
+def _requirement(run: StoredRun, limit_ns: int, preemption: Latency | None) -> StartRequirement:
     books = run.manifest.books
     missed = [book.missed for book in books]
     late = 0
     if preemption is not None and preemption.summary.maximum >= limit_ns:
         late = _late(run, limit_ns)
-    return Requirement(
+    return StartRequirement(
         limit_ns=limit_ns,
         samples=preemption.summary.count if preemption else 0,
         late=late,
@@ -145,7 +145,7 @@ def _requirement(run: Run, limit_ns: int, preemption: Latency | None) -> Require
     )
 
 
-def _late(run: Run, limit_ns: int) -> int:
+def _late(run: StoredRun, limit_ns: int) -> int:
     """At least one: the maximum is late. Of a histogram, the samples of all bins that reach the limit."""
     if not run.is_histogram:
         return int(np.count_nonzero(run.values(PREEMPTION) >= limit_ns))
@@ -153,7 +153,7 @@ def _late(run: Run, limit_ns: int) -> int:
     return int(count[high >= limit_ns].sum())
 
 
-def _way(run: Run) -> str:
+def _way(run: StoredRun) -> str:
     header = run.manifest.header
     parameters = header.parameters
     policy, priority = (parameters.get(key) for key in ("policy", "priority"))

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from tautochrone.judge.rows import parse_row
 
 if TYPE_CHECKING:
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
 
 
 Instants = npt.NDArray[np.int64]
@@ -54,7 +54,7 @@ _UNTOLD = (IMPATIENT, EARLY, LATE, SHARED)
 
 
 @dataclass(frozen=True)
-class Repetitions:
+class RepetitionInstants:
     """The instants of each repetition, in ns on the stream's clock; shape (n,) each, int64.
 
     Attributes:
@@ -151,7 +151,7 @@ class LockVerdict:
         return int(self.blocking_ns.max()) if len(self.blocking_ns) else None
 
 
-def stories(seen: Repetitions) -> tuple[Story, ...]:
+def stories(seen: RepetitionInstants) -> tuple[Story, ...]:
     """What happened in each repetition, from the order of its instants."""
     gave_up = seen.gave_up != 0
     held = seen.requested_ns < seen.released_ns  # low still had the lock when high asked for it
@@ -168,23 +168,25 @@ def stories(seen: Repetitions) -> tuple[Story, ...]:
     return tuple([*names, LATE][at] for at in found)
 
 
-def judge(name: str, seen: Repetitions) -> LockVerdict:
+def judge(name: str, seen: RepetitionInstants) -> LockVerdict:
     """What the repetitions say about a lock, named as the probe names it: ``plain mutex, cpu0``."""
     row = parse_row(name)
     return LockVerdict(row.name, row.where, stories(seen), seen.blocking_ns)
 
 
-def repetitions(run: Run, source: int) -> Repetitions:
+def repetitions(run: StoredRun, source: int) -> RepetitionInstants:
     """The instants of one lock of a run of the experiment `inversion`.
 
     Raises:
         UsageError: the run kept a histogram, or is of another experiment.
         DamagedError: the samples can't be read.
     """
-    return Repetitions(*(run.column(field.name, source).astype(np.int64) for field in fields(Repetitions)))
+    return RepetitionInstants(
+        *(run.column(field.name, source).astype(np.int64) for field in fields(RepetitionInstants))
+    )
 
 
-def judge_run(run: Run) -> tuple[LockVerdict, ...]:
+def judge_run(run: StoredRun) -> tuple[LockVerdict, ...]:
     """A verdict for each lock of a run; none if it kept a histogram, which has no instants.
 
     Raises:
@@ -232,7 +234,7 @@ class Scene:
     released_ns: int
 
 
-def scene(seen: Repetitions, index: int) -> Scene:
+def scene(seen: RepetitionInstants, index: int) -> Scene:
     """The repetition ``index`` as it went.
 
     Low has no instants of its own between taking the lock and giving it back: it is taken to work when
@@ -261,7 +263,7 @@ def scene(seen: Repetitions, index: int) -> Scene:
     return Scene(tuple(spans), released)
 
 
-def typical(seen: Repetitions) -> int:
+def typical(seen: RepetitionInstants) -> int:
     """The repetition with the median blocking time, the lower of two; there must be one."""
     return int(seen.blocking_ns.argsort(kind="stable")[(len(seen) - 1) // 2])
 

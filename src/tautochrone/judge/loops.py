@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 
 from tautochrone.judge import tire_run
-from tautochrone.judge.verdict import MeasuredLoop, Verdict, Way, judge
-from tautochrone.run.folder import Run
+from tautochrone.judge.verdict import LoopOutcome, MeasuredLoop, Verdict, judge
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, Manifest
 from tautochrone.run.records import Header, Settings
 
 
-def judge_runs(runs: Iterable[Run]) -> Verdict | None:
+def judge_runs(runs: Iterable[StoredRun]) -> Verdict | None:
     """The verdict over all runs that are about a control loop, or None if there is none among them."""
     loops = [loop for run in runs for loop in measured_loops(run)]
     return judge(loops) if loops else None
@@ -20,7 +20,7 @@ def is_a_loop_with_work(header: Header) -> bool:
     return header.experiment == tire_run.EXPERIMENT and bool(header.periods_ns)
 
 
-def measured_loops(run: Run) -> list[MeasuredLoop]:
+def measured_loops(run: StoredRun) -> list[MeasuredLoop]:
     """Each source of a run that is about a control loop, or all of them as one where they are its threads;
     empty for all others."""
     header = run.manifest.header
@@ -34,7 +34,7 @@ def measured_loops(run: Run) -> list[MeasuredLoop]:
     return [_loop(run, book) for book in run.manifest.books if book.source in periods]
 
 
-def _loop(run: Run, book: Books, *, with_work: bool = False) -> MeasuredLoop:
+def _loop(run: StoredRun, book: Books, *, with_work: bool = False) -> MeasuredLoop:
     manifest = run.manifest
     source = manifest.header.by_number.get(book.source)
     obtained = source.obtained if source is not None else Settings()
@@ -62,10 +62,10 @@ def _loop(run: Run, book: Books, *, with_work: bool = False) -> MeasuredLoop:
     )
 
 
-def _way(manifest: Manifest, obtained: Settings) -> Way:
+def _way(manifest: Manifest, obtained: Settings) -> LoopOutcome:
     parameters, process = manifest.header.parameters, manifest.header.process.obtained
     overrun, limit_us = parameters.get("overrun"), process.get("wake_latency_limit_us")
-    return Way(
+    return LoopOutcome(
         policy=str(obtained.policy or parameters.get("policy")),
         priority=str(obtained.priority or ""),
         polls=parameters.get("wait") == "spin",

@@ -9,7 +9,7 @@ import numpy as np
 from tautochrone.base.words import sentence
 from tautochrone.judge.inversion import LockVerdict, judge_run
 from tautochrone.judge.rows import ACROSS_CPUS, absent_rows, parse_row
-from tautochrone.run.folder import Integers, Run
+from tautochrone.run.folder import Integers, StoredRun
 
 Where = Literal["same", "other"]
 
@@ -71,7 +71,7 @@ EXPERIMENTS = ("switch", "response", "inversion")
 """Those that the lines come from."""
 
 
-def mechanisms(runs: Sequence[Run], lacking: Mapping[str, str]) -> tuple[Mechanism, ...]:
+def mechanisms(runs: Sequence[StoredRun], lacking: Mapping[str, str]) -> tuple[Mechanism, ...]:
     """The lines, from the first run of each experiment.
 
     Args:
@@ -88,7 +88,7 @@ def mechanisms(runs: Sequence[Run], lacking: Mapping[str, str]) -> tuple[Mechani
     return (*costs, *_locks(found.get("inversion"), lacking.get("inversion", "")))
 
 
-def _cost(row: _Row, run: Run | None, lacking: Mapping[str, str]) -> Mechanism:
+def _cost(row: _Row, run: StoredRun | None, lacking: Mapping[str, str]) -> Mechanism:
     source = _source(run, row) if run is not None else None
     if run is None or source is None:
         return _absent(row.kind, _why_absent(run, row) or lacking.get(row.experiment, ""))
@@ -102,7 +102,7 @@ def _absent(kind: Kind, why: str) -> Mechanism:
     return Mechanism(kind, absent="told" if why else "unknown", told=why)
 
 
-def _source(run: Run, row: _Row) -> int | None:
+def _source(run: StoredRun, row: _Row) -> int | None:
     """The first source of this kind and place."""
     for source, name in run.sources.items():
         parsed = parse_row(name)
@@ -116,14 +116,14 @@ def _kind_of(name: str) -> str:
     return parse_row(name).name.partition(" ")[0]
 
 
-def _why_absent(run: Run | None, row: _Row) -> str:
+def _why_absent(run: StoredRun | None, row: _Row) -> str:
     for name, why in absent_rows(run).items() if run is not None else ():
         if _kind_of(name) == row.source or (row.where == "other" and name in ACROSS_CPUS):
             return sentence(why)
     return ""
 
 
-def _locks(run: Run | None, why: str) -> tuple[Mechanism, ...]:
+def _locks(run: StoredRun | None, why: str) -> tuple[Mechanism, ...]:
     verdicts = {one.lock: one for one in judge_run(run)} if run is not None else {}
     parameters = run.manifest.header.parameters if run is not None else {}
     held, work = (_known(parameters.get(name)) for name in ("critical_ns", "middle_ns"))
@@ -139,7 +139,7 @@ def _known(duration_ns: object) -> int | None:
     return duration_ns if isinstance(duration_ns, int) else None
 
 
-def _why_no_lock(run: Run | None, lock: str) -> str:
+def _why_no_lock(run: StoredRun | None, lock: str) -> str:
     absent = absent_rows(run) if run is not None else {}
     why = next((why for name, why in absent.items() if parse_row(name).name == lock), "")
     return sentence(why) if why else ""

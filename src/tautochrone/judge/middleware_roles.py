@@ -12,7 +12,7 @@ LOWER = "lower clients"
 _LOW = "low"
 
 
-class Named(Protocol):
+class NamedSource(Protocol):
     """Something of one source."""
 
     @property
@@ -20,7 +20,7 @@ class Named(Protocol):
         """The source's."""
 
 
-_Part = TypeVar("_Part", bound=Named)
+_Part = TypeVar("_Part", bound=NamedSource)
 
 
 def by_role(header: Header, parts: Iterable[_Part]) -> dict[str, tuple[_Part, ...]]:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from tautochrone.base.reading import Json
 from tautochrone.judge.reduced import reduce_run
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.records import Thread
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
@@ -22,7 +22,7 @@ _SERVED = ("policy", "priority", "cpu")
 
 
 @dataclass(frozen=True)
-class Setting:
+class CallSetting:
     """How one run called.
 
     Attributes:
@@ -57,7 +57,7 @@ class Setting:
         return ", ".join(filter(None, [self.title, self.where]))
 
 
-def setting_of(manifest: Manifest) -> Setting:
+def setting_of(manifest: Manifest) -> CallSetting:
     """That of a run of any of these experiments."""
     told = manifest.header.parameters
     transport = str(told.get("transport") or "not known")
@@ -66,7 +66,7 @@ def setting_of(manifest: Manifest) -> Setting:
     server = str(started_on or told.get("server") or CHILD)
     apart = bool(manifest.conditions.server_place) if started_on else server != CHILD
     asked = str(told.get("place") or "")
-    return Setting(
+    return CallSetting(
         transport=transport,
         title=str(told.get("transport_title") or transport),
         version=str(version) if version else None,
@@ -111,7 +111,7 @@ def place_of(transport: str) -> tuple[int, str]:
     return known, transport
 
 
-def summaries(run: Run, measure: str) -> dict[int, Summary]:
+def summaries(run: StoredRun, measure: str) -> dict[int, Summary]:
     """Of each source that has samples of a measure, in one pass; of a histogram, its bins."""
     if measure not in run.measures:
         return {}
@@ -140,7 +140,7 @@ class _LatencyResult(Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class Deviation:
+class ThreadDeviation:
     """Threads that served otherwise than they should.
 
     Attributes:
@@ -158,7 +158,7 @@ class Deviation:
     changed: bool = False
 
 
-def serving_deviations(manifest: Manifest) -> Iterator[Deviation]:
+def serving_deviations(manifest: Manifest) -> Iterator[ThreadDeviation]:
     """What threads that served were not as they were asked to be, and which changed."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for source in manifest.header.sources:
@@ -166,11 +166,11 @@ def serving_deviations(manifest: Manifest) -> Iterator[Deviation]:
             for name, asked, had in _differing(partner):
                 found.setdefault((name, asked, had), []).append(source.label)
     for key, clients in found.items():
-        yield Deviation(*key, tuple(clients))
+        yield ThreadDeviation(*key, tuple(clients))
     yield from _changed(manifest)
 
 
-def _changed(manifest: Manifest) -> Iterator[Deviation]:
+def _changed(manifest: Manifest) -> Iterator[ThreadDeviation]:
     """Threads that were not at the end what they were at the beginning, as the run's result tells it."""
     before = {one.source: (one.label, one.partners[0]) for one in manifest.header.sources if one.partners}
     result = manifest.event(RESULT)
@@ -182,7 +182,7 @@ def _changed(manifest: Manifest) -> Iterator[Deviation]:
             if first is not None and last is not None and first != last:
                 found.setdefault((what, str(first), str(last)), []).append(name)
     for key, clients in found.items():
-        yield Deviation(*key, tuple(clients), changed=True)
+        yield ThreadDeviation(*key, tuple(clients), changed=True)
 
 
 def _differing(partner: Thread) -> Iterator[tuple[str, str, str]]:

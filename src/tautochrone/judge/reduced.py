@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tautochrone.base.errors import DamagedError
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books
 from tautochrone.statistics.arrays import Integers
 from tautochrone.statistics.counts import Counts, counts_of_bins, merge
-from tautochrone.statistics.difference.sides import Source
+from tautochrone.statistics.difference.sides import SourceSamples
 from tautochrone.statistics.reduction import Reducer, Reduction
 
 _HELD = 1 << 20
@@ -37,12 +37,12 @@ class Reduced:
     period_ns: int | None
     lost: int | None
 
-    def as_source(self) -> Source:
+    def as_source(self) -> SourceSamples:
         """It as the tests of difference take it."""
-        return Source(self.counts, self.reduction, self.lost, self.period_ns)
+        return SourceSamples(self.counts, self.reduction, self.lost, self.period_ns)
 
 
-def reduce_run(run: Run, measure: str | None = None) -> tuple[Reduced, ...]:
+def reduce_run(run: StoredRun, measure: str | None = None) -> tuple[Reduced, ...]:
     """Each source that has samples of a measure (None: of the first one), in the order of the books.
 
     Raises:
@@ -77,13 +77,13 @@ def _lost(book: Books, period_ns: int | None) -> int | None:
     return None if book.missed is None or book.dropped is None else book.missed + book.dropped
 
 
-def _histogram(run: Run, source: int) -> Counts:
+def _histogram(run: StoredRun, source: int) -> Counts:
     _, high, count = run.histogram(source)
     largest = max(one.maximum_ns for one in run.manifest.extremes if one.source == source)
     return counts_of_bins(high.clip(max=largest), count)
 
 
-def _reductions(run: Run, measure: str | None) -> dict[int, Reduction]:
+def _reductions(run: StoredRun, measure: str | None) -> dict[int, Reduction]:
     name = measure if measure is not None else next(iter(run.measures), None)
     reducers = {
         one.source: Reducer(one.count, one.minimum_ns, one.maximum_ns)
@@ -99,7 +99,9 @@ def _reductions(run: Run, measure: str | None) -> dict[int, Reduction]:
         raise DamagedError(f"The samples of run {run.id} are not those of its manifest: {error}") from error
 
 
-def _in_long_stretches(run: Run, measure: str | None, rows: int) -> Iterator[tuple[int, Integers, Integers]]:
+def _in_long_stretches(
+    run: StoredRun, measure: str | None, rows: int
+) -> Iterator[tuple[int, Integers, Integers]]:
     """The run's stretches, those of one source put together until they have so many rows.
 
     Sources that take turns leave stretches as short as a frame, and to add one costs the same however short.

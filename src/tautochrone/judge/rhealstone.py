@@ -11,7 +11,7 @@ from typing import Literal
 
 from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.judge.rows import Published, absent_rows, rows_of
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import Summary, summarise
 
 TASK_SWITCH, PREEMPTION, INTERRUPT, SHUFFLE, DEADLOCK, MESSAGE = COMPONENTS = (
@@ -125,7 +125,7 @@ def read_weights(text: str) -> tuple[float, ...]:
         raise _bad_weights(text) from error
 
 
-def judge_rhealstone(run: Run) -> Rhealstone:
+def judge_rhealstone(run: StoredRun) -> Rhealstone:
     """Put the rows of one run together, with the weights and the interrupt run named when it was measured.
 
     Raises:
@@ -162,13 +162,13 @@ def _component(name: str, here: Mapping[str, Summary | None], absent: Mapping[st
     return Component(name, None, "ended" if name in here else "not asked")
 
 
-def _interrupt(run: Run) -> Component:
+def _interrupt(run: StoredRun) -> Component:
     """From the run that was named: its samples of all CPUs together."""
     named = run.manifest.asked("--interrupt")
     if named is None:
         return Component(INTERRUPT, None, "not named")
     try:
-        other = Run.read(run.path.parent / named)
+        other = StoredRun.read(run.path.parent / named)
         if other.count(INTERRUPT_MEASURE) == 0:
             return Component(INTERRUPT, None, "empty", run=named)
         return Component(INTERRUPT, summarise(other.values(INTERRUPT_MEASURE), in_place=True))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import Summary, summarise, summarise_counts
 
 DURATION = "duration_ns"
@@ -39,7 +39,7 @@ def parse_row(name: str) -> RowName:
 
 
 @dataclass(frozen=True)
-class Row:
+class SourceRow:
     """One source of a run: what it measured, where, and the summary of its samples.
 
     Attributes:
@@ -77,19 +77,19 @@ class Published:
     """By row."""
 
 
-def rows_of(run: Run, measure: str = DURATION) -> Iterator[Row]:
+def rows_of(run: StoredRun, measure: str = DURATION) -> Iterator[SourceRow]:
     """The rows of a run in the order in which they were measured."""
     for source, name in run.sources.items():
         row = parse_row(name)
-        yield Row(row.name, row.across, source, _summary(run, measure, source))
+        yield SourceRow(row.name, row.across, source, _summary(run, measure, source))
 
 
-def absent_rows(run: Run) -> dict[str, str]:
+def absent_rows(run: StoredRun) -> dict[str, str]:
     """Name and reason of the rows that this system could not give."""
     return {one.name: one.why for one in run.manifest.header.absent}
 
 
-def _summary(run: Run, measure: str, source: int) -> Summary | None:
+def _summary(run: StoredRun, measure: str, source: int) -> Summary | None:
     if run.count(measure, source) == 0:
         return None
     if not run.is_histogram:

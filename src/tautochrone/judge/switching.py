@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from tautochrone.judge.rows import DURATION, Published, Row, absent_rows, rows_of
-from tautochrone.run.folder import Run
+from tautochrone.judge.rows import DURATION, Published, SourceRow, absent_rows, rows_of
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.means import Difference, difference_of_means
 from tautochrone.statistics.summary import Summary
 
@@ -43,11 +43,11 @@ class Switching:
     yielding: Summary | None
     clock: Summary | None
     synchronized: tuple[Synchronized, ...]
-    across: tuple[Row, ...]
+    across: tuple[SourceRow, ...]
     absent: dict[str, str]
 
 
-def judge_switching(run: Run) -> Switching:
+def judge_switching(run: StoredRun) -> Switching:
     """Put the rows of one run together.
 
     Raises:
@@ -72,7 +72,9 @@ def judge_switching(run: Run) -> Switching:
     )
 
 
-def _synchronized(run: Run, protocol: str, handover: Row | None, alone: Row | None) -> Synchronized | None:
+def _synchronized(
+    run: StoredRun, protocol: str, handover: SourceRow | None, alone: SourceRow | None
+) -> Synchronized | None:
     if handover is None or alone is None or handover.summary is None or alone.summary is None:
         return None
     if run.is_histogram:

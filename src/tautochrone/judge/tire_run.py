@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from tautochrone.base.words import plural
 from tautochrone.machine.cpulist import format_cpu_list
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.quantiles import CONFIDENCE, exceedance_bound
 
 EXPERIMENT = "tire"
@@ -153,7 +153,7 @@ class RealFast:
         return self.elapsed_ns / self.steps if self.steps else None
 
 
-def configuration(run: Run) -> Configuration:
+def configuration(run: StoredRun) -> Configuration:
     """What a run was asked to compute, and where its threads ran."""
     header = run.manifest.header
     parameters = header.parameters
@@ -171,7 +171,7 @@ def configuration(run: Run) -> Configuration:
     )
 
 
-def model(run: Run) -> Model:
+def model(run: StoredRun) -> Model:
     """The tire that a run computed, as its header describes it."""
     header, nodes = run.manifest.header, configuration(run).nodes
     told, bytes_per_node = header.model, header.model.bytes_per_node
@@ -185,7 +185,7 @@ def model(run: Run) -> Model:
     )
 
 
-def words(run: Run) -> str:
+def words(run: StoredRun) -> str:
     """What computed, in words: ``400 masses, halo, 2 threads on CPUs 0-1``."""
     what = configuration(run)
     known = sorted({cpu for cpu in what.cpus if cpu is not None})
@@ -194,7 +194,7 @@ def words(run: Run) -> str:
     return f"{what.nodes:,} masses, {what.solver}, {team}{where}"
 
 
-def deadline_misses(run: Run) -> Misses:
+def deadline_misses(run: StoredRun) -> Misses:
     """The deadlines of a real-time run, from its books."""
     manifest = run.manifest
     first = min(manifest.books, key=lambda book: book.source, default=None)
@@ -216,13 +216,13 @@ def miss_bound(misses: int, steps: int, confidence: float = CONFIDENCE) -> float
     return exceedance_bound(steps, misses, confidence) if steps else 1.0
 
 
-def result_event(run: Run) -> Result | None:
+def result_event(run: StoredRun) -> Result | None:
     """What the simulation came to; None where the run was cut off before it was told."""
     told = run.manifest.event("result")
     return told.told(Result) if told is not None else None
 
 
-def real_fast(run: Run) -> RealFast:
+def real_fast(run: StoredRun) -> RealFast:
     """The time that a real-fast run took: that of its first thread; all of them meet after every step.
 
     Raises:

@@ -31,7 +31,7 @@ TIGHT_SHARE, TIGHT_SHARE_WITH_WORK = 0.5, 0.9
 
 
 @dataclass(frozen=True, order=True)
-class Way:
+class LoopOutcome:
     """How a loop ran.
 
     Attributes:
@@ -52,7 +52,7 @@ class Way:
     deployment: str = ""
 
 
-NO_WAY = Way()
+NO_WAY = LoopOutcome()
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class MeasuredLoop:
     overruns: int | None
     worst_ns: int | None
     rested: int = 0
-    way: Way = NO_WAY
+    way: LoopOutcome = NO_WAY
     where: str = ""
     with_work: bool = False
 
@@ -125,7 +125,7 @@ class LoopVerdict:
     left_ns: int
     samples: int
     where: str = ""
-    way: Way = NO_WAY
+    way: LoopOutcome = NO_WAY
     loads: tuple[tuple[str, Standing, int], ...] = field(default=())
     with_work: bool = False
     missed: int = 0
@@ -164,7 +164,7 @@ def wilks_share(samples: int, confidence: float = CONFIDENCE) -> float:
     return exceedance_bound(samples, 0, confidence)
 
 
-def _identity(loop: MeasuredLoop) -> tuple[int, str, Way, int, str]:
+def _identity(loop: MeasuredLoop) -> tuple[int, str, LoopOutcome, int, str]:
     cpu = loop.cpu if loop.cpu is not None else -1
     return -loop.period_ns, loop.where, loop.way, cpu, loop.source
 

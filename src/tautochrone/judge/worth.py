@@ -29,7 +29,7 @@ Answers = Mapping[str, tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class Conditions:
+class MeasuredUnder:
     """Under what one run was measured.
 
     Attributes:
@@ -58,7 +58,7 @@ class Conditions:
 
 
 @dataclass(frozen=True)
-class Companion:
+class TurnedCompanion:
     """A knob that was turned with another one."""
 
     name: str
@@ -83,12 +83,12 @@ class Thing:
     before: str
     after: str
     codes: tuple[str, ...]
-    companions: tuple[Companion, ...] = ()
+    companions: tuple[TurnedCompanion, ...] = ()
     by_deployment: bool = False
 
 
 @dataclass(frozen=True)
-class Pair:
+class StatePair:
     """Two states of the machine under one experiment, and their runs, the latest first.
 
     Attributes:
@@ -96,13 +96,13 @@ class Pair:
         rebooted: whether the kernel's command line differs too.
     """
 
-    before: tuple[Conditions, ...]
-    after: tuple[Conditions, ...]
+    before: tuple[MeasuredUnder, ...]
+    after: tuple[MeasuredUnder, ...]
     things: tuple[Thing, ...]
     rebooted: bool = False
 
 
-def find_pairs(runs: Iterable[Conditions], now: Answers) -> dict[str, Pair]:
+def find_pairs(runs: Iterable[MeasuredUnder], now: Answers) -> dict[str, StatePair]:
     """The pair that tells most about each finding.
 
     One that differs in a single thing goes before one that differs in several, a deployment's knob before a
@@ -117,20 +117,22 @@ def find_pairs(runs: Iterable[Conditions], now: Answers) -> dict[str, Pair]:
     Returns:
         By code of a finding; a code is left out that no pair is about.
     """
-    best: dict[str, tuple[tuple[object, ...], Pair]] = {}
+    best: dict[str, tuple[tuple[object, ...], StatePair]] = {}
     for group in _groups(runs):
         for older, newer in combinations(_states(group), 2):
             things = differences(older[0], newer[0])
             for thing in things:
                 for code in thing.codes:
-                    pair = _turned(Pair(older, newer, things, older[0].booted != newer[0].booted), code, now)
+                    pair = _turned(
+                        StatePair(older, newer, things, older[0].booted != newer[0].booted), code, now
+                    )
                     rank = _rank(pair, thing)
                     if code in now and (code not in best or rank > best[code][0]):
                         best[code] = rank, pair
     return {code: pair for code, (_, pair) in best.items()}
 
 
-def differences(before: Conditions, after: Conditions) -> tuple[Thing, ...]:
+def differences(before: MeasuredUnder, after: MeasuredUnder) -> tuple[Thing, ...]:
     """What differs between two runs that are alike otherwise; things that come together are one."""
     knobs = _knobs(before, after)
     codes = {code: pair for code, pair in _answers(before, after).items() if code not in NO_SETTINGS}
@@ -149,16 +151,16 @@ def differences(before: Conditions, after: Conditions) -> tuple[Thing, ...]:
     return tuple(things)
 
 
-def _groups(runs: Iterable[Conditions]) -> list[list[Conditions]]:
-    groups: dict[str, list[Conditions]] = {}
+def _groups(runs: Iterable[MeasuredUnder]) -> list[list[MeasuredUnder]]:
+    groups: dict[str, list[MeasuredUnder]] = {}
     for run in runs:
         groups.setdefault(run.alike, []).append(run)
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _states(group: Sequence[Conditions]) -> list[tuple[Conditions, ...]]:
+def _states(group: Sequence[MeasuredUnder]) -> list[tuple[MeasuredUnder, ...]]:
     """The runs of each state of the machine, the latest run first; the states by their latest run."""
-    states: dict[tuple[object, ...], list[Conditions]] = {}
+    states: dict[tuple[object, ...], list[MeasuredUnder]] = {}
     for run in sorted(group, key=lambda one: one.created, reverse=True):
         settings = {code: answer for code, answer in run.answers.items() if code not in NO_SETTINGS}
         state = (
@@ -172,7 +174,7 @@ def _states(group: Sequence[Conditions]) -> list[tuple[Conditions, ...]]:
     return [tuple(runs) for runs in list(states.values())[:_MOST_STATES]][::-1]
 
 
-def _knobs(before: Conditions, after: Conditions) -> dict[str, tuple[str, str]]:
+def _knobs(before: MeasuredUnder, after: MeasuredUnder) -> dict[str, tuple[str, str]]:
     """The knobs that differ. Where only one run names one, the other had it as it was before that."""
     found = {}
     for knob in dict.fromkeys((*before.settings, *after.settings)):
@@ -184,7 +186,7 @@ def _knobs(before: Conditions, after: Conditions) -> dict[str, tuple[str, str]]:
     return found
 
 
-def _value(knob: str, run: Conditions, other: Conditions) -> str | None:
+def _value(knob: str, run: MeasuredUnder, other: MeasuredUnder) -> str | None:
     return run.settings[knob][1] if knob in run.settings else other.settings[knob][0]
 
 
@@ -202,7 +204,7 @@ def _knob_things(knobs: Mapping[str, tuple[str, str]]) -> list[Thing]:
             after=became,
             codes=tuple(code for code in EFFECTS.get(knob, ()) if knob in knobs_of(code)),
             companions=tuple(
-                Companion(one, *knobs[one]) for one, main in with_others.items() if main == knob
+                TurnedCompanion(one, *knobs[one]) for one, main in with_others.items() if main == knob
             ),
             by_deployment=True,
         )
@@ -211,7 +213,9 @@ def _knob_things(knobs: Mapping[str, tuple[str, str]]) -> list[Thing]:
     ]
 
 
-def _answers(before: Conditions, after: Conditions) -> dict[str, tuple[tuple[str, str], tuple[str, str]]]:
+def _answers(
+    before: MeasuredUnder, after: MeasuredUnder
+) -> dict[str, tuple[tuple[str, str], tuple[str, str]]]:
     """The answers that differ, both of them known."""
     none = ("none", "nothing to say")
     found = {}
@@ -222,7 +226,7 @@ def _answers(before: Conditions, after: Conditions) -> dict[str, tuple[tuple[str
     return found
 
 
-def _turned(pair: Pair, code: str, now: Answers) -> Pair:
+def _turned(pair: StatePair, code: str, now: Answers) -> StatePair:
     """The pair with what is now first, or last where that is good; else with what was before a deployment
     first."""
     first, second = pair.before[0].answers.get(code), pair.after[0].answers.get(code)
@@ -239,15 +243,15 @@ def _turned(pair: Pair, code: str, now: Answers) -> Pair:
         wrong = thing.after in originals and thing.before not in originals
     if not wrong:
         return pair
-    return Pair(pair.after, pair.before, tuple(_reversed(thing) for thing in pair.things), pair.rebooted)
+    return StatePair(pair.after, pair.before, tuple(_reversed(thing) for thing in pair.things), pair.rebooted)
 
 
 def _reversed(thing: Thing) -> Thing:
-    companions = tuple(Companion(one.name, one.after, one.before) for one in thing.companions)
+    companions = tuple(TurnedCompanion(one.name, one.after, one.before) for one in thing.companions)
     return Thing(thing.name, thing.after, thing.before, thing.codes, companions, thing.by_deployment)
 
 
-def _rank(pair: Pair, thing: Thing) -> tuple[object, ...]:
+def _rank(pair: StatePair, thing: Thing) -> tuple[object, ...]:
     newest = sorted((pair.before[0].created, pair.after[0].created))
     run = pair.before[0]
     return -len(pair.things), thing.by_deployment, run.about_a_loop, run.load not in ("", "idle"), *newest

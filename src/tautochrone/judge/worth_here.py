@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tautochrone.base.errors import DamagedError, StoreError
-from tautochrone.judge.worth import Answers, Conditions, Pair, find_pairs
+from tautochrone.judge.worth import Answers, MeasuredUnder, StatePair, find_pairs
 from tautochrone.machine.audit import audit_facts
 from tautochrone.machine.audit.finding import Finding
 from tautochrone.run import files
@@ -81,20 +81,21 @@ def worth_here(
     return found
 
 
-def _weigh(pair: Pair, places: Mapping[str, Path]) -> Worth | None:
+def _weigh(pair: StatePair, places: Mapping[str, Path]) -> Worth | None:
     from tautochrone.judge.worth_measured import MOST_RUNS, weigh
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
 
     try:
         before, after = (
-            [Run.read(places[one.run]) for one in side[:MOST_RUNS]] for side in (pair.before, pair.after)
+            [StoredRun.read(places[one.run]) for one in side[:MOST_RUNS]]
+            for side in (pair.before, pair.after)
         )
         return weigh(pair, before, after)
     except (StoreError, DamagedError):
         return None
 
 
-def _described(folders: Iterable[Path], machine: Sequence[Any]) -> Iterable[tuple[str, Conditions]]:
+def _described(folders: Iterable[Path], machine: Sequence[Any]) -> Iterable[tuple[str, MeasuredUnder]]:
     audited: dict[str, Answers] = {}
     for folder in folders:
         try:
@@ -113,7 +114,7 @@ def _is_whole(manifest: Manifest) -> bool:
     )
 
 
-def _conditions(name: str, manifest: Manifest, audited: dict[str, Answers]) -> Conditions:
+def _conditions(name: str, manifest: Manifest, audited: dict[str, Answers]) -> MeasuredUnder:
     conditions, header, known = manifest.conditions, manifest.header, manifest.known
     deployment = conditions.deployment or HeldDeployment()
     parameters = {key: value for key, value in manifest.parameters.items() if key not in _NOT_ALIKE}
@@ -125,7 +126,7 @@ def _conditions(name: str, manifest: Manifest, audited: dict[str, Answers]) -> C
     if text not in audited:
         audited[text] = _answers_of(audit_facts(known))
     alike = [manifest.experiment, parameters, conditions.load or "", header.version, conditions.target]
-    return Conditions(
+    return MeasuredUnder(
         run=name,
         created=manifest.created,
         alike=json.dumps(alike, sort_keys=True),

@@ -7,10 +7,10 @@ from typing import Literal
 
 from tautochrone.base.errors import TautoError
 from tautochrone.judge.comparison.losses import Rates, rates
-from tautochrone.judge.comparison.spread import Sources, Spread, of_runs
+from tautochrone.judge.comparison.spread import DifferenceSpread, Sources, of_runs
 from tautochrone.judge.reduced import reduce_run
-from tautochrone.judge.worth import Pair, Thing
-from tautochrone.run.folder import Run
+from tautochrone.judge.worth import StatePair, Thing
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.difference.resampling import quantile_with_lost
 from tautochrone.statistics.difference.sides import all_counts, all_lost
@@ -28,7 +28,7 @@ _QUANTILES = (0.999, 0.99, 0.5)  # the first for which every run has samples eno
 
 
 @dataclass(frozen=True)
-class Side:
+class WorthSide:
     """One run of a pair, over the sources that both of its runs have; times in ns.
 
     Attributes:
@@ -67,18 +67,18 @@ class Worth:
     runs: tuple[str, str]
     measure: str = ""
     load: str = ""
-    before: tuple[Side, ...] = ()
-    after: tuple[Side, ...] = ()
+    before: tuple[WorthSide, ...] = ()
+    after: tuple[WorthSide, ...] = ()
     sources: tuple[str, ...] = ()
     rebooted: bool = False
 
 
-def not_attributable(pair: Pair) -> Worth:
+def not_attributable(pair: StatePair) -> Worth:
     """Return what can be told of a pair in which several things differ."""
     return Worth(pair.things, "not attributable", (pair.before[0].run, pair.after[0].run))
 
 
-def weigh(pair: Pair, before: Sequence[Run], after: Sequence[Run]) -> Worth | None:
+def weigh(pair: StatePair, before: Sequence[StoredRun], after: Sequence[StoredRun]) -> Worth | None:
     """Compare what the runs of both states measured.
 
     Over the sources (mostly CPUs) that all of them have. Intervals from within runs know nothing of what
@@ -108,7 +108,7 @@ def weigh(pair: Pair, before: Sequence[Run], after: Sequence[Run]) -> Worth | No
         return None
     every = [*told[0], *told[1]]
     sides = [
-        Side(run.id, quantile, int(counts.value[-1]), counts.total, _missed(run, common))
+        WorthSide(run.id, quantile, int(counts.value[-1]), counts.total, _missed(run, common))
         for run, quantile, counts in zip(chosen, every, (all_counts([one]) for one in measured), strict=True)
     ]
     first, second = tuple(sides[: len(parts[0])]), tuple(sides[len(parts[0]) :])
@@ -128,7 +128,7 @@ def weigh(pair: Pair, before: Sequence[Run], after: Sequence[Run]) -> Worth | No
     )
 
 
-def _measured(run: Run, names: set[str]) -> Sources:
+def _measured(run: StoredRun, names: set[str]) -> Sources:
     """Return what was measured of these sources; nothing where it can't be read."""
     try:
         return [one.as_source() for one in reduce_run(run) if one.name in names]
@@ -162,7 +162,7 @@ def _at(counts: Counts, position: int) -> int | None:
     return counts.at_rank(position) if position <= counts.total else None
 
 
-def _missed(run: Run, names: set[str]) -> int | None:
+def _missed(run: StoredRun, names: set[str]) -> int | None:
     missed = [book.missed for book in run.manifest.books if book.name in names]
     known = [count for count in missed if count is not None]
     return sum(known) if known and len(known) == len(missed) else None
@@ -171,7 +171,7 @@ def _missed(run: Run, names: set[str]) -> int | None:
 def _shown(parts: _Parts, told: tuple[list[Quantile], list[Quantile]]) -> Shown:
     values = [[float(one.value) for one in side if one.value is not None] for side in told]
     if all(len(one) == len(side) for one, side in zip(values, told, strict=True)):
-        found: Spread | Rates | None = of_runs(values[0], values[1])
+        found: DifferenceSpread | Rates | None = of_runs(values[0], values[1])
     else:
         found = rates(parts[0], parts[1])
     if found is not None and found.basis != "stretches":

@@ -23,15 +23,15 @@ from tautochrone.answer.document import words as cell
 from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration
 from tautochrone.lab_diff.calls import Call
-from tautochrone.lab_diff.differences import Comparison
+from tautochrone.lab_diff.differences import SourceDifference
 from tautochrone.lab_diff.measure import SIDES
-from tautochrone.lab_diff.results import NOT_THE_RESULT, SAME_INSTANT, Results, latency
-from tautochrone.lab_diff.window import Window
+from tautochrone.lab_diff.results import NOT_THE_RESULT, SAME_INSTANT, DiffResults, latency
+from tautochrone.lab_diff.window import ReleaseWindow
 
 _MOST_FUNCTIONS = 12
 
 
-def document(results: Results) -> Document:
+def document(results: DiffResults) -> Document:
     """Where the two differ, and what held the worst release up."""
     manifests = tuple(results.manifests)
     names = tuple(results.name(side) for side in SIDES)
@@ -64,35 +64,35 @@ def document(results: Results) -> Document:
     )
 
 
-def _differences(results: Results) -> Iterator[Block]:
+def _differences(results: DiffResults) -> Iterator[Block]:
     yield machines(results)
     yield Statements(tuple(map(Sentence, results.differences())))
 
 
-def _over_time(results: Results) -> list[Block]:
+def _over_time(results: DiffResults) -> list[Block]:
     from tautochrone.lab_diff import charts
 
     return [Drawing(made("Latency of each release", lambda: charts.latencies(results)))]
 
 
-def _explanation(results: Results) -> list[Block]:
+def _explanation(results: DiffResults) -> list[Block]:
     found = tuple(map(Sentence, results.explanation()))
     return [Statements(found)] if found else []
 
 
-def _calls(results: Results) -> list[Block]:
+def _calls(results: DiffResults) -> list[Block]:
     from tautochrone.lab_diff import charts
 
     drawn = charts.calls(results) if results.explanation() else None
     return [] if drawn is None else [Drawing(drawn)]
 
 
-def _worst(results: Results) -> list[Block]:
+def _worst(results: DiffResults) -> list[Block]:
     found = (functions(results), waits(results)) if results.explanation() else ()
     return [one for one in found if one is not None]
 
 
-def machines(results: Results) -> TypedTable:
+def machines(results: DiffResults) -> TypedTable:
     """A and B."""
     heads = columns(
         "", "machine", "kernel", "releases", "missed", "median", "worst", "at release", "the other there"
@@ -100,7 +100,7 @@ def machines(results: Results) -> TypedTable:
     return TypedTable("", heads, tuple(_machine(results, side) for side in SIDES))
 
 
-def _machine(results: Results, side: str) -> tuple[TypedCell, ...]:
+def _machine(results: DiffResults, side: str) -> tuple[TypedCell, ...]:
     loop = results.loop(side)
     other = results.loop(SIDES[1 - SIDES.index(side)])
     virtual = results.manifests[SIDES.index(side)].conditions.virtual
@@ -123,7 +123,7 @@ def _latency(ns: int | None) -> TypedCell:
     return TypedCell(ns, "ns", latency(ns))
 
 
-def steps(results: Results) -> TypedTable:
+def steps(results: DiffResults) -> TypedTable:
     """From where on they differ by how much."""
     one = results.worst
     heads = columns("more than", "first at release", "after", "on A", "on B", "releases", "of")
@@ -149,7 +149,7 @@ def steps(results: Results) -> TypedTable:
     return TypedTable("How far they are apart", heads, rows, (note,))
 
 
-def waits(results: Results) -> TypedTable | None:
+def waits(results: DiffResults) -> TypedTable | None:
     """The worst release of each run whose stacks were noted; None: there is none."""
     heads = columns(
         "", "release", "latency", "untraced worst", "interrupts off", "not preempted", "switch and return",
@@ -160,7 +160,7 @@ def waits(results: Results) -> TypedTable | None:
     return TypedTable(title, heads, rows, (NOT_THE_RESULT,)) if rows else None
 
 
-def _rows_of_waits(results: Results) -> Iterator[tuple[TypedCell, ...]]:
+def _rows_of_waits(results: DiffResults) -> Iterator[tuple[TypedCell, ...]]:
     for side in SIDES:
         window = results.worst_window(side)
         if window is None:
@@ -178,13 +178,13 @@ def _rows_of_waits(results: Results) -> Iterator[tuple[TypedCell, ...]]:
         )
 
 
-def _inside(window: Window) -> TypedCell:
+def _inside(window: ReleaseWindow) -> TypedCell:
     if window.chain:
         return cell(window.chain[-1])
     return TypedCell("a program, or idle" if window.waking else None)
 
 
-def functions(results: Results) -> TypedTable | None:
+def functions(results: DiffResults) -> TypedTable | None:
     """What the timed functions took of the worst release; None: none was timed."""
     timed = results.found.timed
     if timed is None or not timed.shares:
@@ -212,7 +212,7 @@ def functions(results: Results) -> TypedTable | None:
     return TypedTable(title, heads, rows, (note,))
 
 
-def as_table(results: Results) -> dict[str, object]:
+def as_table(results: DiffResults) -> dict[str, object]:
     """What programs read; times in nanoseconds."""
     found, question = results.found, results.found.question
     name, timed = results.named, results.found.timed
@@ -244,7 +244,7 @@ def as_table(results: Results) -> dict[str, object]:
     }
 
 
-def _comparison(one: Comparison) -> dict[str, object]:
+def _comparison(one: SourceDifference) -> dict[str, object]:
     return {
         "source": one.a.source,
         "releases": one.compared,
@@ -260,7 +260,7 @@ def _comparison(one: Comparison) -> dict[str, object]:
     }
 
 
-def _window(window: Window | None) -> dict[str, object] | None:
+def _window(window: ReleaseWindow | None) -> dict[str, object] | None:
     if window is None:
         return None
     return {

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tautochrone.lab_diff.differences import MISSING, Loop
-from tautochrone.lab_diff.window import Event, Window, windows, without_entry
+from tautochrone.lab_diff.window import ReleaseWindow, WindowEvent, windows, without_entry
 
 _CALL = re.compile(
     r"\s*(?P<s>\d+)\.(?P<fraction>\d{6})\s*\|\s*(?P<cpu>\d+)\)\s+(?P<task>.+)-(?P<pid>\d+)\s*\|"
@@ -122,7 +122,7 @@ def _clipped(nest: _Nest, from_ns: int, to_ns: int) -> Call:
 
 
 @dataclass(frozen=True)
-class Share:
+class CallShare:
     """What one function took of a stretch of time, over all of its calls there.
 
     Attributes:
@@ -137,14 +137,14 @@ class Share:
     chain: tuple[str, ...]
 
 
-def shares(nested: Sequence[Call]) -> tuple[Share, ...]:
+def shares(nested: Sequence[Call]) -> tuple[CallShare, ...]:
     """The functions of some nested calls, the one with most time of its own first."""
-    found: dict[str, Share] = {}
+    found: dict[str, CallShare] = {}
     longest: dict[str, int] = {}
     for call, chain in _walk(nested, ()):
-        known = found.get(call.function, Share(call.function, 0, 0, 0, chain))
+        known = found.get(call.function, CallShare(call.function, 0, 0, 0, chain))
         within_itself = call.function in chain[:-1]
-        found[call.function] = Share(
+        found[call.function] = CallShare(
             call.function,
             known.calls + 1,
             known.self_ns + call.self_ns,
@@ -177,7 +177,7 @@ class Traced:
         nested: the timed calls that fall into it, outermost first; empty where none were timed.
     """
 
-    window: Window
+    window: ReleaseWindow
     nested: tuple[Call, ...] = ()
 
     @property
@@ -186,7 +186,7 @@ class Traced:
         return self.window.latency_ns
 
     @property
-    def shares(self) -> tuple[Share, ...]:
+    def shares(self) -> tuple[CallShare, ...]:
         """What each function took of the wait, most first."""
         return shares(self.nested)
 
@@ -224,7 +224,7 @@ def samples_of(loop: Loop) -> list[tuple[int, int, int]]:
     ]
 
 
-def with_stacks(loop: Loop, events: Sequence[Event]) -> list[Window]:
+def with_stacks(loop: Loop, events: Sequence[WindowEvent]) -> list[ReleaseWindow]:
     """Every completed release of a run whose stacks were noted."""
     return windows(samples_of(loop), events, loop.cpu)
 
@@ -239,12 +239,14 @@ def worst_with_calls(loop: Loop, calls: Sequence[Call], measuring_task: str) -> 
     own = [one for one in calls if loop.cpu in (None, one.cpu)]
     measuring = {one.pid for one in own if one.task == measuring_task}
     return Traced(
-        Window(number, release_ns, stamp_ns, None, None),
+        ReleaseWindow(number, release_ns, stamp_ns, None, None),
         calls_in(own, release_ns, stamp_ns, tuple(measuring)),
     )
 
 
-def name_of(stacks: Window | None, timed: Traced | None, functions: Collection[str] = ()) -> Name | None:
+def name_of(
+    stacks: ReleaseWindow | None, timed: Traced | None, functions: Collection[str] = ()
+) -> Name | None:
     """The name of what held the worst release up; None: nothing of the kernel did, or it is not known.
 
     The function in which most of the wait passed by itself, where calls were timed; otherwise, or where the

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tautochrone.answer.blocks import Figure, Panel, Place
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts.course import band
 from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Rows, Told, fixed, literal
 from tautochrone.answer.charts.scales import Scale, beside, by_run, seconds, time, worded_lines
@@ -17,7 +17,7 @@ from tautochrone.answer.typeset import duration, number
 from tautochrone.lab_diff.calls import Call, shares
 from tautochrone.lab_diff.differences import MISSING, Loop
 from tautochrone.lab_diff.measure import SIDES
-from tautochrone.lab_diff.results import NOT_THE_RESULT, Results
+from tautochrone.lab_diff.results import NOT_THE_RESULT, DiffResults
 
 _LATENCIES = (
     "Each stretch of time shows its least and its largest value; no extreme is left out. Missed releases "
@@ -32,22 +32,26 @@ _STRETCHES_OF_LOOP = 320
 _HEADROOM_OF_TWO, _FOOTROOM_OF_TWO = 2.2, 2.0
 
 
-def latencies(results: Results) -> Figure:
+def latencies(results: DiffResults) -> Figure:
     """Of the loop that was served latest, on both machines."""
     loops = [(results.name(side), results.loop(side)) for side in SIDES]
     drawn = _two_loops(loops, results.worst.first)
     key = tuple(Sign(name, dash="", tone=series_tone(at)) for at, (name, _) in enumerate(loops))
-    return Figure("Latency of each release", (Panel(Place("diff-latencies"), "", drawn),), (_LATENCIES,), key)
+    return Figure(
+        "Latency of each release", (Panel(PanelPlace("diff-latencies"), "", drawn),), (_LATENCIES,), key
+    )
 
 
-def calls(results: Results) -> Figure | None:
+def calls(results: DiffResults) -> Figure | None:
     """During the worst wait of the slower machine; None: none was timed."""
     timed = results.found.timed
     if timed is None or not timed.nested:
         return None
     drawn = _calls(timed.nested, timed.window.release_ns, timed.latency_ns)
     title = f"What the kernel of {results.name(results.slower)} did for {duration(timed.latency_ns)}"
-    return Figure(title, (Panel(Place("diff-calls"), "", drawn),), (_CALLS, NOT_THE_RESULT), _key_of_calls())
+    return Figure(
+        title, (Panel(PanelPlace("diff-calls"), "", drawn),), (_CALLS, NOT_THE_RESULT), _key_of_calls()
+    )
 
 
 def _two_loops(loops: Sequence[tuple[str, Loop]], first: int | None) -> Chart:

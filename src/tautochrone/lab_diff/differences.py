@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tautochrone.base.errors import UsageError
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 
 Integers = npt.NDArray[np.int64]
 MISSING = -1
@@ -58,7 +58,7 @@ class Loop:
 
 
 @dataclass(frozen=True)
-class Step:
+class DifferenceStep:
     """From which release on the two differ by more than so much, and at how many releases they do."""
 
     more_than_ns: int
@@ -67,7 +67,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SourceDifference:
     """One source of both runs.
 
     Attributes:
@@ -79,7 +79,7 @@ class Comparison:
     a: Loop
     b: Loop
     threshold_ns: int
-    steps: tuple[Step, ...]
+    steps: tuple[DifferenceStep, ...]
     identical: bool
 
     @property
@@ -105,7 +105,7 @@ class Comparison:
         return min(len(self.a.latency_ns), len(self.b.latency_ns))
 
 
-def loops_of(run: Run) -> list[Loop]:
+def loops_of(run: StoredRun) -> list[Loop]:
     """The loops of a run of `cyclic` that kept every sample.
 
     Raises:
@@ -127,7 +127,7 @@ def loops_of(run: Run) -> list[Loop]:
     return loops
 
 
-def compare(a: Sequence[Loop], b: Sequence[Loop], threshold_ns: int) -> list[Comparison]:
+def compare(a: Sequence[Loop], b: Sequence[Loop], threshold_ns: int) -> list[SourceDifference]:
     """Source by source, release k of one with release k of the other.
 
     Raises:
@@ -141,14 +141,14 @@ def compare(a: Sequence[Loop], b: Sequence[Loop], threshold_ns: int) -> list[Com
     return [_compared(one, other, threshold_ns) for one, other in zip(a, b, strict=True)]
 
 
-def _compared(a: Loop, b: Loop, threshold_ns: int) -> Comparison:
+def _compared(a: Loop, b: Loop, threshold_ns: int) -> SourceDifference:
     count = min(len(a.latency_ns), len(b.latency_ns))
     of_a, of_b = a.latency_ns[:count], b.latency_ns[:count]
     apart = np.abs(of_a - of_b)
     one_missed = (of_a == MISSING) != (of_b == MISSING)
     apart[one_missed] = np.iinfo(np.int64).max  # more than any threshold
     sizes = [threshold_ns, *(size for size in STEPS_NS if size > threshold_ns)]
-    return Comparison(
+    return SourceDifference(
         a,
         b,
         threshold_ns,
@@ -157,9 +157,9 @@ def _compared(a: Loop, b: Loop, threshold_ns: int) -> Comparison:
     )
 
 
-def _step(apart: Integers, more_than_ns: int) -> Step:
+def _step(apart: Integers, more_than_ns: int) -> DifferenceStep:
     beyond = apart > more_than_ns
-    return Step(more_than_ns, int(beyond.argmax()) if beyond.any() else None, int(beyond.sum()))
+    return DifferenceStep(more_than_ns, int(beyond.argmax()) if beyond.any() else None, int(beyond.sum()))
 
 
 def _names(loops: Sequence[Loop]) -> str:

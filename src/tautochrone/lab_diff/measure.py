@@ -7,17 +7,17 @@ from tempfile import TemporaryDirectory
 
 from tautochrone.base.errors import MeasuringError
 from tautochrone.lab_diff.calls import Call, Traced, read_calls, with_stacks, worst_with_calls
-from tautochrone.lab_diff.differences import Comparison, Loop, compare, loops_of
-from tautochrone.lab_diff.question import Question
-from tautochrone.lab_diff.window import Event, Window, functions_of, lost, read_events
+from tautochrone.lab_diff.differences import Loop, SourceDifference, compare, loops_of
+from tautochrone.lab_diff.question import DiffQuestion
+from tautochrone.lab_diff.window import ReleaseWindow, WindowEvent, functions_of, lost, read_events
 from tautochrone.machine.facts import gather
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.conditions import Conditions
 from tautochrone.measure.execute import Watch, run_cell
 from tautochrone.measure.lab.crew import Crew
-from tautochrone.measure.lab.jobs import Job, Measured, Refused, measure_on
+from tautochrone.measure.lab.jobs import LabJob, RefusedJob, SealedCell, measure_on
 from tautochrone.run.facts import FactTable
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.open import open_target
 from tautochrone.target.target import ANYWHERE, Target
@@ -102,14 +102,14 @@ class Plain:
     cell: Cell
     store: Path
 
-    def do(self, watch: Watch) -> Measured:
+    def do(self, watch: Watch) -> SealedCell:
         """Seal its run."""
         with open_target(self.system) as target:
             return measure_on(target, self.cell, self.store, gather(target.files()), watch)
 
 
 @dataclass(frozen=True)
-class Looked(Measured):
+class Looked(SealedCell):
     """What came of a traced run; the run itself is not kept.
 
     Attributes:
@@ -118,7 +118,7 @@ class Looked(Measured):
     """
 
     loops: tuple[Loop, ...] = ()
-    events: tuple[Event, ...] = ()
+    events: tuple[WindowEvent, ...] = ()
     calls: tuple[Call, ...] = ()
     functions: tuple[str, ...] = ()
     lost: int = 0
@@ -172,17 +172,17 @@ class Findings:
         not_traced: why there is no trace; empty: there is one, or nothing to look into.
     """
 
-    question: Question
-    runs: tuple[Run, Run]
-    compared: tuple[Comparison, ...]
-    stacks: Mapping[str, tuple[Window, ...]] = field(default_factory=dict)
+    question: DiffQuestion
+    runs: tuple[StoredRun, StoredRun]
+    compared: tuple[SourceDifference, ...]
+    stacks: Mapping[str, tuple[ReleaseWindow, ...]] = field(default_factory=dict)
     timed: Traced | None = None
     functions: tuple[str, ...] = ()
     lost: int = 0
     not_traced: str = ""
 
     @property
-    def worst(self) -> Comparison:
+    def worst(self) -> SourceDifference:
         """The loop that was served latest on either side."""
         return max(self.compared, key=lambda one: max(_worst_ns(one.a), _worst_ns(one.b)))
 
@@ -197,7 +197,7 @@ class Findings:
 
 
 def measure(
-    question: Question, store: Store, crew: Crew, begin: Begin = lambda _: lambda _: None
+    question: DiffQuestion, store: Store, crew: Crew, begin: Begin = lambda _: lambda _: None
 ) -> Findings:
     """Measure both, compare them, and look into the worst release where they differ.
 
@@ -209,7 +209,7 @@ def measure(
     """
     jobs = ((side, Plain(question.system(side), question.cell(side), store.path)) for side in SIDES)
     plain = _do(crew, jobs, begin)
-    runs = (Run.read(store.path / plain["A"].run), Run.read(store.path / plain["B"].run))
+    runs = (StoredRun.read(store.path / plain["A"].run), StoredRun.read(store.path / plain["B"].run))
     compared = tuple(compare(loops_of(runs[0]), loops_of(runs[1]), question.threshold_of(runs)))
     found = Findings(question, runs, compared)
     if not question.traced or all(one.first is None for one in compared):
@@ -247,12 +247,12 @@ def _look_into(found: Findings, crew: Crew, begin: Begin) -> Findings:
     )
 
 
-def _windows(looked: Measured, source: str) -> tuple[Window, ...]:
+def _windows(looked: SealedCell, source: str) -> tuple[ReleaseWindow, ...]:
     assert isinstance(looked, Looked)
     return tuple(with_stacks(_of(looked.loops, source), looked.events))
 
 
-def _late(found: Sequence[Window]) -> list[Window]:
+def _late(found: Sequence[ReleaseWindow]) -> list[ReleaseWindow]:
     """The releases that were served about as late as the worst one."""
     latest = sorted(found, key=lambda one: -one.latency_ns)[:_MOST_LATE]
     return [one for one in latest if one.latency_ns >= _LATE * latest[0].latency_ns]
@@ -266,20 +266,20 @@ def _worst_ns(loop: Loop) -> int:
     return loop.worst_ns or 0
 
 
-def _do(crew: Crew, jobs: Iterator[tuple[str, Plain | Look]], begin: Begin) -> dict[str, Measured]:
+def _do(crew: Crew, jobs: Iterator[tuple[str, Plain | Look]], begin: Begin) -> dict[str, SealedCell]:
     """All of these, by side.
 
     Raises:
         TautoError: what came of the first that was refused or went wrong.
         KeyboardInterrupt: stopped.
     """
-    done: dict[str, Measured] = {}
-    wrong: dict[str, Refused] = {}
-    known: Iterator[tuple[tuple[str, Watch], Job]] = (((side, begin(job.cell)), job) for side, job in jobs)
+    done: dict[str, SealedCell] = {}
+    wrong: dict[str, RefusedJob] = {}
+    known: Iterator[tuple[tuple[str, Watch], LabJob]] = (((side, begin(job.cell)), job) for side, job in jobs)
     for (side, _), answer in crew.do(known, lambda one, progress: one[1](progress)):
-        if isinstance(answer, Refused):
+        if isinstance(answer, RefusedJob):
             wrong[side] = answer
-        elif isinstance(answer, Measured):
+        elif isinstance(answer, SealedCell):
             done[side] = answer
     if crew.stopped or any(one.stopped for one in done.values()):
         raise KeyboardInterrupt

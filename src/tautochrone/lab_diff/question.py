@@ -8,7 +8,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns, parse_period_ns
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.measure.cell import Cell, Load
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.target.address import DEFAULT_SHIFT, LabAddress, read_lab_address
 
 EXPERIMENT = "cyclic"
@@ -16,7 +16,7 @@ LEAST_THRESHOLD_NS = 1_000
 
 
 @dataclass(frozen=True)
-class Question:
+class DiffQuestion:
     """Two machines, and how they are measured.
 
     Attributes:
@@ -60,7 +60,7 @@ class Question:
             prepared.conditions,
         )
 
-    def threshold_of(self, runs: Sequence[Run]) -> int:
+    def threshold_of(self, runs: Sequence[StoredRun]) -> int:
         """What was asked for, or a microsecond, or one instruction of either clock if that is longer."""
         if self.threshold_ns is not None:
             return self.threshold_ns
@@ -77,7 +77,7 @@ def question_of(
     *,
     traced: bool,
     command: Sequence[str] = (),
-) -> Question:
+) -> DiffQuestion:
     """What was typed, seen that it can be asked.
 
     Raises:
@@ -97,7 +97,7 @@ def question_of(
     period_ns, duration_ns = parse_period_ns(period), parse_duration_ns(duration)
     if duration_ns < period_ns or period_ns == 0:
         raise UsageError(f"--duration {duration} has no release at --period {period}", "Measure for longer.")
-    return Question(
+    return DiffQuestion(
         first,
         second,
         load,
@@ -109,7 +109,7 @@ def question_of(
     )
 
 
-def instruction_ns(run: Run) -> int | None:
+def instruction_ns(run: StoredRun) -> int | None:
     """How long one instruction takes on the virtual machine of a run; None: its time is the host's."""
     virtual = run.manifest.conditions.virtual
     shift = virtual.shift if virtual is not None else DEFAULT_SHIFT

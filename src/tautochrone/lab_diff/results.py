@@ -6,9 +6,9 @@ from functools import cached_property
 
 from tautochrone.base.units import format_duration
 from tautochrone.lab_diff.calls import Name, Traced, name_of
-from tautochrone.lab_diff.differences import Comparison, Loop
+from tautochrone.lab_diff.differences import Loop, SourceDifference
 from tautochrone.lab_diff.measure import SIDES, Findings
-from tautochrone.lab_diff.window import IDLE, Window
+from tautochrone.lab_diff.window import IDLE, ReleaseWindow
 from tautochrone.run.manifest import Manifest
 
 # What is said of one late release, in sentences.
@@ -19,7 +19,7 @@ _GIVES_UP_ITSELF = ("none", "voluntary")
 """The models under which the kernel is not preempted in its own code."""
 
 
-def account(window: Window, preemption: str | None) -> Iterator[str]:
+def account(window: ReleaseWindow, preemption: str | None) -> Iterator[str]:
     """What the stacks tell of a release: three waits one after the other, and the longest explained.
 
     Args:
@@ -41,7 +41,7 @@ def account(window: Window, preemption: str | None) -> Iterator[str]:
         yield _why_not_preempted(window, preemption)
 
 
-def _why_not_preempted(window: Window, preemption: str | None) -> str:
+def _why_not_preempted(window: ReleaseWindow, preemption: str | None) -> str:
     itself = preemption in _GIVES_UP_ITSELF
     model = f"this kernel (preemption: {preemption})"
     if window.task == IDLE:
@@ -83,7 +83,7 @@ _LONGEST_NAME = 36
 
 
 @dataclass(frozen=True)
-class Results:
+class DiffResults:
     """Two machines, measured and compared."""
 
     found: Findings
@@ -94,7 +94,7 @@ class Results:
         return self.found.runs[0].manifest, self.found.runs[1].manifest
 
     @property
-    def worst(self) -> Comparison:
+    def worst(self) -> SourceDifference:
         """The loop that was served latest on either side; the only one where there is one CPU."""
         return self.found.worst
 
@@ -124,7 +124,7 @@ class Results:
         """Whether a release differs by more than the threshold."""
         return any(one.first is not None for one in self.found.compared)
 
-    def worst_window(self, side: str) -> Window | None:
+    def worst_window(self, side: str) -> ReleaseWindow | None:
         """The worst release of the run whose stacks were noted; None: there is none."""
         return max(self.found.stacks.get(side, ()), key=lambda one: one.latency_ns, default=None)
 
@@ -157,7 +157,7 @@ class Results:
             source = f"{one.a.source}: " if len(self.found.compared) > 1 else ""
             yield f"{source}{self._difference(one)}"
 
-    def _difference(self, one: Comparison) -> str:
+    def _difference(self, one: SourceDifference) -> str:
         threshold = format_duration(one.threshold_ns)
         if one.identical:
             return f"All {one.compared:,} releases have the same latency, to the nanosecond."
@@ -171,16 +171,16 @@ class Results:
             f"{self._both(one, one.first)}. So do {one.differing:,} of {one.compared:,} releases."
         )
 
-    def _after(self, one: Comparison) -> str:
+    def _after(self, one: SourceDifference) -> str:
         return f", {format_duration(one.first * one.a.period_ns)} after release 0" if one.first else ""
 
-    def _at(self, one: Comparison, number: int | None) -> str:
+    def _at(self, one: SourceDifference, number: int | None) -> str:
         if number is None:
             return "not known"
         a_ns, b_ns = one.a.latency(number) or 0, one.b.latency(number) or 0
         return f"{format_duration(abs(a_ns - b_ns))}, at release {number:,} ({self._both(one, number)})"
 
-    def _both(self, one: Comparison, number: int) -> str:
+    def _both(self, one: SourceDifference, number: int) -> str:
         return (
             f"{latency(one.a.latency(number))} on {self.name('A')}, "
             f"{latency(one.b.latency(number))} on {self.name('B')}"

@@ -15,7 +15,7 @@ from tautochrone.measure.outlook import Countdown
 if TYPE_CHECKING:
     from tautochrone.command.live import Watch
     from tautochrone.lab_diff.measure import Findings
-    from tautochrone.lab_diff.question import Question
+    from tautochrone.lab_diff.question import DiffQuestion
     from tautochrone.measure.cell import Cell
     from tautochrone.run.store import Store
 
@@ -75,7 +75,7 @@ def verb(
     _report(_measure(question, place, jobs), place, as_json=as_json, out=out, open_it=open_it)
 
 
-def _measure(question: Question, store: Store, jobs: int | None) -> Findings:
+def _measure(question: DiffQuestion, store: Store, jobs: int | None) -> Findings:
     import os
 
     from tautochrone.campaign.verb import hands
@@ -97,7 +97,7 @@ def _measure(question: Question, store: Store, jobs: int | None) -> Findings:
 class _Outlook(Countdown):
     """A guess from what booting and a virtual second usually take."""
 
-    def __init__(self, question: Question, hands: int) -> None:
+    def __init__(self, question: DiffQuestion, hands: int) -> None:
         from tautochrone.base.units import parse_duration_ns
 
         each_s = _BOOT_S + _SLOWER * parse_duration_ns(question.duration) / 1e9
@@ -120,9 +120,9 @@ def _report(found: Findings, store: Store, *, as_json: bool, out: Path | None, o
     from tautochrone.answer.console import make_console
     from tautochrone.answer.render import page
     from tautochrone.lab_diff import answer
-    from tautochrone.lab_diff.results import Results
+    from tautochrone.lab_diff.results import DiffResults
 
-    results = Results(found)
+    results = DiffResults(found)
     shown = answer.document(results)
     if not as_json:
         make_console().print()

@@ -21,7 +21,7 @@ _DEPTH = "preempt-depth"
 
 
 @dataclass(frozen=True)
-class Event:
+class WindowEvent:
     """One event.
 
     Attributes:
@@ -48,7 +48,7 @@ class Event:
         return found[1] if found else None
 
 
-def read_events(text: str) -> tuple[Event, ...]:
+def read_events(text: str) -> tuple[WindowEvent, ...]:
     """The events of a trace, with the stack that follows each, in their order."""
     depth_at = _depth_column(text)
     return tuple(_event(head, frames, depth_at) for head, frames in _with_stacks(text))
@@ -73,9 +73,9 @@ def _with_stacks(text: str) -> Iterator[tuple[re.Match[str], list[str]]]:
         yield head, frames
 
 
-def _event(head: re.Match[str], frames: list[str], depth_at: int | None) -> Event:
+def _event(head: re.Match[str], frames: list[str], depth_at: int | None) -> WindowEvent:
     fraction = head["fraction"][:9].ljust(9, "0")
-    return Event(
+    return WindowEvent(
         instant_ns=int(head["s"]) * _NS_PER_S + int(fraction),
         cpu=int(head["cpu"]),
         task=head["task"].strip(),
@@ -133,7 +133,7 @@ Cause = Literal["interrupts", "preemption", "switch"]
 
 
 @dataclass(frozen=True)
-class Window:
+class ReleaseWindow:
     """One release of one loop, from when it was due to its thread's first time stamp.
 
     Attributes:
@@ -146,8 +146,8 @@ class Window:
     number: int
     release_ns: int
     first_stamp_ns: int
-    waking: Event | None
-    switch: Event | None
+    waking: WindowEvent | None
+    switch: WindowEvent | None
     held: int | None = None
 
     @property
@@ -222,8 +222,8 @@ class Window:
 
 
 def windows(
-    samples: Iterable[tuple[int, int, int]], events: Sequence[Event], cpu: int | None = None
-) -> list[Window]:
+    samples: Iterable[tuple[int, int, int]], events: Sequence[WindowEvent], cpu: int | None = None
+) -> list[ReleaseWindow]:
     """What the trace has on each of these releases.
 
     Args:
@@ -247,11 +247,11 @@ def windows(
         switch = next((one for one in reversed(inside) if one.name == SWITCH), None)
         depth = waking.preemption_depth if waking is not None else None
         held = depth - least if depth is not None and least is not None else None
-        found.append(Window(number, release_ns, stamp_ns, waking, switch, held))
+        found.append(ReleaseWindow(number, release_ns, stamp_ns, waking, switch, held))
     return found
 
 
-def functions_of(found: Iterable[Window]) -> tuple[str, ...]:
+def functions_of(found: Iterable[ReleaseWindow]) -> tuple[str, ...]:
     """The functions on the stacks of these, for a second look that times them.
 
     Not the innermost one of each, in which the interrupt merely happened to come, unless all of the time

@@ -94,7 +94,7 @@ class InForce:
     left: bool
 
 
-class Settings(Protocol):
+class MachineSettings(Protocol):
     """One deployment's changes to a machine. Each is written to the undo journal before it is made."""
 
     def apply(self, change: Change) -> None:

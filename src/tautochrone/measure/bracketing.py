@@ -48,7 +48,7 @@ class Ladder(Protocol):
 
 
 @dataclass(frozen=True)
-class Tried:
+class ShortTrial:
     """A short trial that was made."""
 
     at: int
@@ -56,7 +56,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Step:
+class TrialStep:
     """A trial to be made."""
 
     at: int
@@ -66,7 +66,7 @@ class Step:
 class Bracketing:
     """What short trials show, and which comes next. With the same trials it asks for the same."""
 
-    def __init__(self, ladder: Ladder, tried: Sequence[Tried], *, misses: int = 1) -> None:
+    def __init__(self, ladder: Ladder, tried: Sequence[ShortTrial], *, misses: int = 1) -> None:
         """Look at the trials so far, in the order in which they were made.
 
         Args:
@@ -105,19 +105,19 @@ class Bracketing:
             return False
         return sum(one.at == self._tried[-1].at for one in self._tried) == 1
 
-    def next(self) -> Step | None:
+    def next(self) -> TrialStep | None:
         """What to try next, once nothing is to be repeated; None: even the least is too much."""
         ladder, met, too_much = self._ladder, self.met, self.too_much
         if met is None:
             if too_much is None:
-                return Step(ladder.start, "bracket")
+                return TrialStep(ladder.start, "bracket")
             if too_much == ladder.least:
                 return None
-            return Step(ladder.down(too_much, self.places), "bracket")
+            return TrialStep(ladder.down(too_much, self.places), "bracket")
         if too_much is None:
             if met >= ladder.most:
-                return Step(met, "decide")
-            return Step(ladder.up(met, self.places), "bracket")
+                return TrialStep(met, "decide")
+            return TrialStep(ladder.up(met, self.places), "bracket")
         if met >= ladder.most or ladder.is_close(met, too_much):
-            return Step(met, "decide")
-        return Step(ladder.middle(met, too_much), "narrow")
+            return TrialStep(met, "decide")
+        return TrialStep(ladder.middle(met, too_much), "narrow")

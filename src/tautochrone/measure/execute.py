@@ -17,9 +17,9 @@ from tautochrone.machine.settings import SettingError
 from tautochrone.measure.cautions import CUT_SHORT, cautions_of_facts, cautions_of_probe, cautions_of_stream
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.conditions import Conditions, NotPutBackError, conditions_of
-from tautochrone.measure.interrupts import Interrupts
+from tautochrone.measure.interrupts import HeldInterrupts
 from tautochrone.measure.loads.cautions import cautions_of_loads
-from tautochrone.measure.loads.running import Failure, Loads
+from tautochrone.measure.loads.running import LoadFailure, Loads
 from tautochrone.measure.placing import allowed_in, measured_cpus, placed_in, placed_loads
 from tautochrone.measure.smis import SMIS, SmiCounter, caution_of_smis
 from tautochrone.measure.virtual import (
@@ -31,7 +31,7 @@ from tautochrone.measure.virtual import (
 )
 from tautochrone.run.conditions import LoadReport
 from tautochrone.run.facts import FactTable
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.records import Event, Footer, Header
 from tautochrone.run.records import Progress as SourcesProgress
@@ -54,7 +54,7 @@ _PROBE_FAILED = "the probe failed: "
 
 
 @dataclass(frozen=True)
-class Progress:
+class CellProgress:
     """How far a cell is; times in nanoseconds, over all sources.
 
     Attributes:
@@ -72,7 +72,7 @@ class Progress:
     waiting: str = ""
 
 
-Watch = Callable[[Progress], None]
+Watch = Callable[[CellProgress], None]
 
 
 class NothingMeasuredError(MeasuringError):
@@ -82,7 +82,7 @@ class NothingMeasuredError(MeasuringError):
 class StoppedAfterRunError(KeyboardInterrupt):
     """Ctrl-C after the last sample: the run is whole and sealed, and nothing is to follow it."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: StoredRun) -> None:
         """After this run."""
         super().__init__()
         self.run = run
@@ -118,7 +118,7 @@ class _Measured:
     end: ProbeEnd = field(default_factory=lambda: ProbeEnd(0, ()))
     lost: MeasuringError | None = None
     reports: list[LoadReport] = field(default_factory=list)
-    failure: Failure | None = None
+    failure: LoadFailure | None = None
     companion: Companion | None = None
     companion_failure: str | None = None
     smis: int | None = None
@@ -132,7 +132,7 @@ def run_cell(
     facts: FactTable,
     watch: Watch = lambda _: None,
     under: Conditions | None = None,
-) -> Run:
+) -> StoredRun:
     """Measure one cell and seal its run.
 
     The deployment is applied first and undone before the run is sealed; the loads are known to be running
@@ -163,7 +163,7 @@ def run_cell(
         target.renew()  # otherwise `conditions_of` does
     applied = conditions_of(cell.deployment, target, facts) if under is None else nullcontext(under)
     with ExitStack() as stack:
-        interrupts = Interrupts()
+        interrupts = HeldInterrupts()
         stack.callback(interrupts.release)
         try:
             with applied as conditions:
@@ -189,7 +189,7 @@ def run_cell(
     return run
 
 
-def _keep(writer: RunWriter, measured: _Measured, interrupts: Interrupts) -> Run:
+def _keep(writer: RunWriter, measured: _Measured, interrupts: HeldInterrupts) -> StoredRun:
     """Seal what was measured.
 
     Raises:
@@ -243,7 +243,7 @@ def _measure(
     target: Target,
     writer: RunWriter,
     watch: Watch,
-    interrupts: Interrupts,
+    interrupts: HeldInterrupts,
 ) -> _Measured:
     """Loads, then the probe, then what the loads did. From the probe's start on, interrupts only end that."""
     allowed = allowed_in(conditions)
@@ -251,7 +251,9 @@ def _measure(
     measured = _Measured()
     try:
         parts = placed_loads(placed, measured_cpus(placed, allowed), conditions.load)
-        loads.start(target, parts, conditions.load_placement, lambda said: watch(Progress(0.0, waiting=said)))
+        loads.start(
+            target, parts, conditions.load_placement, lambda said: watch(CellProgress(0.0, waiting=said))
+        )
         smis = SmiCounter(target.files(), conditions.known)
         busy = BusyCpus(target.files(), target.virtual())
         beside = EXPERIMENTS[placed.experiment].beside
@@ -294,7 +296,7 @@ def _nothing(measured: _Measured) -> TautoError | None:
     return nothing if measured.companion is None else measured.companion.explained(nothing)
 
 
-def _seal(writer: RunWriter, measured: _Measured, ended_hint: str | None) -> Run:
+def _seal(writer: RunWriter, measured: _Measured, ended_hint: str | None) -> StoredRun:
     for caution in _cautions(measured):
         writer.add_warning(caution.code, caution.text, caution.advice)
     if measured.reports:
@@ -325,7 +327,7 @@ def _cautions(measured: _Measured) -> Iterator[RunWarning]:
             yield caution
 
 
-def _what_went_wrong(measured: _Measured, run: Run, *, killed: bool) -> MeasuringError | None:
+def _what_went_wrong(measured: _Measured, run: StoredRun, *, killed: bool) -> MeasuringError | None:
     """``killed``: the probe, by somebody who asked twice; that is how it was to end."""
     kept = f"What was measured until then is kept: tauto show {run.manifest.id}"
     if measured.lost is not None:
@@ -348,7 +350,7 @@ def _record(
     writer: RunWriter,
     watch: Watch,
     measured: _Measured,
-    interrupts: Interrupts,
+    interrupts: HeldInterrupts,
     now_s: Callable[[], float],
 ) -> None:
     """The stream to the run's folder, its progress to the watcher, header and footer as they came by."""
@@ -389,12 +391,12 @@ def _read(probe: RunningProbe, measured: _Measured) -> bytes:
 
 def _show(event: Event, elapsed_s: float, watch: Watch) -> None:
     if event.event == "started":
-        watch(Progress(elapsed_s))
+        watch(CellProgress(elapsed_s))
     if event.event != "progress" or not (sources := event.told(SourcesProgress).sources):
         return
     seen = [source for source in sources if source.completed > 0]
     watch(
-        Progress(
+        CellProgress(
             elapsed_s,
             completed=sum(source.completed for source in sources),
             missed=sum(source.missed or 0 for source in sources),

@@ -6,7 +6,7 @@ from pathlib import Path
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import suggestion
 from tautochrone.experiments import EXPERIMENTS, Value
-from tautochrone.measure.document.document import USUAL, Entry, Exclusion, PlanDocument
+from tautochrone.measure.document.document import USUAL, Exclusion, ExperimentEntry, PlanDocument
 
 POLICIES = ("fifo", "rr", "other")
 
@@ -39,7 +39,11 @@ def grid_document(
         repetitions=1,
         order="random",
         axes={axis: (axes.get(axis) or usual,) for axis, usual in USUAL.items()},
-        entries=(Entry(0, experiment, name, {one: tuple(options[one]) for one in known if one in options}),),
+        entries=(
+            ExperimentEntry(
+                0, experiment, name, {one: tuple(options[one]) for one in known if one in options}
+            ),
+        ),
         exclusions=tuple(Exclusion(number, matches) for number, matches in enumerate(exclusions)),
         grid=kind,
     )

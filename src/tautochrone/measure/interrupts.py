@@ -9,7 +9,7 @@ from tautochrone.target.program import RunningProbe
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class Interrupts:
+class HeldInterrupts:
     """While they are held, one ends the probe, not the lab: the last samples and the footer are to come.
 
     One that comes before the probe or after it is kept in mind: what was begun (a probe on its way, a

@@ -9,7 +9,7 @@ from tautochrone.measure.campaign.carry_out import ENDED_EARLY
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.conditions import Conditions
 from tautochrone.measure.execute import INTERRUPTED, StoppedAfterRunError, Watch, run_cell
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.target import Target
 
@@ -18,7 +18,7 @@ Begin = Callable[[Cell], Watch]
 
 
 @dataclass(frozen=True)
-class Site:
+class TrialSite:
     """Where and how the trials are made.
 
     Attributes:
@@ -32,7 +32,7 @@ class Site:
     command: tuple[str, ...] = ()
 
 
-def _make_trial(cell: Cell, site: Site, watch: Watch) -> tuple[Run | None, bool]:
+def _make_trial(cell: Cell, site: TrialSite, watch: Watch) -> tuple[StoredRun | None, bool]:
     """Make one run.
 
     Returns:
@@ -58,7 +58,9 @@ def _make_trial(cell: Cell, site: Site, watch: Watch) -> tuple[Run | None, bool]
     return run, True
 
 
-def make_trials(wanted: Iterable[tuple[Cell, Callable[[Run], None]]], site: Site, begin: Begin) -> bool:
+def make_trials(
+    wanted: Iterable[tuple[Cell, Callable[[StoredRun], None]]], site: TrialSite, begin: Begin
+) -> bool:
     """Make the trials, until there are no more, or somebody stops it.
 
     Args:

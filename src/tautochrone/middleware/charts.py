@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, Told, literal
 from tautochrone.answer.charts.scales import Scale, bands, few_round_numbers, lanes, linear, logarithmic, time
-from tautochrone.answer.charts.signs import Mark
+from tautochrone.answer.charts.signs import LaneSign
 from tautochrone.answer.charts.theme import INK, PAPER_TONE, Tone
 from tautochrone.answer.typeset import duration, number
 
@@ -40,7 +40,7 @@ class CallPoint:
     """
 
     lane: str
-    mark: Mark
+    mark: LaneSign
     clients: int
     value_ns: float
     each_ns: tuple[float, ...] = ()
@@ -58,7 +58,7 @@ class RatePoint:
     """
 
     lane: str
-    mark: Mark
+    mark: LaneSign
     name: str
     value: float
     low: float | None = None
@@ -137,7 +137,7 @@ def _call(one: CallPoint) -> Row:
     }
 
 
-def _lane_lines(rows: Sequence[Row], marks: Mapping[str, Mark], x: Channel, y: Channel) -> list[Layer]:
+def _lane_lines(rows: Sequence[Row], marks: Mapping[str, LaneSign], x: Channel, y: Channel) -> list[Layer]:
     """A line for each lane, in its colour and with its dash."""
     return [
         Rows([row for row in rows if row["lane"] == lane], x=x, y=y).line(

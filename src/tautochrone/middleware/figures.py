@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from tautochrone.answer.blocks import Figure, Panel, Place
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts import rows
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.middleware import charts
@@ -101,7 +101,7 @@ def _figure(
         return
     panels = tuple(
         Panel(
-            Place(f"{prefix}-{name}"),
+            PanelPlace(f"{prefix}-{name}"),
             words,
             charts.calls_over_clients(
                 found[name],
@@ -151,7 +151,9 @@ def _spread(lanes: Sequence[LatencyLane], prefix: str) -> Iterator[Figure]:
         return
     panels = tuple(
         Panel(
-            Place(f"{prefix}-spread", at), panel, rows.summaries(own, span_ns=span_ns, title="time of a call")
+            PanelPlace(f"{prefix}-spread", at),
+            panel,
+            rows.summaries(own, span_ns=span_ns, title="time of a call"),
         )
         for at, (panel, own) in enumerate(lines.items())
     )
@@ -182,7 +184,7 @@ def _by_type(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]:
         return
     panels = tuple(
         Panel(
-            Place(f"{prefix}-{direction}"),
+            PanelPlace(f"{prefix}-{direction}"),
             WAYS[direction],
             charts.rates_by_type(dots, within=charts.span_of_rates(dots), title=charts.OPERATIONS),
         )
@@ -221,7 +223,7 @@ def _by_length(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]
     }
     panels = tuple(
         Panel(
-            Place(f"{prefix}-lengths-{kind}-{direction}"),
+            PanelPlace(f"{prefix}-lengths-{kind}-{direction}"),
             f"{kind}, {WAYS[direction]}",
             charts.rates_by_length(dots, within=within[direction], lengths=lengths, title=charts.OPERATIONS),
         )
@@ -252,7 +254,7 @@ def _dots(lanes: Sequence[ThroughputLane], direction: str, kinds: Sequence[Kind]
 
 def _calls(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]:
     """Of each lane the calls of every type; of many lanes those with an octet."""
-    panels: list[tuple[Place, str, list[rows.SummaryLine]]] = []
+    panels: list[tuple[PanelPlace, str, list[rows.SummaryLine]]] = []
     if len(lanes) <= MOST_IN_FULL:
         for at, lane in enumerate(lanes):
             lines = [
@@ -261,7 +263,7 @@ def _calls(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]:
                 for row in of_lane(lane, TWO_WAY, kind)[:1]
                 if row.summary is not None
             ]
-            panels.append((Place(f"{prefix}-calls", at), lane.name if len(lanes) > 1 else "", lines))
+            panels.append((PanelPlace(f"{prefix}-calls", at), lane.name if len(lanes) > 1 else "", lines))
     else:
         lines = [
             rows.SummaryLine(lane.name.replace(", ", "\n", 1), row.summary, rank=lane.mark.of)
@@ -269,7 +271,7 @@ def _calls(lanes: Sequence[ThroughputLane], prefix: str) -> Iterator[Figure]:
             for row in of_lane(lane, TWO_WAY, ("octet", 0))[:1]
             if row.summary is not None
         ]
-        panels.append((Place(f"{prefix}-calls"), "with an octet", lines))
+        panels.append((PanelPlace(f"{prefix}-calls"), "with an octet", lines))
     panels = [one for one in panels if one[2]]
     span_ns = [value for _, _, lines in panels for value in rows.extent_of_summaries(lines)]
     if span_ns:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from tautochrone.answer.blocks import Figure, Grid, Panel, Place
+from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import series_tone
 from tautochrone.base.words import plural
@@ -108,7 +108,7 @@ def _bars(
     """A panel for each kind of memory that there is, all in the colours of the same parts."""
     tones = [series_tone(rank) for rank in _COLORS[: len(parts)]]
     drawn = tuple(
-        Panel(Place(f"{prefix}-{name}"), words, charts.memory(own, parts, tones, title="KiB"))
+        Panel(PanelPlace(f"{prefix}-{name}"), words, charts.memory(own, parts, tones, title="KiB"))
         for name, words, own in panels
         if own
     )

@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from tautochrone.judge.middleware_setting import Setting, setting_of
-from tautochrone.run.folder import Run
+from tautochrone.judge.middleware_setting import CallSetting, setting_of
+from tautochrone.run.folder import StoredRun
 from tautochrone.target.middleware import SIZES
 
 SECTIONS = ("text", "rodata", "data", "bss")
@@ -87,7 +87,7 @@ class FootprintRun:
     """
 
     id: str
-    setting: Setting
+    setting: CallSetting
     libraries: tuple[Binary, ...]
     programs: tuple[Binary, ...]
     absent: Mapping[str, str]
@@ -106,7 +106,7 @@ class FootprintRun:
         return None
 
 
-def footprint_of(run: Run) -> FootprintRun:
+def footprint_of(run: StoredRun) -> FootprintRun:
     """What a run says of memory; it may have been cut off."""
     manifest = run.manifest
     told = manifest.conditions.stored.get(SIZES) or {}

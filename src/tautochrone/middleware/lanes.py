@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from tautochrone.answer.charts.signs import Mark, Sign
+from tautochrone.answer.charts.signs import LaneSign, Sign
 from tautochrone.answer.labels import typed_title
 from tautochrone.answer.numbers import interval, quantile_name
 from tautochrone.answer.typeset import number
@@ -14,14 +14,14 @@ from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import listed
 from tautochrone.judge.middleware_setting import (
     PLACES,
-    Deviation,
-    Setting,
+    CallSetting,
+    ThreadDeviation,
     place_of,
     serving_deviations,
     setting_of,
 )
 from tautochrone.run.conditions import LOCAL
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.means import repetitions
 from tautochrone.statistics.quantiles import Quantile
@@ -126,10 +126,10 @@ class Lane(Generic[_Reduced]):
     """
 
     name: str
-    setting: Setting
+    setting: CallSetting
     group: str
     variant: str
-    mark: Mark
+    mark: LaneSign
     runs: tuple[_Reduced, ...]
 
     @property
@@ -140,14 +140,14 @@ class Lane(Generic[_Reduced]):
 
 
 def lanes_of(
-    runs: Sequence[Run], reduce: Callable[[Run], _Reduced], *, where: bool = True
+    runs: Sequence[StoredRun], reduce: Callable[[StoredRun], _Reduced], *, where: bool = True
 ) -> list[Lane[_Reduced]]:
     """Sort and reduce them; the socket transports come first, one CPU before two.
 
     Args:
         where: the place is said in their names also where all have the same.
     """
-    groups: dict[tuple[str, ...], list[Run]] = {}
+    groups: dict[tuple[str, ...], list[StoredRun]] = {}
     for run in runs:
         groups.setdefault(_traits(run.manifest), []).append(run)
     keys = sorted(groups, key=lambda key: _order(groups[key][0].manifest))
@@ -165,7 +165,7 @@ def lanes_of(
                 setting,
                 setting.title,
                 name.partition(", ")[2],
-                Mark(of, variant) if several else Mark(variant, 0),
+                LaneSign(of, variant) if several else LaneSign(variant, 0),
                 tuple(map(reduce, groups[key])),
             )
         )
@@ -176,8 +176,8 @@ def signs(lanes: Sequence[Lane[Any]]) -> tuple[Sign, ...]:
     """The key: one for each lane, or for each transport and each filling; none of a single lane."""
     if len(lanes) < 2:
         return ()
-    groups = {lane.group: Mark(lane.mark.of, 0) for lane in lanes}
-    variants = {lane.variant: Mark(0, lane.mark.variant) for lane in lanes}
+    groups = {lane.group: LaneSign(lane.mark.of, 0) for lane in lanes}
+    variants = {lane.variant: LaneSign(0, lane.mark.variant) for lane in lanes}
     if len(groups) > 1 and len(variants) > 1 and len(groups) + len(variants) < len(lanes):
         return (
             *(Sign(group, path=mark.outline, tone=mark.tone) for group, mark in groups.items()),
@@ -191,7 +191,7 @@ def title_for(title: str, lane: Lane[Any], *, several: bool) -> str:
     return f"{title}, {lane.name}" if several else title
 
 
-def warnings(runs: Sequence[Run]) -> list[str]:
+def warnings(runs: Sequence[StoredRun]) -> list[str]:
     """Threads that served otherwise than was asked for; each said once."""
     found: dict[str, list[str]] = {}
     for run in runs:
@@ -279,7 +279,7 @@ def _names(keys: Sequence[tuple[str, ...]], *, where: bool) -> list[str]:
     ]
 
 
-def _deviation(one: Deviation) -> str:
+def _deviation(one: ThreadDeviation) -> str:
     """``the thread serving C0 had priority 10, and 20 was asked for``."""
     who = "the thread" if len(one.clients) == 1 else f"{len(one.clients)} threads"
     what = one.what.replace("cpu", "CPU")

@@ -14,10 +14,10 @@ from operator import attrgetter
 import numpy as np
 from scipy import special
 
-from tautochrone.judge.middleware_setting import Setting, setting_of
+from tautochrone.judge.middleware_setting import CallSetting, setting_of
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.middleware.lanes import Lane
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import sum_of_known
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.quantiles import CONFIDENCE
@@ -155,7 +155,7 @@ class LatencyRun:
     """
 
     id: str
-    setting: Setting
+    setting: CallSetting
     clients: int
     high: Clients
     low: Clients | None
@@ -163,7 +163,7 @@ class LatencyRun:
     overrun: str
 
 
-def clients_of(run: Run) -> int:
+def clients_of(run: StoredRun) -> int:
     """How many lower clients a run has."""
     told = run.manifest.header.parameters.get("clients")
     if isinstance(told, int):
@@ -171,7 +171,7 @@ def clients_of(run: Run) -> int:
     return sum(source.role == LOW for source in run.manifest.header.sources)
 
 
-def latency_of(run: Run) -> LatencyRun:
+def latency_of(run: StoredRun) -> LatencyRun:
     """Reduce a run; it may have been cut off, or have kept a histogram.
 
     Raises:
@@ -197,11 +197,11 @@ def latency_of(run: Run) -> LatencyRun:
     )
 
 
-def _counts(run: Run, measure: str) -> dict[int, Counts]:
+def _counts(run: StoredRun, measure: str) -> dict[int, Counts]:
     return {one.source: one.counts for one in reduce_run(run, measure)}
 
 
-def _together(run: Run, sources: Iterable[int], counted: Mapping[str, Mapping[int, Counts]]) -> Clients:
+def _together(run: StoredRun, sources: Iterable[int], counted: Mapping[str, Mapping[int, Counts]]) -> Clients:
     wanted = list(sources)
     books = {book.source: book for book in run.manifest.books}
     own = [books[source] for source in wanted if source in books]

@@ -20,7 +20,7 @@ from tautochrone.middleware.footprint_judge import footprint_of
 from tautochrone.middleware.lanes import Lane, lanes_of, warnings
 from tautochrone.middleware.latency_judge import latency_of
 from tautochrone.middleware.throughput_judge import throughput_of
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.target.middleware import FOOTPRINT, LATENCY, THROUGHPUT
 
 _NOTHING = "Nothing is measured to its end yet."
@@ -53,7 +53,7 @@ class Topic:
     """
 
     experiment: str
-    reduce: Callable[[Run], Any]
+    reduce: Callable[[StoredRun], Any]
     sentences: Callable[[_Lanes], list[str]]
     tables: Callable[[_Lanes], list[Grid]]
     figures: Callable[[_Lanes, str], list[Figure]]
@@ -61,7 +61,7 @@ class Topic:
     in_short: Callable[[_Lanes], list[Grid]] | None = None
     where: bool = True
 
-    def lanes(self, runs: Sequence[Run]) -> list[Lane[Any]]:
+    def lanes(self, runs: Sequence[StoredRun]) -> list[Lane[Any]]:
         """The lanes of some runs."""
         return lanes_of(runs, self.reduce, where=self.where)
 
@@ -87,7 +87,7 @@ class Topic:
             tables_in_short=lambda results: in_short(results.lanes) if results.lanes else [],
         )
 
-    def presented(self, runs: Sequence[Run], *, said: bool = True) -> list[Grid]:
+    def presented(self, runs: Sequence[StoredRun], *, said: bool = True) -> list[Grid]:
         """The tables of some runs; warnings, and what was found, stand below the first one."""
         lanes = self.lanes(runs)
         first, *rest = self.tables(lanes)
@@ -141,11 +141,11 @@ class _Presentation:
     topic: Topic
     said_of_one: bool = True
 
-    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:  # noqa: ARG002 - lanes have names
+    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:  # noqa: ARG002 - lanes have names
         """Everything of a single run; of several, transport beside transport."""
         return self.topic.presented(runs, said=self.said_of_one or len(runs) > 1)
 
-    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:  # noqa: ARG002
+    def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:  # noqa: ARG002
         """Those of the topic."""
         kind = self.topic.experiment.removeprefix("middleware-")
         return self.topic.figures(self.topic.lanes(runs), f"{prefix}-{kind}")

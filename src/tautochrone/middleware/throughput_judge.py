@@ -15,9 +15,9 @@ import numpy.typing as npt
 from msgspec import Struct
 from scipy import special
 
-from tautochrone.judge.middleware_setting import RESULT, Setting, setting_of, summaries
+from tautochrone.judge.middleware_setting import RESULT, CallSetting, setting_of, summaries
 from tautochrone.judge.rows import absent_rows
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.means import BATCHES, FEWEST
 from tautochrone.statistics.quantiles import CONFIDENCE
 from tautochrone.statistics.summary import Summary
@@ -102,7 +102,7 @@ class ThroughputRun:
     """
 
     id: str
-    setting: Setting
+    setting: CallSetting
     rows: tuple[ThroughputRow, ...]
     absent: Mapping[str, str]
 
@@ -135,7 +135,7 @@ def name_of(kind: str, length: int) -> str:
     return f"{kind} {length:,}" if kind in SEQUENCES else kind
 
 
-def throughput_of(run: Run) -> ThroughputRun:
+def throughput_of(run: StoredRun) -> ThroughputRun:
     """Reduce a run; it may have been cut off, or have kept a histogram.
 
     Raises:
@@ -218,7 +218,7 @@ def _rate(calls: int, elapsed_ns: int | None, edges: Edges | None) -> CallRate |
     return CallRate(value, 1e9 / (middle + reach), 1e9 / (middle - reach))
 
 
-def _edges(run: Run) -> dict[int, Edges]:
+def _edges(run: StoredRun) -> dict[int, Edges]:
     """Of each source when each of its batches began, and when its last call was over; ns, (BATCHES + 1,)."""
     sizes = {one.source: one.count for one in run.manifest.extremes if one.measure == CALL and one.count}
     begins = {

@@ -22,7 +22,7 @@ from tautochrone.base.units import (
 from tautochrone.base.words import upper_first
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.judge.tail.sample_plan import SamplePlan, effect_in, plan_samples
-from tautochrone.notebook.chart import Chart
+from tautochrone.notebook.chart import DrawnChart
 from tautochrone.notebook.shown import Shown
 from tautochrone.statistics.summary import BINNED, Summary, summarise_counts, summary_of
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from tautochrone.judge.course import Courses
     from tautochrone.judge.reduced import Reduced
-    from tautochrone.judge.requirement.line import Basis, Line, Standing
+    from tautochrone.judge.requirement.line import Basis, JudgedLine, Standing
     from tautochrone.judge.tail.tails import RunTails
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
 
 
 # How long to measure, as a notebook shows it.
@@ -44,7 +44,7 @@ def planned(
     misses: str | None,
     confidence: float | str,
     rate: str | None,
-    like: Run | None,
+    like: StoredRun | None,
 ) -> Shown[SamplePlan]:
     """How many samples it takes, by the ways there are of saying it."""
     q = parse_quantile(quantile) if isinstance(quantile, str) else quantile
@@ -80,10 +80,10 @@ class Checked:
     basis: Basis
     to_settle_s: float | None
     to_settle: str
-    lines: tuple[Line, ...]
+    lines: tuple[JudgedLine, ...]
 
 
-def summary(run: Run, parts: Sequence[Reduced], measure: str) -> Shown[dict[str, Summary]]:
+def summary(run: StoredRun, parts: Sequence[Reduced], measure: str) -> Shown[dict[str, Summary]]:
     """The summary of each source."""
     found = {one.name: _summary_of(run, one) for one in parts}
     names = [plain(quantile_name(one.q)) for one in next(iter(found.values())).quantiles]
@@ -114,14 +114,14 @@ def summary(run: Run, parts: Sequence[Reduced], measure: str) -> Shown[dict[str,
     return Shown(found, run.manifest.title, (), tuple(map(view, grids)))
 
 
-def _summary_of(run: Run, one: Reduced) -> Summary:
+def _summary_of(run: StoredRun, one: Reduced) -> Summary:
     if not run.is_histogram:
         return summary_of(one.counts)
     return summarise_counts(*run.histogram(one.source), int(one.counts.value[-1]))
 
 
 def tail(
-    run: Run, parts: Sequence[Reduced], measure: str, limit: str | int | None, confidence: float
+    run: StoredRun, parts: Sequence[Reduced], measure: str, limit: str | int | None, confidence: float
 ) -> Shown[RunTails]:
     """The tail of each of these sources."""
     from tautochrone.answer.phrasing import tail as words
@@ -142,7 +142,7 @@ def tail(
     return Shown(found, title, tuple(sentences), tuple(map(view, grids)))
 
 
-def course(run: Run, parts: Sequence[Reduced], measure: str) -> Shown[Courses]:
+def course(run: StoredRun, parts: Sequence[Reduced], measure: str) -> Shown[Courses]:
     """What stands out over time."""
     from tautochrone.answer.phrasing.course import sentences
     from tautochrone.judge.course import course_of
@@ -151,7 +151,7 @@ def course(run: Run, parts: Sequence[Reduced], measure: str) -> Shown[Courses]:
     return Shown(found, f"{_title(run, measure)} over time", tuple(sentences(found)))
 
 
-def check(runs: Sequence[Run], text: str) -> Shown[Checked]:
+def check(runs: Sequence[StoredRun], text: str) -> Shown[Checked]:
     """Whether a requirement holds."""
     from tautochrone.answer.phrasing import requirement as words
     from tautochrone.experiments.requirement import parse
@@ -170,17 +170,17 @@ def check(runs: Sequence[Run], text: str) -> Shown[Checked]:
     return Shown(checked, f"{text}: {found.standing}", sentences, (view(grid),) if len(rows) > 1 else ())
 
 
-def chart(run: Run, kind: str, measure: str | None) -> Chart:
+def chart(run: StoredRun, kind: str, measure: str | None) -> DrawnChart:
     """One chart of a run."""
     from tautochrone.answer import evidence, figure
     from tautochrone.answer.tail import figures as tails
 
     if kind in tails.KINDS:
-        return Chart(tails.draw([run], kind, measure)[0])
-    return Chart(figure.draw_kind(evidence.gather([run]), kind, measure, others=tails.KINDS)[0])
+        return DrawnChart(tails.draw([run], kind, measure)[0])
+    return DrawnChart(figure.draw_kind(evidence.gather([run]), kind, measure, others=tails.KINDS)[0])
 
 
-def chart_kinds(run: Run) -> list[str]:
+def chart_kinds(run: StoredRun) -> list[str]:
     """The kinds there are."""
     from tautochrone.answer import evidence, figure
     from tautochrone.answer.tail import figures as tails
@@ -188,6 +188,6 @@ def chart_kinds(run: Run) -> list[str]:
     return [*figure.kinds(evidence.gather([run])), *tails.KINDS]
 
 
-def _title(run: Run, measure: str) -> str:
+def _title(run: StoredRun, measure: str) -> str:
     meaning = run.manifest.header.meaning_of(measure)
     return upper_first(meaning)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 
-class Chart:
+class DrawnChart:
     """One chart, at publication size, in the colours of paper.
 
     The last expression of a cell shows it. It is drawn as SVG by vl-convert, which is a part of the lab; a

@@ -10,8 +10,8 @@ from tautochrone.comparison import phrasing as words
 from tautochrone.comparison import tables
 from tautochrone.comparison.tables import letter
 from tautochrone.judge.comparison.compare import Comparison, compare
-from tautochrone.judge.comparison.side import Side, with_earlier
-from tautochrone.notebook.chart import Chart
+from tautochrone.judge.comparison.side import ComparedSide, with_earlier
+from tautochrone.notebook.chart import DrawnChart
 from tautochrone.notebook.shown import Shown
 from tautochrone.selection import words as said
 from tautochrone.selection.figures import figures
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tautochrone.answer.document import TypedTable
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
     from tautochrone.run.store import Store
 
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def selected(
-    runs: Sequence[Run],
+    runs: Sequence[StoredRun],
     *,
     by: str | None,
     reference: str | None,
@@ -69,15 +69,17 @@ def _titled(grid: TypedTable, one: Selection, *, several: bool) -> TypedTable:
     return replace(grid, title=f"{grid.title} ({apart})") if several and apart else grid
 
 
-def _quantiles(one: Selection) -> Chart:
-    return Chart(figure.draw_of(lambda prefix: figures(one, prefix), "qq"))
+def _quantiles(one: Selection) -> DrawnChart:
+    return DrawnChart(figure.draw_of(lambda prefix: figures(one, prefix), "qq"))
 
 
 def compared(
-    sides: Sequence[tuple[Run, ...]], measure: str | None, confidence: float, store: Store
+    sides: Sequence[tuple[StoredRun, ...]], measure: str | None, confidence: float, store: Store
 ) -> Shown[Comparison]:
     """Compare each side with the first; earlier runs that are alike tell how much two runs differ anyway."""
-    named = [Side(letter(at), runs, ", ".join(run.id for run in runs)) for at, runs in enumerate(sides)]
+    named = [
+        ComparedSide(letter(at), runs, ", ".join(run.id for run in runs)) for at, runs in enumerate(sides)
+    ]
     if any(len(runs) < FEWEST_RUNS for runs in sides):
         named = with_earlier(named, store)
     found = compare(named, confidence=confidence, measure=measure)

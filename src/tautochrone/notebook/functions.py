@@ -187,7 +187,7 @@ def _listed(side: Named | Sequence[Named]) -> Sequence[Named]:
     return [side] if isinstance(side, (str, Path, Run)) else side
 
 
-def _see_distinct(found: Sequence[folder.Run]) -> None:
+def _see_distinct(found: Sequence[folder.StoredRun]) -> None:
     ids = [run.id for run in found]
     if twice := next((one for one in ids if ids.count(one) > 1), None):
         raise UsageError(f"The run {twice} is named twice", "Name each run once.")
@@ -199,18 +199,18 @@ def _store(path: str | Path | None) -> Store:
     return Store(default_store() if path is None else Path(path))
 
 
-def _found(name: str | Path, store: Store) -> folder.Run:
+def _found(name: str | Path, store: Store) -> folder.StoredRun:
     from tautochrone.run import folder
 
-    return folder.Run.read(name) if isinstance(name, Path) else store.open(name)
+    return folder.StoredRun.read(name) if isinstance(name, Path) else store.open(name)
 
 
-def _run(name: Named, store: Store) -> folder.Run:
+def _run(name: Named, store: Store) -> folder.StoredRun:
     return name.stored if isinstance(name, Run) else _found(name, store)
 
 
-def _of_campaign(name: str, store: Store) -> list[folder.Run]:
+def _of_campaign(name: str, store: Store) -> list[folder.StoredRun]:
     from tautochrone.measure.campaign.campaign import open_campaign
     from tautochrone.run import folder
 
-    return [folder.Run.read(one.path) for one in open_campaign(store, name).finished().values()]
+    return [folder.StoredRun.read(one.path) for one in open_campaign(store, name).finished().values()]

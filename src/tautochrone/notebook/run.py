@@ -16,14 +16,14 @@ from tautochrone.judge.naming import measure_named
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.notebook import answers
 from tautochrone.notebook.quantile import Interval, interval_of
-from tautochrone.notebook.samples import Integers, Samples
+from tautochrone.notebook.samples import Integers, RunSamples
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from tautochrone.judge.course import Courses
     from tautochrone.judge.tail.tails import RunTails
-    from tautochrone.notebook.chart import Chart
+    from tautochrone.notebook.chart import DrawnChart
     from tautochrone.notebook.shown import Shown
     from tautochrone.run import folder
     from tautochrone.run.manifest import Books, Manifest
@@ -37,10 +37,10 @@ class Run:
     reduction that all statistics start from with the first statistic, in one pass over the file.
     """
 
-    def __init__(self, run: folder.Run) -> None:
+    def __init__(self, run: folder.StoredRun) -> None:
         """Take a run of the store; ``tautochrone.open`` finds one."""
         self._run = run
-        self._samples = Samples(run)
+        self._samples = RunSamples(run)
         self._reduced: dict[str, tuple[Reduced, ...]] = {}
 
     @property
@@ -54,7 +54,7 @@ class Run:
         return self._run.manifest.title
 
     @property
-    def stored(self) -> folder.Run:
+    def stored(self) -> folder.StoredRun:
         """The run as the store has it, without what a notebook adds."""
         return self._run
 
@@ -264,7 +264,7 @@ class Run:
         """
         return answers.check([self._run], requirement)
 
-    def chart(self, kind: str = "histogram", measure: str | None = None) -> Chart:
+    def chart(self, kind: str = "histogram", measure: str | None = None) -> DrawnChart:
         """A chart, as `tauto figure` draws it.
 
         Args:

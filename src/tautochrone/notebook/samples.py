@@ -12,14 +12,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tautochrone.base.errors import UsageError
-from tautochrone.run.catalogue import Entry, catalogue
+from tautochrone.run.catalogue import CatalogueEntry, catalogue
 from tautochrone.run.columns import gather
 from tautochrone.run.layout import HISTOGRAM_COLUMNS, SAMPLES, SOURCE, TableLayout, table_layouts
 from tautochrone.run.store import Store
 from tautochrone.run.table import schema_of
 
 if TYPE_CHECKING:
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
 
 
 # The list of all runs as an Arrow table.
@@ -51,7 +51,7 @@ def table(store: Store) -> pa.Table:
     return pa.Table.from_pylist([_row(one) for one in catalogue(store)], schema=_SCHEMA)
 
 
-def _row(one: Entry) -> Mapping[str, Any]:
+def _row(one: CatalogueEntry) -> Mapping[str, Any]:
     return {
         "id": one.id,
         "created": datetime.fromisoformat(one.created) if one.created else None,
@@ -71,14 +71,14 @@ def _row(one: Entry) -> Mapping[str, Any]:
 Integers = npt.NDArray[np.integer[Any]]
 
 
-class Samples:
+class RunSamples:
     """The columns of one run, read when they are first asked for, and kept.
 
     Rows stand source after source, each in the order in which it took them, so that one source is one stretch
     of every column. A column takes 8 bytes a sample, ``source`` 4: all of ``cyclic`` 20 bytes a sample.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: StoredRun) -> None:
         """Take a run; nothing is read yet."""
         self._run = run
         self._columns: dict[str, Integers] = {}

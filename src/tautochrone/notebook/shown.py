@@ -11,7 +11,7 @@ from tautochrone.answer.render.terminal import as_text
 from tautochrone.answer.typeset import plain
 
 if TYPE_CHECKING:
-    from tautochrone.notebook.chart import Chart
+    from tautochrone.notebook.chart import DrawnChart
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ class Shown(Generic[T]):
     title: str
     sentences: tuple[str, ...] = ()
     grids: tuple[TypedTable, ...] = ()
-    charts: tuple[Chart, ...] = field(default=())
+    charts: tuple[DrawnChart, ...] = field(default=())
 
     @property
     def document(self) -> Document:

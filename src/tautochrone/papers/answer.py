@@ -33,14 +33,14 @@ from tautochrone.campaign.results import CampaignResults
 from tautochrone.measure.campaign.campaign import Campaign
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.papers import verdicts as claims
-from tautochrone.papers.claims.evidence import Asked
+from tautochrone.papers.claims.evidence import AskedClaim
 from tautochrone.papers.conditions import compare
 from tautochrone.papers.document import Paper, Printed, Table
-from tautochrone.papers.figures import Drawn, draw_all
+from tautochrone.papers.figures import DrawnFigure, draw_all
 from tautochrone.papers.measured import Absent, Measurements, label_of
 from tautochrone.papers.sheet import arrange, said_once
-from tautochrone.papers.side_by_side import Entry, Laid, lay, said_of
-from tautochrone.run.folder import Run
+from tautochrone.papers.side_by_side import Laid, TableEntry, lay, said_of
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.place import REPORTS
 
@@ -73,14 +73,14 @@ class Made:
 
     paper: Paper
     measurements: Measurements
-    asked: tuple[Asked, ...]
+    asked: tuple[AskedClaim, ...]
     campaign: str
     command: str
     length: Length
     plan: str = ""
 
     @property
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[StoredRun]:
         """All finished runs, in the order in which they were measured."""
         found = [run for runs in self.measurements.runs.values() for run in runs]
         return sorted(found, key=lambda run: run.manifest.created)
@@ -105,7 +105,7 @@ class Made:
                 yield point.name, f"{there} of {wanted} repetitions are finished. {why}" if there else why
 
 
-def document(made: Made, drawn: Sequence[Drawn] | None = None) -> Document:
+def document(made: Made, drawn: Sequence[DrawnFigure] | None = None) -> Document:
     """A paper beside what was measured of it: a page has figures and evidence, a text the claims last.
 
     Args:
@@ -199,7 +199,7 @@ def _missing(reasons: Sequence[str]) -> Iterator[Block]:
         yield Statements(tuple(Sentence(f"Reason {at}: {why}", "note") for at, why in numbered))
 
 
-def _figures(paper: Paper, drawn: Sequence[Drawn], sheets: Sequence[Sheet]) -> Iterator[Block]:
+def _figures(paper: Paper, drawn: Sequence[DrawnFigure], sheets: Sequence[Sheet]) -> Iterator[Block]:
     """Each figure, and below it what the paper's text says of it in numbers."""
     said = {one.name: one for one in sheets[len(paper.tables) :]}
     for one in drawn:
@@ -435,7 +435,7 @@ def _table(name: str, laid: Laid) -> dict[str, Data]:
     }
 
 
-def _entry(entry: Entry) -> dict[str, Data]:
+def _entry(entry: TableEntry) -> dict[str, Data]:
     found = entry.found
     if isinstance(found, Absent):
         return {"shown": entry.text, "why_not": found.why}

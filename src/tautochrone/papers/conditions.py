@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from tautochrone.base.words import listed, plural
 from tautochrone.papers.document import Paper
-from tautochrone.papers.measured import Measurements, System, kernel_of
-from tautochrone.run.folder import Run
+from tautochrone.papers.measured import MeasuredSystem, Measurements, kernel_of
+from tautochrone.run.folder import StoredRun
 
 _UNKNOWN = "N/A"
 _NO_LOAD = "idle"
@@ -15,7 +15,7 @@ _MANY = 6
 
 
 @dataclass(frozen=True)
-class Line:
+class ConditionLine:
     """One condition.
 
     Attributes:
@@ -29,13 +29,13 @@ class Line:
     ours: Mapping[str, str]
 
 
-def compare(paper: Paper, measurements: Measurements) -> tuple[Line, ...]:
+def compare(paper: Paper, measurements: Measurements) -> tuple[ConditionLine, ...]:
     """All conditions, the machine first."""
     told = paper.conditions
     published_systems = "; ".join(
         name if what == name else f"{name}: {what}" for name, what in told.systems.items()
     )
-    topics: tuple[tuple[str, str, Callable[[System, Sequence[Run]], str]], ...] = (
+    topics: tuple[tuple[str, str, Callable[[MeasuredSystem, Sequence[StoredRun]], str]], ...] = (
         ("Machine", told.machine, _machine),
         ("CPU", told.cpu, _cpu),
         ("Memory", told.memory, _memory),
@@ -48,13 +48,15 @@ def compare(paper: Paper, measurements: Measurements) -> tuple[Line, ...]:
     )
     runs = {one.name: measurements.runs_on(one.name) for one in measurements.systems}
     lines = [
-        Line(topic, published or "", {one.name: of(one, runs[one.name]) for one in measurements.systems})
+        ConditionLine(
+            topic, published or "", {one.name: of(one, runs[one.name]) for one in measurements.systems}
+        )
         for topic, published, of in topics
     ]
     return tuple(line for line in lines if line.published or any(line.ours.values()))
 
 
-def _machine(system: System, runs: Sequence[Run]) -> str:
+def _machine(system: MeasuredSystem, runs: Sequence[StoredRun]) -> str:
     if not runs:
         return _UNKNOWN
     if system.virtual:
@@ -67,7 +69,7 @@ def _machine(system: System, runs: Sequence[Run]) -> str:
     return ", ".join(filter(None, (own, virtual, container))) or machine.architecture or _UNKNOWN
 
 
-def _cpu(system: System, _: Sequence[Run]) -> str:
+def _cpu(system: MeasuredSystem, _: Sequence[StoredRun]) -> str:
     cores, threads = system.facts.cpu.cores, system.facts.cpu.threads_per_core
     parts = [
         system.facts.cpu.model or "",
@@ -77,25 +79,25 @@ def _cpu(system: System, _: Sequence[Run]) -> str:
     return ", ".join(filter(None, parts)) or _UNKNOWN
 
 
-def _memory(system: System, _: Sequence[Run]) -> str:
+def _memory(system: MeasuredSystem, _: Sequence[StoredRun]) -> str:
     total = system.facts.memory.total_bytes
     if not total:
         return _UNKNOWN
     return f"{total / _GIB:.1f} GiB" if total >= _GIB else f"{total / 1024**2:.0f} MiB"
 
 
-def _system(system: System, _: Sequence[Run]) -> str:
+def _system(system: MeasuredSystem, _: Sequence[StoredRun]) -> str:
     told = system.facts.kernel.preemption if system.role != "real-time" else None
     preemption = f"preemption {told}" if told else ""
     return ", ".join(filter(None, (kernel_of(system), preemption))) or system.why_not or _UNKNOWN
 
 
-def _loads(_: System, runs: Sequence[Run]) -> str:
+def _loads(_: MeasuredSystem, runs: Sequence[StoredRun]) -> str:
     found = dict.fromkeys((run.manifest.conditions.load or _NO_LOAD) for run in runs)
     return listed(list(found)) or _UNKNOWN
 
 
-def _clock(system: System, runs: Sequence[Run]) -> str:
+def _clock(system: MeasuredSystem, runs: Sequence[StoredRun]) -> str:
     clocks = [run.manifest.header.clock for run in runs if run.manifest.header.clock.name is not None]
     if not clocks:
         return _UNKNOWN
@@ -108,7 +110,7 @@ def _clock(system: System, runs: Sequence[Run]) -> str:
     return ", ".join(filter(None, said))
 
 
-def _length(_: System, runs: Sequence[Run]) -> str:
+def _length(_: MeasuredSystem, runs: Sequence[StoredRun]) -> str:
     """Samples of each run, by experiment as the plan calls it."""
     if not runs:
         return _UNKNOWN
@@ -121,7 +123,7 @@ def _length(_: System, runs: Sequence[Run]) -> str:
     return f"{plural(len(runs), 'run')}: {'; '.join(said[:_MANY])}{more}"
 
 
-def _deployments(_: System, runs: Sequence[Run]) -> str:
+def _deployments(_: MeasuredSystem, runs: Sequence[StoredRun]) -> str:
     """What was set for the measuring; empty where nothing was, anywhere."""
     found: dict[str, None] = {}
     for run in runs:
@@ -131,7 +133,7 @@ def _deployments(_: System, runs: Sequence[Run]) -> str:
     return listed(list(found))
 
 
-def _when(_: System, runs: Sequence[Run]) -> str:
+def _when(_: MeasuredSystem, runs: Sequence[StoredRun]) -> str:
     days = sorted({run.manifest.created[:10] for run in runs})
     if not days:
         return _UNKNOWN

@@ -6,9 +6,9 @@ from pathlib import PurePath
 from tautochrone.base.words import plural
 from tautochrone.experiments import Value
 from tautochrone.measure.campaign.estimate import long_duration
-from tautochrone.measure.document.document import AXES, Entry, PlanDocument
-from tautochrone.papers.document import Figure, Paper, Query, Table
-from tautochrone.papers.figures import Drawn
+from tautochrone.measure.document.document import AXES, ExperimentEntry, PlanDocument
+from tautochrone.papers.document import Paper, PublishedFigure, Query, Table
+from tautochrone.papers.figures import DrawnFigure
 from tautochrone.papers.figures.files import names
 from tautochrone.papers.folder import stem_of
 from tautochrone.papers.studies import NAMES, expected_s, plan_of
@@ -88,12 +88,12 @@ def _experiments(full: PlanDocument, quick: PlanDocument) -> Iterator[str]:
     yield from _table(("experiment", "of it", "beside", "under", "full length", "quick"), rows)
 
 
-def _axis(document: PlanDocument, entry: Entry, axis: str) -> Sequence[str]:
+def _axis(document: PlanDocument, entry: ExperimentEntry, axis: str) -> Sequence[str]:
     assert axis in AXES
     return {**document.axes, **entry.axes}[axis]
 
 
-def _options(entry: Entry) -> str:
+def _options(entry: ExperimentEntry) -> str:
     """What is varied, and the little that is fixed."""
     varied = [
         f"{name} {_values(values)}"
@@ -110,7 +110,7 @@ def _values(values: Sequence[Value]) -> str:
     return ", ".join(words)
 
 
-def _length(document: PlanDocument, entry: Entry) -> str:
+def _length(document: PlanDocument, entry: ExperimentEntry) -> str:
     """How much of each cell, of how many sizes, and how often."""
     said = [f"{name} {_values(entry.options[name])}" for name in _LENGTHS if name in entry.options]
     said += [
@@ -142,7 +142,7 @@ def _of_table(table: Table) -> str:
     return "; ".join(parts)
 
 
-def _of_figure(figure: Figure) -> str:
+def _of_figure(figure: PublishedFigure) -> str:
     queries = [drawn.query for drawn in figure.series]
     return _titles(queries) if queries else "it draws no measurement"
 
@@ -168,9 +168,9 @@ def _counted(paper: Paper) -> str:
     return f"{claims} and {plural(paper.questions, 'question')} of ours" if paper.questions else claims
 
 
-def _drawn(figure: Figure) -> str:
+def _drawn(figure: PublishedFigure) -> str:
     """What its files are called, without the ending, and whether they are drawn for a column."""
-    file = f"`figures/{PurePath(names(Drawn(figure, (), 0))['svg']).stem}`"
+    file = f"`figures/{PurePath(names(DrawnFigure(figure, (), 0))['svg']).stem}`"
     return f"{file}, column" if figure.settings.get("print") == "column" else file
 
 

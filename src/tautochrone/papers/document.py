@@ -144,7 +144,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnSeries:
     """One series of a figure: what is drawn of each system.
 
     Attributes:
@@ -156,7 +156,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Mark:
+class PublishedMark:
     """A published number that is drawn into our figure.
 
     Attributes:
@@ -174,7 +174,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Figure:
+class PublishedFigure:
     """A published figure.
 
     Attributes:
@@ -193,8 +193,8 @@ class Figure:
     title: str
     chart: str
     shows: str
-    series: tuple[Drawn, ...]
-    marks: tuple[Mark, ...] = ()
+    series: tuple[DrawnSeries, ...]
+    marks: tuple[PublishedMark, ...] = ()
     panels: str = ""
     settings: Given = field(default_factory=dict)
     said: Table | None = None
@@ -230,7 +230,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Conditions:
+class PublishedConditions:
     """What the published numbers were measured on; for the column beside ours.
 
     Attributes:
@@ -268,9 +268,9 @@ class Paper:
     year: int
     cited: str
     asks: str
-    conditions: Conditions
+    conditions: PublishedConditions
     tables: tuple[Table, ...]
-    figures: tuple[Figure, ...]
+    figures: tuple[PublishedFigure, ...]
     claims: tuple[Claim, ...]
     cannot: Mapping[str, str] = field(default_factory=dict)
 
@@ -355,7 +355,7 @@ def parse(text: str, name: str) -> Paper:
         name,
         {"table", "figure", "claim"},
         name=name,
-        conditions=_record(Conditions, told["conditions"], f"{name}, conditions"),
+        conditions=_record(PublishedConditions, told["conditions"], f"{name}, conditions"),
         tables=tuple(_table(one, f"{name}, {one.get('name')}") for one in told["table"]),
         figures=tuple(_figure(one, f"{name}, {one.get('name')}") for one in told["figure"]),
         claims=tuple(_claim(one, f"{name}, claim {one.get('name')}") for one in told["claim"]),
@@ -418,19 +418,21 @@ def _published(
     }
 
 
-def _figure(told: _Told, where: str) -> Figure:
+def _figure(told: _Told, where: str) -> PublishedFigure:
     series = [
-        Drawn(one.get("label", ""), _needed([told.get("ours", {}), one.get("ours", {})], "a series", where))
+        DrawnSeries(
+            one.get("label", ""), _needed([told.get("ours", {}), one.get("ours", {})], "a series", where)
+        )
         for one in told.get("series", ())
     ]
     marks = [{"label": "", "x": None, "y": None, **one} for one in told.get("marks", ())]
     return _record(
-        Figure,
+        PublishedFigure,
         told,
         where,
         ("ours",),
         series=tuple(series),
-        marks=tuple(_record(Mark, one, where) for one in marks),
+        marks=tuple(_record(PublishedMark, one, where) for one in marks),
         said=_table(told["said"], where) if "said" in told else None,
     )
 

@@ -17,12 +17,12 @@ from tautochrone.answer.render import latex, markdown, page
 from tautochrone.base.errors import StoreError
 from tautochrone.papers import verdicts as claims
 from tautochrone.papers.answer import Made, document
-from tautochrone.papers.claims.evidence import Asked
-from tautochrone.papers.figures import Drawn, captions, draw_all
+from tautochrone.papers.claims.evidence import AskedClaim
+from tautochrone.papers.figures import DrawnFigure, captions, draw_all
 from tautochrone.papers.figures.files import written
-from tautochrone.papers.measured import Absent, Value
+from tautochrone.papers.measured import Absent, MeasuredValue
 from tautochrone.papers.sheet import arrange
-from tautochrone.papers.side_by_side import Entry, Laid, factor, lay, said_of
+from tautochrone.papers.side_by_side import Laid, TableEntry, factor, lay, said_of
 from tautochrone.run.output import output
 
 # A reproduction as a folder for who writes about it: the page, vector figures, tables, claims.
@@ -65,7 +65,7 @@ def write(made: Made, folder: Path) -> Path:
     return page.write(document(made, drawn), folder / PAGE)
 
 
-def _files(made: Made, drawn: tuple[Drawn, ...]) -> Iterator[tuple[str, bytes]]:
+def _files(made: Made, drawn: tuple[DrawnFigure, ...]) -> Iterator[tuple[str, bytes]]:
     paper = made.paper.short
     for one in drawn:
         yield from ((f"{FIGURES}/{name}", content) for name, content in written(one).items())
@@ -114,7 +114,7 @@ def table_csv(laid: Laid) -> str:
     )
 
 
-def claims_csv(asked: Sequence[Asked]) -> str:
+def claims_csv(asked: Sequence[AskedClaim]) -> str:
     """What became of each claim as CSV, a line for each system that it was asked of."""
     return _csv(
         _CLAIM_HEADS,
@@ -136,14 +136,14 @@ def claims_csv(asked: Sequence[Asked]) -> str:
     )
 
 
-def _numbers(entry: Entry, unit: str) -> dict[str, object]:
+def _numbers(entry: TableEntry, unit: str) -> dict[str, object]:
     found = entry.found
     if isinstance(found, Absent):
         return {"why_not": found.why}
     numbers = {"value": found.value, "low": found.low, "high": found.high, "spread": found.spread}
     counts: dict[str, object] = {"bound": "at least" if found.beyond else ""}
     scale = 1.0
-    if isinstance(found, Value):
+    if isinstance(found, MeasuredValue):
         scale = 1.0 if found.text else factor(found.unit, unit)
         ends = found.interval or (None, None)
         numbers |= {"least": found.least, "largest": found.largest}

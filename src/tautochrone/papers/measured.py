@@ -11,17 +11,17 @@ from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.measure.campaign.agenda import Agenda
 from tautochrone.measure.campaign.campaign import Campaign
 from tautochrone.measure.campaign.reasons import NOT_YET, all_reasons, joined
-from tautochrone.measure.document.expand import Point
+from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.papers.document import Query
 from tautochrone.run.conditions import VirtualMachine
 from tautochrone.run.facts import Facts
-from tautochrone.run.folder import Run, read_runs
+from tautochrone.run.folder import StoredRun, read_runs
 
 # A number of ours, or why there is none.
 
 
 @dataclass(frozen=True)
-class Value:
+class MeasuredValue:
     """What was measured.
 
     Attributes:
@@ -61,7 +61,7 @@ class Absent:
     why: str
 
 
-Found = Value | Absent
+Found = MeasuredValue | Absent
 
 
 def ends_of(each: Sequence[float]) -> tuple[float | None, float | None]:
@@ -77,7 +77,7 @@ _OURS_HERE = "local"
 
 
 @dataclass(frozen=True)
-class System:
+class MeasuredSystem:
     """One system of ours.
 
     Attributes:
@@ -106,7 +106,7 @@ def role_of(facts: Facts) -> Role | None:
     return None if realtime is None else "real-time" if realtime else "ordinary"
 
 
-def kernel_of(system: System) -> str:
+def kernel_of(system: MeasuredSystem) -> str:
     """The kernel that it runs, and whether that is a real-time one; empty: it is not known."""
     kernel = system.facts.kernel
     name = " ".join(part for part in (kernel.name, kernel.release) if part)
@@ -114,12 +114,12 @@ def kernel_of(system: System) -> str:
 
 
 @dataclass
-class Samples:
+class ReducedRuns:
     """Reduces runs, each measure once however often it is asked for."""
 
     _known: dict[tuple[str, str | None], tuple[Reduced, ...]] = field(default_factory=dict)
 
-    def of(self, run: Run, measure: str | None = None) -> tuple[Reduced, ...]:
+    def of(self, run: StoredRun, measure: str | None = None) -> tuple[Reduced, ...]:
         """Each source that has samples of a measure (None or empty: of the first one).
 
         Raises:
@@ -145,22 +145,22 @@ class Measurements:
         samples: of the runs.
     """
 
-    systems: tuple[System, ...]
-    points: Mapping[str, Point]
-    runs: Mapping[str, Sequence[Run]]
+    systems: tuple[MeasuredSystem, ...]
+    points: Mapping[str, PlanPoint]
+    runs: Mapping[str, Sequence[StoredRun]]
     reasons: Mapping[str, str] = field(default_factory=dict)
     repetitions: int = 1
-    samples: Samples = field(default_factory=Samples)
+    samples: ReducedRuns = field(default_factory=ReducedRuns)
 
-    def points_of(self, query: Query, system: str) -> list[Point]:
+    def points_of(self, query: Query, system: str) -> list[PlanPoint]:
         """Those that a query means on a system, as the plan lists them."""
         return [one for one in self.points.values() if one.system == system and _is_meant(query, one)]
 
-    def runs_of(self, query: Query, system: str) -> list[Run]:
+    def runs_of(self, query: Query, system: str) -> list[StoredRun]:
         """The finished runs of these."""
         return [run for one in self.points_of(query, system) for run in self.runs.get(one.key, ())]
 
-    def runs_on(self, system: str) -> list[Run]:
+    def runs_on(self, system: str) -> list[StoredRun]:
         """All finished runs of a system."""
         return [
             run
@@ -183,7 +183,7 @@ def matches(pattern: str, source: str) -> bool:
     return not pattern or fnmatchcase(source.lower(), pattern.lower())
 
 
-def _is_meant(query: Query, point: Point) -> bool:
+def _is_meant(query: Query, point: PlanPoint) -> bool:
     return (
         point.heading == query.of
         and (not query.load or query.load in (point.load.name, point.load_spec, _bare(point.load.name)))
@@ -222,7 +222,7 @@ def gather(agenda: Agenda, campaign: Campaign, reasons: Mapping[str, str] | None
         StoreError, DamagedError: a run can't be read.
     """
     entries = {slot: entry for slot, entry in sorted(campaign.finished().items()) if slot[0] in agenda.points}
-    runs: dict[str, list[Run]] = {}
+    runs: dict[str, list[StoredRun]] = {}
     for (key, _), run in zip(entries, read_runs(one.path for one in entries.values()), strict=True):
         runs.setdefault(key, []).append(run)
     known = joined(all_reasons(campaign, tuple((reasons or {}).items())))
@@ -236,11 +236,13 @@ def gather(agenda: Agenda, campaign: Campaign, reasons: Mapping[str, str] | None
     )
 
 
-def _system(name: str, agenda: Agenda, runs: Mapping[str, list[Run]], reasons: Mapping[str, str]) -> System:
+def _system(
+    name: str, agenda: Agenda, runs: Mapping[str, list[StoredRun]], reasons: Mapping[str, str]
+) -> MeasuredSystem:
     own = [key for key, point in agenda.points.items() if point.system == name]
     first = next((run for key in own for run in runs.get(key, ())), None)
     if first is None:
         why = dict.fromkeys(reasons[key] for key in own if key in reasons)
-        return System(name, why_not=" ".join(why) or "Nothing is measured on it yet.")
+        return MeasuredSystem(name, why_not=" ".join(why) or "Nothing is measured on it yet.")
     facts = first.manifest.known
-    return System(name, role_of(facts), facts, first.manifest.conditions.virtual)
+    return MeasuredSystem(name, role_of(facts), facts, first.manifest.conditions.virtual)

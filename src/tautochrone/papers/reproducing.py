@@ -24,7 +24,7 @@ from tautochrone.command.options import open_store
 from tautochrone.command.told import open_in_browser, tell_report
 from tautochrone.measure.campaign.agenda import Agenda, make_agenda, plan_key, with_options
 from tautochrone.measure.campaign.campaign import open_campaign
-from tautochrone.measure.campaign.carry_out import Outcome
+from tautochrone.measure.campaign.carry_out import CampaignOutcome
 from tautochrone.measure.campaign.estimate import long_duration
 from tautochrone.measure.campaign.outlook import CampaignOutlook
 from tautochrone.measure.campaign.reasons import joined, just_tried
@@ -124,7 +124,7 @@ def _as_text(told: object) -> str:
 
 
 @dataclass(frozen=True)
-class Way:
+class ReproductionWay:
     """How papers are measured anew.
 
     Attributes:
@@ -182,7 +182,7 @@ class Order:
         out: the folder for what is written; of several papers each has one in it. None: into the store.
     """
 
-    way: Way
+    way: ReproductionWay
     wanted: Wanted
     store: Path | None = None
     out: Path | None = None
@@ -242,7 +242,9 @@ def _carry_through(paper: Paper, document: PlanDocument, order: Order, told: Tol
     """One paper. Of several, its troubles are told and kept."""
     folder = order.out if alone or order.out is None else order.out / paper.name
 
-    def report(agenda: Agenda, outcome: Outcome, place: Store, console: Console, wanted: Wanted) -> int:
+    def report(
+        agenda: Agenda, outcome: CampaignOutcome, place: Store, console: Console, wanted: Wanted
+    ) -> int:
         made = _made(paper, order.way, agenda, outcome, place)
         if made is None:
             return 0
@@ -270,7 +272,9 @@ def _carry_through(paper: Paper, document: PlanDocument, order: Order, told: Tol
         typer.echo(f"{paper.name}: {error}\n{error.advice}".rstrip(), err=True)
 
 
-def _made(paper: Paper, way: Way, agenda: Agenda, outcome: Outcome, store: Store) -> "Made | None":
+def _made(
+    paper: Paper, way: ReproductionWay, agenda: Agenda, outcome: CampaignOutcome, store: Store
+) -> "Made | None":
     """What was measured of a paper, and what its claims come to; None: nothing was ever measured."""
     from tautochrone.papers.answer import Made
     from tautochrone.papers.claims import ask_all

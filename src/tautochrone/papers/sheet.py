@@ -12,7 +12,7 @@ from typing import Literal
 from tautochrone.answer.blocks import Sheet, SheetBand, SheetCell, SheetRow
 from tautochrone.papers.document import Heading
 from tautochrone.papers.measured import Absent, label_of
-from tautochrone.papers.side_by_side import NOT_AVAILABLE, Entry, Laid, Side, describe, levels
+from tautochrone.papers.side_by_side import NOT_AVAILABLE, Laid, TableEntry, TableSide, describe, levels
 
 # How a table with its sides is arranged on a page: heads over several columns, names over several
 # rows.
@@ -85,7 +85,7 @@ def _down(laid: Laid) -> _Arranged:
     return names, heads, tuple(blocks)
 
 
-def _side(side: Side, rows: Sequence[tuple[str, ...]], *, named: bool) -> Iterable[SheetRow]:
+def _side(side: TableSide, rows: Sequence[tuple[str, ...]], *, named: bool) -> Iterable[SheetRow]:
     """Its rows, without those of which a paper prints nothing; one of a system without a number."""
     depth = _depth(rows)
     if named and not side.published and all(_is_absent(entries) for entries in side.entries):
@@ -103,14 +103,14 @@ def _side(side: Side, rows: Sequence[tuple[str, ...]], *, named: bool) -> Iterab
             yield (*name, *stubs, *(_entry(one, side) for one in entries))
 
 
-def _silent(side: Side, rows: Sequence[Sequence[Entry]], names: int) -> SheetRow:
+def _silent(side: TableSide, rows: Sequence[Sequence[TableEntry]], names: int) -> SheetRow:
     """One cell in place of the names and of all numbers that are not there."""
     letters = dict.fromkeys(letter for entries in rows for one in entries for letter in one.notes)
     words = NOT_AVAILABLE if side.published or side.measured else NOT_MEASURED
     return (SheetCell(words, "ours", tuple(letters), columns=names + len(rows[0]), words=True),)
 
 
-def _is_absent(entries: Sequence[Entry]) -> bool:
+def _is_absent(entries: Sequence[TableEntry]) -> bool:
     return all(isinstance(one.found, Absent) for one in entries)
 
 
@@ -153,11 +153,11 @@ def _across(laid: Laid) -> _Arranged:
     return names, tuple(above), (SheetBand("", body),)
 
 
-def _grouped(sides: Sequence[Side]) -> list[tuple[bool, list[Side]]]:
+def _grouped(sides: Sequence[TableSide]) -> list[tuple[bool, list[TableSide]]]:
     return [(published, list(own)) for published, own in groupby(sides, key=lambda side: side.published)]
 
 
-def _origin(sides: Sequence[Side]) -> str:
+def _origin(sides: Sequence[TableSide]) -> str:
     """Who measured these: "Published: Laurich (2004)"; "Measured here, 2026-11-22"."""
     if sides[0].published:
         return f"Published: {sides[0].study}"
@@ -167,12 +167,12 @@ def _origin(sides: Sequence[Side]) -> str:
     return f"Measured here, {days[0]}" + (f" to {days[-1]}" if days[-1] != days[0] else "")
 
 
-def _named(side: Side, kind: Literal["name", "head"], *, rows: int = 1, columns: int = 1) -> SheetCell:
+def _named(side: TableSide, kind: Literal["name", "head"], *, rows: int = 1, columns: int = 1) -> SheetCell:
     text = side.system if side.published else label_of(side.system)
     return SheetCell(text, kind, side.notes, columns, rows, side.detail, first=True)
 
 
-def _entry(entry: Entry, side: Side, *, first: bool = False) -> SheetCell:
+def _entry(entry: TableEntry, side: TableSide, *, first: bool = False) -> SheetCell:
     words = not any(letter.isdigit() for letter in entry.text)
     return SheetCell(
         entry.text,

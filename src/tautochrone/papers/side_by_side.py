@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from tautochrone.base.words import capital
 from tautochrone.papers.document import Heading, Paper, Printed, Query, Table
-from tautochrone.papers.measured import Absent, Found, Measurements, System, Value, kernel_of
+from tautochrone.papers.measured import Absent, Found, MeasuredSystem, MeasuredValue, Measurements, kernel_of
 from tautochrone.papers.quantities import evaluate
 
 # Numbers of ours as a table shows them: in its unit, with the digits that carry meaning.
@@ -57,7 +57,7 @@ def factor(measured: str, shown: str) -> float:
     return found
 
 
-def shown(value: Value, unit: str, at_least: int = 0, resolution_ns: float = 1.0) -> str:
+def shown(value: MeasuredValue, unit: str, at_least: int = 0, resolution_ns: float = 1.0) -> str:
     """A number of ours as it stands in a table, without its unit.
 
     Args:
@@ -157,7 +157,7 @@ _NONE = "none"
 
 
 @dataclass(frozen=True)
-class Entry:
+class TableEntry:
     """One place of a table.
 
     Attributes:
@@ -172,7 +172,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Side:
+class TableSide:
     """One system's part of a table.
 
     Attributes:
@@ -187,7 +187,7 @@ class Side:
     system: str
     study: str
     measured: str
-    entries: tuple[tuple[Entry, ...], ...]
+    entries: tuple[tuple[TableEntry, ...], ...]
     detail: str = ""
     notes: tuple[str, ...] = ()
 
@@ -213,7 +213,7 @@ class Laid:
     """
 
     table: Table
-    sides: tuple[Side, ...]
+    sides: tuple[TableSide, ...]
     units: tuple[tuple[str, ...], ...]
     footnotes: tuple[tuple[str, str], ...] = ()
 
@@ -229,12 +229,12 @@ class Laid:
         return found.pop() if len(found) == 1 else None
 
     @property
-    def published(self) -> tuple[Side, ...]:
+    def published(self) -> tuple[TableSide, ...]:
         """What the study found."""
         return tuple(side for side in self.sides if side.published)
 
     @property
-    def ours(self) -> tuple[Side, ...]:
+    def ours(self) -> tuple[TableSide, ...]:
         """What was measured here, or why nothing was."""
         return tuple(side for side in self.sides if not side.published)
 
@@ -286,12 +286,12 @@ def levels(heading: Heading) -> tuple[str, ...]:
     return tuple(part.strip() for part in heading.label.split("|"))
 
 
-def _published(system: str, rows: Sequence[Sequence[Printed]], paper: Paper) -> Side:
-    return Side(
+def _published(system: str, rows: Sequence[Sequence[Printed]], paper: Paper) -> TableSide:
+    return TableSide(
         system,
         paper.short,
         "",
-        entries=tuple(tuple(Entry(set_apart(one.text), one) for one in row) for row in rows),
+        entries=tuple(tuple(TableEntry(set_apart(one.text), one) for one in row) for row in rows),
     )
 
 
@@ -300,24 +300,24 @@ def _ours(
     units: Sequence[Sequence[str]],
     least: Sequence[Sequence[int]],
     measurements: Measurements,
-    system: System,
+    system: MeasuredSystem,
     footnotes: _Footnotes,
-) -> Side:
+) -> TableSide:
     """One of our systems; what it lacks for one reason alone is said once, at its name."""
     found = [[_found(query, table, measurements, system) for query in row] for row in table.ours]
     whys = {one.why if isinstance(one, Absent) else "" for row in found for one in row}
     common = whys.pop() if len(whys) == 1 and len([one for row in found for one in row]) > 1 else ""
 
-    def entry(row: int, column: int) -> Entry:
+    def entry(row: int, column: int) -> TableEntry:
         one, query = found[row][column], table.ours[row][column]
         resolution = resolution_ns(measurements, query, system.name)
         made = _entry(one, units[row][column], least[row][column], resolution, footnotes.letter)
-        if isinstance(one, Value) and one.value == 0 and not one.text:
+        if isinstance(one, MeasuredValue) and one.value == 0 and not one.text:
             made = replace(made, text=_nothing(table, units, row, column) or made.text)
         return replace(made, notes=()) if common else made
 
     notes = (footnotes.letter(common),) if common else ()
-    return Side(
+    return TableSide(
         system.name,
         "",
         measured_when(measurements, system.name),
@@ -330,17 +330,19 @@ def _ours(
     )
 
 
-def _found(query: Query | None, table: Table, measurements: Measurements, system: System) -> Found:
+def _found(query: Query | None, table: Table, measurements: Measurements, system: MeasuredSystem) -> Found:
     if query is None:
         return Absent(table.why_not or _NO_COUNTERPART)
     return evaluate(query, measurements, system.name)
 
 
-def _entry(found: Found, unit: str, least: int, resolution: float, letter: Callable[[str], str]) -> Entry:
+def _entry(
+    found: Found, unit: str, least: int, resolution: float, letter: Callable[[str], str]
+) -> TableEntry:
     if isinstance(found, Absent):
-        return Entry(NOT_AVAILABLE, found, (letter(found.why),))
+        return TableEntry(NOT_AVAILABLE, found, (letter(found.why),))
     notes = (letter(found.note),) if found.note else ()
-    return Entry(shown(found, unit, least, resolution), found, notes)
+    return TableEntry(shown(found, unit, least, resolution), found, notes)
 
 
 def _decimals(table: Table, units: Sequence[Sequence[str]]) -> list[list[int]]:
@@ -385,9 +387,9 @@ def measured_when(measurements: Measurements, system: str) -> str:
     return min(created)[:10] if created else ""
 
 
-def describe(entry: Entry) -> str:
+def describe(entry: TableEntry) -> str:
     """What a number of ours rests on, in a few words; empty where there is nothing to say."""
-    if not isinstance(entry.found, Value):
+    if not isinstance(entry.found, MeasuredValue):
         return ""
     said = []
     if entry.found.samples:

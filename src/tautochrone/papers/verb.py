@@ -69,7 +69,7 @@ def reproduce(
     store or the folder can't be written; 130: stopped by Ctrl-C, with a report of what is there.
     """
     from tautochrone.campaign.verb import Wanted, hands
-    from tautochrone.papers.reproducing import Order, Way, list_papers, reproduce_papers
+    from tautochrone.papers.reproducing import Order, ReproductionWay, list_papers, reproduce_papers
     from tautochrone.papers.studies import chosen
 
     names = chosen(name or [])
@@ -82,6 +82,6 @@ def reproduce(
     if not names:
         list_papers(as_json=as_json)
         return
-    way = Way(quick, plan, tuple(on or ()), repetitions)
+    way = ReproductionWay(quick, plan, tuple(on or ()), repetitions)
     wanted = Wanted(again, dry_run, as_json, None, open_it, hands(jobs))
     reproduce_papers(names, Order(way, wanted, store, out))

@@ -9,7 +9,7 @@ from tautochrone.answer.blocks import Mark, Sheet, SheetBand, SheetCell, SheetRo
 from tautochrone.answer.document import Block, Sentence, Statements, Subheading, TypedCell, TypedTable
 from tautochrone.answer.document import columns as heads
 from tautochrone.base.words import capital, listed, plural
-from tautochrone.papers.claims.evidence import Answer, Asked
+from tautochrone.papers.claims.evidence import Answer, AskedClaim
 from tautochrone.papers.document import Claim
 from tautochrone.papers.measured import label_of
 from tautochrone.papers.side_by_side import letter, set_apart
@@ -31,7 +31,7 @@ _LONG = 40  # letters: a shorter sentence is no longer than a reference to it
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """What became of a claim on one system, on several alike, or between two.
 
     Attributes:
@@ -66,11 +66,11 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Line:
+class ClaimLine:
     """A claim with all its verdicts."""
 
     claim: Claim
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[ClaimVerdict, ...]
 
     @property
     def short(self) -> str:
@@ -89,23 +89,23 @@ class Line:
         return any(one.answer != "can't be told" for one in self.verdicts)
 
 
-def lines(asked: Sequence[Asked]) -> list[Line]:
+def lines(asked: Sequence[AskedClaim]) -> list[ClaimLine]:
     """One for each claim, in the paper's order."""
-    found: dict[str, list[Asked]] = {}
+    found: dict[str, list[AskedClaim]] = {}
     for one in asked:
         found.setdefault(one.claim.name, []).append(one)
-    return [Line(own[0].claim, tuple(_merged(own))) for own in found.values()]
+    return [ClaimLine(own[0].claim, tuple(_merged(own))) for own in found.values()]
 
 
-def in_groups(found: Sequence[Line]) -> dict[str, list[Line]]:
+def in_groups(found: Sequence[ClaimLine]) -> dict[str, list[ClaimLine]]:
     """What can be told first, then what can't be told on any system, then what is asked besides; by title."""
-    groups: dict[str, list[Line]] = {"": [], _NOT_TOLD: [], _BESIDES: []}
+    groups: dict[str, list[ClaimLine]] = {"": [], _NOT_TOLD: [], _BESIDES: []}
     for line in found:
         groups[_BESIDES if line.claim.besides else "" if line.is_told else _NOT_TOLD].append(line)
     return {title: own for title, own in groups.items() if own}
 
 
-def sheet(found: Sequence[Line], paper: str) -> Sheet:
+def sheet(found: Sequence[ClaimLine], paper: str) -> Sheet:
     """Each claim, what the paper found, and a row for each verdict."""
     noted, footnotes = with_notes(found)
     bands = tuple(
@@ -117,7 +117,7 @@ def sheet(found: Sequence[Line], paper: str) -> Sheet:
     return Sheet("", title, 1, len(above), (above,), bands, footnotes, telling=True)
 
 
-def _rows(line: Line, paper: str) -> Iterator[SheetRow]:
+def _rows(line: ClaimLine, paper: str) -> Iterator[SheetRow]:
     many = len(line.verdicts)
     where = ". ".join(filter(None, (line.where, line.claim.reading)))
     claim: SheetRow = (
@@ -135,7 +135,7 @@ def _rows(line: Line, paper: str) -> Iterator[SheetRow]:
         claim = ()
 
 
-def at_a_glance(found: Sequence[Line], systems: Sequence[str]) -> Iterator[TypedTable]:
+def at_a_glance(found: Sequence[ClaimLine], systems: Sequence[str]) -> Iterator[TypedTable]:
     """How all claims stand, a column for each system and for each two of them; of one system nothing."""
     pairs = dict.fromkeys(one.on for line in found for one in line.verdicts if one.is_pair)
     if len(systems) + len(pairs) < 2:
@@ -152,11 +152,11 @@ def at_a_glance(found: Sequence[Line], systems: Sequence[str]) -> Iterator[Typed
     yield TypedTable("", heads("Claim", *map(label_of, systems), *pairs), tuple(rows))
 
 
-def _sign(verdict: Verdict | None) -> TypedCell:
+def _sign(verdict: ClaimVerdict | None) -> TypedCell:
     return TypedCell("") if verdict is None else TypedCell(verdict.standing, mark=verdict.mark)
 
 
-def in_lines(asked: Sequence[Asked], paper: str) -> Iterator[Block]:
+def in_lines(asked: Sequence[AskedClaim], paper: str) -> Iterator[Block]:
     """A line for each answer, for media with less room."""
     found = lines(asked)
     if not found:
@@ -169,7 +169,7 @@ def in_lines(asked: Sequence[Asked], paper: str) -> Iterator[Block]:
     yield Sentence(counted(asked))
 
 
-def _answer(line: Line, one: Verdict) -> Sentence:
+def _answer(line: ClaimLine, one: ClaimVerdict) -> Sentence:
     """A sign, the answer, the claim's name and its numbers; whose it is where that differs."""
     of_all = len(line.verdicts) == 1 and not one.is_pair
     on = f", {one.on}" if one.on and not of_all else ""
@@ -177,7 +177,7 @@ def _answer(line: Line, one: Verdict) -> Sentence:
     return Sentence(words, mark=one.mark)
 
 
-def with_notes(found: Sequence[Line]) -> tuple[list[Line], tuple[tuple[str, str], ...]]:
+def with_notes(found: Sequence[ClaimLine]) -> tuple[list[ClaimLine], tuple[tuple[str, str], ...]]:
     """The same where a sentence that many answers have is a letter; and what each letter means."""
     sentences = Counter(
         sentence
@@ -192,7 +192,7 @@ def with_notes(found: Sequence[Line]) -> tuple[list[Line], tuple[tuple[str, str]
     return noted, tuple((letter, sentence) for sentence, letter in letters.items())
 
 
-def counted(asked: Sequence[Asked]) -> str:
+def counted(asked: Sequence[AskedClaim]) -> str:
     """How many hold: a sentence; empty where nothing was asked."""
     if not asked:
         return ""
@@ -209,9 +209,9 @@ def counted(asked: Sequence[Asked]) -> str:
     return f"{said}{listed(parts)}.{more}" if own else more.strip()
 
 
-def _merged(asked: Sequence[Asked]) -> Iterator[Verdict]:
+def _merged(asked: Sequence[AskedClaim]) -> Iterator[ClaimVerdict]:
     """One for all single systems of which the same is said in short; each pair by itself."""
-    found: dict[tuple[Answer, str, int], list[Asked]] = {}
+    found: dict[tuple[Answer, str, int], list[AskedClaim]] = {}
     for at, one in enumerate(asked):
         finding, place = one.finding, 0 if len(one.systems) == 1 else at + 1
         found.setdefault((finding.answer, finding.in_short, place), []).append(one)
@@ -219,13 +219,13 @@ def _merged(asked: Sequence[Asked]) -> Iterator[Verdict]:
         yield _verdict(own)
 
 
-def _verdict(asked: Sequence[Asked]) -> Verdict:
+def _verdict(asked: Sequence[AskedClaim]) -> ClaimVerdict:
     first = asked[0]
     answer, is_pair = first.finding.answer, len(first.systems) > 1
     texts: dict[str, list[str]] = {}
     for one in asked:
         texts.setdefault(_begun(one.finding.evidence, one.systems), []).extend(one.systems)
-    return Verdict(
+    return ClaimVerdict(
         tuple(name for one in asked for name in one.systems),
         is_pair,
         answer,
@@ -250,7 +250,7 @@ def _sentences(evidence: str) -> list[str]:
     return _SENTENCE.split(evidence)
 
 
-def _noted(verdict: Verdict, letters: dict[str, str]) -> Verdict:
+def _noted(verdict: ClaimVerdict, letters: dict[str, str]) -> ClaimVerdict:
     notes: set[str] = set()
     rest = []
     for on, text in verdict.evidence:

@@ -19,7 +19,7 @@ CUT_OFF, REFUSED, DAMAGED, NEWER = "cut off", "refused", "damaged", "newer"
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogueEntry:
     """One line of the list.
 
     Attributes:
@@ -86,7 +86,7 @@ FROM run
 """
 
 
-def catalogue(store: Store) -> list[Entry]:
+def catalogue(store: Store) -> list[CatalogueEntry]:
     """All runs of a store, oldest first, whatever state they are in.
 
     Raises:
@@ -123,14 +123,14 @@ def _describe(manifests: list[str]) -> dict[str, tuple[Any, ...]]:
     return {row[0]: row[1:] for row in rows}
 
 
-def _entry(folder: Path, described: tuple[Any, ...] | None) -> Entry:
+def _entry(folder: Path, described: tuple[Any, ...] | None) -> CatalogueEntry:
     raw = folder / files.RAW_STREAM
     if described is None or described[0] != SCHEMA or described[1] not in STATES:
         if is_file(raw):
-            return Entry(folder.name, folder, _unsealed_state(raw, None))
+            return CatalogueEntry(folder.name, folder, _unsealed_state(raw, None))
         if described is not None and (described[0] or 0) > SCHEMA:
-            return Entry(folder.name, folder, NEWER, damage="written by a newer tauto")
-        return Entry(folder.name, folder, DAMAGED, damage="run.json can't be read")
+            return CatalogueEntry(folder.name, folder, NEWER, damage="written by a newer tauto")
+        return CatalogueEntry(folder.name, folder, DAMAGED, damage="run.json can't be read")
     (
         _,
         state,
@@ -148,7 +148,7 @@ def _entry(folder: Path, described: tuple[Any, ...] | None) -> Entry:
     ) = described
     if state == MEASURING:
         state = _unsealed_state(raw, damage)
-    return Entry(
+    return CatalogueEntry(
         id=folder.name,
         path=folder,
         state=state,

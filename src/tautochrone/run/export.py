@@ -12,7 +12,7 @@ import pyarrow.csv as pa_csv
 
 from tautochrone.base.errors import DamagedError, UsageError
 from tautochrone.run.columns import batches, schema
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.layout import EXTREMES, SAMPLES
 from tautochrone.run.output import output
 from tautochrone.run.records import HISTOGRAM
@@ -21,7 +21,7 @@ _ROWS_AT_ONCE = 10_000
 _BYTES_AT_ONCE = 1 << 20
 
 
-def export(run: Run, kind: str, out: Path | BinaryIO | None = None, *, extremes: bool = False) -> None:
+def export(run: StoredRun, kind: str, out: Path | BinaryIO | None = None, *, extremes: bool = False) -> None:
     """Write a run's samples or, of a histogram run, its bins, with constant memory.
 
     CSV has a line with the names of the columns. Parquet is the file of the run itself. JSON is one object:
@@ -46,7 +46,7 @@ def export(run: Run, kind: str, out: Path | BinaryIO | None = None, *, extremes:
         raise UsageError(f"Run {run.id} has every sample, and no extremes", "Leave --extremes out.")
     table = run.path / f"{EXTREMES if extremes else SAMPLES}.parquet"
 
-    def write(run: Run, file: BinaryIO) -> None:
+    def write(run: StoredRun, file: BinaryIO) -> None:
         _WRITERS[kind](run, table, file)
 
     if not isinstance(out, Path):
@@ -56,7 +56,7 @@ def export(run: Run, kind: str, out: Path | BinaryIO | None = None, *, extremes:
         write(run, file)
 
 
-def _write_csv(_run: Run, table: Path, file: BinaryIO) -> None:
+def _write_csv(_run: StoredRun, table: Path, file: BinaryIO) -> None:
     columns = schema(table)
     names = io.StringIO()
     csv.writer(names, lineterminator="\n").writerow(columns.names)  # Arrow would put each name in quotes
@@ -67,7 +67,7 @@ def _write_csv(_run: Run, table: Path, file: BinaryIO) -> None:
             writer.write_batch(batch)
 
 
-def _write_parquet(_run: Run, table: Path, file: BinaryIO) -> None:
+def _write_parquet(_run: StoredRun, table: Path, file: BinaryIO) -> None:
     schema(table)  # says so if the file is missing or damaged, before anything is written
     with table.open("rb") as samples:
         while piece := _piece(samples, table):
@@ -81,7 +81,7 @@ def _piece(samples: BinaryIO, table: Path) -> bytes:
         raise DamagedError(f"{table} is damaged: {error}") from error
 
 
-def _write_json(run: Run, _table: Path, file: BinaryIO) -> None:
+def _write_json(run: StoredRun, _table: Path, file: BinaryIO) -> None:
     file.write(b'{\n"run": ' + run.manifest.to_json().rstrip().encode())
     tables = {HISTOGRAM: SAMPLES, EXTREMES: EXTREMES} if run.is_histogram else {SAMPLES: SAMPLES}
     for key, name in tables.items():
@@ -100,7 +100,7 @@ def _write_rows(table: Path, file: BinaryIO) -> None:
             separator = b",\n"
 
 
-_WRITERS: dict[str, Callable[[Run, Path, BinaryIO], None]] = {
+_WRITERS: dict[str, Callable[[StoredRun, Path, BinaryIO], None]] = {
     "csv": _write_csv,
     "parquet": _write_parquet,
     "json": _write_json,

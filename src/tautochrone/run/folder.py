@@ -21,7 +21,7 @@ Integers = npt.NDArray[np.integer[Any]]
 """Nanoseconds, int64 unless said otherwise; counts are uint64."""
 
 
-class Run:
+class StoredRun:
     """A run that is sealed or recovered.
 
     Attributes:
@@ -30,12 +30,12 @@ class Run:
     """
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
-        """Take a folder and its manifest as they are; ``Run.read`` reads and checks them."""
+        """Take a folder and its manifest as they are; ``StoredRun.read`` reads and checks them."""
         self.path = path
         self.manifest = manifest
 
     @classmethod
-    def read(cls, path: Path) -> "Run":
+    def read(cls, path: Path) -> "StoredRun":
         """Read a run's manifest; samples are read when they are asked for.
 
         Raises:
@@ -278,16 +278,16 @@ def _not_sealed(path: Path, manifest: Manifest) -> StoreError:
 # Many runs at once.
 
 
-def read_runs(folders: Iterable[Path]) -> list[Run]:
+def read_runs(folders: Iterable[Path]) -> list[StoredRun]:
     """The runs in these folders, in this order. What all of them know of the machine is in memory once.
 
     Raises:
         StoreError, DamagedError: a run can't be read.
     """
-    runs: list[Run] = []
+    runs: list[StoredRun] = []
     facts: list[FactTable] = []
     for folder in folders:
-        run = Run.read(folder)
+        run = StoredRun.read(folder)
         known = next((one for one in facts if one == run.manifest.facts), None)
         if known is None:
             facts.append(run.manifest.facts)

@@ -14,7 +14,7 @@ REMOVED, REFUSED = "removed", "refused"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RecoveryOutcome:
     """What became of one run.
 
     Attributes:
@@ -33,7 +33,7 @@ class Outcome:
     advice: str = ""
 
 
-def recover(store: Store, *, again: bool = True) -> list[Outcome]:
+def recover(store: Store, *, again: bool = True) -> list[RecoveryOutcome]:
     """Seal every run of a store that has a raw stream and no writer. Runs being written are left alone.
 
     Args:
@@ -58,7 +58,7 @@ def _was_refused(folder: Path) -> bool:
         return False
 
 
-def _recover(folder: Path) -> Outcome:
+def _recover(folder: Path) -> RecoveryOutcome:
     try:
         if not (folder / files.RAW_STREAM).stat().st_size:
             return _remove_empty(folder)
@@ -66,20 +66,22 @@ def _recover(folder: Path) -> Outcome:
     except TautoError as error:
         if isinstance(error, DamagedError):
             _note_refusal(folder, str(error))
-        return Outcome(folder.name, folder, REFUSED, str(error), error.advice)
+        return RecoveryOutcome(folder.name, folder, REFUSED, str(error), error.advice)
     except OSError as error:
-        return Outcome(folder.name, folder, REFUSED, f"The run can't be recovered: {error}")
+        return RecoveryOutcome(folder.name, folder, REFUSED, f"The run can't be recovered: {error}")
     samples = sum(book.recorded for book in manifest.books)
     text = f"{samples:,} samples sealed."
     if manifest.state != SEALED:
         text = f"{samples:,} samples recovered: {manifest.damage}."
-    return Outcome(folder.name, folder, manifest.state, text)
+    return RecoveryOutcome(folder.name, folder, manifest.state, text)
 
 
-def _remove_empty(folder: Path) -> Outcome:
+def _remove_empty(folder: Path) -> RecoveryOutcome:
     with files.store_errors("removing an empty run", folder):
         shutil.rmtree(folder)
-    return Outcome(folder.name, folder, REMOVED, "Removed: it was stopped before anything was measured.")
+    return RecoveryOutcome(
+        folder.name, folder, REMOVED, "Removed: it was stopped before anything was measured."
+    )
 
 
 def _note_refusal(folder: Path, reason: str) -> None:

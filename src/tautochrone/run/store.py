@@ -12,7 +12,7 @@ from tautochrone.base.version import own_version
 from tautochrone.run import files
 from tautochrone.run.conditions import RunConditions
 from tautochrone.run.facts import FactTable
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import MEASURING, SCHEMA, Manifest
 from tautochrone.run.named import one_named, some_of
 from tautochrone.run.place import default_store, is_text, run_folders
@@ -118,7 +118,7 @@ class Store:
         """Whether a run is being measured, or was cut off: a quick look, without reading anything."""
         return any(os.path.lexists(folder / files.RAW_STREAM) for folder in self.folders())
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[StoredRun]:
         """All runs that can be read, oldest first; runs not sealed yet and damaged ones are left out.
 
         Raises:
@@ -127,12 +127,12 @@ class Store:
         found = []
         for folder in self.folders():
             try:
-                found.append(Run.read(folder))
+                found.append(StoredRun.read(folder))
             except (StoreError, DamagedError):
                 continue
         return found
 
-    def open(self, name: str) -> Run:
+    def open(self, name: str) -> StoredRun:
         """Find a run by its id, a beginning of it, ``latest``, ``latest~1`` (the one before), or a path.
 
         Of a first answer ``latest`` passes over what its verdict is not about: the clock, the mechanisms.
@@ -142,7 +142,7 @@ class Store:
             DamagedError: its manifest can't be read.
         """
         if os.sep in name or name in (".", ".."):
-            return Run.read(Path(name))
+            return StoredRun.read(Path(name))
         if match := _LATEST.fullmatch(name):
             return self._latest(int(match[1] or 0))
         folders = {folder.name: folder for folder in self.folders()}
@@ -153,18 +153,18 @@ class Store:
             )
         if found is None:
             raise StoreError(f"There is no run '{name}' in {self.path}", _near(name, list(folders)))
-        return Run.read(found)
+        return StoredRun.read(found)
 
-    def answered_with(self, run: Run) -> list[Run]:
+    def answered_with(self, run: StoredRun) -> list[StoredRun]:
         """All runs of the first answer that a run belongs to, oldest first; none: it belongs to none."""
         answer = run.manifest.conditions.answer.id
         return [one for one in self.runs() if one.manifest.conditions.answer.id == answer] if answer else []
 
-    def _latest(self, back: int) -> Run:
+    def _latest(self, back: int) -> StoredRun:
         sealed, aside = 0, None
         for folder in reversed(self.folders()):
             try:
-                run = Run.read(folder)
+                run = StoredRun.read(folder)
             except (StoreError, DamagedError):
                 continue
             if not run.manifest.conditions.answer.verdict:

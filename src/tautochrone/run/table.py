@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from tautochrone.run.files import part_of
 from tautochrone.run.layout import SOURCE, TableLayout
-from tautochrone.run.tally import Block, Tally, count
+from tautochrone.run.tally import RowBlock, Tally, count
 
 ROWS_PER_GROUP = 1 << 20
 
@@ -100,7 +100,7 @@ class TableWriter:
 
     def _write_group(self) -> None:
         rows = self._rows[: self._filled]
-        block = Block.of(self.layout, rows, self._frames)
+        block = RowBlock.of(self.layout, rows, self._frames)
         count(self.tallies, self.layout, block)
         columns: dict[str, npt.NDArray[Any]] = {
             SOURCE: np.repeat(block.sources.astype(np.int32), block.lengths)

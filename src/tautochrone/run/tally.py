@@ -33,7 +33,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Block:
+class RowBlock:
     """Rows of several frames, one after the other.
 
     Attributes:
@@ -51,7 +51,7 @@ class Block:
     @classmethod
     def of(
         cls, layout: TableLayout, rows: npt.NDArray[np.void], frames: Sequence[tuple[int, int]]
-    ) -> "Block":
+    ) -> "RowBlock":
         """Take rows and their frames as pairs of source and length; subtract the measures' instants."""
         sources, lengths = np.array(frames, dtype=np.int64).T
         values = {m.name: rows[m.end].view("<i8") - rows[m.start].view("<i8") for m in layout.measures}
@@ -63,7 +63,7 @@ class Block:
         return np.cumsum(self.lengths) - self.lengths
 
 
-def count(tallies: dict[int, Tally], layout: TableLayout, block: Block) -> None:
+def count(tallies: dict[int, Tally], layout: TableLayout, block: RowBlock) -> None:
     """Add a block to the tallies of its sources."""
     starts = block.starts
     ranges = {
@@ -119,7 +119,7 @@ def merge_extremes(earlier: Extremes, later: Extremes) -> Extremes:
 
 
 def _late(
-    block: Block,
+    block: RowBlock,
     own: npt.NDArray[np.int64],
     values: npt.NDArray[np.int64],
     highest: npt.NDArray[np.int64],

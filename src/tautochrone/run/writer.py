@@ -8,7 +8,7 @@ from types import TracebackType
 
 from tautochrone.base.errors import StoreError
 from tautochrone.run import files
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.seal import seal
@@ -87,7 +87,7 @@ class RunWriter:
         with files.store_errors(what, self.path):
             files.write_text(self.path / files.MANIFEST, manifest.to_json())
 
-    def seal(self, ended_hint: str | None = None) -> Run:
+    def seal(self, ended_hint: str | None = None) -> StoredRun:
         """Check the books, write Parquet and manifest, remove the raw stream, let go.
 
         Args:
@@ -102,7 +102,7 @@ class RunWriter:
             self.manifest = seal(self.path, ended_hint)
         finally:
             self.close()
-        return Run(self.path, self.manifest)
+        return StoredRun(self.path, self.manifest)
 
     def discard(self) -> None:
         """Remove the run, because nothing was measured.

@@ -53,7 +53,7 @@ class Demand:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedTask:
     """A task that the kernel takes in no case: its deadline is longer than its period, its budget is too
     short, or its period is too short or too long."""
 
@@ -80,7 +80,7 @@ class Admission:
     limit: float
     limit_fair: float
     cpus: int
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedTask, ...] = ()
 
     @property
     def admitted(self) -> bool:
@@ -172,10 +172,14 @@ def admission(task_set: TaskSet, cpus: int | None = None) -> Admission:
     budgets = {task.name: task.runtime_ns or task.execution_ns for task in task_set.tasks}
     share = sum((Fraction(budgets[task.name], task.period_ns) for task in task_set.tasks), Fraction(0))
     refused = (
-        [Refused(task.name, "deadline") for task in task_set.tasks if task.deadline_ns > task.period_ns]
-        + [Refused(task.name, "budget") for task in task_set.tasks if budgets[task.name] < LEAST_BUDGET_NS]
+        [RefusedTask(task.name, "deadline") for task in task_set.tasks if task.deadline_ns > task.period_ns]
         + [
-            Refused(task.name, "period")
+            RefusedTask(task.name, "budget")
+            for task in task_set.tasks
+            if budgets[task.name] < LEAST_BUDGET_NS
+        ]
+        + [
+            RefusedTask(task.name, "period")
             for task in task_set.tasks
             if task.period_ns not in ADMITTED_PERIODS_NS
         ]

@@ -31,7 +31,7 @@ class MeasuredJob:
 
 
 @dataclass(frozen=True)
-class Part:
+class JobPart:
     """A stretch of a measured job: it was executing, or another job had its CPU."""
 
     job: MeasuredJob
@@ -40,7 +40,7 @@ class Part:
     executing: bool
 
 
-def parts(jobs: Sequence[MeasuredJob], cpu_of: Mapping[str, int]) -> list[Part]:
+def parts(jobs: Sequence[MeasuredJob], cpu_of: Mapping[str, int]) -> list[JobPart]:
     """When each job was executing, as far as the starts and ends of all jobs tell.
 
     A job that began and ended between the start and the end of another one on the same CPU preempted it:
@@ -50,7 +50,7 @@ def parts(jobs: Sequence[MeasuredJob], cpu_of: Mapping[str, int]) -> list[Part]:
         jobs: of the whole set; those of tasks that ``cpu_of`` does not name are left out.
         cpu_of: the CPU of each task.
     """
-    found: list[Part] = []
+    found: list[JobPart] = []
     by_cpu: dict[int, list[MeasuredJob]] = {}
     for job in jobs:
         if job.task in cpu_of:
@@ -69,8 +69,8 @@ def parts(jobs: Sequence[MeasuredJob], cpu_of: Mapping[str, int]) -> list[Part]:
     return sorted(found, key=lambda part: (part.start_ns, part.end_ns))
 
 
-def _split(job: MeasuredJob, within: Sequence[MeasuredJob]) -> list[Part]:
-    found: list[Part] = []
+def _split(job: MeasuredJob, within: Sequence[MeasuredJob]) -> list[JobPart]:
+    found: list[JobPart] = []
     now = job.start_ns
     for other in within:
         if other.end_ns <= now:
@@ -79,14 +79,14 @@ def _split(job: MeasuredJob, within: Sequence[MeasuredJob]) -> list[Part]:
         # One that was already waiting when another ended follows it: the time between them is a switch.
         start = now if away and other.release_ns <= now else max(other.start_ns, now)
         if start > now:
-            found.append(Part(job, now, start, executing=True))
+            found.append(JobPart(job, now, start, executing=True))
         if found and not found[-1].executing and found[-1].end_ns == start:
-            found[-1] = Part(job, found[-1].start_ns, other.end_ns, executing=False)
+            found[-1] = JobPart(job, found[-1].start_ns, other.end_ns, executing=False)
         else:
-            found.append(Part(job, start, other.end_ns, executing=False))
+            found.append(JobPart(job, start, other.end_ns, executing=False))
         now = other.end_ns
     if now < job.end_ns:
-        found.append(Part(job, now, job.end_ns, executing=True))
+        found.append(JobPart(job, now, job.end_ns, executing=True))
     return found
 
 

@@ -25,7 +25,7 @@ from tautochrone.answer.phrasing.differences import quantile_notes
 from tautochrone.answer.views import conditions
 from tautochrone.base.faults import Later
 from tautochrone.base.words import plural
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.selection import tables, words
 from tautochrone.selection.judge import Against, Selected, Selection
 from tautochrone.selection.traits import block_of
@@ -117,7 +117,7 @@ def _beside(selection: Selection) -> Iterator[Block]:
         yield Statements(cautions)
 
 
-def _deployments(placed: Sequence[tuple[str, Run]]) -> TypedTable | None:
+def _deployments(placed: Sequence[tuple[str, StoredRun]]) -> TypedTable | None:
     """Every setting of every deployment, each once; None without any."""
     rows: dict[tuple[str, ...], None] = {}
     for name, run in placed:
@@ -128,9 +128,9 @@ def _deployments(placed: Sequence[tuple[str, Run]]) -> TypedTable | None:
     return TypedTable("Deployments", heads, found) if found else None
 
 
-def _placed(selected: Selected) -> list[tuple[str, Run]]:
+def _placed(selected: Selected) -> list[tuple[str, StoredRun]]:
     """Every run once, with the name of the candidate that it is of."""
-    found: dict[str, tuple[str, Run]] = {}
+    found: dict[str, tuple[str, StoredRun]] = {}
     for one in selected.selections:
         for name, runs in one.contest.members.items():
             for run in runs:

@@ -8,7 +8,7 @@ from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.middleware_roles import by_role
 from tautochrone.judge.reduced import Reduced, all_counts, reduce_run
 from tautochrone.run.conditions import whole_name
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.selection.traits import AS_IS, ASKED, AXES, RUN, axis_of, block_of, differs, traits_of
 from tautochrone.statistics.counts import Counts, merge
 
@@ -63,7 +63,7 @@ class Contest:
     measure: str
     meaning: str
     circumstances: str
-    members: Mapping[str, tuple[Run, ...]]
+    members: Mapping[str, tuple[StoredRun, ...]]
     alongside: tuple[str, ...] = ()
     confounded: tuple[str, ...] = ()
 
@@ -82,7 +82,7 @@ class Draft:
     alone: tuple[str, ...] = ()
 
 
-def draw_up(runs: Sequence[Run], by: str | None = None, measure: str | None = None) -> Draft:
+def draw_up(runs: Sequence[StoredRun], by: str | None = None, measure: str | None = None) -> Draft:
     """Sort runs into selections.
 
     Args:
@@ -99,7 +99,7 @@ def draw_up(runs: Sequence[Run], by: str | None = None, measure: str | None = No
         raise UsageError(
             "There is nothing to select from", "Name two or more runs, or a campaign: plan-latest."
         )
-    of_experiment: dict[str, list[Run]] = {}
+    of_experiment: dict[str, list[StoredRun]] = {}
     for run in runs:
         name = measure if measure in run.measures else next(iter(run.measures), None)
         if name is not None and measure in (None, name):
@@ -166,7 +166,7 @@ def reference_of(names: Sequence[str], wanted: str | None = None) -> tuple[str, 
 
 
 def _of_experiment(
-    experiment: str, runs: Sequence[Run], axis: str | None, measure: str | None
+    experiment: str, runs: Sequence[StoredRun], axis: str | None, measure: str | None
 ) -> Iterator[Contest]:
     traits = [traits_of(run) for run in runs]
     by = _default_axis(traits) if axis is None else axis
@@ -257,12 +257,12 @@ def _circumstance(trait: str, value: str) -> str:
     return value if trait in AXES else f"{trait.replace('_', ' ')} {value}"
 
 
-def _run_names(runs: Sequence[Run]) -> list[str]:
+def _run_names(runs: Sequence[StoredRun]) -> list[str]:
     titles = [run.manifest.title for run in runs]
     return titles if len(set(titles)) == len(runs) else [run.id for run in runs]
 
 
-def _parts(run: Run, measure: str) -> dict[str, tuple[Reduced, ...]]:
+def _parts(run: StoredRun, measure: str) -> dict[str, tuple[Reduced, ...]]:
     """Its samples by source; under an empty name those of all threads of one loop. Lower clients are one."""
     parts = reduce_run(run, measure)
     header = run.manifest.header
@@ -274,7 +274,7 @@ def _parts(run: Run, measure: str) -> dict[str, tuple[Reduced, ...]]:
 
 
 def _candidate(
-    name: str, source: str, own: Sequence[tuple[Run, Mapping[str, tuple[Reduced, ...]]]]
+    name: str, source: str, own: Sequence[tuple[StoredRun, Mapping[str, tuple[Reduced, ...]]]]
 ) -> Candidate:
     held = [(run, parts.get(source, ())) for run, parts in own]
     lost = [_lost(run, source, parts) for run, parts in held]
@@ -287,7 +287,7 @@ def _candidate(
     )
 
 
-def _lost(run: Run, source: str, parts: Sequence[Reduced]) -> int | None:
+def _lost(run: StoredRun, source: str, parts: Sequence[Reduced]) -> int | None:
     """Releases of one repetition that have no sample; also of sources that have none at all."""
     known = [one.lost for one in parts]
     present = {one.source for one in parts}

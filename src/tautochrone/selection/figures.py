@@ -1,6 +1,6 @@
 """The figures of a selection: Q-Q plots against the reference, and the top of every candidate's curve."""
 
-from tautochrone.answer.blocks import Figure, Panel, Place
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts import cumulative, tail
 from tautochrone.answer.charts.scales import shape_of
 from tautochrone.answer.charts.signs import OUTLINES, Sign
@@ -34,7 +34,7 @@ def _quantiles(selection: Selection, prefix: str) -> Figure:
     span_ns = tail.extent_of_plots([one.plot for one in others])
     panels = tuple(
         Panel(
-            Place(prefix, index),
+            PanelPlace(prefix, index),
             _panel_title(one.name, tail.regression(one.plot)),
             tail.quantile_plot(
                 one.plot,
@@ -70,4 +70,4 @@ def _curves(selection: Selection, prefix: str) -> Figure:
         Sign(one.name, path=OUTLINES[shape_of(rank)], tone=series_tone(rank))
         for rank, one in enumerate(selection.candidates)
     )
-    return Figure("The latest of each", (Panel(Place(prefix), "", chart),), caption, key)
+    return Figure("The latest of each", (Panel(PanelPlace(prefix), "", chart),), caption, key)

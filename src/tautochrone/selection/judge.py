@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.naming import measure_named
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.selection.candidates import Candidate, Contest, Draft, draw_up, read, reference_of
-from tautochrone.selection.places import Metric, Pairs, chosen_metric, places, shown_quantiles
+from tautochrone.selection.places import Pairs, PlaceMetric, chosen_metric, places, shown_quantiles
 from tautochrone.statistics.difference.chi_square import ChiSquare, chi_square, selected
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference, pairwise_differences
 from tautochrone.statistics.difference.ranking import Ranking, holm
@@ -81,7 +81,7 @@ class Selection:
 
     contest: Contest
     source: str
-    metric: Metric
+    metric: PlaceMetric
     candidates: tuple[Candidate, ...]
     reference: str
     why_reference: str
@@ -120,11 +120,11 @@ class Selected:
 
 
 def select(
-    runs: Sequence[Run],
+    runs: Sequence[StoredRun],
     *,
     by: str | None = None,
     reference: str | None = None,
-    metric: Metric | None = None,
+    metric: PlaceMetric | None = None,
     measure: str | None = None,
     per: int | None = None,
     confidence: float = 0.95,
@@ -181,7 +181,7 @@ def _hold(
     source: str,
     candidates: Sequence[Candidate],
     wanted: str | None,
-    metric: Metric | None,
+    metric: PlaceMetric | None,
     per: int | None,
     confidence: float,
     seed: int,

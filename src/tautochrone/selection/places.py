@@ -20,7 +20,7 @@ _FORMS = "Write 'p99.9', 'median', 'max' or 'misses'; the measure may stand befo
 
 
 @dataclass(frozen=True)
-class Metric:
+class PlaceMetric:
     """What is least in the best candidate.
 
     Attributes:
@@ -41,10 +41,10 @@ class Metric:
         return "median" if self.q == 0.5 else format_quantile(self.q)
 
 
-USUAL = Metric("quantile", 0.999)
+USUAL = PlaceMetric("quantile", 0.999)
 
 
-def parse_metric(text: str) -> Metric:
+def parse_metric(text: str) -> PlaceMetric:
     """Read ``latency p99.9``, ``median``, ``max``, ``misses``.
 
     Raises:
@@ -55,7 +55,7 @@ def parse_metric(text: str) -> Metric:
         raise UsageError(f"--metric '{text}' can't be read", _FORMS)
     measure, what = words[0] if len(words) == 2 else "", words[-1]
     try:
-        return Metric(*number_named(what), measure)
+        return PlaceMetric(*number_named(what), measure)
     except UsageError as error:
         raise UsageError(f"--metric '{text}': {error}", _FORMS) from error
 
@@ -64,14 +64,14 @@ Pairs = dict[tuple[int, int], tuple[QuantileDifference, ...]]
 """By the positions of two candidates: second less first, of each shown quantile."""
 
 
-def chosen_metric(candidates: Sequence[Candidate]) -> Metric:
+def chosen_metric(candidates: Sequence[Candidate]) -> PlaceMetric:
     """The usual quantile, or the rarest one below it that all have enough samples for."""
     fewest = min(one.released for one in candidates)
     usual = [q for q in QUANTILES if q <= (USUAL.q or 1) and samples_needed(q) <= fewest]
-    return Metric("quantile", max(usual, default=QUANTILES[0]))
+    return PlaceMetric("quantile", max(usual, default=QUANTILES[0]))
 
 
-def shown_quantiles(candidates: Sequence[Candidate], metric: Metric) -> list[float]:
+def shown_quantiles(candidates: Sequence[Candidate], metric: PlaceMetric) -> list[float]:
     """The quantiles that all have enough samples for, and the one that was asked for."""
     fewest = min(one.released for one in candidates)
     usual = {q for q in QUANTILES if samples_needed(q) <= fewest}
@@ -80,7 +80,7 @@ def shown_quantiles(candidates: Sequence[Candidate], metric: Metric) -> list[flo
 
 def places(
     candidates: Sequence[Candidate],
-    metric: Metric,
+    metric: PlaceMetric,
     quantiles: Sequence[float],
     pairs: Pairs,
     alpha: float,
@@ -116,14 +116,14 @@ def _quantile_values(
         )
 
 
-def _total(candidate: Candidate, metric: Metric) -> float | None:
+def _total(candidate: Candidate, metric: PlaceMetric) -> float | None:
     """Over all repetitions: the largest, or the share of releases that have no sample; None: not known."""
     if metric.kind == "misses":
         return None if candidate.lost is None else candidate.lost / candidate.released
     return None if candidate.lost else float(candidate.counts.value[-1])
 
 
-def _of_runs(candidate: Candidate, metric: Metric, samples: int) -> list[float | None]:
+def _of_runs(candidate: Candidate, metric: PlaceMetric, samples: int) -> list[float | None]:
     """The same of each repetition; of the largest the logarithm of that of so many samples, since such times
     spread by factors and grow with the number of samples."""
     found: list[float | None] = []

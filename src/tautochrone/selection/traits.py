@@ -6,7 +6,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_duration
 from tautochrone.judge.middleware_setting import as_obtained
 from tautochrone.run.conditions import LOCAL
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 
 AS_IS = "as-is"
 RUN = "run"
@@ -24,7 +24,7 @@ _NOT_TRAITS = {  # how long, how it was kept, what a watchdog allows; the period
 _PLAN = "plan"
 
 
-def traits_of(run: Run) -> dict[str, str]:
+def traits_of(run: StoredRun) -> dict[str, str]:
     """What a run may be told from others by: names as ``--by`` takes them, and words for people.
 
     A parameter that the run does not have is left out.
@@ -73,7 +73,7 @@ def differs(axis: str, there: Sequence[Mapping[str, str]]) -> bool:
     return len({one.get(axis, "") for one in there}) > 1
 
 
-def block_of(run: Run) -> int:
+def block_of(run: StoredRun) -> int:
     """The repetition of its campaign in which a run was measured; 0 without one."""
     return run.manifest.conditions.plan.repetition
 

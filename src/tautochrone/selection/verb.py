@@ -22,7 +22,7 @@ from tautochrone.command.options import (
 from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_report
 
 if TYPE_CHECKING:
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
 
 
 def select(
@@ -87,7 +87,7 @@ def select(
         tell_report(page.write(shown, path), as_json=as_json, open_it=open_it)
 
 
-def runs_named(names: list[str], store: Path | None) -> list[Run]:
+def runs_named(names: list[str], store: Path | None) -> list[StoredRun]:
     """These runs, or the finished ones of a campaign.
 
     Raises:
@@ -97,10 +97,10 @@ def runs_named(names: list[str], store: Path | None) -> list[Run]:
     if not names_campaign(names):
         return open_runs(store, names)
     from tautochrone.measure.campaign.campaign import open_campaign
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
 
     campaign = open_campaign(open_store(store), names[0])
     finished = campaign.finished()
     if not finished:
         raise UsageError(f"No cell of {campaign.id} is finished", "Run the plan to its end first.")
-    return [Run.read(entry.path) for entry in finished.values()]
+    return [StoredRun.read(entry.path) for entry in finished.values()]

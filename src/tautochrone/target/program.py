@@ -27,7 +27,7 @@ class ProbeEnd:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ProbeAnswer:
     """What a short command of the probe said.
 
     Attributes:
@@ -144,7 +144,7 @@ def warning_of(message: str) -> tuple[str, str] | None:
     return (found["code"] or "", found["text"]) if found else None
 
 
-def ask(program: Program, what: str, patience_s: float) -> Answer:
+def ask(program: Program, what: str, patience_s: float) -> ProbeAnswer:
     """Run a short program to its end; its standard input is empty.
 
     Args:
@@ -170,7 +170,7 @@ def ask(program: Program, what: str, patience_s: float) -> Answer:
         program.release()
     if late.is_set() or code is None:
         raise MeasuringError(f"`tauto-probe {what}` did not end within {patience_s:g} s")
-    return Answer(code, text.decode(errors="replace"), program.messages())
+    return ProbeAnswer(code, text.decode(errors="replace"), program.messages())
 
 
 def refusal(exit_code: int, messages: tuple[str, ...], otherwise: str) -> TautoError:

@@ -14,16 +14,16 @@ from tautochrone.machine.settings import (
     Hold,
     InForce,
     KeepAffinities,
+    MachineSettings,
     MakeFolder,
     MoveTasks,
     PinAgain,
     SettingError,
-    Settings,
     Write,
 )
 from tautochrone.machine.tree import Files
 from tautochrone.target.keeper import Keeper
-from tautochrone.target.program import Answer, Program, RunningLoad, RunningProbe, RunningService, ask
+from tautochrone.target.program import ProbeAnswer, Program, RunningLoad, RunningProbe, RunningService, ask
 
 # Other machines that take part in what is measured on one: opened once, and closed with it.
 
@@ -116,7 +116,7 @@ ANYWHERE = Placement()
 
 
 class KeptSettings:
-    """One deployment's changes, by a keeper of their own; see `Settings`."""
+    """One deployment's changes, by a keeper of their own; see `MachineSettings`."""
 
     def __init__(self, name: str, keeper: Keeper, changed: Callable[[], None]) -> None:
         """Begin the journal.
@@ -281,7 +281,7 @@ class Target(ABC):
         """Settings have changed: what was read ahead is old. Nothing to do where nothing is."""
         return
 
-    def ask(self, arguments: Sequence[str], patience_s: float = 30.0) -> Answer:
+    def ask(self, arguments: Sequence[str], patience_s: float = 30.0) -> ProbeAnswer:
         """Run a short command of the probe to its end, with nothing on its standard input.
 
         Raises:
@@ -327,7 +327,7 @@ class Target(ABC):
             return None
         return InForce(content["name"], content["since"], content["keeper"], bool(content["left"]))
 
-    def change_settings(self, name: str) -> Settings:
+    def change_settings(self, name: str) -> MachineSettings:
         """Begin to apply the deployment of this name, with a keeper of its own.
 
         Raises:

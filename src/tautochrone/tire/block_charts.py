@@ -12,7 +12,7 @@ from tautochrone.answer.charts.signs import MISS, MISS_SHAPE, Sign
 from tautochrone.answer.charts.theme import INK, LINE, MUTED, PAPER_TONE, Tone
 from tautochrone.answer.typeset import duration
 from tautochrone.base.words import plural
-from tautochrone.tire.blocks import Block, Kind, Window
+from tautochrone.tire.blocks import Kind, StepWindow, ThreadActivity
 from tautochrone.tire.steps import Shares, ThreadAccount
 
 # Blocks: one lane for each thread, from measured instants.
@@ -71,7 +71,7 @@ _LOOKS: dict[Kind, _Look] = {
 }
 
 
-def blocks(window: Window, threads: Sequence[str]) -> Chart:
+def blocks(window: StepWindow, threads: Sequence[str]) -> Chart:
     """Draw the blocks of a window, which can be zoomed and moved in time on a page.
 
     Args:
@@ -109,7 +109,7 @@ def blocks(window: Window, threads: Sequence[str]) -> Chart:
     def line(start_ns: float, end_ns: float, top: float, low: float) -> Row:
         return segment(start_ns / length, end_ns / length, top, low)
 
-    def row(block: Block) -> Row:
+    def row(block: ThreadActivity) -> Row:
         look, base = _LOOKS[block.kind], strip + block.thread + 1
         return {
             **line(block.start_ns, block.end_ns, base - look.height * _FILLED, base),
@@ -170,7 +170,7 @@ def blocks(window: Window, threads: Sequence[str]) -> Chart:
     return Chart(layers, _STRIP_PX + lane_px * len(threads), _describe_blocks(window, threads), zoom)
 
 
-def shown_first(window: Window) -> tuple[float, float] | None:
+def shown_first(window: StepWindow) -> tuple[float, float] | None:
     """Return the part of a window around a step that is short in it, in ns; None: the whole."""
     response_ns = window.response_ns
     if response_ns >= _NARROW * (window.end_ns - window.begin_ns):
@@ -179,7 +179,7 @@ def shown_first(window: Window) -> tuple[float, float] | None:
     return begin, min(window.end_ns, _CLOSE_AFTER * response_ns)
 
 
-def _describe_blocks(window: Window, threads: Sequence[str]) -> str:
+def _describe_blocks(window: StepWindow, threads: Sequence[str]) -> str:
     said = [
         f"What {plural(len(threads), 'thread')} did around step {window.step:,}, which took "
         f"{duration(window.response_ns)} from its release."

@@ -25,7 +25,7 @@ _MOST_PERIODS = 12
 
 
 @dataclass(frozen=True)
-class Block:
+class ThreadActivity:
     """One thread doing one thing, in ns since the window's own release.
 
     Attributes:
@@ -57,7 +57,7 @@ class Due:
 
 
 @dataclass(frozen=True)
-class Window:
+class StepWindow:
     """Some steps of all threads.
 
     Attributes:
@@ -74,7 +74,7 @@ class Window:
     response_ns: int
     begin_ns: int
     end_ns: int
-    blocks: tuple[Block, ...]
+    blocks: tuple[ThreadActivity, ...]
     due: tuple[Due, ...]
 
 
@@ -82,9 +82,9 @@ class Window:
 class Windows:
     """The worst step; a typical one; the first missed deadline, unless it is seen beside the worst step."""
 
-    worst: Window
-    typical: Window
-    first_missed: Window | None
+    worst: StepWindow
+    typical: StepWindow
+    first_missed: StepWindow | None
 
     @property
     def one_scale(self) -> bool:
@@ -92,7 +92,7 @@ class Windows:
         return self.worst.end_ns - self.worst.begin_ns == self.typical.end_ns - self.typical.begin_ns
 
     @property
-    def every(self) -> tuple[Window, ...]:
+    def every(self) -> tuple[StepWindow, ...]:
         """All that there are."""
         return tuple(one for one in (self.worst, self.typical, self.first_missed) if one is not None)
 
@@ -159,9 +159,9 @@ def _frame(team: TeamSteps, at: int, start_ns: int, length_ns: int | None) -> _F
     return _Frame(release, response, begin, end)
 
 
-def _window(frame: _Frame, threads: Sequence[ThreadSteps], start_ns: int, last_ns: int) -> Window:
+def _window(frame: _Frame, threads: Sequence[ThreadSteps], start_ns: int, last_ns: int) -> StepWindow:
     blocks = (_blocks(thread, place, frame, start_ns) for place, thread in enumerate(threads))
-    return Window(
+    return StepWindow(
         step=(frame.release_ns - start_ns) // threads[0].period_ns,
         at_s=(frame.release_ns - start_ns) / 1e9,
         response_ns=frame.response_ns,
@@ -172,7 +172,7 @@ def _window(frame: _Frame, threads: Sequence[ThreadSteps], start_ns: int, last_n
     )
 
 
-def _blocks(thread: ThreadSteps, place: int, frame: _Frame, start_ns: int) -> Iterator[Block]:
+def _blocks(thread: ThreadSteps, place: int, frame: _Frame, start_ns: int) -> Iterator[ThreadActivity]:
     """What a thread did in the window."""
     instants = (thread.ready_ns, *(getattr(thread, name) for name in COLUMNS[1:]))
     edges = np.stack([*instants, thread.finished_ns + thread.blue_ns], axis=1)
@@ -184,7 +184,7 @@ def _blocks(thread: ThreadSteps, place: int, frame: _Frame, start_ns: int) -> It
             from_ns, until_ns = max(first, frame.begin_ns), min(last, frame.end_ns)
             if from_ns < until_ns:
                 together = in_one and kind == "integration"
-                yield Block(place, "computing" if together else kind, step, from_ns, until_ns)
+                yield ThreadActivity(place, "computing" if together else kind, step, from_ns, until_ns)
 
 
 def _touching(thread: ThreadSteps, frame: _Frame) -> ThreadSteps:

@@ -50,7 +50,7 @@ def tables(results: TireResults) -> list[Grid]:
 
 def figures(results: TireResults, prefix: str) -> list[Figure]:
     """A panel for each policy, and how two policies compare."""
-    from tautochrone.answer.blocks import Figure, Panel, Place
+    from tautochrone.answer.blocks import Figure, Panel, PanelPlace
     from tautochrone.tire import grid_charts as charts
 
     extent = charts.extent_of([cell for field in results.fields for cell in field.fast])
@@ -64,7 +64,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
         Figure(
             "Computing time",
             tuple(
-                Panel(Place(f"{prefix}-time", at), field.name, charts.computing_time(field.fast, extent))
+                Panel(PanelPlace(f"{prefix}-time", at), field.name, charts.computing_time(field.fast, extent))
                 for at, field in enumerate(results.fields)
             ),
             (f"All panels have the same scales.{repeated if _repeated(results) else ''}{shown}",),
@@ -75,7 +75,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
         title = f"{_OVER.upper()} over {_UNDER.upper()}"
         drawn = charts.policy_ratio(compared, extent, f"time with {_OVER} / time with {_UNDER}")
         caption = "Above 1, the simulation takes longer with FIFO."
-        panel = Panel(Place(f"{prefix}-ratio", at), name, drawn)
+        panel = Panel(PanelPlace(f"{prefix}-ratio", at), name, drawn)
         found.append(Figure(title, (panel,), (caption,), key))
     return found
 

@@ -21,9 +21,9 @@ from tautochrone.judge.tire_run import deadline_misses, miss_bound, real_fast
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.measure.document.document import PlanDocument
-from tautochrone.measure.document.expand import Point
+from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.measure.document.stored import from_stored
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.summary import Spread, spread
 from tautochrone.tire.grid_question import FAST, MAP
@@ -156,7 +156,7 @@ class Ratio:
         return median(self.by_nodes.values())
 
 
-def fast_trial(run: Run) -> FastTrial:
+def fast_trial(run: StoredRun) -> FastTrial:
     """What a real-fast run took.
 
     Raises:
@@ -166,7 +166,7 @@ def fast_trial(run: Run) -> FastTrial:
     return FastTrial(run.id, found.elapsed_ns, found.simulated_ns, found.steps)
 
 
-def map_trial(run: Run) -> MapTrial:
+def map_trial(run: StoredRun) -> MapTrial:
     """What deadlines a real-time run missed."""
     manifest = run.manifest
     misses = deadline_misses(run)
@@ -307,10 +307,10 @@ def gather_tires(found: GridRuns) -> TireResults:
     """The cells of a grid with their runs."""
     runs, why = found.runs, found.why
     document = from_stored(found.plan.grid)
-    measured: dict[_Place, list[Run]] = {}
+    measured: dict[_Place, list[StoredRun]] = {}
     for run in runs:
         measured.setdefault(_place_of_run(run), []).append(run)
-    fields: dict[_Traits, list[Point]] = {}
+    fields: dict[_Traits, list[PlanPoint]] = {}
     for point in sorted(found.points, key=lambda one: _place(one)[:0:-1]):
         fields.setdefault(_place(point)[0], []).append(point)
     names = _names(list(fields))
@@ -336,7 +336,7 @@ def gather_tires(found: GridRuns) -> TireResults:
 _KINDS = {FAST: "fast", MAP: "map"}
 
 
-def _model(runs: Sequence[Run], options: Mapping[str, Sequence[Any]]) -> ModelResults:
+def _model(runs: Sequence[StoredRun], options: Mapping[str, Sequence[Any]]) -> ModelResults:
     cpus = options.get("cpus")
     return gather_model(
         runs,
@@ -347,7 +347,10 @@ def _model(runs: Sequence[Run], options: Mapping[str, Sequence[Any]]) -> ModelRe
 
 
 def _cells(
-    kind: str, points: Sequence[Point], measured: Mapping[_Place, Sequence[Run]], why: Mapping[str, str]
+    kind: str,
+    points: Sequence[PlanPoint],
+    measured: Mapping[_Place, Sequence[StoredRun]],
+    why: Mapping[str, str],
 ) -> tuple[Any, ...]:
     found: list[FastCell | MapCell] = []
     for point in points:
@@ -361,13 +364,13 @@ def _cells(
     return tuple(found)
 
 
-def _place(point: Point) -> _Place:
+def _place(point: PlanPoint) -> _Place:
     options = point.options
     traits = _Traits(str(options.get("policy")), point.system, point.deployment.name, point.load.name)
     return traits, int(options["nodes"]), int(options["threads"])
 
 
-def _place_of_run(run: Run) -> _Place:
+def _place_of_run(run: StoredRun) -> _Place:
     """By what it says of itself, so that it is found whatever became of the deployment's file."""
     conditions = run.manifest.conditions
     plan, options = conditions.plan, conditions.plan.options

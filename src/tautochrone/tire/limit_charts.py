@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from tautochrone.answer.blocks import Figure, Panel, Place
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts.grammar import Chart, Layer, Row, Rows, fixed, literal
 from tautochrone.answer.charts.scales import Scale, logarithmic, time, time_ticks, worded_lines
 from tautochrone.answer.charts.signs import MISS_SHAPE, Sign
@@ -60,7 +60,9 @@ def figures(results: LimitResults, prefix: str) -> list[Figure]:
             "Release to the end of the step, over masses",
             tuple(
                 Panel(
-                    Place(f"{prefix}-limit", threads), plural(threads, "thread"), _chart(own, period_ns, x, y)
+                    PanelPlace(f"{prefix}-limit", threads),
+                    plural(threads, "thread"),
+                    _chart(own, period_ns, x, y),
                 )
                 for threads, own in panels.items()
             ),

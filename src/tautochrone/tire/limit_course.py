@@ -21,7 +21,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tautochrone.measure.bracketing import Bracketing, Tried
+from tautochrone.measure.bracketing import Bracketing, ShortTrial
 from tautochrone.tire.grid_question import MASSES_MOST, MASSES_UNIT
 from tautochrone.tire.limit_judge import SPEED, End, LimitTrial, Purpose, Speed, is_crowded
 from tautochrone.tire.limit_question import LimitQuestion
@@ -129,7 +129,7 @@ class LimitCourse:
         self._speeds = len(speeds)
         self._short = [trial for trial in trials if not trial.decides]
         self._decided = [trial for trial in trials if trial.decides]
-        self._bracketing = Bracketing(self.masses, [Tried(one.nodes, one.met) for one in self._short])
+        self._bracketing = Bracketing(self.masses, [ShortTrial(one.nodes, one.met) for one in self._short])
 
     @property
     def speed(self) -> Speed | None:

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from tautochrone.judge.tire_run import configuration, deadline_misses, real_fast
 from tautochrone.run.conditions import RunConditions
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import converted
 from tautochrone.tire.limit_question import LimitQuestion
 from tautochrone.tire.steps import ThreadSteps, start_of, team_of, thread_steps
@@ -308,7 +308,7 @@ class Limit:
         return round(trial.nodes * self.question.period_ns / trial.typical_ns)
 
 
-def speed_of(run: Run) -> Speed | None:
+def speed_of(run: StoredRun) -> Speed | None:
     """How fast a real-fast run computed; None where it timed no step.
 
     Raises:
@@ -351,7 +351,7 @@ def run_of_search(conditions: RunConditions) -> RunOfSearch:
     return converted(conditions.stored.get(CONDITION), RunOfSearch, "what a run says of its search")
 
 
-def trial_of(run: Run) -> LimitTrial:
+def trial_of(run: StoredRun) -> LimitTrial:
     """A trial as its run tells it.
 
     Raises:

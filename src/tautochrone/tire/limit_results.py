@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tautochrone.base.units import format_duration, format_rate
 from tautochrone.base.words import plural
 from tautochrone.judge.tire_run import miss_bound
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 from tautochrone.tire.limit_judge import CROWDED, LateStep, Limit, Limiter, LimitTrial
 from tautochrone.tire.limit_search import LimitFindings, LimitSearch
@@ -229,7 +229,7 @@ class LimitResults:
 
     search: LimitSearch
     limits: tuple[Limit, ...]
-    runs: tuple[Run, ...]
+    runs: tuple[StoredRun, ...]
 
     @property
     def manifests(self) -> tuple[Manifest, ...]:

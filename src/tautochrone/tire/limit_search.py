@@ -19,10 +19,10 @@ from tautochrone.measure.campaign.campaign import FINISHED, same_system
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.outlook import Outlook
 from tautochrone.measure.trial import refusal_of
-from tautochrone.measure.trials import Begin, Site, make_trials
-from tautochrone.run.catalogue import Entry, catalogue
+from tautochrone.measure.trials import Begin, TrialSite, make_trials
+from tautochrone.run.catalogue import CatalogueEntry, catalogue
 from tautochrone.run.facts import Facts
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import MEASURING, SEALED
 from tautochrone.run.named import latest_named, one_named
 from tautochrone.run.store import Store
@@ -68,16 +68,16 @@ class LimitSearch:
     title: str
     threads: tuple[int, ...]
     question: LimitQuestion
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[CatalogueEntry, ...] = ()
 
     @property
     def being_measured(self) -> bool:
         """Whether a run of it is being measured at this moment."""
         return any(entry.state == MEASURING for entry in self.entries)
 
-    def finished(self, threads: int) -> list[Entry]:
+    def finished(self, threads: int) -> list[CatalogueEntry]:
         """The whole runs with so many threads, as they were made; of each number the first."""
-        found: dict[int, Entry] = {}
+        found: dict[int, CatalogueEntry] = {}
         for entry in self.entries:
             told = run_of_search(entry.conditions)
             if told.threads == threads and entry.state == SEALED and entry.ended in FINISHED:
@@ -93,9 +93,9 @@ class LimitFindings:
     threads: int
     speeds: list[Speed] = field(default_factory=list)
     trials: list[LimitTrial] = field(default_factory=list)
-    runs: list[Run] = field(default_factory=list)
+    runs: list[StoredRun] = field(default_factory=list)
 
-    def add(self, run: Run) -> None:
+    def add(self, run: StoredRun) -> None:
         """The next run.
 
         Raises:
@@ -172,7 +172,7 @@ def searches(store: Store) -> list[LimitSearch]:
     Raises:
         StoreError: the store can't be read.
     """
-    found: dict[str, list[Entry]] = {}
+    found: dict[str, list[CatalogueEntry]] = {}
     for entry in catalogue(store):
         told = entry.conditions.stored.get(CONDITION)
         if isinstance(told, dict) and isinstance(told.get("id"), str):
@@ -262,7 +262,7 @@ def see_permitted(wish: Wish, target: Target) -> None:
 
 
 def make_search(
-    search: LimitSearch, wish: Wish, site: Site, found: Sequence[LimitFindings], begin: Begin
+    search: LimitSearch, wish: Wish, site: TrialSite, found: Sequence[LimitFindings], begin: Begin
 ) -> bool:
     """Make what is left of a search.
 
@@ -276,7 +276,7 @@ def make_search(
         TautoError: a run was refused or failed, or the store can't be written.
     """
 
-    def wanted() -> Iterator[tuple[Cell, Callable[[Run], None]]]:
+    def wanted() -> Iterator[tuple[Cell, Callable[[StoredRun], None]]]:
         for own in found:
             while isinstance(one := own.course.next(), LimitTry):
                 yield _cell_of(search, wish, own, one, site.command), own.add
@@ -371,6 +371,6 @@ def _memory_bytes(facts: Facts, tree: Tree) -> int | None:
     return int(min(known) * _MEMORY_SHARE) if known else None
 
 
-def _search(name: str, entries: Sequence[Entry]) -> LimitSearch:
+def _search(name: str, entries: Sequence[CatalogueEntry]) -> LimitSearch:
     told = run_of_search(entries[0].conditions)
     return LimitSearch(name, told.key, told.title, told.of, told.question, tuple(entries))

@@ -177,7 +177,7 @@ def _measure(
 ) -> bool:
     from tautochrone.command.live import watching_campaign
     from tautochrone.measure.conditions import conditions_of
-    from tautochrone.measure.trials import Site
+    from tautochrone.measure.trials import TrialSite
     from tautochrone.tire.limit_search import LimitOutlook, make_search
 
     outlook = LimitOutlook(found)
@@ -191,7 +191,7 @@ def _measure(
                 outlook.begin()
                 return watch(cell)
 
-            site = Site(store, target, under, ("tauto", *sys.argv[1:]))
+            site = TrialSite(store, target, under, ("tauto", *sys.argv[1:]))
             return make_search(search, wish, site, found, begin)
     except TautoError:
         if any(own.runs for own in found):

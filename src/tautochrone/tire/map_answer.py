@@ -70,7 +70,7 @@ def tables(results: TireResults) -> list[Grid]:
 
 def figures(results: TireResults, prefix: str) -> list[Figure]:
     """The hard map, and of a grid that was measured to its end the soft one, a panel for each policy."""
-    from tautochrone.answer.blocks import Panel, Place
+    from tautochrone.answer.blocks import Panel, PanelPlace
     from tautochrone.tire import grid_charts as charts
 
     cells = [cell for field in results.fields for cell in field.map]
@@ -83,7 +83,9 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
         Figure(
             f"{kind.capitalize()} real time",
             tuple(
-                Panel(Place(f"{prefix}-{kind}", at), field.name, charts.deadline_map(field.map, kind=kind))
+                Panel(
+                    PanelPlace(f"{prefix}-{kind}", at), field.name, charts.deadline_map(field.map, kind=kind)
+                )
                 for at, field in enumerate(results.fields)
             ),
             (

@@ -16,7 +16,15 @@ from tautochrone.tire.grid_results import tire_kind
 from tautochrone.tire.model_fit import TOLERANCE, ModelFit
 from tautochrone.tire.model_judge import Attempt, ModelResults, ModelStudy, Variant
 from tautochrone.tire.model_measured import MechanismLatency
-from tautochrone.tire.model_words import Row, criteria, fit_shown, fitted_share, headline, rows, sentences_of
+from tautochrone.tire.model_words import (
+    ModelRow,
+    criteria,
+    fit_shown,
+    fitted_share,
+    headline,
+    rows,
+    sentences_of,
+)
 
 if TYPE_CHECKING:
     from tautochrone.tire.grid_results import TireResults
@@ -197,7 +205,7 @@ def _points(study: ModelStudy, attempt: Attempt, notes: list[str]) -> Grid:
     return Grid(title, heads, lines, tuple(notes), words=("point",))
 
 
-def _point(row: Row, *, shares: bool) -> tuple[str, ...]:
+def _point(row: ModelRow, *, shares: bool) -> tuple[str, ...]:
     terms = row.predicted
     parts = (terms.switching_ns, terms.locks_ns, terms.springs_ns, terms.masses_ns)
     return (
@@ -265,7 +273,7 @@ def tables(results: TireResults) -> list[Grid]:
 
 def figures(results: TireResults, prefix: str) -> list[Figure]:
     """Predicted against measured, and the difference, for each policy."""
-    from tautochrone.answer.blocks import Panel, Place
+    from tautochrone.answer.blocks import Panel, PanelPlace
     from tautochrone.tire import model_charts as charts
 
     found = []
@@ -281,7 +289,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
                 f"Predicted and measured step, {study.policy}",
                 tuple(
                     Panel(
-                        Place(f"{prefix}-{study.policy}-times", count),
+                        PanelPlace(f"{prefix}-{study.policy}-times", count),
                         f"{plural(count, 'thread')}{', refused' if count in refused else ''}",
                         charts.model_times(own, within=together, threads=counts),
                     )
@@ -300,7 +308,7 @@ def figures(results: TireResults, prefix: str) -> list[Figure]:
                 f"What is left over, {study.policy}",
                 (
                     Panel(
-                        Place(f"{prefix}-{study.policy}-errors"),
+                        PanelPlace(f"{prefix}-{study.policy}-errors"),
                         "",
                         charts.model_errors(together, threads=counts, tolerance=TOLERANCE),
                     ),

@@ -18,7 +18,7 @@ from tautochrone.answer.charts.theme import DASHES, MUTED, series_tone
 from tautochrone.answer.typeset import duration, number
 from tautochrone.base.words import plural
 from tautochrone.tire.grid_charts import masses_scale
-from tautochrone.tire.model_words import Row as ModelRow
+from tautochrone.tire.model_words import ModelRow
 
 FITTED, TESTED, OUTSIDE = "fitted on", "held back for the test", "outside of the range"
 _ROLES = {"fitted": FITTED, "tested": TESTED, "outside": OUTSIDE}

@@ -33,7 +33,7 @@ _DIGITS = 4
 
 
 @dataclass(frozen=True)
-class Deviation:
+class ModelDeviation:
     """Where the model is furthest off.
 
     Attributes:
@@ -64,7 +64,7 @@ class Structure:
     lack: LackOfFit | None
     threads_p: float | None
     between: float
-    worst: Deviation
+    worst: ModelDeviation
 
     @property
     def over_masses(self) -> bool:
@@ -95,7 +95,7 @@ def structure_of(points: Sequence[ModelPoint], errors: Floats) -> Structure:
         lack=lack_of_fit(errors, [(one.nodes, one.threads) for one in points]),
         threads_p=_threads_p([values for _, values in groups.values()]),
         between=max(medians) - min(medians),
-        worst=Deviation(nodes, threads, middles[nodes, threads]),
+        worst=ModelDeviation(nodes, threads, middles[nodes, threads]),
     )
 
 

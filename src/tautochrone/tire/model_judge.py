@@ -12,7 +12,7 @@ from datetime import datetime
 
 import numpy as np
 
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.statistics import regression
 from tautochrone.statistics.regression import Estimate
@@ -181,7 +181,9 @@ class ModelStudy:
     together: ModelFit | None
 
 
-def studies(points: Sequence[ModelPoint], mechanisms: Sequence[Run], solver: str) -> tuple[ModelStudy, ...]:
+def studies(
+    points: Sequence[ModelPoint], mechanisms: Sequence[StoredRun], solver: str
+) -> tuple[ModelStudy, ...]:
     """One for each policy, in the order in which they come.
 
     Args:
@@ -268,7 +270,9 @@ class ModelResults:
     lacking: tuple[str, ...]
 
 
-def gather_model(runs: Sequence[Run], policies: Sequence[str], solver: str, cpus: str | None) -> ModelResults:
+def gather_model(
+    runs: Sequence[StoredRun], policies: Sequence[str], solver: str, cpus: str | None
+) -> ModelResults:
     """Fit the model to these runs of one machine, with the mechanisms that were measured nearest to them.
 
     Args:
@@ -281,7 +285,7 @@ def gather_model(runs: Sequence[Run], policies: Sequence[str], solver: str, cpus
         return ModelResults((), (), (), ())
     first = runs[0].manifest
     store, near = Store(runs[0].path.parent), datetime.fromisoformat(first.created)
-    found: list[Run] = []
+    found: list[StoredRun] = []
     lacking: list[str] = []
     for wanted in needed_mechanisms(policies, solver, cpus):
         run = stored_mechanism(store, wanted, first.known, first.conditions, near)

@@ -6,9 +6,9 @@ from statistics import fmean, median
 
 import numpy as np
 
-from tautochrone.judge.rows import DURATION, Row, rows_of
+from tautochrone.judge.rows import DURATION, SourceRow, rows_of
 from tautochrone.judge.tire_run import ThreadResult, configuration, result_event
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.regression import Estimate
 from tautochrone.tire.steps import ThreadSteps, thread_steps
 
@@ -73,7 +73,7 @@ class ModelPoint:
         return self.locks_ns + self.forces_ns + self.integration_ns
 
 
-def point_of(run: Run) -> ModelPoint | None:
+def point_of(run: StoredRun) -> ModelPoint | None:
     """What a real-time run says; None if a thread of it has no step.
 
     Raises:
@@ -134,7 +134,7 @@ def point_of(run: Run) -> ModelPoint | None:
     )
 
 
-def points_of(runs: Iterable[Run]) -> tuple[ModelPoint, ...]:
+def points_of(runs: Iterable[StoredRun]) -> tuple[ModelPoint, ...]:
     """Those of all runs that have one, by policy, threads, nodes and repetition."""
     found = [point for run in runs if (point := point_of(run)) is not None]
     return tuple(sorted(found, key=lambda one: (one.policy, one.threads, one.nodes, one.repetition)))
@@ -205,7 +205,7 @@ class MechanismLatency:
     note: str = ""
 
 
-def switch_latency(runs: Sequence[Run], policy: str) -> MechanismLatency:
+def switch_latency(runs: Sequence[StoredRun], policy: str) -> MechanismLatency:
     """From one thread to another of equal priority on the same CPU.
 
     Under a policy without priorities that can't be measured. Then what another policy needed stands for it,
@@ -221,7 +221,7 @@ def switch_latency(runs: Sequence[Run], policy: str) -> MechanismLatency:
     return MechanismLatency(SWITCH, None, note="not measured" if policy in ("fifo", "rr") else not_under)
 
 
-def ipc_latency(runs: Sequence[Run], policy: str, solver: str, *, across: bool) -> MechanismLatency:
+def ipc_latency(runs: Sequence[StoredRun], policy: str, solver: str, *, across: bool) -> MechanismLatency:
     """A lock of this solver's kind handed to the thread that sleeps at it, on one CPU or ``across`` two."""
     found = list(_rows(runs, _IPC.get(solver, ()), policy, across=across))
     if found:
@@ -230,8 +230,8 @@ def ipc_latency(runs: Sequence[Run], policy: str, solver: str, *, across: bool) 
 
 
 def _rows(
-    runs: Sequence[Run], origins: Sequence[_Origin], policy: str, *, across: bool
-) -> Iterator[tuple[Run, Row]]:
+    runs: Sequence[StoredRun], origins: Sequence[_Origin], policy: str, *, across: bool
+) -> Iterator[tuple[StoredRun, SourceRow]]:
     """Those that were measured under this policy."""
     for run in runs:
         if run.manifest.header.parameters.get("policy") != policy:
@@ -243,7 +243,9 @@ def _rows(
                         yield run, row
 
 
-def _latency(name: str, found: Sequence[tuple[Run, Row]], policy: str, note: str = "") -> MechanismLatency:
+def _latency(
+    name: str, found: Sequence[tuple[StoredRun, SourceRow]], policy: str, note: str = ""
+) -> MechanismLatency:
     summaries = [row.summary for _, row in found if row.summary is not None]
     known = [
         (one.low, one.value, one.high, one.confidence)

@@ -14,10 +14,10 @@ from tautochrone.experiments import EXPERIMENTS, Options
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.campaign import FINISHED, same_system
 from tautochrone.measure.cell import Cell, Load
-from tautochrone.run.catalogue import Entry, catalogue
+from tautochrone.run.catalogue import CatalogueEntry, catalogue
 from tautochrone.run.conditions import LOCAL, RunConditions
 from tautochrone.run.facts import Facts
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import SEALED
 from tautochrone.run.store import Store
 from tautochrone.tire.grid_question import LOCKING, Common, TireGrid, chosen_threads
@@ -42,7 +42,7 @@ class NeededMechanism:
     options: Options
     known: Mapping[str, object]
 
-    def is_served_by(self, run: Run) -> bool:
+    def is_served_by(self, run: StoredRun) -> bool:
         """Whether a stored run says what this one would."""
         parameters = run.manifest.header.parameters
         return (
@@ -150,7 +150,7 @@ def stored_mechanism(
     facts: Facts,
     conditions: RunConditions,
     near: datetime | None = None,
-) -> Run | None:
+) -> StoredRun | None:
     """A run of the store that stands for it: of this machine and kernel, under these conditions.
 
     Args:
@@ -201,7 +201,7 @@ def _around(conditions: RunConditions) -> tuple[str, str, str]:
     return conditions.target or LOCAL, conditions.load or "", held.name if held is not None else ""
 
 
-def _distance_s(entry: Entry, near: datetime | None) -> float:
+def _distance_s(entry: CatalogueEntry, near: datetime | None) -> float:
     """Nearest first; without an instant to be near to, latest first."""
     try:
         created = datetime.fromisoformat(entry.created)

@@ -27,7 +27,7 @@ Role = Literal["fitted", "tested", "outside"]
 
 
 @dataclass(frozen=True)
-class Row:
+class ModelRow:
     """One number of masses.
 
     Attributes:
@@ -76,12 +76,12 @@ def fitted_share(study: ModelStudy, attempt: Attempt) -> Estimate | None:
     )
 
 
-def rows(study: ModelStudy, attempt: Attempt) -> tuple[Row, ...]:
+def rows(study: ModelStudy, attempt: Attempt) -> tuple[ModelRow, ...]:
     """By masses; none where nothing could be fitted."""
     return tuple(_rows(fit_shown(study, attempt), study, attempt))
 
 
-def _rows(fit: ModelFit, study: ModelStudy, attempt: Attempt) -> Iterator[Row]:
+def _rows(fit: ModelFit, study: ModelStudy, attempt: Attempt) -> Iterator[ModelRow]:
     if fit.constants is None:
         return
     switch_ns = study.switch.typical.value if study.switch.typical is not None else None
@@ -95,7 +95,7 @@ def _rows(fit: ModelFit, study: ModelStudy, attempt: Attempt) -> Iterator[Row]:
         if any(one.terms.step_ns <= 0 for one in found):
             continue
         errors = [one.error for one in found]
-        yield Row(
+        yield ModelRow(
             nodes=nodes,
             threads=attempt.threads,
             masses=own[0].masses,

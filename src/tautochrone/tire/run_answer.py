@@ -22,7 +22,7 @@ from tautochrone.tire.steps import PARTS, Account, ThreadAccount, account
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
     from tautochrone.statistics.summary import Summary
 
 
@@ -83,7 +83,7 @@ def _about_worst(seen: Account, label: str) -> str:
     return f"{sentence}: {who} spent {spent}, where the median is {format_duration(culprit.usual_ns)}."
 
 
-def _about_positions(runs: Sequence[Run]) -> Iterator[str]:
+def _about_positions(runs: Sequence[StoredRun]) -> Iterator[str]:
     """Whether runs of the same tire came to the same positions."""
     found: dict[tuple[int, int, int | None, int], list[int]] = {}
     for run in runs:
@@ -109,7 +109,7 @@ def _about_positions(runs: Sequence[Run]) -> Iterator[str]:
 class TirePresentation:
     """Presentation of the experiment `tire`."""
 
-    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
         """Of runs at a rate their deadlines and where the time went; of real-fast ones how fast they were."""
         fast, at_rate = _by_pace(runs, labels)
         paced = [(run, label, account(run)) for run, label in at_rate]
@@ -122,7 +122,7 @@ class TirePresentation:
         grids += [_fast_threads(run, label) for run, label in fast]
         return [*grids, _models(runs, labels)]
 
-    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+    def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """The blocks of Figure 4, the steps over time, the shares of each thread, and how long steps took."""
         from tautochrone.tire import run_figures
 
@@ -137,15 +137,15 @@ class TirePresentation:
 
 
 def _by_pace(
-    runs: Sequence[Run], labels: Sequence[str]
-) -> tuple[list[tuple[Run, str]], list[tuple[Run, str]]]:
+    runs: Sequence[StoredRun], labels: Sequence[str]
+) -> tuple[list[tuple[StoredRun, str]], list[tuple[StoredRun, str]]]:
     """The real-fast ones, and those at a rate."""
     every = list(zip(runs, labels, strict=True))
     fast = [one for one in every if configuration(one[0]).pace == REAL_FAST]
     return fast, [one for one in every if one not in fast]
 
 
-def _deadlines(seen: Sequence[tuple[Run, str, Account | None]]) -> Grid:
+def _deadlines(seen: Sequence[tuple[StoredRun, str, Account | None]]) -> Grid:
     heads = (
         "", "steps due", "missed", "late", "passed over", "missed at most", "longest step (us)",
         "million node-steps/s", "positions",
@@ -160,7 +160,7 @@ def _deadlines(seen: Sequence[tuple[Run, str, Account | None]]) -> Grid:
     return Grid("Deadlines", heads, tuple(_deadline_row(*one) for one in seen), notes, words=("positions",))
 
 
-def _deadline_row(run: Run, label: str, seen: Account | None) -> tuple[str, ...]:
+def _deadline_row(run: StoredRun, label: str, seen: Account | None) -> tuple[str, ...]:
     if seen is None:
         return (label or _THIS, *(_NA,) * 7, _positions(run))
     misses = seen.misses
@@ -234,7 +234,7 @@ def _share_row(one: ThreadAccount) -> tuple[str, ...]:
     )
 
 
-def _real_fast(seen: Sequence[tuple[Run, str]]) -> Grid:
+def _real_fast(seen: Sequence[tuple[StoredRun, str]]) -> Grid:
     heads = (
         "", "simulated (s)", "elapsed (s)", "simulated / elapsed", "steps", "step, mean (us)",
         "million node-steps/s", "steps per row", "positions",
@@ -249,7 +249,7 @@ def _real_fast(seen: Sequence[tuple[Run, str]]) -> Grid:
     return Grid("As fast as possible", heads, rows, notes, words=("positions",))
 
 
-def _fast_row(run: Run, label: str) -> tuple[str, ...]:
+def _fast_row(run: StoredRun, label: str) -> tuple[str, ...]:
     seen, what = real_fast(run), configuration(run)
     return (
         label or _THIS,
@@ -264,7 +264,7 @@ def _fast_row(run: Run, label: str) -> tuple[str, ...]:
     )
 
 
-def _fast_threads(run: Run, label: str) -> Grid:
+def _fast_threads(run: StoredRun, label: str) -> Grid:
     result, seen = result_event(run), real_fast(run)
     rows = []
     for book in run.manifest.books:
@@ -287,7 +287,7 @@ def _fast_threads(run: Run, label: str) -> Grid:
     return Grid(title, heads, tuple(rows), (_CPU_TIME,))
 
 
-def _models(runs: Sequence[Run], labels: Sequence[str]) -> Grid:
+def _models(runs: Sequence[StoredRun], labels: Sequence[str]) -> Grid:
     heads = (
         "", "masses", "springs", "step", "stiffness / mass (1/s^2)", "state (MB)", "solver", "vectors",
         "fastest rehearsed (us)",
@@ -296,7 +296,7 @@ def _models(runs: Sequence[Run], labels: Sequence[str]) -> Grid:
     return Grid("What was computed", heads, rows, (_MODEL,))
 
 
-def _model_row(run: Run, label: str) -> tuple[str, ...]:
+def _model_row(run: StoredRun, label: str) -> tuple[str, ...]:
     what, tire = configuration(run), model(run)
     return (
         label or _THIS,
@@ -333,7 +333,7 @@ def _rate(per_step: float | None) -> str:
     return _NA if per_step is None else f"{per_step:.3f}"
 
 
-def _positions(run: Run) -> str:
+def _positions(run: StoredRun) -> str:
     result = result_event(run)
     if result is None:
         return _NA

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tautochrone.answer.blocks import Figure, Panel, Place
+from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts import responses as charts
 from tautochrone.answer.charts.course import STEPPED, band
 from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, fixed
@@ -21,13 +21,13 @@ from tautochrone.answer.typeset import duration
 from tautochrone.base.words import plural
 from tautochrone.statistics import shape
 from tautochrone.tire import block_charts
-from tautochrone.tire.blocks import Window, Windows, windows_of
+from tautochrone.tire.blocks import StepWindow, Windows, windows_of
 from tautochrone.tire.steps import Integers, TeamSteps, account, start_of, team_of, thread_steps
 
 if TYPE_CHECKING:
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
 
-Labelled = Sequence[tuple["Run", str]]
+Labelled = Sequence[tuple["StoredRun", str]]
 
 _STRETCHES = 500  # of time that the steps of a run are put into at most; each shows its extremes
 _HEADROOM_OF_DEADLINE = 1.6
@@ -51,7 +51,7 @@ def blocks(runs: Labelled, prefix: str) -> Iterator[Figure]:
         ]
         panels = tuple(
             Panel(
-                Place(f"{prefix}-{name}", index),
+                PanelPlace(f"{prefix}-{name}", index),
                 f"{title}, {window.at_s:,.3f} s after the start",
                 block_charts.blocks(window, threads),
             )
@@ -69,7 +69,7 @@ def blocks(runs: Labelled, prefix: str) -> Iterator[Figure]:
         yield Figure(f"{title}, {label}" if label else title, panels, said, _signs(windows.every))
 
 
-def _signs(windows: Sequence[Window]) -> tuple[Sign, ...]:
+def _signs(windows: Sequence[StepWindow]) -> tuple[Sign, ...]:
     """The key, without what none of the windows has."""
     due = [one for window in windows for one in window.due]
     absent = set()
@@ -87,7 +87,7 @@ def over_time(runs: Labelled, prefix: str) -> Iterator[Figure]:
         team = team_of(thread_steps(run))
         if team is not None and len(team):
             late += _late(team)
-            panels.append(Panel(Place(prefix, index), label, _course(team, start_of(run), rank=index)))
+            panels.append(Panel(PanelPlace(prefix, index), label, _course(team, start_of(run), rank=index)))
     if panels:
         caption = [
             f"Drawn is the longest step of each of up to {_STRETCHES} stretches of time, so that none of the "
@@ -159,7 +159,7 @@ def shares(runs: Labelled, prefix: str) -> Iterator[Figure]:
     """Where the time went, one panel for each run."""
     found = [(label, account(run)) for run, label in runs]
     panels = tuple(
-        Panel(Place(prefix, index), label, block_charts.thread_shares(seen.threads))
+        Panel(PanelPlace(prefix, index), label, block_charts.thread_shares(seen.threads))
         for index, (label, seen) in enumerate(found)
         if seen is not None
     )
@@ -190,7 +190,7 @@ def distribution(runs: Labelled, prefix: str) -> Iterator[Figure]:
     for what, (name, values, drawn) in measured.items():
         found = [Responses(label, own) for (label, _), own in zip(whole, values, strict=True)]
         chart = charts.responses(found, drawn, runs=labels, title=what, counted="steps")
-        panels.append(Panel(Place(f"{prefix}-{name}"), what, chart))
+        panels.append(Panel(PanelPlace(f"{prefix}-{name}"), what, chart))
     caption = (
         "Each line falls from the shortest time to the longest, where its mark is: the share of all steps "
         "that took so long or longer.",
@@ -208,7 +208,7 @@ def speed(runs: Labelled, prefix: str) -> Iterator[Figure]:
         if counted.any():
             begin, elapsed = begin[counted], end[counted] - begin[counted]
             chart = _pace(begin - begin[0], elapsed // steps[counted], rank=index)
-            panels.append(Panel(Place(prefix, index), label, chart))
+            panels.append(Panel(PanelPlace(prefix, index), label, chart))
     if panels:
         caption = (
             "The mean step of each row of steps, from the fastest to the slowest of a stretch of time. The "
@@ -245,9 +245,9 @@ def _about_scales(windows: Windows) -> str:
     return "" if windows.one_scale else "The scales differ."
 
 
-def _about(window: Window, what: str) -> str:
+def _about(window: StepWindow, what: str) -> str:
     return f"{what} is number {window.step:,}; it took {duration(window.response_ns)} from its release."
 
 
-def _longest_ns(run: Run) -> int:
+def _longest_ns(run: StoredRun) -> int:
     return max((one.maximum_ns for one in run.manifest.extremes), default=0)

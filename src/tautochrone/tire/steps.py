@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tautochrone.judge.tire_run import Misses, ThreadResult, deadline_misses, result_event
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import Summary, summarise
 
 Integers = npt.NDArray[np.int64]
@@ -162,7 +162,7 @@ class TeamSteps(Timed):
         )
 
 
-def thread_steps(run: Run) -> Iterator[ThreadSteps]:
+def thread_steps(run: StoredRun) -> Iterator[ThreadSteps]:
     """The threads of a real-time run one after the other, so that only one of them need be in memory.
 
     Raises:
@@ -199,7 +199,7 @@ def team_of(threads: Iterable[ThreadSteps]) -> TeamSteps | None:
     return reduce(TeamSteps.joined_by, remaining, alone)
 
 
-def start_of(run: Run) -> int:
+def start_of(run: StoredRun) -> int:
     """The first release that counts, on the stream's clock; without one told, the first that was recorded."""
     sources = run.manifest.header.sources
     told = [one.start_ns for one in sources if one.start_ns is not None]
@@ -309,7 +309,7 @@ class Account:
     culprit: Culprit | None
 
 
-def account(run: Run) -> Account | None:
+def account(run: StoredRun) -> Account | None:
     """Reduce a real-time run; None without a step that all threads have.
 
     Raises:
@@ -352,7 +352,7 @@ def account(run: Run) -> Account | None:
     )
 
 
-def _worst_release_ns(run: Run) -> int:
+def _worst_release_ns(run: StoredRun) -> int:
     """The release with the longest response of all; the first one, if there are several."""
     found = [one for one in run.manifest.extremes if one.measure == _RESPONSE]
     worst = max(found, key=lambda one: (one.maximum_ns, -one.maximum_at_ns), default=None)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tautochrone.experiments import Value
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
     from tautochrone.target.target import Target
     from tautochrone.tire.demonstrator.address import Address
     from tautochrone.tire.demonstrator.server import Demonstrator
@@ -48,7 +48,7 @@ def verb(
         int | None, typer.Option(help="Of a ring spring per mass, in 1/s^2; less is softer. [half the limit]")
     ] = None,
     overload: Annotated[
-        bool, typer.Option("--overload", help="Run though no step can keep the rate.")
+        bool, typer.Option("--overload", help="StoredRun though no step can keep the rate.")
     ] = False,
     no_memory_lock: NoMemoryLock = False,
     listen: Annotated[
@@ -151,7 +151,7 @@ def _run_and_show(
     receive: str | None,
     open_it: bool,
     store: Path | None,
-) -> Run:
+) -> StoredRun:
     from tautochrone.command.live import watching
     from tautochrone.command.options import open_store
     from tautochrone.command.probe import cell_of

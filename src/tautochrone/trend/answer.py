@@ -29,9 +29,9 @@ from tautochrone.base.faults import Later
 from tautochrone.base.words import capital, plural
 from tautochrone.target.middleware import FOOTPRINT, INCIDENTAL
 from tautochrone.trend import words
-from tautochrone.trend.judge import Line, Point, Trend
+from tautochrone.trend.judge import Trend, TrendLine, TrendPoint
 from tautochrone.trend.record import machine_of
-from tautochrone.trend.values import Metric
+from tautochrone.trend.values import TrendMetric
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure
@@ -81,7 +81,7 @@ def _in_short(trend: Trend) -> Iterator[Block]:
         yield Sentence(shared)
 
 
-def _line_parts(line: Line, trend: Trend, at: int) -> Iterator[DocumentPart]:
+def _line_parts(line: TrendLine, trend: Trend, at: int) -> Iterator[DocumentPart]:
     name = capital(words.describe(line, trend))
     yield part(name, lambda: _said_of(line, trend, name, f"trend-{at - 1}"), id=f"line-{at}")
     yield part(f"The changes of line {at}", lambda: _changes(line), only="page")
@@ -92,7 +92,7 @@ def _line_parts(line: Line, trend: Trend, at: int) -> Iterator[DocumentPart]:
         yield part(runs, lambda: [Disclosure("The runs in numbers", (table(line, trend),))], only="page")
 
 
-def _said_of(line: Line, trend: Trend, name: str, prefix: str) -> Iterator[Block]:
+def _said_of(line: TrendLine, trend: Trend, name: str, prefix: str) -> Iterator[Block]:
     from tautochrone.answer.blocks import made
 
     metric, values = trend.metric, [one.value.value or 0.0 for one in line.points]
@@ -114,8 +114,8 @@ def _said_of(line: Line, trend: Trend, name: str, prefix: str) -> Iterator[Block
     yield Statements((Sentence(f"{said}{f' ({within})' if within else ''}."), *found))
 
 
-def _figure(line: Line, trend: Trend, name: str, prefix: str) -> Figure:
-    from tautochrone.answer.blocks import Figure, Panel, Place
+def _figure(line: TrendLine, trend: Trend, name: str, prefix: str) -> Figure:
+    from tautochrone.answer.blocks import Figure, Panel, PanelPlace
     from tautochrone.answer.charts.signs import CIRCLE, TRIANGLE_UP, Sign
     from tautochrone.answer.charts.theme import series_tone
     from tautochrone.trend.chart import chart
@@ -135,10 +135,10 @@ def _figure(line: Line, trend: Trend, name: str, prefix: str) -> Figure:
         )
     if any(one.changed for one in line.points):
         caption += " A letter stands where the conditions changed, as told below."
-    return Figure("", (Panel(Place(prefix), "", drawn),), (caption,), tuple(key))
+    return Figure("", (Panel(PanelPlace(prefix), "", drawn),), (caption,), tuple(key))
 
 
-def _changes(line: Line) -> Iterator[Block]:
+def _changes(line: TrendLine) -> Iterator[Block]:
     from tautochrone.trend.chart import lettered
 
     rows: list[tuple[TypedCell, ...]] = []
@@ -154,7 +154,7 @@ def _changes(line: Line) -> Iterator[Block]:
         yield TypedTable("Where the conditions changed", heads_of, tuple(rows))
 
 
-def table(line: Line, trend: Trend) -> TypedTable:
+def table(line: TrendLine, trend: Trend) -> TypedTable:
     """The runs of a line, the latest last."""
     metric = trend.metric
     heads = (
@@ -184,7 +184,7 @@ def table(line: Line, trend: Trend) -> TypedTable:
     )
 
 
-def _value_cells(point: Point, metric: Metric) -> tuple[TypedCell, TypedCell]:
+def _value_cells(point: TrendPoint, metric: TrendMetric) -> tuple[TypedCell, TypedCell]:
     """The value of a run, and its interval."""
     unit: Unit = "share" if metric.kind == "misses" else "ns"
     value, within = point.value, words.interval(point.value, metric)

@@ -13,8 +13,8 @@ from tautochrone.base.words import capital
 from tautochrone.trend import words
 
 if TYPE_CHECKING:
-    from tautochrone.trend.judge import Line, Point
-    from tautochrone.trend.values import Metric
+    from tautochrone.trend.judge import TrendLine, TrendPoint
+    from tautochrone.trend.values import TrendMetric
 
 _HEIGHT_PX, _LABELS = 220, 6
 _MOST_LETTERED = 12
@@ -22,7 +22,7 @@ _PER_MILLION = 1e6
 _ROOM = 1.15  # of shares, above the largest
 
 
-def chart(line: Line, metric: Metric, name: str) -> Chart:
+def chart(line: TrendLine, metric: TrendMetric, name: str) -> Chart:
     """Draw one line of runs, in the order in which they were measured.
 
     Args:
@@ -67,13 +67,13 @@ def chart(line: Line, metric: Metric, name: str) -> Chart:
     return Chart(layers, _HEIGHT_PX, told)
 
 
-def lettered(line: Line) -> list[tuple[str, Point]]:
+def lettered(line: TrendLine) -> list[tuple[str, TrendPoint]]:
     """Return the runs at which facts changed, each with the letter that marks it; of many the latest."""
     marked = [one for one in line.points if one.changed][-_MOST_LETTERED:]
     return [(chr(ord("a") + at), one) for at, one in enumerate(marked)]
 
 
-def _y(line: Line, metric: Metric) -> Scale:
+def _y(line: TrendLine, metric: TrendMetric) -> Scale:
     ends = [
         float(end)
         for one in line.points
@@ -92,13 +92,13 @@ def _y(line: Line, metric: Metric) -> Scale:
     return time(ends, capital(metric.text))
 
 
-def _standing(value: float | None, metric: Metric, y: Scale) -> float | None:
+def _standing(value: float | None, metric: TrendMetric, y: Scale) -> float | None:
     if value is None:
         return None
     return value * _PER_MILLION if metric.kind == "misses" else y.standing(value)
 
 
-def _row(at: int, one: Point, metric: Metric, y: Scale) -> Row:
+def _row(at: int, one: TrendPoint, metric: TrendMetric, y: Scale) -> Row:
     value = one.value
     # An interval that has no upper end reaches the top.
     top = y.high if value.low is not None and value.high is None else value.high
@@ -117,7 +117,7 @@ def _row(at: int, one: Point, metric: Metric, y: Scale) -> Row:
     }
 
 
-def _levels(line: Line, metric: Metric, x: Scale, y: Scale) -> list[Layer]:
+def _levels(line: TrendLine, metric: TrendMetric, x: Scale, y: Scale) -> list[Layer]:
     """The level of each stretch between two steps, and a line where it changes."""
     steps = line.steps or ()
     if not steps:
@@ -136,7 +136,7 @@ def _levels(line: Line, metric: Metric, x: Scale, y: Scale) -> list[Layer]:
     ]
 
 
-def _changes(line: Line, x: Scale) -> list[Layer]:
+def _changes(line: TrendLine, x: Scale) -> list[Layer]:
     """A letter at the top of each run at which facts changed."""
     number = {one.run: at for at, one in enumerate(line.points)}
     marks = [{"index": number[one.run] + 0.5, "letter": letter} for letter, one in lettered(line)]
@@ -150,7 +150,7 @@ def _changes(line: Line, x: Scale) -> list[Layer]:
     ]
 
 
-def _labels(points: Sequence[Point]) -> dict[int, str]:
+def _labels(points: Sequence[TrendPoint]) -> dict[int, str]:
     """By the number of a run its day; the first runs of some days. Of a single day the hours of some runs."""
     days = [one.created[:10] for one in points]
     if len(set(days)) > 1:

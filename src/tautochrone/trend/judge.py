@@ -10,7 +10,7 @@ from tautochrone.base.errors import DamagedError
 from tautochrone.judge.comparison import conditions
 from tautochrone.judge.comparison.facts import is_same, varies_by_itself
 from tautochrone.trend.record import TRAITS, Record
-from tautochrone.trend.values import Metric, Value, value_of
+from tautochrone.trend.values import TrendMetric, TrendValue, value_of
 
 FEWEST = 12
 """Runs that a line needs for a change to be looked for: of fewer, too many orders look like one by chance."""
@@ -42,7 +42,7 @@ class FactChange:
 
 
 @dataclass(frozen=True)
-class Point:
+class TrendPoint:
     """One run of a line.
 
     Attributes:
@@ -53,17 +53,17 @@ class Point:
 
     run: str
     created: str
-    value: Value
+    value: TrendValue
     changed: tuple[FactChange, ...] = ()
 
 
 @dataclass(frozen=True)
-class Step:
+class LevelStep:
     """A lasting change of the level.
 
     Attributes:
         index: of the first point after it.
-        before, after: the levels, medians of the runs up to the next steps; as `Value.value`.
+        before, after: the levels, medians of the runs up to the next steps; as `TrendValue.value`.
         runs_before, runs_after: how many runs these are of.
         at_least: whether the level after it (or before it) lies among releases without a sample.
         changed: facts that changed between the run before and this one.
@@ -81,7 +81,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Line:
+class TrendLine:
     """Runs that may be compared.
 
     Attributes:
@@ -104,10 +104,10 @@ class Line:
     traits: Mapping[str, str]
     parameters: Mapping[str, str]
     virtual: bool
-    points: tuple[Point, ...]
+    points: tuple[TrendPoint, ...]
     too_few: int = 0
     unread: int = 0
-    steps: tuple[Step, ...] | None = None
+    steps: tuple[LevelStep, ...] | None = None
     restless: tuple[str, ...] = ()
 
 
@@ -123,16 +123,16 @@ class Trend:
         kernels: how many kernels the runs are of.
     """
 
-    metric: Metric
+    metric: TrendMetric
     by: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[TrendLine, ...]
     runs: int
     without: int
     kernels: int
 
 
 def trend(
-    found: Sequence[Record], metric: Metric, by: Sequence[str] = TRAITS, last: int | None = None
+    found: Sequence[Record], metric: TrendMetric, by: Sequence[str] = TRAITS, last: int | None = None
 ) -> Trend:
     """The lines of a number over runs.
 
@@ -162,7 +162,7 @@ def trend(
     )
 
 
-def _measures(record: Record, metric: Metric) -> list[str]:
+def _measures(record: Record, metric: TrendMetric) -> list[str]:
     """Which of a run's measures the metric is of."""
     if metric.kind == "misses":
         return [""] if any(book.released is not None for book in record.manifest.books) else []
@@ -183,9 +183,9 @@ def _key(record: Record, measure: str, source: str, by: Sequence[str]) -> tuple[
     )
 
 
-def _line(own: Sequence[tuple[Record, str, str]], metric: Metric, by: Sequence[str]) -> Line:
+def _line(own: Sequence[tuple[Record, str, str]], metric: TrendMetric, by: Sequence[str]) -> TrendLine:
     first, measure, source = own[-1]
-    points: list[Point] = []
+    points: list[TrendPoint] = []
     records: list[Record] = []
     too_few = unread = 0
     for record, _, _ in own:
@@ -201,12 +201,12 @@ def _line(own: Sequence[tuple[Record, str, str]], metric: Metric, by: Sequence[s
             too_few += 1
             continue
         records.append(record)
-        points.append(Point(record.run.id, record.manifest.created, value))
+        points.append(TrendPoint(record.run.id, record.manifest.created, value))
     changed, restless = _changes(records)
     points = [
-        Point(one.run, one.created, one.value, facts) for one, facts in zip(points, changed, strict=True)
+        TrendPoint(one.run, one.created, one.value, facts) for one, facts in zip(points, changed, strict=True)
     ]
-    return Line(
+    return TrendLine(
         experiment=first.manifest.experiment,
         measure=measure,
         source=source,
@@ -245,7 +245,7 @@ def _changes(records: Sequence[Record]) -> tuple[list[tuple[FactChange, ...]], t
     return [tuple(one for one in own if one.name not in restless) for own in found], restless
 
 
-def _steps(points: Sequence[Point]) -> Iterator[Step]:
+def _steps(points: Sequence[TrendPoint]) -> Iterator[LevelStep]:
     from tautochrone.statistics.course.change_points import change_points_of
 
     series = _series(points)
@@ -255,7 +255,7 @@ def _steps(points: Sequence[Point]) -> Iterator[Step]:
         sides = points[ends[number] : one.index], points[one.index : ends[number + 2]]
         before, after = (_level(side) for side in sides)
         near = [points[at].changed for at in (one.index - 1, one.index + 1) if 0 < at < len(points)]
-        yield Step(
+        yield LevelStep(
             index=one.index,
             before=before,
             after=after,
@@ -267,12 +267,12 @@ def _steps(points: Sequence[Point]) -> Iterator[Step]:
         )
 
 
-def _series(points: Sequence[Point]) -> npt.NDArray[np.float64]:
+def _series(points: Sequence[TrendPoint]) -> npt.NDArray[np.float64]:
     """The values; one that lies beyond every sample is larger than all others."""
     known = [one.value.value or 0.0 for one in points]
     beyond = max(known) * 2 + 1
     return np.array([beyond if one.value.beyond else known[at] for at, one in enumerate(points)])
 
 
-def _level(points: Sequence[Point]) -> float:
+def _level(points: Sequence[TrendPoint]) -> float:
     return float(np.median([one.value.value or 0.0 for one in points]))

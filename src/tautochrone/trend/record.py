@@ -12,7 +12,7 @@ from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.middleware_roles import by_role
 from tautochrone.judge.middleware_setting import as_obtained
 from tautochrone.judge.naming import ONLY_HOW_MUCH
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books, Manifest
 from tautochrone.run.records import Header
 from tautochrone.run.store import Store
@@ -35,7 +35,7 @@ class Record:
         parameters: what it measures and how, as far as that may change the numbers: by name, in words.
     """
 
-    run: Run
+    run: StoredRun
     traits: Mapping[str, str]
     parameters: Mapping[str, str]
 
@@ -74,7 +74,7 @@ def records(store: Store) -> list[Record]:
     found: dict[str, Record] = {}
     for folder in store.folders():
         try:
-            run = Run.read(folder)
+            run = StoredRun.read(folder)
         except (StoreError, DamagedError):
             continue
         found.setdefault(run.id, Record(run, _traits(run.manifest), _parameters(run.manifest)))

@@ -18,7 +18,7 @@ _FORMS = "Write 'latency p99.9', 'latency median', 'latency max' or 'misses'."
 
 
 @dataclass(frozen=True)
-class Metric:
+class TrendMetric:
     """One number of a run.
 
     Attributes:
@@ -39,7 +39,7 @@ class Metric:
         return self.text.rpartition(" ")[2]
 
 
-def parse_metric(text: str, known: Collection[str]) -> Metric:
+def parse_metric(text: str, known: Collection[str]) -> TrendMetric:
     """Read a metric.
 
     Args:
@@ -67,7 +67,7 @@ def parse_metric(text: str, known: Collection[str]) -> Metric:
         raise UsageError(f"'{what}' says nothing of a measure", _FORMS)
     said = f"{measure.removesuffix('_ns')} " if measure else ""
     shown = kind if q is None else "median" if q == 0.5 else format_quantile(q)
-    return Metric(f"{said}{shown}", kind, measure, q)
+    return TrendMetric(f"{said}{shown}", kind, measure, q)
 
 
 def choices(known: Collection[str]) -> str:
@@ -91,7 +91,7 @@ _MOST_IN_MEMORY = 8_000_000  # samples that are read as they are; of more, the d
 
 
 @dataclass(frozen=True)
-class Value:
+class TrendValue:
     """A number of a run.
 
     Attributes:
@@ -119,7 +119,7 @@ class Value:
     released: int | None
 
 
-def value_of(record: Record, metric: Metric, measure: str, books: Sequence[Books]) -> Value | None:
+def value_of(record: Record, metric: TrendMetric, measure: str, books: Sequence[Books]) -> TrendValue | None:
     """The number; None: the run has no sample of it, or nothing that could be missed.
 
     Args:
@@ -136,7 +136,7 @@ def value_of(record: Record, metric: Metric, measure: str, books: Sequence[Books
     dropped = sum_of_known(one.dropped for one in books)
     certain = (missed is not None and run.manifest.state == "sealed") or released is None
     lost = (missed or 0) + (dropped or 0)
-    bare = Value(None, None, None, False, samples, lost, certain, not run.is_histogram, missed, released)
+    bare = TrendValue(None, None, None, False, samples, lost, certain, not run.is_histogram, missed, released)
     if metric.kind == "misses":
         if missed is None or not released:
             return None

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import capital
 from tautochrone.statistics.quantiles import CONFIDENCE, samples_needed
-from tautochrone.trend.judge import ALPHA, FEWEST, FactChange, Line, Point, Step, Trend
-from tautochrone.trend.values import Metric, Value
+from tautochrone.trend.judge import ALPHA, FEWEST, FactChange, LevelStep, Trend, TrendLine, TrendPoint
+from tautochrone.trend.values import TrendMetric, TrendValue
 
 _ALWAYS = ("period_ns",)
 _MOST_FACTS, _MOST_TOLD, _LONGEST = 3, 6, 60
 _PER_MILLION = 1e6
 
 
-def describe(line: Line, trend: Trend) -> str:
+def describe(line: TrendLine, trend: Trend) -> str:
     """What tells a line from the others of this trend: ``cyclic, period 1 ms, idle, deployment MI``."""
     others = trend.lines
     words = [f"{line.experiment} in the virtual lab" if line.virtual else line.experiment]
@@ -43,7 +43,7 @@ def common(trend: Trend) -> str:
     return f"All of {'; '.join(shared)}." if shared else ""
 
 
-def number(value: float, metric: Metric) -> str:
+def number(value: float, metric: TrendMetric) -> str:
     """A value with its unit: a time, or of misses how many of a million releases."""
     if metric.kind != "misses":
         return format_duration(value)
@@ -52,13 +52,13 @@ def number(value: float, metric: Metric) -> str:
     return f"{value * _PER_MILLION:,.4g} of 1e6"
 
 
-def shown(value: Value, metric: Metric) -> str:
+def shown(value: TrendValue, metric: TrendMetric) -> str:
     """A point's value; one that lies beyond every sample is at least that."""
     words = number(value.value or 0.0, metric)
     return f"over {words}" if value.beyond else words
 
 
-def interval(value: Value, metric: Metric) -> str:
+def interval(value: TrendValue, metric: TrendMetric) -> str:
     """``40.1 us to 43 us``, ``40.1 us and more`` where it ends beyond every sample; empty without one."""
     if value.low is None:
         return ""
@@ -67,7 +67,7 @@ def interval(value: Value, metric: Metric) -> str:
     return f"{number(value.low, metric)} to {number(value.high, metric)}"
 
 
-def sentences(line: Line, metric: Metric) -> list[str]:
+def sentences(line: TrendLine, metric: TrendMetric) -> list[str]:
     """What was found, step after step; then what limits it."""
     found = [_step(step, line, metric) for step in line.steps or ()]
     count = len(line.points)
@@ -110,12 +110,12 @@ def fact_words(one: FactChange) -> str:
     return f"{one.name} {before} -> {after}"
 
 
-def date_of(point: Point) -> str:
+def date_of(point: TrendPoint) -> str:
     """The day and the hour at which a run began, UTC."""
     return point.created[:16].replace("T", " ")
 
 
-def _step(step: Step, line: Line, metric: Metric) -> str:
+def _step(step: LevelStep, line: TrendLine, metric: TrendMetric) -> str:
     first = line.points[step.index]
     verb = "rose" if step.after > step.before else "fell"
     by = f" ({(step.after / step.before - 1) * 100:+.0f} %)" if step.before > 0 and not step.at_least else ""
@@ -132,7 +132,7 @@ def _step(step: Step, line: Line, metric: Metric) -> str:
     return f"{said} No fact that is known of it changed there."
 
 
-def _others(line: Line) -> str:
+def _others(line: TrendLine) -> str:
     """What changed along the line where the number did not."""
     told = {change for step in line.steps or () for change in (*step.changed, *step.near)}
     said = [
@@ -149,7 +149,7 @@ def _others(line: Line) -> str:
     return f"{where}: {'; '.join(said[:_MOST_TOLD])}{more}."
 
 
-def _latest(line: Line, metric: Metric) -> str:
+def _latest(line: TrendLine, metric: TrendMetric) -> str:
     """Whether the last run lies above all others since the last step; by chance it does in 1 of n."""
     since = line.steps[-1].index if line.steps else 0
     own = line.points[since:]
@@ -164,7 +164,7 @@ def _latest(line: Line, metric: Metric) -> str:
     )
 
 
-def _limits(line: Line, metric: Metric) -> list[str]:
+def _limits(line: TrendLine, metric: TrendMetric) -> list[str]:
     values = [one.value for one in line.points]
     said = []
     if line.too_few and metric.q is not None:

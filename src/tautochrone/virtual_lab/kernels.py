@@ -17,7 +17,7 @@ from tautochrone.target.address import LabAddress, canonical_kernel
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tautochrone.measure.lab.preemption import Preemption
+    from tautochrone.measure.lab.preemption import KernelPreemption
     from tautochrone.target.virtual.cache import Tell
     from tautochrone.target.virtual.kernels import Kernel
 
@@ -189,7 +189,7 @@ def _row(kernel: Kernel) -> tuple[str, ...]:
     )
 
 
-def _preemption_words(preemption: Preemption) -> str:
+def _preemption_words(preemption: KernelPreemption) -> str:
     if preemption.model is None:
         return _UNKNOWN
     if preemption.model == "rt":

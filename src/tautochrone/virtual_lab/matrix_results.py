@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from tautochrone.base.reading import Json
 from tautochrone.campaign.kinds import GridRuns
 from tautochrone.measure.campaign.reasons import NOT_YET
-from tautochrone.measure.document.expand import Point
+from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.measure.lab.matrix import MATRIX, Machine, machine_of
 from tautochrone.measure.lab.preemption import REAL_TIME, obtained
 from tautochrone.run.conditions import VirtualMachine
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import Summary, summarise
 
 RARE = 0.999
@@ -99,7 +99,7 @@ def gather_matrix(found: GridRuns) -> MatrixResults:
     """The cells of a matrix with their runs."""
     measured = {run.manifest.conditions.plan.cell: run for run in found.runs}
     loads = tuple(dict.fromkeys(point.load.name for point in found.points))
-    of_system: dict[str, list[Point]] = {}
+    of_system: dict[str, list[PlanPoint]] = {}
     for point in found.points:
         of_system.setdefault(point.system, []).append(point)
     return MatrixResults(
@@ -111,9 +111,9 @@ def gather_matrix(found: GridRuns) -> MatrixResults:
 
 def _row(
     system: str,
-    points: Sequence[Point],
+    points: Sequence[PlanPoint],
     loads: Sequence[str],
-    measured: Mapping[str, Run],
+    measured: Mapping[str, StoredRun],
     why: Mapping[str, str],
 ) -> MatrixRow:
     runs = [measured[point.key] for point in points if point.key in measured]
@@ -126,7 +126,7 @@ def _row(
     )
 
 
-def _cell(point: Point, measured: Mapping[str, Run], why: Mapping[str, str]) -> MatrixCell:
+def _cell(point: PlanPoint, measured: Mapping[str, StoredRun], why: Mapping[str, str]) -> MatrixCell:
     run = measured.get(point.key)
     if run is None:
         return MatrixCell(point.load.name, why=why.get(point.key, NOT_YET))

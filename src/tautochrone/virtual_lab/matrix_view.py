@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tautochrone.answer.blocks import Figure, Grid, Panel, Place
+from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
 from tautochrone.answer.charts import rows
 from tautochrone.answer.charts.grammar import Chart, Row, Rows, Told, literal
 from tautochrone.answer.charts.scales import bands
@@ -47,7 +47,7 @@ def figures(results: MatrixResults, prefix: str) -> list[Figure]:
 
 
 def _shades(results: MatrixResults, prefix: str) -> Figure:
-    panel = Panel(Place(f"{prefix}-matrix"), "", matrix(results))
+    panel = Panel(PanelPlace(f"{prefix}-matrix"), "", matrix(results))
     caption = (
         "Worst latency, below it the 99.9 % one. The shade tells how many times the worst latency is that of "
         "the best kernel under this load."
@@ -69,7 +69,7 @@ def _scale(results: MatrixResults, prefix: str) -> Figure:
     span_ns = [value for own in of_load.values() for value in rows.extent_of_cells(own)]
     title = "Scheduling latency"
     panels = tuple(
-        Panel(Place(f"{prefix}-load", at), load, rows.cells(own, span_ns=span_ns, title=title))
+        Panel(PanelPlace(f"{prefix}-load", at), load, rows.cells(own, span_ns=span_ns, title=title))
         for at, (load, own) in enumerate(of_load.items())
     )
     shown = {what for own in of_load.values() for line in own for _, what, _ in line.marks()}

@@ -25,7 +25,15 @@ from tautochrone.answer.charts.scales import (
     worded_lines,
 )
 from tautochrone.answer.charts.signs import as_in_key
-from tautochrone.answer.series import Curve, Integers, Series, is_signed, runs_of, sources_of, usual_size_ns
+from tautochrone.answer.series import (
+    CumulativeCurve,
+    Integers,
+    Series,
+    is_signed,
+    runs_of,
+    sources_of,
+    usual_size_ns,
+)
 from tautochrone.answer.typeset import duration, micro, percent
 
 LATE, LARGE = "cycles at most so late", "samples at most so large"
@@ -62,7 +70,7 @@ class PublishedShare:
 
 
 @dataclass(frozen=True)
-class Frame:
+class ChartFrame:
     """What a chart shows beside its own curves, so that it can be laid beside others.
 
     Attributes:
@@ -81,8 +89,8 @@ class Frame:
     required_ns: Sequence[int] = ()
 
 
-_ALONE = Frame()
-TENTH = Frame(top=_TOP, ends=True)
+_ALONE = ChartFrame()
+TENTH = ChartFrame(top=_TOP, ends=True)
 """The latest tenth of the cycles."""
 
 
@@ -93,7 +101,7 @@ def whole(
     legend: bool = True,
     height: int = _HEIGHT,
     counted: str = LATE,
-    frame: Frame = _ALONE,
+    frame: ChartFrame = _ALONE,
 ) -> Chart:
     """Draw the cumulative curves up to 100 %, from 0 or from where the frame begins.
 
@@ -129,7 +137,7 @@ def top(
     legend: bool = True,
     height: int = _HEIGHT,
     counted: str = LATE,
-    frame: Frame = TENTH,
+    frame: ChartFrame = TENTH,
 ) -> Chart:
     """Draw the latest tenth of the cycles, or as the frame has it, on an axis of rarity: 90 %, 99 %, 99.9 %.
 
@@ -166,7 +174,7 @@ def both(series: Sequence[Series], *, title: str = "Latency", counted: str = LAT
     return Stack(panels, _describe("Cumulative curve, whole and its top enlarged", series, _ALONE, counted))
 
 
-def _rarity_of(rows: Sequence[Row], frame: Frame, counted: str) -> Scale:
+def _rarity_of(rows: Sequence[Row], frame: ChartFrame, counted: str) -> Scale:
     shares = [row["later"] for row in rows] + [one.later for one in frame.known if one.share is not None]
     rarest = min([one for one in shares if one > 0], default=frame.top / 100)
     decades = max(math.ceil(-math.log10(frame.top)) + 1, decades_of(rarest))
@@ -185,7 +193,7 @@ def _row(one: Series, index: int, at_ns: float, x: Scale) -> Row:
     }
 
 
-def _x(values_ns: Sequence[float], series: Sequence[Series], frame: Frame, title: str) -> Scale:
+def _x(values_ns: Sequence[float], series: Sequence[Series], frame: ChartFrame, title: str) -> Scale:
     knee_ns = usual_size_ns(series) if series else None
     held = [*values_ns, *(one.at_ns for one in frame.known), *frame.required_ns]
     return time(held, title, knee_ns=knee_ns)
@@ -195,7 +203,7 @@ def _lines(
     rows: Sequence[Row],
     ends: Sequence[Row],
     series: Sequence[Series],
-    frame: Frame,
+    frame: ChartFrame,
     x: Channel,
     y: Channel,
     *,
@@ -212,7 +220,7 @@ def _lines(
     return [lines, marks.point(size=52, tooltip=["run", "source", ("words", "largest")])]
 
 
-def _known(frame: Frame, x: Scale, y: Scale, share: str, middle: float) -> list[Layer]:
+def _known(frame: ChartFrame, x: Scale, y: Scale, share: str, middle: float) -> list[Layer]:
     """Marks from elsewhere, and limits, whose words stand at the middle of the axis."""
     limits = [
         {"at": one.at_ns, share: middle, "words": micro(one.words)}
@@ -267,7 +275,7 @@ def _beside_each_other(marks: Sequence[Row], share: str, x: Scale) -> list[list[
     return rows
 
 
-def _thin(curve: Curve, lowest: float) -> list[tuple[int, float]]:
+def _thin(curve: CumulativeCurve, lowest: float) -> list[tuple[int, float]]:
     """Points of the curve from a share on, evenly over the shares, and the one before."""
     wanted = np.linspace(max(curve.share[0], lowest), 1, _POINTS)
     keep = np.unique(np.searchsorted(curve.share, wanted).clip(0, len(curve.share) - 1))
@@ -304,12 +312,12 @@ def _span(series: Sequence[Series], lowest: float) -> list[float]:
     ]
 
 
-def _before(curve: Curve, lowest: float) -> int:
+def _before(curve: CumulativeCurve, lowest: float) -> int:
     """The last point below a share, or the first of all."""
     return max(0, int(np.searchsorted(curve.share, lowest)) - 1)
 
 
-def _describe(kind: str, series: Sequence[Series], frame: Frame, counted: str) -> str:
+def _describe(kind: str, series: Sequence[Series], frame: ChartFrame, counted: str) -> str:
     what = "samples" if counted == LARGE else "cycles"
     parts = [
         f"{one.run}, {one.source}: all {one.count:,} {what} at most {duration(one.maximum_ns)}"

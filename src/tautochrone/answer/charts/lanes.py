@@ -13,7 +13,7 @@ from tautochrone.answer.charts.signs import MISS, MISS_SHAPE, Sign
 from tautochrone.answer.charts.theme import INK, LINE, MUTED, series_tone
 from tautochrone.answer.typeset import duration
 from tautochrone.base.words import plural
-from tautochrone.schedulability.timeline import MeasuredJob, Part, parts
+from tautochrone.schedulability.timeline import JobPart, MeasuredJob, parts
 
 if TYPE_CHECKING:
     from tautochrone.schedulability.taskset import Task
@@ -150,7 +150,7 @@ class _Schedule:
                 rows.append({**row, "words": f"{row['words']}; response {duration(response)}"})
         return rows
 
-    def _of_window(self, jobs: Sequence[MeasuredJob]) -> list[Part]:
+    def _of_window(self, jobs: Sequence[MeasuredJob]) -> list[JobPart]:
         within = [job for job in jobs if job.start_ns < self._end_ns and job.end_ns > 0]
         cut = [
             replace(piece, start_ns=max(piece.start_ns, 0), end_ns=min(piece.end_ns, self._end_ns))

@@ -72,7 +72,7 @@ class Sign:
 
 
 @dataclass(frozen=True)
-class Mark:
+class LaneSign:
     """How a lane of several is drawn: a colour and a shape, filled or hollow.
 
     Attributes:

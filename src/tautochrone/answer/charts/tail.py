@@ -29,7 +29,7 @@ from tautochrone.answer.typeset import duration
 from tautochrone.base.units import format_span
 
 if TYPE_CHECKING:
-    from tautochrone.judge.tail.curve import Curve
+    from tautochrone.judge.tail.curve import TailCurve
     from tautochrone.statistics.difference.sides import QuantilePlot
 
 _HEIGHT, _FIT_HEIGHT, _PLOT_HEIGHT = 280, 250, 260
@@ -67,7 +67,11 @@ FIT_KEY = (
 
 
 def levels(
-    curve: Curve, *, limits: Mapping[int, str] | None = None, title: str = "latency", height: int = _HEIGHT
+    curve: TailCurve,
+    *,
+    limits: Mapping[int, str] | None = None,
+    title: str = "latency",
+    height: int = _HEIGHT,
 ) -> Chart:
     """Draw the level over the time, or the number of samples, in which it is exceeded once on average.
 
@@ -112,7 +116,7 @@ def levels(
     return Chart(layers, height, _describe_levels(curve))
 
 
-def _describe_levels(curve: Curve) -> str:
+def _describe_levels(curve: TailCurve) -> str:
     largest = duration(int(curve.seen_ns[-1])) if len(curve.seen_ns) else "N/A"
     said = f"{curve.name}: the largest of {curve.due:,} was {largest}"
     if not len(curve.at):
@@ -125,7 +129,7 @@ def _describe_levels(curve: Curve) -> str:
     )
 
 
-def _range(curve: Curve) -> tuple[float, float]:
+def _range(curve: TailCurve) -> tuple[float, float]:
     """From before the fit, or the rarest thousandth, until behind both the fit and what was measured."""
     fitted = curve.at.tolist()
     low = fitted[0] / 2 if fitted else max(1.0, curve.due / 1e3)
@@ -136,7 +140,7 @@ def _often(at: float, rate_hz: float | None) -> str:
     return f"{at:,.0f} samples" if rate_hz is None else format_span(at / rate_hz)
 
 
-def _once_in(curve: Curve, low: float, high: float) -> Scale:
+def _once_in(curve: TailCurve, low: float, high: float) -> Scale:
     """Time with the number of cycles below it, or, without a schedule, numbers of samples."""
     rate = curve.rate_hz
     if rate is None:
@@ -173,14 +177,14 @@ def _count(count: float) -> str:
     return f"1e{power}" if abs(lead - 1) < 0.005 else f"{lead:.1f}e{power}"
 
 
-def _measured_until(curve: Curve, x: Channel, height: int) -> list[Layer]:
+def _measured_until(curve: TailCurve, x: Channel, height: int) -> list[Layer]:
     """An upright line where the measuring ends: to the right of it everything is extrapolated."""
     row = {"at": float(curve.due), "words": "measured until here"}
     low = {"y": fixed(height - 16), "baseline": "top", "color": MUTED, **beside(False)}
     return worded_lines([row], {"x": x}, low, color=MUTED, strokeDash=[4, 3])
 
 
-def survival(curve: Curve, *, title: str = "Latency") -> Chart:
+def survival(curve: TailCurve, *, title: str = "Latency") -> Chart:
     """Draw the share of all activations above each value, in ns, and the fit from its threshold on."""
     seen = [
         {"value": max(int(value), 1), "later": 1 / at}
@@ -215,7 +219,7 @@ def survival(curve: Curve, *, title: str = "Latency") -> Chart:
     return Chart(layers, _FIT_HEIGHT, said)
 
 
-def excesses(curve: Curve) -> Chart:
+def excesses(curve: TailCurve) -> Chart:
     """Draw measured excesses over the threshold against those that the fit has in their place."""
     length, unit = unit_of(float(max(curve.excess_ns.max(), curve.fitted_ns.max())), least=2)
     rows = [

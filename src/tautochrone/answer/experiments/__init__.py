@@ -35,17 +35,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tautochrone.answer.blocks import Figure
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
 
 
 class Presentation(Protocol):
     """Of one experiment. Runs that were cut off, that have empty sources or are histograms come here too."""
 
-    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
         """The tables of all runs of this experiment; each run has its label, "" if it is the only one."""
         ...
 
-    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+    def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """The figures; the ids of their panels are unique and begin with ``prefix`` and a hyphen.
 
         What follows is what `tauto figure --kind` calls it.

@@ -18,7 +18,7 @@ from tautochrone.judge.interrupt import (
     PREEMPTION,
     InterruptRun,
     Latency,
-    Requirement,
+    StartRequirement,
     judge_interrupt,
 )
 from tautochrone.statistics.counts import Range, counts_of, difference, narrowest_range
@@ -26,7 +26,7 @@ from tautochrone.statistics.counts import Range, counts_of, difference, narrowes
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure
     from tautochrone.answer.series import Series
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
 
 
 _NA = "N/A"
@@ -45,7 +45,7 @@ _SWITCH_NOTES = (
 class InterruptPresentation:
     """Presentation of the experiment `interrupt`."""
 
-    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
         """Tables 4, 6 and 5 of the paper, and whether the requirement is met."""
         judged = [judge_interrupt(run) for run in runs]
         known = [one for one in judged if one.interrupt is not None]
@@ -59,9 +59,9 @@ class InterruptPresentation:
             said.append(_switch(judged, labels))
         return [*said, _requirement(judged, labels)]
 
-    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+    def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """All curves on one chart, whole and enlarged at the top, with the requirement."""
-        from tautochrone.answer.blocks import Figure, Panel, Place
+        from tautochrone.answer.blocks import Figure, Panel, PanelPlace
         from tautochrone.answer.charts import cumulative
 
         series = [
@@ -72,14 +72,14 @@ class InterruptPresentation:
         if not series:
             return []
         required_ns = sorted({judge_interrupt(run).requirement.limit_ns for run in runs})
-        frame = cumulative.Frame(required_ns=required_ns)
+        frame = cumulative.ChartFrame(required_ns=required_ns)
         enlarged = replace(cumulative.TENTH, required_ns=required_ns)
         title, counted = "after the timer's expiry", cumulative.LARGE
         whole = cumulative.whole(series, title=title, counted=counted, frame=frame)
         top = cumulative.top(series, title=title, counted=counted, frame=enlarged)
         panels = (
-            Panel(Place(f"{prefix}-curves"), "all samples", whole),
-            Panel(Place(f"{prefix}-top"), "the largest tenth of them, enlarged", top),
+            Panel(PanelPlace(f"{prefix}-curves"), "all samples", whole),
+            Panel(PanelPlace(f"{prefix}-top"), "the largest tenth of them, enlarged", top),
         )
         caption = (
             "The share of the samples that are at most so large; enlarged, each step up is ten times rarer. "
@@ -190,7 +190,7 @@ def _requirement(judged: Sequence[InterruptRun], labels: Sequence[str]) -> Grid:
     return Grid("Requirement for t2, in us", columns, tuple(rows), tuple(dict.fromkeys(notes)))
 
 
-def sentence(held: Requirement) -> str:
+def sentence(held: StartRequirement) -> str:
     """Whether every start came in time, and how sure that is."""
     limit = format_duration(held.limit_ns)
     if not held.samples or held.largest_ns is None:
@@ -207,7 +207,7 @@ def sentence(held: Requirement) -> str:
     return f"Less than {limit}: {met}. {_bound(held)}"
 
 
-def _what_was_late(held: Requirement, largest: str) -> str:
+def _what_was_late(held: StartRequirement, largest: str) -> str:
     parts = []
     if held.late:
         parts.append(f"{held.late:,} of {held.samples:,} starts came too late, the latest by {largest}")
@@ -217,7 +217,7 @@ def _what_was_late(held: Requirement, largest: str) -> str:
     return "; ".join(parts) + "."
 
 
-def _bound(held: Requirement) -> str:
+def _bound(held: StartRequirement) -> str:
     share = held.share or 1.0
     said = (
         f"With 95 % confidence at most 1 start in {int(1 / share):,} comes too late."
@@ -230,9 +230,9 @@ def _bound(held: Requirement) -> str:
     return said
 
 
-def _series(run: Run, label: str, rank: int) -> Iterator[Series]:
+def _series(run: StoredRun, label: str, rank: int) -> Iterator[Series]:
     """Both latencies of a run, each with its whole curve."""
-    from tautochrone.answer.series import Bins, Curve, Series
+    from tautochrone.answer.series import Bins, CumulativeCurve, Series
     from tautochrone.statistics import shape
 
     for measure, name in _CURVES:
@@ -248,7 +248,7 @@ def _series(run: Run, label: str, rank: int) -> Iterator[Series]:
             value, share = shape.ecdf_of(counts_of(values))
             maximum = int(values[-1])
             bins = Bins(value, value, np.diff(np.searchsorted(values, value, side="right"), prepend=0))
-        yield Series(label, rank, name, run.count(measure), maximum, bins, Curve(value, share))
+        yield Series(label, rank, name, run.count(measure), maximum, bins, CumulativeCurve(value, share))
 
 
 # Interrupt and preemption latency of a thread of the kernel, as the kernel's timerlat tells them.
@@ -264,7 +264,7 @@ _NOTE = (
 class TimerlatPresentation(InterruptPresentation):
     """Presentation of the experiment `timerlat`: that of `interrupt`, and whose thread it was."""
 
-    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
         """The tables of laurich2004, as `interrupt` has them."""
         first, *others = super().grids(runs, labels)
         return [replace(first, notes=(*first.notes, _NOTE)), *others]

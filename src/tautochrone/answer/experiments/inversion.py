@@ -27,7 +27,7 @@ from tautochrone.judge.inversion import (
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure, Panel
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
 
 
 # Three threads and a lock, as Figure 2 of garre2014, and how long the high thread waited for each
@@ -179,11 +179,11 @@ _MEASURED = (
 class InversionPresentation:
     """Presentation of the experiment `inversion`."""
 
-    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
         """One table per run; its title says which locks are safe."""
         return [_grid(run, label) for run, label in zip(runs, labels, strict=True)]
 
-    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+    def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """What the threads did, one panel for each way in which it went; and every blocking time."""
         judged = [(run, label, judge_run(run)) for run, label in zip(runs, labels, strict=True)]
         judged = [one for one in judged if any(len(lock.blocking_ns) for lock in one[2])]
@@ -194,7 +194,7 @@ class InversionPresentation:
         return [*(figure for figure in drawn if figure is not None), _waits(judged, f"{prefix}-waits")]
 
 
-def _grid(run: Run, label: str) -> Grid:
+def _grid(run: StoredRun, label: str) -> Grid:
     notes = [f"{one.name}: N/A, {one.why}." for one in run.manifest.header.absent]
     if run.is_histogram:
         note = "Nothing is judged: the run kept a histogram, and the order of instants is lost. Record raw."
@@ -229,7 +229,7 @@ def _line(one: LockVerdict, *, several_places: bool) -> tuple[str, ...]:
     )
 
 
-def _how(run: Run, places: set[str]) -> str:
+def _how(run: StoredRun, places: set[str]) -> str:
     lengths = (
         f"Critical section of {format_duration(_parameter(run, 'critical_ns'))}, middle task of "
         f"{format_duration(_parameter(run, 'middle_ns'))}."
@@ -239,7 +239,7 @@ def _how(run: Run, places: set[str]) -> str:
     return f"{lengths} Of two CPUs, low and middle are on the first, high on the second."
 
 
-def _scenario(run: Run, label: str, verdicts: Sequence[LockVerdict], prefix: str) -> Figure | None:
+def _scenario(run: StoredRun, label: str, verdicts: Sequence[LockVerdict], prefix: str) -> Figure | None:
     """One panel for each story that was told, by its first lock; the others are named in the caption."""
     from tautochrone.answer.blocks import Figure
 
@@ -266,9 +266,9 @@ def _scenario(run: Run, label: str, verdicts: Sequence[LockVerdict], prefix: str
 
 
 def _panels(
-    run: Run, told: dict[tuple[str, str], list[tuple[int, LockVerdict]]], prefix: str
+    run: StoredRun, told: dict[tuple[str, str], list[tuple[int, LockVerdict]]], prefix: str
 ) -> Iterator[Panel]:
-    from tautochrone.answer.blocks import Panel, Place
+    from tautochrone.answer.blocks import Panel, PanelPlace
     from tautochrone.judge.inversion import scene, typical
 
     several_places = len({where for _, where in told}) > 1
@@ -287,7 +287,7 @@ def _panels(
         name = f"{lock}, {where}" if several_places else lock
         until_ns = ends[key] if story == "endless" else bounded
         yield Panel(
-            Place(prefix, index),
+            PanelPlace(prefix, index),
             f"{name}: {_TITLES[story]}",
             scenario(one, until_ns=round(until_ns * 1.02)),
         )
@@ -297,8 +297,8 @@ def _usual_story(one: LockVerdict) -> str:
     return max(one.stories, key=one.stories.count)
 
 
-def _waits(judged: Sequence[tuple[Run, str, Sequence[LockVerdict]]], prefix: str) -> Figure:
-    from tautochrone.answer.blocks import Figure, Panel, Place
+def _waits(judged: Sequence[tuple[StoredRun, str, Sequence[LockVerdict]]], prefix: str) -> Figure:
+    from tautochrone.answer.blocks import Figure, Panel, PanelPlace
     from tautochrone.answer.charts.rows import key_of
     from tautochrone.answer.charts.signs import Sign
 
@@ -321,11 +321,11 @@ def _waits(judged: Sequence[tuple[Run, str, Sequence[LockVerdict]]], prefix: str
     if any(row.verdict.gave_up for row in rows):
         key = key_of(LOCK_MARKS)
         caption.append("Gave up: what it waited, not what it would take.")
-    panel = Panel(Place(prefix), "", blocking(rows, limits))
+    panel = Panel(PanelPlace(prefix), "", blocking(rows, limits))
     return Figure("How long the high thread was kept waiting", (panel,), tuple(caption), key)
 
 
-def _parameter(run: Run, name: str) -> int:
+def _parameter(run: StoredRun, name: str) -> int:
     return int(run.manifest.header.parameters.get(name, 0))
 
 

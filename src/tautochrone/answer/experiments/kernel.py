@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tautochrone.answer.blocks import Figure, Grid
     from tautochrone.answer.experiments import Presentation
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
 
 _IN_KERNEL_SPACE = (
     "The paper's FIFO is RTAI's, or a message pipe of Xenomai; here it is a kfifo with a wait queue. Its "
@@ -38,7 +38,7 @@ _COUNTERPARTS = {
 class KernelPresentation:
     """Presentation of the experiment `kernel`, whose runs are each about one of three others."""
 
-    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
         """The tables of `interrupt`, `period` and `response`, and how to get the same from user space."""
         grids = []
         for measure, own, said in _by_measure(runs, labels):
@@ -51,7 +51,7 @@ class KernelPresentation:
                 grids += [*tables[:-1], replace(last, notes=(*last.notes, _note(measure, own)))]
         return grids
 
-    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+    def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """The figures of `interrupt`, `period` and `response`."""
         return [
             replace(one, title=f"In kernel space: {lower_first(one.title)}")
@@ -60,7 +60,9 @@ class KernelPresentation:
         ]
 
 
-def _by_measure(runs: Sequence[Run], labels: Sequence[str]) -> Iterator[tuple[str, list[Run], list[str]]]:
+def _by_measure(
+    runs: Sequence[StoredRun], labels: Sequence[str]
+) -> Iterator[tuple[str, list[StoredRun], list[str]]]:
     for measure in _AS:
         held = [
             (run, label)
@@ -71,12 +73,12 @@ def _by_measure(runs: Sequence[Run], labels: Sequence[str]) -> Iterator[tuple[st
             yield measure, [run for run, _ in held], [label for _, label in held]
 
 
-def _note(measure: str, runs: Sequence[Run]) -> str:
+def _note(measure: str, runs: Sequence[StoredRun]) -> str:
     commands = dict.fromkeys(_counterpart(measure, run) for run in runs)
     return f"The same in user space: {'; '.join(commands)}. tauto report puts both on one page."
 
 
-def _counterpart(measure: str, run: Run) -> str:
+def _counterpart(measure: str, run: StoredRun) -> str:
     periods = _parameter(run, "periods")
     first, *others = periods.split(",")
     command = _COUNTERPARTS[measure].format(periods=periods, first=first)
@@ -85,5 +87,5 @@ def _counterpart(measure: str, run: Run) -> str:
     return f"{said}, likewise with {', '.join(others)}" if others and periods not in command else said
 
 
-def _parameter(run: Run, name: str) -> str:
+def _parameter(run: StoredRun, name: str) -> str:
     return str(run.manifest.header.parameters.get(name) or "")

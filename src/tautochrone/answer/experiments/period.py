@@ -13,7 +13,7 @@ from tautochrone.statistics.summary import periodicity
 
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure, Panel
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
 
 ERROR = "period_error_ns"
 _COLUMNS = (
@@ -36,7 +36,7 @@ _NOTE = (
 class PeriodPresentation:
     """Presentation of the experiment `period`."""
 
-    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
         """One table per run, one line per period."""
         return [
             Grid(
@@ -48,7 +48,7 @@ class PeriodPresentation:
             for run, label in zip(runs, labels, strict=True)
         ]
 
-    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+    def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """Every error over time, one panel per run and period, all on one scale."""
         from tautochrone.answer.blocks import Figure
 
@@ -61,7 +61,7 @@ class PeriodPresentation:
         )
         return [Figure("How even the periods were", panels, (caption,))]
 
-    def _lines(self, run: Run) -> Iterator[tuple[str, ...]]:
+    def _lines(self, run: StoredRun) -> Iterator[tuple[str, ...]]:
         books = {book.source: book for book in run.manifest.books}
         for source, name in run.sources.items():
             seen = None if run.is_histogram else periodicity(run.values(ERROR, source))
@@ -79,8 +79,8 @@ class PeriodPresentation:
                 missed,
             )
 
-    def _panels(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> Iterator[Panel]:
-        from tautochrone.answer.blocks import Panel, Place
+    def _panels(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> Iterator[Panel]:
+        from tautochrone.answer.blocks import Panel, PanelPlace
         from tautochrone.answer.charts import course
 
         drawn = [
@@ -92,4 +92,4 @@ class PeriodPresentation:
         reach_ns = max((points.reach_ns for _, points, _ in drawn), default=0)
         for index, (title, points, rank) in enumerate(drawn):
             chart = course.errors(points, reach_ns=reach_ns, rank=rank)
-            yield Panel(Place(f"{prefix}-errors", index), title, chart)
+            yield Panel(PanelPlace(f"{prefix}-errors", index), title, chart)

@@ -16,7 +16,7 @@ from tautochrone.statistics.means import Repetitions, repetitions
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure
     from tautochrone.answer.charts.rows import MechanismLane
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
 
 ONE_WAY, ROUND_TRIP = "one_way_ns", "round_trip_ns"
 KOH_SEMAPHORE, KOH_ROUND_TRIP = "koh_semaphore_ns", "koh_round_trip_ns"
@@ -75,7 +75,7 @@ class ResponsePresentation:
 
     mechanisms: str = _IN_USER_SPACE
 
-    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
         """The spread of each run; where there are several, mechanism by run; the paper's tables."""
         told = [(run, label) for run, label in zip(runs, labels, strict=True) if not run.is_histogram]
         grids = [_spread(run, label) for run, label in told]
@@ -88,7 +88,7 @@ class ResponsePresentation:
             ]
         return [*grids, *_as_koh(told, self.mechanisms)]
 
-    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+    def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """One way, and round trip: a panel for each run, all on one scale."""
         figures = []
         for measure in _WORDS:
@@ -100,7 +100,7 @@ class ResponsePresentation:
         return figures
 
 
-def _cells(run: Run) -> list[_Cell]:
+def _cells(run: StoredRun) -> list[_Cell]:
     """By the header; by the sources' names where a header does not say."""
     stated = run.manifest.header.parameters.get("rows") or []
     if len(stated) == len(run.sources):
@@ -117,13 +117,13 @@ def _stated(row: Json, source: int, *, several: bool) -> _Cell:
     return _Cell(mechanism, row.get("place") == "different", source, name, period_ns)
 
 
-def _repeated(run: Run, cell: _Cell, measure: str) -> Repetitions | None:
+def _repeated(run: StoredRun, cell: _Cell, measure: str) -> Repetitions | None:
     if run.count(measure, cell.source) == 0:
         return None
     return repetitions(run.values(measure, cell.source), run.column(_REPETITION, cell.source))
 
 
-def _spread(run: Run, label: str) -> Grid:
+def _spread(run: StoredRun, label: str) -> Grid:
     books = {book.source: book for book in run.manifest.books}
     rows: list[tuple[str, ...]] = []
     for cell in _cells(run):
@@ -161,7 +161,7 @@ def _spread_of(seen: Repetitions | None) -> tuple[str, str, str, str, str]:
     )
 
 
-def _side_by_side(told: Sequence[tuple[Run, str]], measure: str, *, across: bool) -> Grid | None:
+def _side_by_side(told: Sequence[tuple[StoredRun, str]], measure: str, *, across: bool) -> Grid | None:
     """A line for each mechanism, a column for each run."""
     cells = [{one.name: one for one in _cells(run) if one.across is across} for run, _ in told]
     mechanisms = list(dict.fromkeys(name for held in cells for name in held))
@@ -192,7 +192,7 @@ def _mean_and_spread(seen: Repetitions | None) -> str:
     return f"{format_us(seen.mean)}{spread} ({format_us(seen.worst)})"
 
 
-def _as_koh(told: Sequence[tuple[Run, str]], mechanisms: str) -> list[Grid]:
+def _as_koh(told: Sequence[tuple[StoredRun, str]], mechanisms: str) -> list[Grid]:
     """Tables 1 and 2: a line for each run, with its period and load."""
     columns = ("", "period", "load", "semaphore", "FIFO", "message queue or mailbox")
     tables = {across: tuple(_koh_lines(told, across=across)) for across in _PLACES}
@@ -204,7 +204,7 @@ def _as_koh(told: Sequence[tuple[Run, str]], mechanisms: str) -> list[Grid]:
     return [*grids[:-1], replace(grids[-1], notes=(_KOH_NOTE, mechanisms))] if grids else []
 
 
-def _koh_lines(told: Sequence[tuple[Run, str]], *, across: bool) -> Iterator[tuple[str, ...]]:
+def _koh_lines(told: Sequence[tuple[StoredRun, str]], *, across: bool) -> Iterator[tuple[str, ...]]:
     for run, label in told:
         own = [one for one in _cells(run) if one.across is across]
         for period_ns in dict.fromkeys(one.period_ns for one in own):
@@ -224,20 +224,20 @@ def _koh_lines(told: Sequence[tuple[Run, str]], *, across: bool) -> Iterator[tup
             )
 
 
-def _period(run: Run, own_ns: int | None) -> str:
+def _period(run: StoredRun, own_ns: int | None) -> str:
     period_ns = own_ns or run.manifest.header.parameters.get("period_ns")
     if not isinstance(period_ns, int):
         return _NA
     return format_duration(period_ns) if period_ns else "none"
 
 
-def _absences(runs: Sequence[Run]) -> Iterator[str]:
+def _absences(runs: Sequence[StoredRun]) -> Iterator[str]:
     said = {f"N/A, {name}: {why}." for run in runs for name, why in absent_rows(run).items()}
     yield from sorted(said)
 
 
-def _figure(runs: Sequence[Run], labels: Sequence[str], prefix: str, measure: str) -> Figure | None:
-    from tautochrone.answer.blocks import Figure, Panel, Place
+def _figure(runs: Sequence[StoredRun], labels: Sequence[str], prefix: str, measure: str) -> Figure | None:
+    from tautochrone.answer.blocks import Figure, Panel, PanelPlace
     from tautochrone.answer.charts import rows
 
     lanes = {rank: held for rank, run in enumerate(runs) if (held := list(_lanes(run, measure)))}
@@ -246,7 +246,7 @@ def _figure(runs: Sequence[Run], labels: Sequence[str], prefix: str, measure: st
     span_ns = rows.extent_of_mechanisms([lane for held in lanes.values() for lane in held])
     panels = tuple(
         Panel(
-            Place(prefix, rank),
+            PanelPlace(prefix, rank),
             labels[rank],
             rows.mechanisms(
                 held,
@@ -270,7 +270,7 @@ def _figure(runs: Sequence[Run], labels: Sequence[str], prefix: str, measure: st
     return Figure(f"{_WORDS[measure]} by each mechanism", panels, caption)
 
 
-def _lanes(run: Run, measure: str) -> Iterator[MechanismLane]:
+def _lanes(run: StoredRun, measure: str) -> Iterator[MechanismLane]:
     from tautochrone.answer.charts.rows import MechanismLane
 
     summaries = {row.source: row.summary for row in rows_of(run, measure)}

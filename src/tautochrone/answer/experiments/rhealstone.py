@@ -25,7 +25,7 @@ from tautochrone.judge.rows import rows_of
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure
     from tautochrone.answer.charts.rows import SummaryLine
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
     from tautochrone.statistics.summary import Summary
 
 _NA = "N/A"
@@ -38,7 +38,7 @@ _WORST_IS_NO_BOUND = "The worst of the samples that were taken is no bound for t
 class RhealstonePresentation:
     """Presentation of the experiment `rhealstone`."""
 
-    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
         """Table 1 with two lines for each run; then each run's components and figure."""
         judged = [judge_rhealstone(run) for run in runs]
         said = [_table_1(judged, labels)]
@@ -46,9 +46,9 @@ class RhealstonePresentation:
             said += [_components(one, label), _figure(one, label)]
         return said
 
-    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+    def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """Every row, with what the paper printed for other systems."""
-        from tautochrone.answer.blocks import Figure, Panel, Place
+        from tautochrone.answer.blocks import Figure, Panel, PanelPlace
         from tautochrone.answer.charts import rows
 
         named = [
@@ -65,7 +65,7 @@ class RhealstonePresentation:
         span = [value for held in panels.values() for value in rows.extent_of_summaries(held)]
         drawn = tuple(
             Panel(
-                Place(f"{prefix}-rows", at),
+                PanelPlace(f"{prefix}-rows", at),
                 _GARRE.get(name, name),
                 rows.summaries(held, span_ns=span, title="duration"),
             )
@@ -175,7 +175,7 @@ def _rates(name: str, rating: Rating) -> Iterator[tuple[str, str]]:
         yield (f"{name}, of {of} {plural} only", f"{number(round(rating.partial_per_second))} per s")
 
 
-def _lines(run: Run, label: str, rank: int) -> Iterator[tuple[str, SummaryLine]]:
+def _lines(run: StoredRun, label: str, rank: int) -> Iterator[tuple[str, SummaryLine]]:
     """With the name of the row, to group by."""
     from tautochrone.answer.charts.rows import SummaryLine
 

@@ -22,7 +22,7 @@ from tautochrone.judge.switching import (
 if TYPE_CHECKING:
     from tautochrone.answer.blocks import Figure
     from tautochrone.answer.charts.rows import SummaryLine
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
     from tautochrone.statistics.summary import Summary
 
 _NA = "N/A"
@@ -41,7 +41,7 @@ _ACROSS = (
 class SwitchPresentation:
     """Presentation of the experiment `switch`."""
 
-    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
         """Table 1 with a line for each run; then each run's synchronized test."""
         judged = [judge_switching(run) for run in runs]
         said = [_table_1(judged, labels)]
@@ -50,9 +50,9 @@ class SwitchPresentation:
                 said.append(_how_it_comes_about(one, label))
         return said
 
-    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+    def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """Every row, with what the paper printed for other systems."""
-        from tautochrone.answer.blocks import Figure, Panel, Place
+        from tautochrone.answer.blocks import Figure, Panel, PanelPlace
         from tautochrone.answer.charts import rows
 
         lines = [
@@ -72,7 +72,9 @@ class SwitchPresentation:
         panels = {name: [*held, *_printed(name)] for name, held in groups.items() if held}
         span = [value for held in panels.values() for value in rows.extent_of_summaries(held)]
         drawn = tuple(
-            Panel(Place(f"{prefix}-rows", at), name, rows.summaries(held, span_ns=span, title="duration"))
+            Panel(
+                PanelPlace(f"{prefix}-rows", at), name, rows.summaries(held, span_ns=span, title="duration")
+            )
             for at, (name, held) in enumerate(panels.items())
         )
         key = rows.key_of(rows.SUMMARY_MARKS)
@@ -155,7 +157,7 @@ def _synchronized_row(held: Synchronized) -> tuple[str, ...]:
     )
 
 
-def _lines(run: Run, label: str, rank: int) -> Iterator[SummaryLine]:
+def _lines(run: StoredRun, label: str, rank: int) -> Iterator[SummaryLine]:
     from tautochrone.answer.charts.rows import SummaryLine
 
     for row in rows_of(run):

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tautochrone.answer.blocks import Figure, Grid, Panel, Place
+from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
 from tautochrone.answer.charts import lanes
 from tautochrone.answer.charts import responses as charts
 from tautochrone.answer.charts.responses import ResponseLimit, Responses
 from tautochrone.answer.typeset import number
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
-from tautochrone.experiments.taskset_outcome import Outcome, Spread, standing_of, verdict
+from tautochrone.experiments.taskset_outcome import TaskOutcome, TaskSpread, standing_of, verdict
 from tautochrone.experiments.taskset_run import (
     Expected,
     expected_of,
@@ -26,7 +26,7 @@ from tautochrone.run.records import WorkCalibrated
 from tautochrone.schedulability.timeline import Timeline, simulate
 
 if TYPE_CHECKING:
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
 
 
 # The figures of a task set: its schedule as expected and as measured, and the responses of each
@@ -37,7 +37,7 @@ _MOST_JOBS = 120  # more releases can't be told apart at the width of a page
 _SCHEDULE = "The schedule, expected and measured"
 
 
-def schedules(runs: Sequence[tuple[Run, str]], prefix: str) -> Iterator[Figure]:
+def schedules(runs: Sequence[tuple[StoredRun, str]], prefix: str) -> Iterator[Figure]:
     """One figure for each run and its label: from the start, and where the least room was."""
     for index, (run, label) in enumerate(runs):
         panels, caption = _schedule(run, f"{prefix}-{index}")
@@ -45,7 +45,7 @@ def schedules(runs: Sequence[tuple[Run, str]], prefix: str) -> Iterator[Figure]:
             yield Figure(f"{_SCHEDULE}, {label}" if label else _SCHEDULE, panels, caption, lanes.SCHEDULE_KEY)
 
 
-def responses(runs: Sequence[tuple[Run, str]], prefix: str) -> Iterator[Figure]:
+def responses(runs: Sequence[tuple[StoredRun, str]], prefix: str) -> Iterator[Figure]:
     """One panel for each task, with all runs that have it."""
     panels = tuple(_response_panels(runs, prefix))
     if panels:
@@ -59,7 +59,7 @@ def responses(runs: Sequence[tuple[Run, str]], prefix: str) -> Iterator[Figure]:
         )
 
 
-def _schedule(run: Run, prefix: str) -> tuple[tuple[Panel, ...], tuple[str, ...]]:
+def _schedule(run: StoredRun, prefix: str) -> tuple[tuple[Panel, ...], tuple[str, ...]]:
     expected = expected_of(run)
     if not expected.task_set.tasks:
         return (), ()
@@ -67,14 +67,16 @@ def _schedule(run: Run, prefix: str) -> tuple[tuple[Panel, ...], tuple[str, ...]
     drawn = timeline.until(_drawn_ns(timeline, expected))
     length = drawn.until_ns
     if not is_pinned(run):
-        panel = Panel(Place(f"{prefix}-expected"), "", lanes.schedule(drawn, None, with_legend=False))
+        panel = Panel(PanelPlace(f"{prefix}-expected"), "", lanes.schedule(drawn, None, with_legend=False))
         return (panel,), (
             "As expected on the CPUs of the file. What was measured is not drawn: the tasks were free to run "
             "on several CPUs, so their starts and ends do not tell which of them had to wait.",
         )
     first = measured_jobs(run, 0, length)
     panels = [
-        Panel(Place(f"{prefix}-first"), "from the start", lanes.schedule(drawn, first, with_legend=False))
+        Panel(
+            PanelPlace(f"{prefix}-first"), "from the start", lanes.schedule(drawn, first, with_legend=False)
+        )
     ]
     caption = [
         f"The first {format_duration(length)}: above as expected, below and thinner as measured. A broken "
@@ -85,12 +87,12 @@ def _schedule(run: Run, prefix: str) -> tuple[tuple[Panel, ...], tuple[str, ...]
         jobs = measured_jobs(run, begin, begin + length)
         title = f"where the least room was, from {begin / 1e9:,.3f} s on"
         panels.append(
-            Panel(Place(f"{prefix}-tightest"), title, lanes.schedule(drawn, jobs, with_legend=False))
+            Panel(PanelPlace(f"{prefix}-tightest"), title, lanes.schedule(drawn, jobs, with_legend=False))
         )
     return tuple(panels), tuple(caption)
 
 
-def _later_window_ns(run: Run, expected: Expected, length_ns: int) -> int | None:
+def _later_window_ns(run: StoredRun, expected: Expected, length_ns: int) -> int | None:
     """Where the hyperperiod of the tightest job begins; None if that is the first, or is out of sight."""
     tightest = tightest_release_ns(run)
     if tightest is None or any(task.offset_ns for task in expected.task_set.tasks):
@@ -108,7 +110,7 @@ def _drawn_ns(timeline: Timeline, expected: Expected) -> int:
     return end if len(jobs) <= _MOST_JOBS else max(1, jobs[_MOST_JOBS].release_ns)
 
 
-def _response_panels(runs: Sequence[tuple[Run, str]], prefix: str) -> Iterator[Panel]:
+def _response_panels(runs: Sequence[tuple[StoredRun, str]], prefix: str) -> Iterator[Panel]:
     labels = [label for _, label in runs]
     names = dict.fromkeys(name for run, _ in runs for name in run.sources.values())
     for index, name in enumerate(names):
@@ -121,7 +123,7 @@ def _response_panels(runs: Sequence[tuple[Run, str]], prefix: str) -> Iterator[P
                 limits += _limits(expected_of(run), name)
         if found:
             chart = charts.responses(found, list(dict.fromkeys(limits)), runs=labels)
-            yield Panel(Place(prefix, index), name, chart)
+            yield Panel(PanelPlace(prefix, index), name, chart)
 
 
 def _limits(expected: Expected, name: str) -> list[ResponseLimit]:
@@ -135,7 +137,7 @@ def _limits(expected: Expected, name: str) -> list[ResponseLimit]:
 # ran.
 
 
-def about_analysis(expected: Expected, outcomes: Sequence[Outcome]) -> Iterator[str]:
+def about_analysis(expected: Expected, outcomes: Sequence[TaskOutcome]) -> Iterator[str]:
     """What stands between the analysis and what was measured."""
     if expected.why_not:
         yield f"Nothing is expected: {expected.why_not}. `tauto probe taskset` measures a set from a file."
@@ -152,7 +154,7 @@ def about_analysis(expected: Expected, outcomes: Sequence[Outcome]) -> Iterator[
         )
 
 
-def about_run(run: Run, expected: Expected, outcomes: Sequence[Outcome]) -> Iterator[str]:
+def about_run(run: StoredRun, expected: Expected, outcomes: Sequence[TaskOutcome]) -> Iterator[str]:
     """What ran otherwise than the analysis supposes, and how exact the work was."""
     policy = run.manifest.header.parameters.get("policy")
     if policy == "other":
@@ -181,7 +183,7 @@ def _answer(expected: Expected, *, met: bool) -> str:
     return f"By {how} a deadline can be missed{seen}."
 
 
-def _longer_than_expected(above: Sequence[Outcome]) -> str:
+def _longer_than_expected(above: Sequence[TaskOutcome]) -> str:
     most = max(above, key=lambda one: (one.difference_ns or 0) / (one.expected_ns or 1))
     by = most.difference_ns or 0
     share = by / (most.expected_ns or 1)
@@ -194,7 +196,7 @@ def _longer_than_expected(above: Sequence[Outcome]) -> str:
     )
 
 
-def _free_to_run(run: Run) -> str:
+def _free_to_run(run: StoredRun) -> str:
     cpus = run.manifest.known.cpu.online_count
     where = f"any of the {cpus} CPUs" if cpus else "any CPU"
     return (
@@ -203,7 +205,7 @@ def _free_to_run(run: Run) -> str:
     )
 
 
-def _calibration(run: Run) -> Iterator[str]:
+def _calibration(run: StoredRun) -> Iterator[str]:
     """How well the same work repeats, and how much the cost of a step changed over the run."""
     after = run.manifest.event("work-calibrated")
     costs = {one.cpu: one for one in after.told(WorkCalibrated).costs} if after is not None else {}
@@ -243,7 +245,7 @@ _LETTERS = (
 class TasksetPresentation:
     """Presentation of the experiment `taskset`."""
 
-    def grids(self, runs: Sequence[Run], labels: Sequence[str]) -> list[Grid]:
+    def grids(self, runs: Sequence[StoredRun], labels: Sequence[str]) -> list[Grid]:
         """For each run expected against measured; for all side by side what the paper's tables have."""
         seen = [outcomes_of(run) for run in runs]
         grids = [
@@ -253,7 +255,7 @@ class TasksetPresentation:
         ]
         return [*grids, *self._periodicity(labels, seen)]
 
-    def figures(self, runs: Sequence[Run], labels: Sequence[str], prefix: str) -> list[Figure]:
+    def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """The schedule of each run, and the responses of each task."""
         kept = [(run, label) for run, label in zip(runs, labels, strict=True) if not run.is_histogram]
         return [
@@ -261,7 +263,7 @@ class TasksetPresentation:
             *responses(kept, f"{prefix}-responses"),
         ]
 
-    def _expected(self, run: Run, label: str, outcomes: Sequence[Outcome]) -> Grid:
+    def _expected(self, run: StoredRun, label: str, outcomes: Sequence[TaskOutcome]) -> Grid:
         rows = tuple(
             (
                 one.task.name,
@@ -287,7 +289,7 @@ class TasksetPresentation:
         title = "Response times, expected and measured"
         return Grid(f"{title}, {label}" if label else title, _EXPECTED, rows, notes)
 
-    def _periodicity(self, labels: Sequence[str], seen: Sequence[Sequence[Outcome]]) -> Iterator[Grid]:
+    def _periodicity(self, labels: Sequence[str], seen: Sequence[Sequence[TaskOutcome]]) -> Iterator[Grid]:
         names = list(dict.fromkeys(one.task.name for outcomes in seen for one in outcomes))
         if not names:
             return
@@ -311,7 +313,7 @@ class TasksetPresentation:
         yield Grid("Periods, response times and jitter", ("task", *heads), tuple(rows), tuple(notes))
 
 
-def _statistics(spread: Spread | None) -> tuple[str, ...]:
+def _statistics(spread: TaskSpread | None) -> tuple[str, ...]:
     """In the order of the paper's tables."""
     if spread is None:
         return (_UNKNOWN,) * len(_STATISTICS)

@@ -8,8 +8,8 @@ from tautochrone.base.units import format_duration
 from tautochrone.base.words import listed, plural, upper_first
 from tautochrone.judge.course import FEWEST, Course, Courses
 from tautochrone.statistics.course.association import Association, groups
-from tautochrone.statistics.course.change_points import Change
-from tautochrone.statistics.course.spikes import Apart, Period
+from tautochrone.statistics.course.change_points import LevelChange
+from tautochrone.statistics.course.spikes import Apart, SpikePeriod
 
 # What is known to come with a certain period: a clue for whoever looks for the cause, and no more.
 
@@ -85,7 +85,7 @@ _LARGE = 0.2  # a change of the level that a reader expects to be seen
 _ORDER = ("median", "p99", "maximum")
 _WHAT = {"median": "the median", "p99": "the 99 % quantile"}
 
-_Held = tuple[Course, Change]
+_Held = tuple[Course, LevelChange]
 
 
 def sentences(found: Courses) -> list[str]:
@@ -134,14 +134,14 @@ def _changes(found: Courses, searched: Sequence[Course]) -> Iterator[str]:
         yield f"The level changed at {plural(len(times) - len(shown), 'more time')}, by less."
 
 
-def _throughout(course: Course) -> list[Change]:
+def _throughout(course: Course) -> list[LevelChange]:
     """The changes of a median that only ever rises, or only ever falls; none if they are few or both."""
     changes = [one for one in course.changes if one.of == "median"]
     rises = {one.after > one.before for one in changes}
     return changes if len(changes) >= _STEADY and len(rises) == 1 else []
 
 
-def _drifts(course: Course, changes: Sequence[Change], sources: int) -> str:
+def _drifts(course: Course, changes: Sequence[LevelChange], sources: int) -> str:
     first, last = changes[0], changes[-1]
     rises = "rises" if last.after > first.before else "falls"
     return (
@@ -166,7 +166,7 @@ def _size(held: Sequence[_Held]) -> float:
     return max(_relative(change) for _, change in held)
 
 
-def _relative(change: Change) -> float:
+def _relative(change: LevelChange) -> float:
     small, large = sorted((abs(change.before), abs(change.after)))
     return math.log((large + 1) / (small + 1))
 
@@ -182,7 +182,7 @@ def _changed(found: Courses, held: Sequence[_Held]) -> str:
     return f"At {at}{_who(courses, found.sources)}: {listed(parts)}{most}."
 
 
-def _rose(change: Change, said: Sequence[Change]) -> str:
+def _rose(change: LevelChange, said: Sequence[LevelChange]) -> str:
     """In which direction and how far; the verb is left out where the one before said it."""
     up = change.after > change.before
     rose = "" if said and (said[-1].after > said[-1].before) == up else " rises" if up else " falls"
@@ -197,7 +197,7 @@ def _instant(ns: float, within_ns: int) -> str:
 
 
 def _periods(found: Courses, searched: Sequence[Course]) -> Iterator[str]:
-    groups_: list[list[tuple[Course, Period]]] = []
+    groups_: list[list[tuple[Course, SpikePeriod]]] = []
     for course in searched:
         for period in course.periods:
             for group in groups_:
@@ -218,12 +218,12 @@ def _periods(found: Courses, searched: Sequence[Course]) -> Iterator[str]:
         yield f"Besides, {plural(len(groups_) - _MOST_PERIODS, 'more period')}; tauto show --json has them."
 
 
-def _alike(first: Period, second: Period) -> bool:
+def _alike(first: SpikePeriod, second: SpikePeriod) -> bool:
     close = 1e-3 * first.period_ns + 2 * (first.resolution_ns + second.resolution_ns)
     return abs(first.period_ns - second.period_ns) <= close
 
 
-def _period(found: Courses, courses: Sequence[Course], course: Course, period: Period) -> str:
+def _period(found: Courses, courses: Sequence[Course], course: Course, period: SpikePeriod) -> str:
     who = _who(courses, found.sources)
     length = exactly(period.period_ns, period.resolution_ns)
     typical, usual = format_duration(period.typical_ns), format_duration(period.usual_ns)

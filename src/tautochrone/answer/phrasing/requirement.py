@@ -10,8 +10,8 @@ from tautochrone.base.units import format_duration, format_percent, format_span
 from tautochrone.base.words import capital, lower_first
 from tautochrone.experiments.requirement import Requirement
 from tautochrone.judge.requirement.judge import Judgement, Note
-from tautochrone.judge.requirement.line import Line, Longer, Reason, ToSettle
-from tautochrone.statistics.tails.tail import Check
+from tautochrone.judge.requirement.line import JudgedLine, Longer, Reason, ToSettle
+from tautochrone.statistics.tails.tail import TailCheck
 
 _NO_RATE = "So many in a time can't be judged: nothing here is released at a rate."
 _NO_ORDER = "A histogram keeps no order of its samples, so how sure their mean is can't be told."
@@ -47,7 +47,7 @@ def why(judgement: Judgement) -> str:
     return _of_all(judgement.requirement, judgement.lines)
 
 
-def why_of(requirement: Requirement, line: Line) -> str:
+def why_of(requirement: Requirement, line: JudgedLine) -> str:
     """Return the numbers behind one line, in a few sentences."""
     return " ".join(_reason(_Numbers(requirement, line), one) for one in line.reasons)
 
@@ -61,7 +61,7 @@ def to_settle(judgement: Judgement) -> str:
     return f"{line.place}: {lower_first(words)}"
 
 
-def to_settle_of(line: Line) -> str:
+def to_settle_of(line: JudgedLine) -> str:
     """Return what would settle one line; empty where it is settled, or nothing would."""
     return "" if line.to_settle is None else _settled(line.to_settle)
 
@@ -71,7 +71,7 @@ def notes(judgement: Judgement) -> tuple[str, ...]:
     return tuple(_NOTES[one].format(len(judgement.lines)) for one in judgement.notes)
 
 
-def line_as_table(requirement: Requirement, line: Line) -> Json:
+def line_as_table(requirement: Requirement, line: JudgedLine) -> Json:
     """Return a line as JSON has it."""
     observed = line.observed
     return {
@@ -115,7 +115,7 @@ def number_in_short(judgement: Judgement, where: str | None = None) -> str:
     return f"{worst.source}, {_number(judgement, worst)}{more}"
 
 
-def _number(judgement: Judgement, line: Line) -> str:
+def _number(judgement: Judgement, line: JudgedLine) -> str:
     requirement = judgement.requirement
     if requirement.kind == "mean":
         value = line.observed.value if line.observed is not None else None
@@ -192,7 +192,7 @@ class _Numbers:
     """What was found of one source, to be told."""
 
     requirement: Requirement
-    line: Line
+    line: JudgedLine
 
     @property
     def period_ns(self) -> int | None:
@@ -334,7 +334,7 @@ class _Numbers:
         return f"{format_percent(self.requirement.confidence)} confidence"
 
 
-def _of_all(requirement: Requirement, lines: Sequence[Line]) -> str:
+def _of_all(requirement: Requirement, lines: Sequence[JudgedLine]) -> str:
     worst, *others = lines
     if not others:
         return why_of(requirement, worst)
@@ -377,7 +377,7 @@ def _settled(by: ToSettle) -> str:
     return f"About {format_span(by.seconds)} of measuring ({by.samples:,.0f} in all) would {what}, {if_what}."
 
 
-def _refused(refusal: Check) -> str:
+def _refused(refusal: TailCheck) -> str:
     """The tail says nothing."""
     return f"Its tail says no more: {_small(tail_checks.found(refusal))}"
 
@@ -400,7 +400,7 @@ def _few_for_a_mean(samples: int, needed: int) -> str:
     return f"{samples:,} samples are too few for an interval of the mean; it takes {needed:,}."
 
 
-def _mean(requirement: Requirement, line: Line) -> str:
+def _mean(requirement: Requirement, line: JudgedLine) -> str:
     """The mean with its limits."""
     assert line.observed is not None
     value, low, high = (

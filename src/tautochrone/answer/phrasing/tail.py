@@ -5,8 +5,8 @@ import math
 from tautochrone.answer.phrasing import tail_checks
 from tautochrone.base.units import format_duration, format_percent, format_rate, format_span
 from tautochrone.base.words import plural
-from tautochrone.judge.tail.source import AtRate, Reach, Share, SourceTail
-from tautochrone.statistics.tails.tail import Check, Peaks
+from tautochrone.judge.tail.source import ActivationShare, AtRate, Reach, SourceTail
+from tautochrone.statistics.tails.tail import Peaks, TailCheck
 
 SAYS: dict[Reach, str] = {
     "measured": "measured",
@@ -160,7 +160,7 @@ def dependence(one: SourceTail) -> str:
     )
 
 
-def check_line(one: Check) -> tuple[str, str, str, str]:
+def check_line(one: TailCheck) -> tuple[str, str, str, str]:
     """Name, what came of it, p, and what was found."""
     p = "" if one.p is None else p_value(one.p)
     return one.name, "yes" if one.passed else "no", p, tail_checks.found(one)
@@ -176,7 +176,7 @@ def once_in(probability_of: float, rate_hz: float | None) -> str:
     return "over 1e6 years" if seconds > _LONGEST_S else format_span(seconds)
 
 
-def once_between(share: Share, rate_hz: float | None) -> str:
+def once_between(share: ActivationShare, rate_hz: float | None) -> str:
     """The interval of `once_in`."""
     first, last = once_in(share.high, rate_hz), once_in(share.low, rate_hz)
     if share.high <= 0 or first == last:
@@ -184,7 +184,7 @@ def once_between(share: Share, rate_hz: float | None) -> str:
     return f"{first} or rarer" if share.low <= 0 else f"{first} to {last}"
 
 
-def chance_between(share: Share) -> str:
+def chance_between(share: ActivationShare) -> str:
     """The interval of a probability."""
     low, high = probability(share.low), probability(share.high)
     return high if low == high or (share.low <= 0 and high.startswith("<")) else f"{low} to {high}"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from tautochrone.base.units import format_duration
-from tautochrone.statistics.tails.parts import APART, Check
+from tautochrone.statistics.tails.parts import APART, TailCheck
 
 _TEMPLATES = {
     "enough samples": "{samples:,} samples; at least {needed:,} are needed.",
@@ -109,17 +109,17 @@ _MORE: dict[str, Callable[[Mapping[str, float]], Mapping[str, object]]] = {
 """What a sentence needs that follows from the numbers."""
 
 
-def found(check: Check) -> str:
+def found(check: TailCheck) -> str:
     """Return what was found, in a sentence with its numbers."""
     return _TEMPLATES[check.finding].format_map(_values(check))
 
 
-def advice(check: Check) -> str:
+def advice(check: TailCheck) -> str:
     """Return what to do about a check that makes a refusal."""
     return _ADVICE[check.finding].format_map(_values(check))
 
 
-def _values(check: Check) -> dict[str, object]:
+def _values(check: TailCheck) -> dict[str, object]:
     """The numbers; times also as people write them, under their name without its unit."""
     values: dict[str, object] = {}
     p = check.numbers.get("p", check.p)

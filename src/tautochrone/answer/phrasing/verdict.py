@@ -10,11 +10,11 @@ from tautochrone.judge.verdict import (
     FEWEST_CYCLES,
     IDLE,
     WORST_FIRST,
+    LoopOutcome,
     LoopVerdict,
     MeasuredLoop,
     Standing,
     Verdict,
-    Way,
     loads_in_order,
     wilks_share,
 )
@@ -93,7 +93,7 @@ def conditions(line: LoopVerdict) -> str:
     return ", ".join(filter(None, (line.where, way(line.way))))
 
 
-def way(one: Way) -> str:
+def way(one: LoopOutcome) -> str:
     """Return how a loop ran: policy and priority always, the rest where it is not usual."""
     return ", ".join(
         filter(

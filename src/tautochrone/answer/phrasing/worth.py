@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tautochrone.base.reading import Json
 from tautochrone.base.units import format_duration
-from tautochrone.judge.worth import KERNEL, Companion, Thing
+from tautochrone.judge.worth import KERNEL, Thing, TurnedCompanion
 
 if TYPE_CHECKING:  # these load what reads samples
     from tautochrone.judge.worth_measured import Worth
@@ -64,7 +64,7 @@ def as_table(worth: Worth) -> Json:
     }
 
 
-def _companion(one: Companion) -> str:
+def _companion(one: TurnedCompanion) -> str:
     return f"{one.name} {one.before} → {one.after}"
 
 

@@ -17,7 +17,7 @@ from tautochrone.base.reading import Json
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.base.words import upper_first
 from tautochrone.judge.tail.source import FAR, LASTING, TOO_FAR, AtLimit, AtRate, SourceTail
-from tautochrone.statistics.tails.parts import Check
+from tautochrone.statistics.tails.parts import TailCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,7 +102,7 @@ def notes(*, fitted: bool) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Row:
+class OverviewRow:
     """One of many sources: what its row of the overview says, so that its samples need not be kept."""
 
     worst_ns: int
@@ -111,13 +111,13 @@ class Row:
     rates: tuple[str, ...]
 
 
-def row(one: SourceTail, run: str = "") -> Row:
+def row(one: SourceTail, run: str = "") -> OverviewRow:
     """The row of one source; ``run``: the label of the run that it is of."""
     rates = () if one.period_ns is None else _overview_rates(one)
-    return Row(one.worst_ns, run, _overview_row(one), rates)
+    return OverviewRow(one.worst_ns, run, _overview_row(one), rates)
 
 
-def overview(rows: Sequence[Row], confidence: float) -> Grid:
+def overview(rows: Sequence[OverviewRow], confidence: float) -> Grid:
     """A row for each of many sources, the worst first."""
     several, periodic = len({one.run for one in rows}) > 1, any(one.rates for one in rows)
     head = (
@@ -236,7 +236,7 @@ class Section:
 
     def __init__(self) -> None:
         """With no run so far."""
-        self._rows: list[Row] = []
+        self._rows: list[OverviewRow] = []
         self._kept: list[_Told] = []
         self._fitted = False
         self._lost: list[str] = []
@@ -340,11 +340,11 @@ def _source(one: SourceTail) -> dict[str, Any]:
     }
 
 
-def _refusal(check: Check) -> Json:
+def _refusal(check: TailCheck) -> Json:
     return {"code": check.refuses, "reason": tail_checks.found(check), "advice": tail_checks.advice(check)}
 
 
-def _check(check: Check) -> Json:
+def _check(check: TailCheck) -> Json:
     return {"name": check.name, "passed": check.passed, "p": check.p, "sentence": tail_checks.found(check)}
 
 

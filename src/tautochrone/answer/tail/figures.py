@@ -10,13 +10,13 @@ from tautochrone.answer.phrasing import tail_checks
 from tautochrone.answer.typeset import duration
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import upper_first
-from tautochrone.judge.tail.curve import Curve, curve_of
+from tautochrone.judge.tail.curve import TailCurve, curve_of
 from tautochrone.judge.tail.tails import tails_of
 
 if TYPE_CHECKING:
-    from tautochrone.answer.blocks import Figure, Panel, Place
+    from tautochrone.answer.blocks import Figure, Panel, PanelPlace
     from tautochrone.judge.tail.source import SourceTail
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
 
 IN_WORDS = {"tail": "what is exceeded how often", "tail-fit": "how well that is fitted"}
 KINDS = tuple(IN_WORDS)
@@ -43,12 +43,12 @@ def of_source(one: SourceTail, prefix: str, meaning: str) -> tuple[Figure, ...]:
     """The figures of a page about one source; none where nothing is fitted."""
     if not is_fitted(one):
         return ()
-    from tautochrone.answer.blocks import Figure, Place
+    from tautochrone.answer.blocks import Figure, PanelPlace
     from tautochrone.answer.charts import tail
 
     curve = curve_of(one)
     levels, fits = (
-        _levels(one, curve, Place(f"{prefix}-levels"), "", meaning),
+        _levels(one, curve, PanelPlace(f"{prefix}-levels"), "", meaning),
         _fits(curve, f"{prefix}-fit", 0, "", meaning),
     )
     return (
@@ -57,7 +57,9 @@ def of_source(one: SourceTail, prefix: str, meaning: str) -> tuple[Figure, ...]:
     )
 
 
-def draw(runs: Sequence[Run], kind: str, measure: str | None = None) -> tuple[dict[str, Any], list[str]]:
+def draw(
+    runs: Sequence[StoredRun], kind: str, measure: str | None = None
+) -> tuple[dict[str, Any], list[str]]:
     """The figure at publication size, and a sentence for each source that is not in it.
 
     Args:
@@ -68,7 +70,7 @@ def draw(runs: Sequence[Run], kind: str, measure: str | None = None) -> tuple[di
     Raises:
         UsageError: there is no such measure or no sample; or nothing could be fitted to any source.
     """
-    from tautochrone.answer.blocks import Figure, Place
+    from tautochrone.answer.blocks import Figure, PanelPlace
     from tautochrone.answer.charts import tail
     from tautochrone.answer.figure import draw_of
 
@@ -90,7 +92,7 @@ def draw(runs: Sequence[Run], kind: str, measure: str | None = None) -> tuple[di
         for at, (name, meaning, one) in enumerate(drawn):
             curve = curve_of(one)
             if kind == "tail":
-                panels.append(_levels(one, curve, Place(f"{prefix}-tail", at), name, meaning))
+                panels.append(_levels(one, curve, PanelPlace(f"{prefix}-tail", at), name, meaning))
             else:
                 panels += _fits(curve, f"{prefix}-tail-fit", 2 * at, name, meaning)
         key = tail.LEVELS_KEY if kind == "tail" else tail.FIT_KEY
@@ -102,7 +104,7 @@ def draw(runs: Sequence[Run], kind: str, measure: str | None = None) -> tuple[di
     return draw_of(figures, kind), left
 
 
-def _levels(one: SourceTail, curve: Curve, place: Place, name: str, meaning: str) -> Panel:
+def _levels(one: SourceTail, curve: TailCurve, place: PanelPlace, name: str, meaning: str) -> Panel:
     from tautochrone.answer.blocks import Panel
     from tautochrone.answer.charts import tail
 
@@ -117,14 +119,14 @@ def _levels(one: SourceTail, curve: Curve, place: Place, name: str, meaning: str
     return Panel(place, name, tail.levels(curve, limits=limits, title=meaning))
 
 
-def _fits(curve: Curve, kind: str, first: int, name: str, meaning: str) -> tuple[Panel, ...]:
-    from tautochrone.answer.blocks import Panel, Place
+def _fits(curve: TailCurve, kind: str, first: int, name: str, meaning: str) -> tuple[Panel, ...]:
+    from tautochrone.answer.blocks import Panel, PanelPlace
     from tautochrone.answer.charts import tail
 
     title, of = upper_first(meaning), f"{name}: " if name else ""
     return (
-        Panel(Place(kind, first), f"{of}all samples, and the fit", tail.survival(curve, title=title)),
-        Panel(Place(kind, first + 1), f"{of}excesses over the threshold", tail.excesses(curve)),
+        Panel(PanelPlace(kind, first), f"{of}all samples, and the fit", tail.survival(curve, title=title)),
+        Panel(PanelPlace(kind, first + 1), f"{of}excesses over the threshold", tail.excesses(curve)),
     )
 
 

@@ -41,7 +41,7 @@ _SUFFIXES = {"_ns": "ns", "_us": "µs", "_khz": "kHz", "_hz": "Hz", "_bytes": "b
 
 
 @dataclass(frozen=True)
-class Setting:
+class SettingRow:
     """What was asked for and what the system said afterwards.
 
     What can't be read back is no difference: ``unknown`` then.
@@ -55,12 +55,12 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Settings:
+class SettingTable:
     """The settings of one source (or of the whole process) of one run."""
 
     run: str
     who: str
-    settings: tuple[Setting, ...]
+    settings: tuple[SettingRow, ...]
 
 
 def facts(manifests: Sequence[Manifest]) -> list[Properties]:
@@ -77,7 +77,7 @@ def parameters(manifests: Sequence[Manifest]) -> TypedTable:
     return TypedTable("", columns("", ""), tuple((cell(name), cell(value)) for name, value, _ in found))
 
 
-def settings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Settings]:
+def settings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[SettingTable]:
     """Requested beside obtained: first the process, then each source, and the threads that met with it."""
     found = []
     for manifest, label in zip(manifests, labels, strict=True):
@@ -88,7 +88,7 @@ def settings(manifests: Sequence[Manifest], labels: Sequence[str]) -> list[Setti
             parts += [(f"{source.label}, {one.role or 'partner'}", one) for one in source.partners]
         for who, part in parts:
             if compared := _compare(part.requested, part.obtained):
-                found.append(Settings(label, who, compared))
+                found.append(SettingTable(label, who, compared))
     return found
 
 
@@ -115,7 +115,7 @@ def settings_blocks(manifests: Sequence[Manifest], labels: Sequence[str]) -> Ite
     yield Disclosure(f"All {len(found)} of them", (table,)) if folded else table
 
 
-def _as_asked(found: Sequence[Setting]) -> str:
+def _as_asked(found: Sequence[SettingRow]) -> str:
     wrong, unknown = sum(one.differs for one in found), sum(one.unknown for one in found)
     if wrong:
         differ = f"{plural(wrong, 'setting')} differ{'s' if wrong == 1 else ''}"
@@ -125,7 +125,7 @@ def _as_asked(found: Sequence[Setting]) -> str:
     return "Everything that was asked for was obtained, as read back from the system."
 
 
-def _said(one: Setting) -> str:
+def _said(one: SettingRow) -> str:
     if one.differs:
         return f"{one.name} {one.obtained} \u2260 {one.requested} asked for"
     return f"{one.name} {one.obtained}{f' ({one.requested} asked for)' if one.unknown else ''}"
@@ -235,15 +235,15 @@ def _agreed(values: Sequence[str]) -> str:
     return " / ".join(values[:1] if len(set(values)) == 1 else values)
 
 
-def _compare(requested: RunSettings, obtained: RunSettings) -> tuple[Setting, ...]:
+def _compare(requested: RunSettings, obtained: RunSettings) -> tuple[SettingRow, ...]:
     return tuple(
         _setting(name, requested.get(name), obtained.get(name))
         for name in dict.fromkeys([*requested, *obtained])
     )
 
 
-def _setting(name: str, wanted: object, got: object) -> Setting:
-    return Setting(
+def _setting(name: str, wanted: object, got: object) -> SettingRow:
+    return SettingRow(
         name=words(name),
         requested="" if wanted is None else show(name, wanted),
         obtained=_UNREADABLE if got is None else show(name, got),

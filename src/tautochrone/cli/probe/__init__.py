@@ -29,9 +29,11 @@ def _verb(experiment: Experiment) -> Callable[..., None]:
 
     def do(typed: Typed) -> None:
         from tautochrone.cli.probe.particular import PARTICULAR
-        from tautochrone.command.probe import Asked, measure
+        from tautochrone.command.probe import AskedExperiment, measure
 
-        asked = Asked(experiment, typed.options, typed.title, typed.beside, typed.store, typed.as_json)
+        asked = AskedExperiment(
+            experiment, typed.options, typed.title, typed.beside, typed.store, typed.as_json
+        )
         PARTICULAR.get(experiment.name, measure)(asked)
 
     do.__doc__ = experiment.help

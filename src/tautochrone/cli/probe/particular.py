@@ -11,18 +11,18 @@ import typer
 
 from tautochrone.base.errors import UsageError
 from tautochrone.command.options import open_store
-from tautochrone.command.probe import Asked, measure
+from tautochrone.command.probe import AskedExperiment, measure
 from tautochrone.command.told import see_that_it_can_be_written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tautochrone.run.folder import Run
+    from tautochrone.run.folder import StoredRun
 
 _BOTH = "both"
 
 
-def _interrupt(asked: Asked) -> None:
+def _interrupt(asked: AskedExperiment) -> None:
     """With `--load both` two runs, shown side by side; with `--bins` their counts as CSV."""
     loads = _several_loads(asked.beside.load)
     bins = Path(str(asked.options["bins"])) if "bins" in asked.options else None
@@ -37,7 +37,7 @@ def _interrupt(asked: Asked) -> None:
         _write_bins(runs, bins)
 
 
-def _see_bins(bins: Path | None, loads: int, asked: Asked) -> None:
+def _see_bins(bins: Path | None, loads: int, asked: AskedExperiment) -> None:
 
     if loads > 1 and asked.as_json:
         raise UsageError(
@@ -57,14 +57,14 @@ def _several_loads(given: list[str] | None) -> list[list[str]]:
     return [["idle"], others or ["cpu+memory"]]
 
 
-def _just_measured(count: int, store: Path | None) -> list[Run]:
+def _just_measured(count: int, store: Path | None) -> list[StoredRun]:
     """The last runs of this very command, in the order in which they were measured."""
     command = ("tauto", *sys.argv[1:])
     own = [one for one in open_store(store).runs() if one.manifest.command == command]
     return own[-count:]
 
 
-def _show_together(runs: list[Run]) -> None:
+def _show_together(runs: list[StoredRun]) -> None:
     from tautochrone.answer import evidence
     from tautochrone.answer.console import make_console
     from tautochrone.answer.render import terminal
@@ -77,7 +77,7 @@ def _show_together(runs: list[Run]) -> None:
                 console.print(part)
 
 
-def _write_bins(runs: list[Run], out: Path) -> None:
+def _write_bins(runs: list[StoredRun], out: Path) -> None:
     """One line per bin: load, measure, low_ns, high_ns (not included), count; what lies outside last."""
     from tautochrone.judge.interrupt import INTERRUPT, PREEMPTION, judge_interrupt
     from tautochrone.run.output import output
@@ -102,7 +102,7 @@ def _write_bins(runs: list[Run], out: Path) -> None:
     print(f"Counts in the paper's bins: {out}", file=sys.stderr)
 
 
-def _rhealstone(asked: Asked) -> None:
+def _rhealstone(asked: AskedExperiment) -> None:
     """Weights and interrupt latency are read again from the stored command, whenever the run is shown.
 
     Raises:
@@ -134,7 +134,7 @@ def _see_run(interrupt: str, store: Path | None) -> None:
         )
 
 
-def _taskset(asked: Asked) -> None:
+def _taskset(asked: AskedExperiment) -> None:
     """Say before measuring what the analysis says, where that is not the best."""
     from tautochrone.analyse.page import headline
     from tautochrone.schedulability.analysis import analyse
@@ -146,7 +146,7 @@ def _taskset(asked: Asked) -> None:
     measure(asked)
 
 
-PARTICULAR: Mapping[str, Callable[[Asked], None]] = {
+PARTICULAR: Mapping[str, Callable[[AskedExperiment], None]] = {
     "interrupt": _interrupt,
     "rhealstone": _rhealstone,
     "taskset": _taskset,

@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tautochrone.run.conditions import LOCAL
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 
 _AS_IS = "as-is"
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
+class CampaignCell:
     """One cell of a campaign.
 
     Attributes:
@@ -22,7 +22,7 @@ class Cell:
 
     key: str
     name: str
-    runs: tuple[Run, ...]
+    runs: tuple[StoredRun, ...]
 
     def meaning(self, *, system: bool = True, deployment: bool = True) -> str:
         """What is measured under what, with or without where and how the machine is set."""
@@ -51,25 +51,25 @@ class Matched:
         first, second: cells that only one of them has.
     """
 
-    pairs: tuple[tuple[Cell, Cell], ...]
-    first: tuple[Cell, ...]
-    second: tuple[Cell, ...]
+    pairs: tuple[tuple[CampaignCell, CampaignCell], ...]
+    first: tuple[CampaignCell, ...]
+    second: tuple[CampaignCell, ...]
 
 
-def match(first: Sequence[Cell], second: Sequence[Cell]) -> Matched:
+def match(first: Sequence[CampaignCell], second: Sequence[CampaignCell]) -> Matched:
     """Pair the cells: by key, then by what is left when the system is not looked at, then without the
     deployment, too; never where several could be meant.
 
     So the same plan on two systems, or under two deployments, is compared cell by cell.
     """
-    ways: tuple[Callable[[Cell], str], ...] = (
+    ways: tuple[Callable[[CampaignCell], str], ...] = (
         lambda cell: cell.key,
         lambda cell: cell.meaning(),
         lambda cell: cell.meaning(system=False),
         lambda cell: cell.meaning(system=False, deployment=False),
     )
     left, right = list(first), list(second)
-    found: list[tuple[Cell, Cell]] = []
+    found: list[tuple[CampaignCell, CampaignCell]] = []
     for way in ways:
         by_meaning = [_only_ones(side, way) for side in (left, right)]
         own = [(one, by_meaning[1][name]) for name, one in by_meaning[0].items() if name in by_meaning[1]]
@@ -80,6 +80,6 @@ def match(first: Sequence[Cell], second: Sequence[Cell]) -> Matched:
     return Matched(tuple(sorted(found, key=lambda pair: place[id(pair[0])])), tuple(left), tuple(right))
 
 
-def _only_ones(cells: Sequence[Cell], way: Callable[[Cell], str]) -> dict[str, Cell]:
+def _only_ones(cells: Sequence[CampaignCell], way: Callable[[CampaignCell], str]) -> dict[str, CampaignCell]:
     names = [way(cell) for cell in cells]
     return {name: cell for name, cell in zip(names, cells, strict=True) if names.count(name) == 1}

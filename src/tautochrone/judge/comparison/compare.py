@@ -9,14 +9,14 @@ from tautochrone.judge.comparison import samples
 from tautochrone.judge.comparison.conditions import Changes, changes, common_changes
 from tautochrone.judge.comparison.gate import Gate, Judged
 from tautochrone.judge.comparison.gate import parse as parse_gate
-from tautochrone.judge.comparison.metric import Metric, Part, Verdict, judged
-from tautochrone.judge.comparison.numbers import Question, compare_part
-from tautochrone.judge.comparison.samples import Measured
-from tautochrone.judge.comparison.side import Side
+from tautochrone.judge.comparison.metric import ComparedMetric, SourcePart, Verdict, judged
+from tautochrone.judge.comparison.numbers import ComparisonQuestion, compare_part
+from tautochrone.judge.comparison.samples import MeasuredSide
+from tautochrone.judge.comparison.side import ComparedSide
 from tautochrone.judge.comparison.standing import Standing, standing
 from tautochrone.judge.naming import measure_named
 
-__all__ = ["Comparison", "MeasureCompared", "Pair", "Side", "compare", "compare_pairs"]
+__all__ = ["ComparedSide", "Comparison", "MeasureCompared", "SidePair", "compare", "compare_pairs"]
 
 
 @dataclass(frozen=True)
@@ -31,26 +31,26 @@ class MeasureCompared:
 
     name: str
     meaning: str
-    parts: tuple[Part, ...]
+    parts: tuple[SourcePart, ...]
     left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class SidePair:
     """A side beside the first one.
 
     Attributes:
         cell: of a campaign; empty otherwise.
     """
 
-    first: Side
-    second: Side
+    first: ComparedSide
+    second: ComparedSide
     standing: Standing
     measures: tuple[MeasureCompared, ...]
     changes: Changes
     cell: str = ""
 
-    def metrics(self) -> Iterable[tuple[MeasureCompared, Part, Metric]]:
+    def metrics(self) -> Iterable[tuple[MeasureCompared, SourcePart, ComparedMetric]]:
         """All of its numbers."""
         return (
             (measure, part, metric)
@@ -59,7 +59,7 @@ class Pair:
             for metric in part.metrics
         )
 
-    def found(self, *verdicts: Verdict) -> list[tuple[MeasureCompared, Part, Metric]]:
+    def found(self, *verdicts: Verdict) -> list[tuple[MeasureCompared, SourcePart, ComparedMetric]]:
         """The numbers with one of these verdicts."""
         return [one for one in self.metrics() if one[2].verdict in verdicts]
 
@@ -76,16 +76,16 @@ class Comparison:
         compared: numbers whose p-values were adjusted together.
     """
 
-    sides: tuple[Side, ...]
+    sides: tuple[ComparedSide, ...]
     changes: Changes
-    pairs: tuple[Pair, ...]
+    pairs: tuple[SidePair, ...]
     gates: tuple[Judged, ...]
     confidence: float
     compared: int
 
 
 def compare(
-    sides: Sequence[Side],
+    sides: Sequence[ComparedSide],
     *,
     confidence: float = 0.95,
     gates: Sequence[Gate | str] = (),
@@ -123,7 +123,7 @@ def compare(
 
 
 def compare_pairs(
-    named: Sequence[tuple[str, Side, Side]],
+    named: Sequence[tuple[str, ComparedSide, ComparedSide]],
     *,
     confidence: float = 0.95,
     gates: Sequence[Gate | str] = (),
@@ -144,7 +144,7 @@ def compare_pairs(
         raise UsageError("The two have no cell in common", "Compare single cells: CAMPAIGN/CELL")
     asked = tuple(parse_gate(one) if isinstance(one, str) else one for one in gates)
     question = _question(asked, confidence, tests=tests, charts=False)
-    pairs: list[Pair] = []
+    pairs: list[SidePair] = []
     for name, first, second in named:
         own = changes((first, second))
         (pair,) = _pairs((first, second), own, question, measure, sources)
@@ -160,21 +160,23 @@ def compare_pairs(
     )
 
 
-def _question(gates: Sequence[Gate], confidence: float, *, tests: bool, charts: bool) -> Question:
-    return Question(confidence, tuple(gate.q for gate in gates if gate.q is not None), tests, charts)
+def _question(gates: Sequence[Gate], confidence: float, *, tests: bool, charts: bool) -> ComparisonQuestion:
+    return ComparisonQuestion(
+        confidence, tuple(gate.q for gate in gates if gate.q is not None), tests, charts
+    )
 
 
-def _compared(pairs: Sequence[Pair]) -> int:
+def _compared(pairs: Sequence[SidePair]) -> int:
     return sum(metric.adjusted is not None for pair in pairs for _, _, metric in pair.metrics())
 
 
 def _pairs(
-    sides: tuple[Side, ...],
+    sides: tuple[ComparedSide, ...],
     found: Changes,
-    question: Question,
+    question: ComparisonQuestion,
     measure: str | None,
     sources: Sequence[str],
-) -> list[Pair]:
+) -> list[SidePair]:
     """Each side beside the first, without verdicts. Of each measure all sides are read once."""
     measures = _measures(sides, measure)
     compared: list[list[MeasureCompared]] = [[] for _ in sides[1:]]
@@ -185,12 +187,12 @@ def _pairs(
                 _measure((sides[0], side), name, (first, samples.read(side, name)), question, sources)
             )
     return [
-        Pair(sides[0], side, standing(found, sides, at), tuple(compared[at - 1]), found)
+        SidePair(sides[0], side, standing(found, sides, at), tuple(compared[at - 1]), found)
         for at, side in enumerate(sides[1:], start=1)
     ]
 
 
-def _measures(sides: Sequence[Side], wanted: str | None) -> list[str]:
+def _measures(sides: Sequence[ComparedSide], wanted: str | None) -> list[str]:
     for side in sides:
         empty = [run.id for run in side.runs if not any(book.recorded for book in run.manifest.books)]
         if empty:
@@ -211,10 +213,10 @@ def _measures(sides: Sequence[Side], wanted: str | None) -> list[str]:
 
 
 def _measure(
-    sides: tuple[Side, Side],
+    sides: tuple[ComparedSide, ComparedSide],
     name: str,
-    measured: tuple[Measured, Measured],
-    question: Question,
+    measured: tuple[MeasuredSide, MeasuredSide],
+    question: ComparisonQuestion,
     wanted: Sequence[str],
 ) -> MeasureCompared:
     first, second = measured
@@ -237,20 +239,20 @@ def _measure(
     )
 
 
-def _only_one_has(measured: tuple[Measured, Measured]) -> tuple[str, ...]:
+def _only_one_has(measured: tuple[MeasuredSide, MeasuredSide]) -> tuple[str, ...]:
     names = [one.names() for one in measured]
     return tuple(
         name for name in dict.fromkeys([*names[0], *names[1]]) if not all(name in own for own in names)
     )
 
 
-def _step_ns(sides: Sequence[Side]) -> float:
+def _step_ns(sides: Sequence[ComparedSide]) -> float:
     """The coarser clock's step."""
     steps = [float(manifest.header.clock.step_ns or 0) for side in sides for manifest in side.manifests]
     return max(steps, default=0.0)
 
 
-def _with_verdicts(pairs: Sequence[Pair], confidence: float) -> list[Pair]:
+def _with_verdicts(pairs: Sequence[SidePair], confidence: float) -> list[SidePair]:
     """All numbers of all pairs are judged together."""
     every = [(pair, part) for pair in pairs for measure in pair.measures for part in measure.parts]
     parts = iter(judged([part for _, part in every], confidence, [pair.standing.void for pair, _ in every]))
@@ -265,7 +267,7 @@ def _with_verdicts(pairs: Sequence[Pair], confidence: float) -> list[Pair]:
     ]
 
 
-def _judge_gates(pairs: Sequence[Pair], gates: Sequence[Gate], confidence: float) -> Iterator[Judged]:
+def _judge_gates(pairs: Sequence[SidePair], gates: Sequence[Gate], confidence: float) -> Iterator[Judged]:
     about = [
         (gate, pair, measure, part)
         for gate in gates

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from tautochrone.judge.comparison.facts import OF_SERVER, Facts, facts_of, is_same, varies_by_itself
-from tautochrone.judge.comparison.side import Side
+from tautochrone.judge.comparison.side import ComparedSide
 
 # Which differing fact matters most to latencies, and what it is a part of.
 
@@ -118,7 +118,7 @@ Values = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangedFact:
     """One fact that is not the same everywhere.
 
     Attributes:
@@ -163,16 +163,16 @@ class Changes:
         facts: how many facts were compared.
     """
 
-    of_conditions: tuple[Change, ...]
+    of_conditions: tuple[ChangedFact, ...]
     by_itself: tuple[str, ...]
     facts: int
 
 
-def changes(sides: Sequence[Side]) -> Changes:
+def changes(sides: Sequence[ComparedSide]) -> Changes:
     """Compare all facts of all runs of all sides."""
     known = [[facts_of(manifest) for manifest in side.manifests] for side in sides]
     names = list(dict.fromkeys(name for runs in known for facts in runs for name in facts))
-    found: list[Change] = []
+    found: list[ChangedFact] = []
     by_itself = []
     for name in names:
         values = tuple(_distinct(name, runs) for runs in known)
@@ -183,7 +183,7 @@ def changes(sides: Sequence[Side]) -> Changes:
         if varies_by_itself(name):
             by_itself.append(name)
         else:
-            found.append(Change(name, values, aspect_of(name), is_a_cause(name)))
+            found.append(ChangedFact(name, values, aspect_of(name), is_a_cause(name)))
     found.sort(key=lambda one: (not one.between, rank_of(one.name)))
     return Changes(tuple(found), tuple(by_itself), len(names))
 

@@ -19,8 +19,8 @@ from typing import Literal
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_quantile, parse_duration_ns, parse_percent
 from tautochrone.judge.comparison.losses import Rates
-from tautochrone.judge.comparison.metric import Metric, Part
-from tautochrone.judge.comparison.spread import Spread
+from tautochrone.judge.comparison.metric import ComparedMetric, SourcePart
+from tautochrone.judge.comparison.spread import DifferenceSpread
 from tautochrone.judge.naming import Kind, measure_named, number_named
 
 MISSES = "misses"
@@ -147,7 +147,7 @@ class Judged:
     measure: str
     source: str
     passing: Passing
-    metric: Metric | None
+    metric: ComparedMetric | None
     allowed: float | None = None
     least: float | None = None
     most: float | None = None
@@ -157,7 +157,7 @@ class Judged:
 
 
 def judge(
-    gate: Gate, side: str, measure: str, part: Part, confidence: float, *, void: bool, among: int
+    gate: Gate, side: str, measure: str, part: SourcePart, confidence: float, *, void: bool, among: int
 ) -> Judged:
     """Of one part.
 
@@ -196,7 +196,7 @@ def judge(
     )
 
 
-def _why_not(gate: Gate, metric: Metric) -> WhyNot:
+def _why_not(gate: Gate, metric: ComparedMetric) -> WhyNot:
     if gate.kind == "max":
         return "lengths differ" if "lengths differ" in metric.notes else "one largest"
     return "few samples" if gate.kind == "quantile" else "too little"
@@ -208,7 +208,7 @@ def worst(judged: Sequence[Judged]) -> Passing | None:
     return next((one for one in order if any(other.passing == one for other in judged)), None)
 
 
-def _is_shown_to_be_lost(metric: Metric, part: Part, confidence: float) -> bool:
+def _is_shown_to_be_lost(metric: ComparedMetric, part: SourcePart, confidence: float) -> bool:
     """Whether the second side loses more releases than lie above a quantile, and not by chance."""
     lost = part.metric(MISSES)
     if metric.q is None or lost is None or not isinstance(lost.sure, Rates):
@@ -216,9 +216,9 @@ def _is_shown_to_be_lost(metric: Metric, part: Part, confidence: float) -> bool:
     return lost.sure.of_second(confidence)[0] > 1 - metric.q
 
 
-def _first(metric: Metric) -> float:
+def _first(metric: ComparedMetric) -> float:
     """Of the largest, its usual size is what an allowance is a share of, as its spread is around that."""
-    return metric.sure.first if isinstance(metric.sure, Spread) else float(metric.first or 0.0)
+    return metric.sure.first if isinstance(metric.sure, DifferenceSpread) else float(metric.first or 0.0)
 
 
 def _passing(least: float, most: float, allowed: float, step: float) -> Passing:
@@ -228,8 +228,8 @@ def _passing(least: float, most: float, allowed: float, step: float) -> Passing:
     return "kept" if most + step <= allowed else "not shown"
 
 
-def _runs_needed(sure: Spread | Rates, allowed: float, alpha: float) -> int | None:
-    if not isinstance(sure, Spread) or sure.first <= 0:
+def _runs_needed(sure: DifferenceSpread | Rates, allowed: float, alpha: float) -> int | None:
+    if not isinstance(sure, DifferenceSpread) or sure.first <= 0:
         return None
     share = allowed / sure.first if sure.logarithmic else allowed / abs(sure.first)
     needed = sure.runs_needed(share, alpha) if share > 0 else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tautochrone.judge.comparison.losses import Rates
-from tautochrone.judge.comparison.spread import Spread
+from tautochrone.judge.comparison.spread import DifferenceSpread
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.difference.quantile_difference import Note as QuantileNote
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference
@@ -68,7 +68,7 @@ it would be shown.
 
 
 @dataclass(frozen=True)
-class Metric:
+class ComparedMetric:
     """A number of the first side and of the second.
 
     Attributes:
@@ -79,8 +79,8 @@ class Metric:
         ratio, ratio_low, ratio_high: second over first.
         p: two-sided, of the hypothesis that the sides do not differ; None where nothing tells.
         adjusted: the same, adjusted for all numbers that were compared at once (Holm).
-        basis: what the interval rests on: that of `Spread` and `Rates`, or "these runs", which leaves out how
-            much runs differ and so carries no verdict; empty: there is none.
+        basis: what the interval rests on: that of `DifferenceSpread` and `Rates`, or "these runs", which
+            leaves out how much runs differ and so carries no verdict; empty: there is none.
         notes: why there is no interval, or what is not in it.
         sure: what an interval of another confidence can be had from.
     """
@@ -99,7 +99,7 @@ class Metric:
     basis: str = ""
     notes: tuple[MetricNote, ...] = ()
     verdict: Verdict = ""
-    sure: Spread | Rates | None = None
+    sure: DifferenceSpread | Rates | None = None
 
     @property
     def difference(self) -> float | None:
@@ -108,7 +108,7 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class Part:
+class SourcePart:
     """One source that both sides have, or all sources of each together.
 
     Attributes:
@@ -127,7 +127,7 @@ class Part:
     source: str
     samples: tuple[int, int]
     lost: tuple[int | None, int | None]
-    metrics: tuple[Metric, ...]
+    metrics: tuple[ComparedMetric, ...]
     tests: tuple[TwoSample, ...]
     superiority: float
     size: str
@@ -136,11 +136,11 @@ class Part:
     signed: bool = False
     counts: tuple[Counts, Counts] | None = None
 
-    def metric(self, name: str) -> Metric | None:
+    def metric(self, name: str) -> ComparedMetric | None:
         """The one of this name."""
         return next((one for one in self.metrics if one.name == name), None)
 
-    def step_of(self, metric: Metric) -> float:
+    def step_of(self, metric: ComparedMetric) -> float:
         """Return what the two values of a metric must differ by to be seen to differ, in ns: a step of the
         clock, or where a side kept a histogram, the bin at these values if that is wider."""
         if metric.q is None or not self.binned:
@@ -149,8 +149,8 @@ class Part:
 
 
 def quantile_metric(
-    name: str, q: float, spread: Spread, confidence: float, plain: tuple[int | None, int | None]
-) -> Metric:
+    name: str, q: float, spread: DifferenceSpread, confidence: float, plain: tuple[int | None, int | None]
+) -> ComparedMetric:
     """Of a quantile whose spread from run to run is known.
 
     Args:
@@ -162,7 +162,7 @@ def quantile_metric(
         float(exact) if exact is not None else value
         for exact, value in zip(plain, (spread.first, spread.second), strict=True)
     )
-    return Metric(
+    return ComparedMetric(
         name,
         q,
         first,
@@ -178,13 +178,15 @@ def quantile_metric(
     )
 
 
-def uncertain_metric(name: str, told: QuantileDifference, note: MetricNote, *, instead: bool) -> Metric:
+def uncertain_metric(
+    name: str, told: QuantileDifference, note: MetricNote, *, instead: bool
+) -> ComparedMetric:
     """Of a quantile of which only these runs' own uncertainty is known, or not even that.
 
     Args:
         note: why there is no more; ``instead``: also where something else is said.
     """
-    return Metric(
+    return ComparedMetric(
         name,
         told.q,
         told.first_ns,
@@ -200,7 +202,7 @@ def uncertain_metric(name: str, told: QuantileDifference, note: MetricNote, *, i
     )
 
 
-def judged(parts: Sequence[Part], confidence: float, void: Iterable[bool]) -> list[Part]:
+def judged(parts: Sequence[SourcePart], confidence: float, void: Iterable[bool]) -> list[SourcePart]:
     """All parts of a comparison with their verdicts: p-values adjusted together, so that the chance of one
     false alarm anywhere is 1 - confidence.
 
@@ -225,7 +227,7 @@ def judged(parts: Sequence[Part], confidence: float, void: Iterable[bool]) -> li
     return found
 
 
-def _judged(metric: Metric, part: Part, alpha: float, *, void: bool) -> Metric:
+def _judged(metric: ComparedMetric, part: SourcePart, alpha: float, *, void: bool) -> ComparedMetric:
     if void:
         return replace(metric, verdict="not comparable" if metric.verdict or metric.p is not None else "")
     if metric.adjusted is None:

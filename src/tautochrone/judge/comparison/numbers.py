@@ -7,15 +7,15 @@ from tautochrone.base.units import format_quantile
 from tautochrone.judge.comparison import losses, spread
 from tautochrone.judge.comparison.gate import MISSES
 from tautochrone.judge.comparison.metric import (
+    ComparedMetric,
     FewSamples,
-    Metric,
     MetricNote,
-    Part,
+    SourcePart,
     error_of,
     quantile_metric,
     uncertain_metric,
 )
-from tautochrone.judge.comparison.samples import Measured
+from tautochrone.judge.comparison.samples import MeasuredSide
 from tautochrone.statistics.difference.quantile_difference import QuantileDifference, quantile_differences
 from tautochrone.statistics.difference.sides import Side as Sources
 from tautochrone.statistics.difference.sides import all_counts, all_lost, size_in_words, superiority
@@ -26,7 +26,7 @@ _MAX = "max"
 
 
 @dataclass(frozen=True)
-class Question:
+class ComparisonQuestion:
     """What is asked of two sides.
 
     Attributes:
@@ -43,8 +43,8 @@ class Question:
 
 
 def compare_part(
-    first: Measured, second: Measured, source: str, step_ns: float, question: Question
-) -> Part | None:
+    first: MeasuredSide, second: MeasuredSide, source: str, step_ns: float, question: ComparisonQuestion
+) -> SourcePart | None:
     """One source of two sides; None if one of them has no sample of it."""
     sides = (first.of(source), second.of(source))
     if not all(run for side in sides for run in side):
@@ -60,7 +60,7 @@ def compare_part(
     if any(one.period_ns for side in sides for run in side for one in run):
         metrics.append(_misses(sides, others, question))
     superior = superiority(counts[0], counts[1], lost)
-    return Part(
+    return SourcePart(
         source=source,
         samples=(counts[0].total, counts[1].total),
         lost=(known[0], known[1]),
@@ -76,8 +76,8 @@ def compare_part(
 
 
 def _quantiles(
-    sides: tuple[Sources, Sources], others: tuple[Sources, Sources], question: Question
-) -> Iterator[Metric]:
+    sides: tuple[Sources, Sources], others: tuple[Sources, Sources], question: ComparisonQuestion
+) -> Iterator[ComparedMetric]:
     asked = sorted({*QUANTILES, *question.quantiles})
     carried = [q for q in asked if all(_carries(side, q, question.confidence) for side in sides)]
     found = {q: _from_runs(sides, others, q) for q in carried}
@@ -87,7 +87,7 @@ def _quantiles(
         if q not in carried:
             needed = samples_needed(q, question.confidence)
             if q in question.quantiles or q <= _next(carried):
-                yield Metric(
+                yield ComparedMetric(
                     format_quantile(q),
                     q,
                     _value(sides[0], q),
@@ -128,7 +128,7 @@ def _value(side: Sources, q: float) -> float | None:
 
 def _from_runs(
     sides: tuple[Sources, Sources], others: tuple[Sources, Sources], q: float
-) -> spread.Spread | None:
+) -> spread.DifferenceSpread | None:
     """The difference of a quantile with its spread from run to run, where that is known."""
     values = [[spread.level(run, q) for run in side] for side in sides]
     if any(one is None for side in values for one in side):
@@ -149,12 +149,12 @@ def _of_these_runs(
 
 def _from_stretches(
     sides: tuple[Sources, Sources], q: float, told: QuantileDifference, confidence: float
-) -> spread.Spread | None:
+) -> spread.DifferenceSpread | None:
     error = error_of(told, confidence)
     return None if error is None else spread.of_stretches(sides[0], sides[1], q, error)
 
 
-def _maximum(sides: tuple[Sources, Sources], others: tuple[Sources, Sources]) -> Metric:
+def _maximum(sides: tuple[Sources, Sources], others: tuple[Sources, Sources]) -> ComparedMetric:
     """The largest of all runs is what is told; its spread, for gates, is that of the runs' largest, each of
     as many samples."""
     lengths = [sum(one.counts.total for one in run) for side in sides for run in side]
@@ -169,18 +169,20 @@ def _maximum(sides: tuple[Sources, Sources], others: tuple[Sources, Sources]) ->
     ratio = second / first if min(first, second) > 0 else None
     basis = "" if known is None else known.basis
     notes: tuple[MetricNote, ...] = () if complete else ("lengths differ",)
-    return Metric(_MAX, 1.0, first, second, ratio=ratio, basis=basis, sure=known, notes=notes)
+    return ComparedMetric(_MAX, 1.0, first, second, ratio=ratio, basis=basis, sure=known, notes=notes)
 
 
-def _misses(sides: tuple[Sources, Sources], others: tuple[Sources, Sources], question: Question) -> Metric:
+def _misses(
+    sides: tuple[Sources, Sources], others: tuple[Sources, Sources], question: ComparisonQuestion
+) -> ComparedMetric:
     known = losses.rates(sides[0], sides[1], others)
     if known is None:
         shares = [_lost_share(side) for side in sides]
         why: MetricNote = "losses unknown" if None in shares else "few bunches"
-        return Metric(MISSES, None, shares[0], shares[1], notes=(why,), verdict="too few runs")
+        return ComparedMetric(MISSES, None, shares[0], shares[1], notes=(why,), verdict="too few runs")
     first, second = (one[0] / one[1] if one[1] else 0.0 for one in (known.first, known.second))
     low, high = known.interval(question.confidence)
-    return Metric(
+    return ComparedMetric(
         MISSES,
         None,
         first,

@@ -3,22 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tautochrone.judge.comparison.side import Side
+from tautochrone.judge.comparison.side import ComparedSide
 from tautochrone.judge.loops import is_a_loop_with_work
 from tautochrone.judge.middleware_roles import by_role
 from tautochrone.judge.reduced import reduce_run
-from tautochrone.run.folder import Run
-from tautochrone.statistics.difference.sides import Source
+from tautochrone.run.folder import StoredRun
+from tautochrone.statistics.difference.sides import SourceSamples
 
 TOGETHER = "all sources together"
 MOST_SOURCES = 8
 """Loops with more sources than these are compared with all of them together."""
 
-Named = dict[str, list[Source]]
+Named = dict[str, list[SourceSamples]]
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MeasuredSide:
     """One measure of one side.
 
     Attributes:
@@ -33,28 +33,28 @@ class Measured:
         """Sources that every run has, in the order of the first."""
         return [name for name in self.runs[0] if all(name in one for one in self.runs[1:])]
 
-    def of(self, source: str) -> list[list[Source]]:
+    def of(self, source: str) -> list[list[SourceSamples]]:
         """Each run's part of a source, or of all."""
         return [_chosen(one, source) for one in self.runs]
 
-    def earlier_of(self, source: str) -> list[list[Source]]:
+    def earlier_of(self, source: str) -> list[list[SourceSamples]]:
         """The same of the earlier runs that have it."""
         return [chosen for one in self.earlier if (chosen := _chosen(one, source))]
 
 
-def read(side: Side, measure: str) -> Measured:
+def read(side: ComparedSide, measure: str) -> MeasuredSide:
     """Read and reduce all runs of a side.
 
     Raises:
         DamagedError: samples can't be read.
     """
-    return Measured(
+    return MeasuredSide(
         tuple(_sources(run, measure) for run in side.runs),
         tuple(_without_order(_sources(run, measure)) for run in side.earlier if measure in run.measures),
     )
 
 
-def common_measures(sides: Sequence[Side]) -> list[str]:
+def common_measures(sides: Sequence[ComparedSide]) -> list[str]:
     """Measures that every run of every side has samples of, in the order of the first run."""
     runs = [run for side in sides for run in side.runs]
     return [
@@ -62,7 +62,7 @@ def common_measures(sides: Sequence[Side]) -> list[str]:
     ]
 
 
-def parts(first: Measured, second: Measured, *, loop: bool, wanted: Sequence[str]) -> list[str]:
+def parts(first: MeasuredSide, second: MeasuredSide, *, loop: bool, wanted: Sequence[str]) -> list[str]:
     """Sources to compare: those with the same name on both sides; of a loop, all together where there are too
     many, or no name is on both sides."""
     there = second.names()
@@ -74,14 +74,14 @@ def parts(first: Measured, second: Measured, *, loop: bool, wanted: Sequence[str
     return common
 
 
-def is_loop(side: Side) -> bool:
+def is_loop(side: ComparedSide) -> bool:
     """Whether its sources are loops of one kind, so that they may be taken together."""
     return all(
         run.manifest.header.is_about_a_loop or is_a_loop_with_work(run.manifest.header) for run in side.runs
     )
 
 
-def _sources(run: Run, measure: str) -> Named:
+def _sources(run: StoredRun, measure: str) -> Named:
     parts = by_role(run.manifest.header, reduce_run(run, measure))
     return {name: [one.as_source() for one in own] for name, own in parts.items()}
 
@@ -90,7 +90,7 @@ def _without_order(sources: Named) -> Named:
     return {name: [replace(one, reduction=None) for one in own] for name, own in sources.items()}
 
 
-def _chosen(sources: Named, source: str) -> list[Source]:
+def _chosen(sources: Named, source: str) -> list[SourceSamples]:
     if source == TOGETHER:
         return [one for own in sources.values() for one in own]
     return sources.get(source, [])

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 from tautochrone.base.errors import DamagedError, StoreError
 from tautochrone.judge.comparison.facts import Facts, alike, facts_of
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import SEALED, Manifest
 from tautochrone.run.store import Store
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class ComparedSide:
     """What is compared with another one.
 
     Attributes:
@@ -24,10 +24,10 @@ class Side:
     """
 
     name: str
-    runs: tuple[Run, ...]
+    runs: tuple[StoredRun, ...]
     named: str = ""
     label: str = ""
-    earlier: tuple[Run, ...] = ()
+    earlier: tuple[StoredRun, ...] = ()
 
     @property
     def title(self) -> str:
@@ -55,7 +55,7 @@ _MOST_RUNS = 12
 _MOST_SAMPLES = 60_000_000
 
 
-def with_earlier(sides: Sequence[Side], store: Store) -> list[Side]:
+def with_earlier(sides: Sequence[ComparedSide], store: Store) -> list[ComparedSide]:
     """The sides, each with the runs of the store that are alike to its own, the latest ones.
 
     A run that is alike to the first side is not given to another one, too: it would count twice.
@@ -72,11 +72,11 @@ def with_earlier(sides: Sequence[Side], store: Store) -> list[Side]:
     return [replace(side, earlier=tuple(runs)) for side, runs in zip(sides, (own[0], *rest), strict=True)]
 
 
-def _alike(side: Side, there: Sequence[tuple[Run, Facts]]) -> list[Run]:
+def _alike(side: ComparedSide, there: Sequence[tuple[StoredRun, Facts]]) -> list[StoredRun]:
     own = facts_of(side.runs[0].manifest)
     if any(not alike(own, facts_of(run.manifest)) for run in side.runs[1:]):
         return []  # these are no repetitions of one measurement, so there is none that is alike
-    found: list[Run] = []
+    found: list[StoredRun] = []
     samples = 0
     for run, facts in there:
         if run.manifest.ended == side.runs[0].manifest.ended and alike(own, facts):
@@ -87,14 +87,16 @@ def _alike(side: Side, there: Sequence[tuple[Run, Facts]]) -> list[Run]:
     return found
 
 
-def _latest(store: Store, experiments: Collection[str], without: Collection[str]) -> list[tuple[Run, Facts]]:
+def _latest(
+    store: Store, experiments: Collection[str], without: Collection[str]
+) -> list[tuple[StoredRun, Facts]]:
     """The latest ones first."""
     found = []
     named = tuple(f"-{experiment}-" for experiment in experiments)
     folders = [one for one in store.folders() if any(part in one.name for part in named)]
     for folder in reversed(folders[-_LOOKED_AT:]):
         try:
-            run = Run.read(folder)
+            run = StoredRun.read(folder)
         except (StoreError, DamagedError):
             continue
         if run.id not in without and run.manifest.state == SEALED:

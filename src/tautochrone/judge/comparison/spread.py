@@ -30,11 +30,11 @@ from tautochrone.statistics.arrays import Floats
 from tautochrone.statistics.counts import counts_of_bins, merge
 from tautochrone.statistics.difference.between_runs import FARTHEST, FEWEST_RUNS
 from tautochrone.statistics.difference.resampling import quantile_with_lost
-from tautochrone.statistics.difference.sides import Source, all_counts, all_lost
+from tautochrone.statistics.difference.sides import SourceSamples, all_counts, all_lost
 from tautochrone.statistics.means import degrees_of_freedom
 
 Basis = Literal["repetitions", "runs alike", "stretches"]
-Sources = Sequence[Source]
+Sources = Sequence[SourceSamples]
 
 LEAST_SPREAD = 0.1
 """Standard deviation of the logarithm that a run's quantile is taken to have at least where nothing tells it:
@@ -48,7 +48,7 @@ _MOST_RUNS = 200
 
 
 @dataclass(frozen=True)
-class Spread:
+class DifferenceSpread:
     """A difference of two sides, with what is needed for an interval of any confidence.
 
     Attributes:
@@ -114,7 +114,7 @@ class Spread:
                 return runs
         return _MOST_RUNS
 
-    def at_least(self, error: float | None) -> "Spread":
+    def at_least(self, error: float | None) -> "DifferenceSpread":
         """The same with no smaller standard error than that of the logarithms within the runs compared: they
         may be less steady than those that tell the spread."""
         if error is None or not self.logarithmic or error <= self.error:
@@ -174,7 +174,7 @@ def largest(run: Sources, samples: int) -> float | None:
 
 def of_runs(
     first: Sequence[float], second: Sequence[float], others: Sequence[Sequence[float]] = ()
-) -> Spread | None:
+) -> DifferenceSpread | None:
     """The difference, from the values of whole runs.
 
     Args:
@@ -211,7 +211,7 @@ def of_runs(
         return None
     means = [float(one.mean()) for one in own]
     values = [math.exp(mean) for mean in means] if logarithmic else means
-    return Spread(
+    return DifferenceSpread(
         first=values[0],
         second=values[1],
         shift=means[1] - means[0],
@@ -226,7 +226,7 @@ def of_runs(
 
 def of_stretches(
     first: Sequence[Sources], second: Sequence[Sources], q: float, error: float
-) -> Spread | None:
+) -> DifferenceSpread | None:
     """The difference of two sides of one run each (or two), whose spread from run to run is not known.
 
     A run's logarithmic quantile is given the variance that those of its long stretches have (at least that of
@@ -250,7 +250,7 @@ def of_stretches(
         variances.append(max(LEAST_SPREAD**2, sum(one for one, _ in known) / len(known)) / len(side))
         freedoms.append(sum(freedom for _, freedom in known))
     means = [float(np.mean(np.log([float(one or 0) for one in side]))) for side in values]
-    return Spread(
+    return DifferenceSpread(
         first=math.exp(means[0]),
         second=math.exp(means[1]),
         shift=means[1] - means[0],
@@ -287,7 +287,7 @@ def _variance_of_stretches(run: Sources, q: float) -> tuple[float, int] | None:
     return float(np.var(found, ddof=1)), stretches - 1
 
 
-def lost_in_blocks(source: Source) -> Floats:
+def lost_in_blocks(source: SourceSamples) -> Floats:
     """How many releases were lost in each block of a source, shape (b,); all 0 where that can't be told.
 
     A release that is served after its period is over stands for those that were skipped meanwhile.

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from tautochrone.judge.comparison.conditions import Aspect, Change, Changes, Values
-from tautochrone.judge.comparison.side import Side
+from tautochrone.judge.comparison.conditions import Aspect, ChangedFact, Changes, Values
+from tautochrone.judge.comparison.side import ComparedSide
 from tautochrone.run.manifest import RECOVERED
 
 Kind = Literal["void", "of loops", "confounded", "of one thing", "alike"]
@@ -73,7 +73,7 @@ class Standing:
         return next((one for one in self.objections if one.voids), None)
 
 
-def standing(changes: Changes, sides: tuple[Side, ...], at: int) -> Standing:
+def standing(changes: Changes, sides: tuple[ComparedSide, ...], at: int) -> Standing:
     """Return what the comparison of side ``at`` with the first is worth."""
     own = [one for one in changes.of_conditions if one.differs(at)]
     pair = (sides[0], sides[at])
@@ -81,7 +81,7 @@ def standing(changes: Changes, sides: tuple[Side, ...], at: int) -> Standing:
     causes = tuple(dict.fromkeys(_cause(one, pair) for one in own if one.known and one.cause))
     causes = tuple(cause for cause in causes if cause)
     loop = [one for one in own if one.aspect == "loop" and one.known and one.cause]
-    facts: list[Change] = []
+    facts: list[ChangedFact] = []
     kind: Kind
     if any(one.voids for one in objections):
         kind = "void"
@@ -95,7 +95,7 @@ def standing(changes: Changes, sides: tuple[Side, ...], at: int) -> Standing:
     return Standing(kind, (pair[0].name, pair[1].name), causes, names, objections)
 
 
-def _voids(own: list[Change], pair: tuple[Side, Side], at: int) -> Iterator[Objection]:
+def _voids(own: list[ChangedFact], pair: tuple[ComparedSide, ComparedSide], at: int) -> Iterator[Objection]:
     by_name = {one.name: one for one in own}
     if change := by_name.get("experiment"):
         yield Objection("experiment", values=_two(change, at), voids=True)
@@ -114,7 +114,9 @@ def _voids(own: list[Change], pair: tuple[Side, Side], at: int) -> Iterator[Obje
             yield Objection("cut-off", side.name, (cut[0],), voids=True)
 
 
-def _limits(changes: Changes, own: list[Change], pair: tuple[Side, Side], at: int) -> Iterator[Objection]:
+def _limits(
+    changes: Changes, own: list[ChangedFact], pair: tuple[ComparedSide, ComparedSide], at: int
+) -> Iterator[Objection]:
     if any(one.name == "kept" for one in own):
         yield Objection("kept")
     for index, side in ((0, pair[0]), (at, pair[1])):
@@ -126,7 +128,7 @@ def _limits(changes: Changes, own: list[Change], pair: tuple[Side, Side], at: in
         yield Objection("unknown", names=unknown)
 
 
-def _cause(change: Change, pair: tuple[Side, Side]) -> str:
+def _cause(change: ChangedFact, pair: tuple[ComparedSide, ComparedSide]) -> str:
     """What a differing fact is laid to; empty: to none of those that are told apart."""
     if change.name == "target":
         far = [one.conditions.remote for side in pair for one in side.manifests]
@@ -135,5 +137,5 @@ def _cause(change: Change, pair: tuple[Side, Side]) -> str:
     return _CAUSES.get(change.aspect, "")
 
 
-def _two(change: Change, at: int) -> tuple[Values, Values]:
+def _two(change: ChangedFact, at: int) -> tuple[Values, Values]:
     return change.values[0], change.values[at]

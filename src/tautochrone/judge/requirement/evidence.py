@@ -11,7 +11,7 @@ from tautochrone.base.units import format_rate
 from tautochrone.experiments.taskset_run import outcomes_of
 from tautochrone.judge.naming import ONLY_HOW_MUCH
 from tautochrone.judge.reduced import Reduced, reduce_run
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Books
 from tautochrone.run.records import LATENCY
 from tautochrone.statistics.arrays import Integers
@@ -21,7 +21,7 @@ _ENDS_OF_WORK = (RESPONSE, LATENCY, "preemption_latency_ns", "round_trip_ns")
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class SeenSource:
     """One source of one run.
 
     Attributes:
@@ -34,7 +34,7 @@ class Seen:
         lowest: of a histogram, by bin its lower edge and count; None of samples.
     """
 
-    run: Run
+    run: StoredRun
     name: str
     reduced: Reduced | None
     period_ns: int | None
@@ -79,7 +79,7 @@ class Seen:
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class SourceGroup:
     """A source under one set of conditions, in all repetitions.
 
     Attributes:
@@ -90,10 +90,10 @@ class Group:
 
     where: str
     source: str
-    seen: tuple[Seen, ...]
+    seen: tuple[SeenSource, ...]
 
 
-def measure_of(run: Run, measure: str) -> str | None:
+def measure_of(run: StoredRun, measure: str) -> str | None:
     """The measure of a run that a requirement is about; None: it has none of that kind.
 
     Args:
@@ -106,7 +106,7 @@ def measure_of(run: Run, measure: str) -> str | None:
     return next((one for one in _ENDS_OF_WORK if one in run.measures), None)
 
 
-def groups_of(runs: Sequence[Run], measure: str) -> list[Group]:
+def groups_of(runs: Sequence[StoredRun], measure: str) -> list[SourceGroup]:
     """Each source under each set of conditions, in the order in which they were measured.
 
     Args:
@@ -115,7 +115,7 @@ def groups_of(runs: Sequence[Run], measure: str) -> list[Group]:
     Raises:
         DamagedError: the samples can't be read.
     """
-    found: dict[tuple[str, str], list[Seen]] = {}
+    found: dict[tuple[str, str], list[SeenSource]] = {}
     traits: dict[str, dict[str, str]] = {}
     for run in runs:
         name = measure_of(run, measure)
@@ -126,10 +126,10 @@ def groups_of(runs: Sequence[Run], measure: str) -> list[Group]:
         for seen in _sources(run, name):
             found.setdefault((key, seen.name), []).append(seen)
     said = _words(traits)
-    return [Group(said[key], source, tuple(seen)) for (key, source), seen in found.items()]
+    return [SourceGroup(said[key], source, tuple(seen)) for (key, source), seen in found.items()]
 
 
-def _sources(run: Run, measure: str) -> list[Seen]:
+def _sources(run: StoredRun, measure: str) -> list[SeenSource]:
     header = run.manifest.header
     periods = header.periods_ns
     described = header.by_number
@@ -142,7 +142,7 @@ def _sources(run: Run, measure: str) -> list[Seen]:
             continue
         deadline = described[book.source].deadline_ns if book.source in described else None
         found.append(
-            Seen(
+            SeenSource(
                 run=run,
                 name=book.name,
                 reduced=reduced.get(book.source),
@@ -157,19 +157,19 @@ def _sources(run: Run, measure: str) -> list[Seen]:
     return found
 
 
-def _is_known(run: Run, book: Books, period_ns: int | None) -> bool:
+def _is_known(run: StoredRun, book: Books, period_ns: int | None) -> bool:
     """A run that was cut off tells only the misses that it came to tell of."""
     if run.manifest.footer is None:
         return False
     return book.dropped is not None and (period_ns is None or book.missed is not None)
 
 
-def _bins(run: Run, book: Books) -> tuple[Integers, Integers]:
+def _bins(run: StoredRun, book: Books) -> tuple[Integers, Integers]:
     low, _, count = run.histogram(book.source)
     return low, count
 
 
-def _cut_off(run: Run) -> Mapping[str, int]:
+def _cut_off(run: StoredRun) -> Mapping[str, int]:
     """By task, releases that an early end left unserved before their deadline: they were not missed."""
     ended_early = run.manifest.ended not in (None, "complete")
     if run.manifest.experiment != "taskset" or not ended_early or run.is_histogram:
@@ -177,7 +177,7 @@ def _cut_off(run: Run) -> Mapping[str, int]:
     return {one.task.name: one.cut_off for one in outcomes_of(run)}
 
 
-def _key(run: Run) -> str:
+def _key(run: StoredRun) -> str:
     manifest = run.manifest
     parameters = manifest.header.parameters
     return json.dumps(
@@ -196,7 +196,7 @@ def _key(run: Run) -> str:
     )
 
 
-def _traits(run: Run) -> dict[str, str]:
+def _traits(run: StoredRun) -> dict[str, str]:
     """By what a person tells conditions apart, in words; the load always."""
     manifest = run.manifest
     load = manifest.conditions.load or "idle"

@@ -35,11 +35,19 @@ import numpy as np
 from scipy import special
 
 from tautochrone.experiments.requirement import Requirement
-from tautochrone.judge.requirement.evidence import Group, Seen, groups_of, measure_of
-from tautochrone.judge.requirement.line import WORST_FIRST, Basis, Limits, Line, Longer, Reason, Standing
+from tautochrone.judge.requirement.evidence import SeenSource, SourceGroup, groups_of, measure_of
+from tautochrone.judge.requirement.line import (
+    WORST_FIRST,
+    Basis,
+    JudgedLine,
+    Limits,
+    Longer,
+    Reason,
+    Standing,
+)
 from tautochrone.judge.requirement.of_share import line_of_share
 from tautochrone.judge.verdict import IDLE
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.means import BATCHES, FEWEST, mean_of_batches
 
@@ -50,7 +58,7 @@ _MOST_S = 1e9  # nobody measures so long
 _BURSTS = 100  # three bursts of some thirty are expected; of such runs fewer than one in twenty has none
 
 
-def line_of_mean(requirement: Requirement, group: Group, groups: int) -> Line:
+def line_of_mean(requirement: Requirement, group: SourceGroup, groups: int) -> JudgedLine:
     """Judge one source: with three or more repetitions by the spread of their means, otherwise by that of the
     means of `BATCHES` batches (Law and Kelton, Simulation Modeling and Analysis, chapter 9), which may be
     alike themselves (`mean_of_batches`).
@@ -61,7 +69,7 @@ def line_of_mean(requirement: Requirement, group: Group, groups: int) -> Line:
     assert requirement.limit_ns is not None
     taken = sum(one.taken for one in group.seen)
     lost = sum(one.missed + one.dropped for one in group.seen)
-    line = Line(
+    line = JudgedLine(
         where=group.where,
         source=group.source,
         runs=tuple(one.run.id for one in group.seen),
@@ -93,7 +101,7 @@ def line_of_mean(requirement: Requirement, group: Group, groups: int) -> Line:
     return _judged(requirement, group.seen, replace(line, observed=limits))
 
 
-def _judged(requirement: Requirement, seen: Sequence[Seen], line: Line) -> Line:
+def _judged(requirement: Requirement, seen: Sequence[SeenSource], line: JudgedLine) -> JudgedLine:
     assert requirement.limit_ns is not None
     assert line.observed is not None
     mean, low, high = line.observed.value, line.observed.low, line.observed.high
@@ -121,7 +129,7 @@ def _judged(requirement: Requirement, seen: Sequence[Seen], line: Line) -> Line:
     )
 
 
-def _batches(seen: Sequence[Seen]) -> list[list[float]] | None:
+def _batches(seen: Sequence[SeenSource]) -> list[list[float]] | None:
     """Return the means of batches of each run, of three or more runs their own means; None: too few samples,
     or a histogram, which has no order."""
     some = [one for one in seen if one.taken]
@@ -180,12 +188,12 @@ class Judgement:
     nothing: Nothing | None = None
     basis: Basis = ""
     to_settle_s: float | None = None
-    open: Line | None = None
-    lines: tuple[Line, ...] = ()
+    open: JudgedLine | None = None
+    lines: tuple[JudgedLine, ...] = ()
     notes: tuple[Note, ...] = ()
 
 
-def judge(requirement: Requirement, runs: Sequence[Run], *, counted: bool = False) -> Judgement:
+def judge(requirement: Requirement, runs: Sequence[StoredRun], *, counted: bool = False) -> Judgement:
     """Judge runs by a requirement.
 
     Args:
@@ -200,14 +208,14 @@ def judge(requirement: Requirement, runs: Sequence[Run], *, counted: bool = Fals
 
 
 def judge_all(
-    requirements: Sequence[Requirement], runs: Sequence[Run], *, counted: bool = False
+    requirements: Sequence[Requirement], runs: Sequence[StoredRun], *, counted: bool = False
 ) -> tuple[Judgement, ...]:
     """The same of several requirements, each by itself; samples are read once for each measure.
 
     Raises:
         DamagedError: the samples can't be read.
     """
-    known: dict[tuple[str | None, ...], list[Group]] = {}
+    known: dict[tuple[str | None, ...], list[SourceGroup]] = {}
     found = []
     for one in requirements:
         meant = tuple(measure_of(run, one.measure) for run in runs)
@@ -218,7 +226,7 @@ def judge_all(
 
 
 def _judge(
-    requirement: Requirement, runs: Sequence[Run], groups: Sequence[Group], *, counted: bool
+    requirement: Requirement, runs: Sequence[StoredRun], groups: Sequence[SourceGroup], *, counted: bool
 ) -> Judgement:
     if not groups:
         return Judgement(requirement, "not shown", _why_none(requirement, runs))
@@ -238,13 +246,13 @@ def _judge(
     )
 
 
-def _line(requirement: Requirement, group: Group, groups: int, counted: bool) -> Line:
+def _line(requirement: Requirement, group: SourceGroup, groups: int, counted: bool) -> JudgedLine:
     if requirement.kind == "mean":
         return line_of_mean(requirement, group, groups)
     return line_of_share(requirement, group, groups, counted=counted)
 
 
-def _urgency(line: Line) -> tuple[int, bool, float, int]:
+def _urgency(line: JudgedLine) -> tuple[int, bool, float, int]:
     """The worst first: by its standing, what is extrapolated before what is counted, by how its share stands
     to what is allowed, by its largest."""
     sure = line.low if line.standing == "does not hold" else line.high
@@ -252,7 +260,7 @@ def _urgency(line: Line) -> tuple[int, bool, float, int]:
     return WORST_FIRST.index(line.standing), line.basis == "counted", -share, -(line.worst_ns or 0)
 
 
-def _longest(lines: Sequence[Line]) -> tuple[float | None, Line | None]:
+def _longest(lines: Sequence[JudgedLine]) -> tuple[float | None, JudgedLine | None]:
     """What it takes to settle all that is open; nothing does where a line stays open for ever."""
     if lines[0].standing != "not shown":
         return None, None
@@ -264,7 +272,9 @@ def _longest(lines: Sequence[Line]) -> tuple[float | None, Line | None]:
     return longest.to_settle_s, longest
 
 
-def _notes(requirement: Requirement, lines: Sequence[Line], groups: Sequence[Group]) -> Iterator[Note]:
+def _notes(
+    requirement: Requirement, lines: Sequence[JudgedLine], groups: Sequence[SourceGroup]
+) -> Iterator[Note]:
     holds = lines[0].standing == "holds"
     if requirement.kind == "max" and holds:
         yield "maximum"
@@ -281,16 +291,16 @@ def _notes(requirement: Requirement, lines: Sequence[Line], groups: Sequence[Gro
         yield "idle"
 
 
-def _leaves_bursts_out(line: Line) -> bool:
+def _leaves_bursts_out(line: JudgedLine) -> bool:
     """Whether so few may pass that a run without a burst is no wonder, though bursts are too many."""
     return line.basis == "counted" and line.allowed is not None and line.allowed * line.samples < _BURSTS
 
 
-def _why_no_source(groups: Sequence[Group]) -> Nothing:
+def _why_no_source(groups: Sequence[SourceGroup]) -> Nothing:
     return Nothing("no source", tuple(dict.fromkeys(group.source for group in groups)))
 
 
-def _why_none(requirement: Requirement, runs: Sequence[Run]) -> Nothing:
+def _why_none(requirement: Requirement, runs: Sequence[StoredRun]) -> Nothing:
     if not runs:
         return Nothing("no run")
     if any(run.is_histogram and measure_of(run, requirement.measure) for run in runs):

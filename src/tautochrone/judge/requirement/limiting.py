@@ -12,9 +12,9 @@ from typing import Literal
 import numpy as np
 
 from tautochrone.experiments.requirement import Requirement
-from tautochrone.judge.requirement.evidence import RESPONSE, Group, Seen, groups_of
+from tautochrone.judge.requirement.evidence import RESPONSE, SeenSource, SourceGroup, groups_of
 from tautochrone.judge.requirement.judge import Judgement
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import LATENCY
 from tautochrone.statistics.arrays import Integers
 
@@ -78,12 +78,12 @@ class Limiting:
 
     side: Side
     numbers: LateStarts | LongJobs | None = None
-    run: Run | None = None
+    run: StoredRun | None = None
     source: str = ""
     notice: str = ""
 
 
-def limiting(judgement: Judgement, runs: Sequence[Run]) -> Limiting:
+def limiting(judgement: Judgement, runs: Sequence[StoredRun]) -> Limiting:
     """What limits the worst source of a judgement.
 
     Raises:
@@ -104,7 +104,7 @@ def limiting(judgement: Judgement, runs: Sequence[Run]) -> Limiting:
     return _of_start(seen)
 
 
-def _of_start(seen: Seen) -> Limiting:
+def _of_start(seen: SeenSource) -> Limiting:
     assert seen.reduced is not None
     counts = seen.reduced.counts
     typical, rare = counts.quantile(0.5), counts.quantile(0.999)
@@ -112,7 +112,7 @@ def _of_start(seen: Seen) -> Limiting:
     return Limiting("start", found, seen.run, seen.name)
 
 
-def _of_work(requirement: Requirement, seen: Seen, work_groups: Sequence[Group]) -> Limiting:
+def _of_work(requirement: Requirement, seen: SeenSource, work_groups: Sequence[SourceGroup]) -> Limiting:
     assert seen.reduced is not None
     source = seen.reduced.source
     response, start, work = (seen.run.values(name, source) for name in (RESPONSE, LATENCY, _RUN))
@@ -143,13 +143,15 @@ def _critical(response: Integers, limit_ns: int) -> tuple[Integers, bool]:
     return np.argpartition(response, len(response) - size)[len(response) - size :], False
 
 
-def _wanted_ns(seen: Seen) -> int | None:
+def _wanted_ns(seen: SeenSource) -> int | None:
     assert seen.reduced is not None
     source = seen.run.manifest.header.by_number.get(seen.reduced.source)
     return source.execution_ns if source is not None else None
 
 
-def _beside_others(seen: Seen, usual_work: float, groups: Sequence[Group]) -> tuple[str, float] | None:
+def _beside_others(
+    seen: SeenSource, usual_work: float, groups: Sequence[SourceGroup]
+) -> tuple[str, float] | None:
     """Where the work takes least, and how long, if it takes longer beside this load."""
     others = {
         group.where: group.seen[0].reduced.counts.quantile(0.5)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from tautochrone.statistics.tails.tail import Check
+from tautochrone.statistics.tails.tail import TailCheck
 
 Standing = Literal["holds", "does not hold", "not shown"]
 Basis = Literal["counted", "extrapolated", ""]
@@ -50,7 +50,7 @@ class Reason:
     seconds: float = 0.0
     samples: int = 0
     needed: int | None = None
-    refusal: Check | None = None
+    refusal: TailCheck | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Passed:
 
 
 @dataclass(frozen=True)
-class Line:
+class JudgedLine:
     """One source under one set of conditions, judged by itself.
 
     Attributes:

@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 
 from tautochrone.experiments.requirement import Requirement
-from tautochrone.judge.requirement.evidence import Group, Seen
+from tautochrone.judge.requirement.evidence import SeenSource, SourceGroup
 from tautochrone.judge.requirement.line import (
+    JudgedLine,
     Limits,
-    Line,
     Longer,
     Passed,
     Reason,
@@ -20,7 +20,7 @@ from tautochrone.judge.requirement.line import (
     ToSettle,
 )
 from tautochrone.judge.requirement.share import (
-    Counted,
+    CountedShare,
     least_later,
     most_later,
     samples_needed,
@@ -46,7 +46,7 @@ class Sides:
     fails: float
 
 
-def line_of_share(requirement: Requirement, group: Group, groups: int, *, counted: bool) -> Line:
+def line_of_share(requirement: Requirement, group: SourceGroup, groups: int, *, counted: bool) -> JudgedLine:
     """Judge one source.
 
     Args:
@@ -56,7 +56,7 @@ def line_of_share(requirement: Requirement, group: Group, groups: int, *, counte
     sides = Sides(requirement.confidence, 1 - (1 - requirement.confidence) / groups)
     found = count(requirement, group.seen)
     allowed = allowed_share(requirement, group.seen[0])
-    line = Line(
+    line = JudgedLine(
         where=group.where,
         source=group.source,
         runs=tuple(one.run.id for one in group.seen),
@@ -87,8 +87,8 @@ class _Judged:
     """What a line is judged by."""
 
     requirement: Requirement
-    seen: tuple[Seen, ...]
-    found: Counted
+    seen: tuple[SeenSource, ...]
+    found: CountedShare
 
     @property
     def known(self) -> bool:
@@ -101,7 +101,7 @@ class _Judged:
         return samples * measured_s / self.found.samples if self.found.samples else math.inf
 
 
-def _passed(requirement: Requirement, seen: Sequence[Seen], found: Counted) -> Passed:
+def _passed(requirement: Requirement, seen: Sequence[SeenSource], found: CountedShare) -> Passed:
     return Passed(
         over=sum(one.missed for one in seen),
         unknown=found.unknown,
@@ -112,19 +112,19 @@ def _passed(requirement: Requirement, seen: Sequence[Seen], found: Counted) -> P
     )
 
 
-def _because(line: Line, code: ReasonCode, *, to_settle: ToSettle | None = None) -> Line:
+def _because(line: JudgedLine, code: ReasonCode, *, to_settle: ToSettle | None = None) -> JudgedLine:
     return replace(line, reasons=(Reason(code),), to_settle=to_settle)
 
 
-def _shown(line: Line, standing: Standing, code: ReasonCode) -> Line:
+def _shown(line: JudgedLine, standing: Standing, code: ReasonCode) -> JudgedLine:
     return replace(line, standing=standing, basis="counted", reasons=(Reason(code),))
 
 
-def _also(line: Line, reason: Reason) -> Line:
+def _also(line: JudgedLine, reason: Reason) -> JudgedLine:
     return replace(line, reasons=(*line.reasons, reason))
 
 
-def count(requirement: Requirement, seen: Sequence[Seen]) -> Counted:
+def count(requirement: Requirement, seen: Sequence[SeenSource]) -> CountedShare:
     """What passed the limit in all repetitions; what has no sample passed it."""
     later = unknown = 0
     for one in seen:
@@ -135,10 +135,10 @@ def count(requirement: Requirement, seen: Sequence[Seen]) -> Counted:
     within = sum(_effect_within(requirement, one) * one.samples for one in seen)
     effect = max(1.0, within / samples if samples else 1.0)
     if not later:
-        return Counted(samples, later, unknown, effect)
+        return CountedShare(samples, later, unknown, effect)
     runs = _runs(requirement, seen)
     of_runs = _dispersion([(least, released) for least, _, released in runs])
-    return Counted(
+    return CountedShare(
         samples,
         later,
         unknown,
@@ -149,7 +149,7 @@ def count(requirement: Requirement, seen: Sequence[Seen]) -> Counted:
     )
 
 
-def passed_above(requirement: Requirement, seen: Seen) -> int:
+def passed_above(requirement: Requirement, seen: SeenSource) -> int:
     """The largest value that has not passed the limit, in ns."""
     if requirement.limit_ns is None:
         assert seen.deadline_ns is not None
@@ -159,7 +159,7 @@ def passed_above(requirement: Requirement, seen: Seen) -> int:
     return requirement.limit_ns if at_most else requirement.limit_ns - 1
 
 
-def allowed_share(requirement: Requirement, seen: Seen) -> float | None:
+def allowed_share(requirement: Requirement, seen: SeenSource) -> float | None:
     """Of the releases, how many may pass the limit; 0: none; None: there is no rate to tell by."""
     if requirement.kind == "quantile":
         return float(1 - Fraction(repr(requirement.q)))
@@ -190,7 +190,7 @@ def length_to_show(requirement: Requirement, rate_hz: float, *, counted: bool) -
     return max(1 / (seen_share * EXTRAPOLATED_MOST), TAIL_SAMPLES) / rate_hz
 
 
-def _all_or_none(line: Line, judged: _Judged) -> Line:
+def _all_or_none(line: JudgedLine, judged: _Judged) -> JudgedLine:
     """A maximum, or no miss at all: it holds in what was measured, or it does not."""
     found = judged.found
     if found.later:
@@ -208,7 +208,9 @@ def _all_or_none(line: Line, judged: _Judged) -> Line:
     return _shown(line, "holds", "none later")
 
 
-def _by_share(line: Line, judged: _Judged, allowed: float, sides: Sides, *, counted: bool) -> Line:
+def _by_share(
+    line: JudgedLine, judged: _Judged, allowed: float, sides: Sides, *, counted: bool
+) -> JudgedLine:
     assert line.low is not None
     assert line.high is not None
     strict, known, found = judged.requirement.strict, judged.known, judged.found
@@ -230,7 +232,7 @@ def _by_share(line: Line, judged: _Judged, allowed: float, sides: Sides, *, coun
     return line if counted or not clean or not known else _by_tail(line, judged, allowed)
 
 
-def _by_tail(line: Line, judged: _Judged, allowed: float) -> Line:
+def _by_tail(line: JudgedLine, judged: _Judged, allowed: float) -> JudgedLine:
     """Whether the tails of all repetitions show what counting does not."""
     from tautochrone.statistics.tails.tail import analyse, chance
 
@@ -273,7 +275,7 @@ def _by_tail(line: Line, judged: _Judged, allowed: float) -> Line:
     )
 
 
-def _runs(requirement: Requirement, seen: Sequence[Seen]) -> list[tuple[int, int, int]]:
+def _runs(requirement: Requirement, seen: Sequence[SeenSource]) -> list[tuple[int, int, int]]:
     """Return how many passed the limit in each repetition for certain, at most, and of how many releases;
     nothing of fewer than three repetitions that have any."""
     some = [one for one in seen if one.samples]
@@ -293,7 +295,7 @@ def _dispersion(runs: Sequence[tuple[int, int]]) -> float:
     return max(1.0, sum(squares) / (len(runs) - 1))
 
 
-def _effect_within(requirement: Requirement, seen: Seen) -> float:
+def _effect_within(requirement: Requirement, seen: SeenSource) -> float:
     from tautochrone.statistics.difference.dependence import cluster_sizes, design_effect, effect_of
 
     if seen.reduced is None or seen.reduced.reduction is None:
@@ -304,7 +306,7 @@ def _effect_within(requirement: Requirement, seen: Seen) -> float:
     return effect * _passed_over_at_once(seen, limit_ns)
 
 
-def _clusters(requirement: Requirement, seen: Sequence[Seen]) -> tuple[int, float]:
+def _clusters(requirement: Requirement, seen: Sequence[SeenSource]) -> tuple[int, float]:
     """In how many groups of neighbours the limit was passed, over all repetitions, and their design effect.
 
     Where releases were passed over, what made them so belongs to these groups, also below the limit.
@@ -323,7 +325,7 @@ def _clusters(requirement: Requirement, seen: Sequence[Seen]) -> tuple[int, floa
     return len(together), effect_of(together)
 
 
-def _passed_over_at_once(seen: Seen, limit_ns: int) -> float:
+def _passed_over_at_once(seen: SeenSource, limit_ns: int) -> float:
     """What it does that releases are passed over several at a time, behind a sample that was so late.
 
     The design effect of clusters that are late as a whole: the mean of their squared sizes over that of their
@@ -340,7 +342,9 @@ def _passed_over_at_once(seen: Seen, limit_ns: int) -> float:
     )
 
 
-def _quantile(requirement: Requirement, seen: Sequence[Seen], found: Counted, sides: Sides) -> Limits | None:
+def _quantile(
+    requirement: Requirement, seen: Sequence[SeenSource], found: CountedShare, sides: Sides
+) -> Limits | None:
     """The quantile with its limits, ranks of all releases: those without a sample come last."""
     parts = [one.reduced.counts for one in seen if one.reduced is not None]
     if requirement.kind != "quantile" or requirement.q is None or not parts:

@@ -27,7 +27,7 @@ _MOST = 1e15  # samples: nobody measures so long
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedShare:
     """What was counted against a limit.
 
     Attributes:
@@ -152,7 +152,7 @@ def samples_needed(allowed: float, confidence: float, effect: float = 1.0) -> in
 
 
 def samples_to_settle(
-    counted: Counted, allowed: float, confidence: float, confidence_against: float
+    counted: CountedShare, allowed: float, confidence: float, confidence_against: float
 ) -> int | None:
     """How many samples in all would settle it, if the share stays as it was; None: no number would.
 

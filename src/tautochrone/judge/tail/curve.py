@@ -14,7 +14,7 @@ _LARGEST_SHOWN = 60
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class TailCurve:
     """The tail of one source: measured, and fitted.
 
     Attributes:
@@ -43,7 +43,7 @@ class Curve:
     excess_ns: Floats
 
 
-def curve_of(one: SourceTail) -> Curve:
+def curve_of(one: SourceTail) -> TailCurve:
     """The curve of one source.
 
     A sample of rank k from above was exceeded, or reached, k times: its plotting position is (n + 1) / k
@@ -70,7 +70,7 @@ def curve_of(one: SourceTail) -> Curve:
             for end in ("value_ns", "low_ns", "high_ns")
         )
         fitted, excess = _quantiles(peaks.excess_ns, peaks.shape, peaks.scale_ns)
-    return Curve(
+    return TailCurve(
         name=one.name,
         due=due,
         rate_hz=one.rate_hz,

@@ -19,10 +19,10 @@ from tautochrone.statistics.difference.dependence import (
 from tautochrone.statistics.quantiles import between
 from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.tails.tail import (
-    Check,
     Level,
     Method,
     Tail,
+    TailCheck,
     analyse,
     bound,
     chance,
@@ -50,7 +50,7 @@ def reach_of(beyond: float) -> Reach:
 
 
 @dataclass(frozen=True)
-class Share:
+class ActivationShare:
     """A probability per activation, with its interval; None where an end is not known."""
 
     value: float
@@ -76,7 +76,7 @@ class AtLimit:
     limit_ns: int
     later: int
     due: int
-    share: Share | None
+    share: ActivationShare | None
     reach: Reach
     bound: float | None
     bound_if_independent: float | None
@@ -165,7 +165,9 @@ def lost_share(samples: int, lost: int, effect: float, confidence: float) -> tup
     return between(samples + lost, lost, confidence, effect) if lost else (0.0, 0.0)
 
 
-def share_with_lost(of_samples: Share, samples: int, lost: int, effect: float, confidence: float) -> Share:
+def share_with_lost(
+    of_samples: ActivationShare, samples: int, lost: int, effect: float, confidence: float
+) -> ActivationShare:
     """The probability that an activation is later than a limit or lost, from that of a sample.
 
     The ends put together those of both parts, so that the interval is rather too wide.
@@ -174,14 +176,14 @@ def share_with_lost(of_samples: Share, samples: int, lost: int, effect: float, c
         return of_samples
     least, most = lost_share(samples, lost, effect, confidence)
     share = lost / (samples + lost)
-    return Share(
+    return ActivationShare(
         share + of_samples.value * (1 - share),
         least + of_samples.low * (1 - least),
         min(1.0, most + of_samples.high * (1 - most)),
     )
 
 
-_NOT_KNOWN = Check("accounting", "lost", refuses="lost")
+_NOT_KNOWN = TailCheck("accounting", "lost", refuses="lost")
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +249,7 @@ class SourceTail:
         return analyse(reduction, self.confidence)
 
     @property
-    def refusal(self) -> Check | None:
+    def refusal(self) -> TailCheck | None:
         """Why nothing is said beyond what was measured; None if something is."""
         return self.tail.refusal or (_NOT_KNOWN if self.lost is None else None)
 
@@ -314,10 +316,10 @@ class SourceTail:
         """What one sample exceeds with this probability; None where no probability is left."""
         return level(self.tail, 1 / chance_of_one, method=method) if 0 < chance_of_one < 1 else None
 
-    def _share(self, limit_ns: int) -> Share | None:
+    def _share(self, limit_ns: int) -> ActivationShare | None:
         if self.refusal is not None or (found := chance(self.tail, limit_ns)) is None:
             return None
-        of_samples = Share(found.value, found.low, found.high)
+        of_samples = ActivationShare(found.value, found.low, found.high)
         return share_with_lost(of_samples, self.samples, self.lost or 0, self._burst, self.confidence)
 
     def _effect(self, limit_ns: int) -> float | None:

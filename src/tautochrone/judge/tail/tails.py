@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.reduced import Reduced, reduce_run
 from tautochrone.judge.tail.source import SourceTail
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class RunTails:
 
 
 def tails_of(
-    run: Run,
+    run: StoredRun,
     measure: str | None = None,
     *,
     limits_ns: Sequence[int] = (),
@@ -65,7 +65,7 @@ def tails_of(
     )
 
 
-def _chosen(run: Run, parts: Sequence[Reduced], sources: Sequence[str]) -> list[Reduced]:
+def _chosen(run: StoredRun, parts: Sequence[Reduced], sources: Sequence[str]) -> list[Reduced]:
     if not parts:
         raise UsageError(
             f"Run {run.id} has no sample of this",

@@ -1,6 +1,6 @@
 """Checks of time keeping: timers, the clock, the tick."""
 
-from tautochrone.machine.audit.finding import Answer, Check, good, note, unknown, unread, warning
+from tautochrone.machine.audit.finding import AuditAnswer, Check, good, note, unknown, unread, warning
 from tautochrone.run.facts import Facts
 
 _SOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -29,7 +29,7 @@ def _high_resolution(facts: Facts) -> dict[str, object]:
     return {**_tick_rate(facts), "advice": advice}
 
 
-def _stability(facts: Facts) -> Answer | None:
+def _stability(facts: Facts) -> AuditAnswer | None:
     clock, flags = facts.clock, facts.clock.tsc_flags
     if clock.source != "tsc" or flags is None:
         return None

@@ -1,6 +1,6 @@
 """Checks of the CPUs: how they save power, what they share, which of them may be used."""
 
-from tautochrone.machine.audit.finding import Answer, Check, good, note, unread, warning
+from tautochrone.machine.audit.finding import AuditAnswer, Check, good, note, unread, warning
 from tautochrone.machine.cpulist import CPUS, format_cpu_list, parse_cpu_list
 from tautochrone.run.facts import Facts
 
@@ -14,7 +14,7 @@ _SELF_MOVING_DRIVERS = {"intel_pstate", "amd-pstate-epp"}
 _SHOWN = 4
 
 
-def _idle_states(facts: Facts) -> Answer:
+def _idle_states(facts: Facts) -> AuditAnswer:
     power = facts.power
     if not power.idle_states or power.idle_exit_latencies_us is None or power.idle_enabled_cpus is None:
         return _without_idle_driver(facts)
@@ -57,7 +57,7 @@ def _idle_states(facts: Facts) -> Answer:
     return good("Idle states are left quickly", observed)
 
 
-def _without_idle_driver(facts: Facts) -> Answer:
+def _without_idle_driver(facts: Facts) -> AuditAnswer:
     if facts.kernel.parameter("idle") == "poll":
         return good("CPUs never sleep", "idle=poll is on the kernel's command line.")
     if facts.confinement.virtual:
@@ -195,7 +195,7 @@ CHECKS = (
                 "Look on the host: cpupower frequency-info",
                 when=lambda f: f.confinement.virtual,
             ),
-            Answer(
+            AuditAnswer(
                 "note",
                 "No frequency scaling by the kernel",
                 "; the frequency is fixed, or the firmware changes it.",

@@ -53,7 +53,7 @@ When = Callable[[Facts], object]
 
 
 @dataclass(frozen=True)
-class Answer:
+class AuditAnswer:
     """One of the answers to a question.
 
     Attributes:
@@ -75,33 +75,35 @@ class Answer:
     places: tuple[str, ...] = ()
 
 
-def good(title: str, observed: str, certainty: Certainty = "sure", *, when: When = otherwise) -> Answer:
+def good(title: str, observed: str, certainty: Certainty = "sure", *, when: When = otherwise) -> AuditAnswer:
     """Return the answer that it is as it should be."""
-    return Answer("good", title, observed, "", certainty, when)
+    return AuditAnswer("good", title, observed, "", certainty, when)
 
 
 def note(
     title: str, observed: str, advice: str = "", certainty: Certainty = "sure", *, when: When = otherwise
-) -> Answer:
+) -> AuditAnswer:
     """Return an answer that is worth knowing."""
-    return Answer("note", title, observed, advice, certainty, when)
+    return AuditAnswer("note", title, observed, advice, certainty, when)
 
 
 def warning(
     title: str, observed: str, advice: str, certainty: Certainty = "sure", *, when: When = otherwise
-) -> Answer:
+) -> AuditAnswer:
     """Return the answer that it can cost a deadline."""
-    return Answer("warning", title, observed, advice, certainty, when)
+    return AuditAnswer("warning", title, observed, advice, certainty, when)
 
 
-def unknown(title: str, observed: str, advice: str, *, when: When = otherwise) -> Answer:
+def unknown(title: str, observed: str, advice: str, *, when: When = otherwise) -> AuditAnswer:
     """Return the answer that it can't be seen; `observed` says why, `advice` how to see it."""
-    return Answer("unknown", title, observed, advice, "sure", when)
+    return AuditAnswer("unknown", title, observed, advice, "sure", when)
 
 
-def unread(title: str, *places: str, more: str = ".", advice: str = "", when: When = otherwise) -> Answer:
+def unread(
+    title: str, *places: str, more: str = ".", advice: str = "", when: When = otherwise
+) -> AuditAnswer:
     """Return the answer that these files can't be read; `more` follows. Default advice: read the first."""
-    return Answer("unknown", title, more, advice or f"cat {places[0]}", "sure", when, places)
+    return AuditAnswer("unknown", title, more, advice or f"cat {places[0]}", "sure", when, places)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +126,7 @@ class Check:
     why: str
     source: str
     needs: str = ""
-    answers: tuple[Answer, ...] | Callable[[Facts], Answer | None]
+    answers: tuple[AuditAnswer, ...] | Callable[[Facts], AuditAnswer | None]
     numbers: Callable[[Facts], Mapping[str, object]] = lambda _: {}
     of_hardware: bool = False
 

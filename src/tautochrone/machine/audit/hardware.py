@@ -1,6 +1,6 @@
 """Checks of the firmware, of what the kernel does for the hardware's sake, and of memory management."""
 
-from tautochrone.machine.audit.finding import Answer, Check, good, note, unknown, unread, warning
+from tautochrone.machine.audit.finding import AuditAnswer, Check, good, note, unknown, unread, warning
 from tautochrone.run.facts import Facts
 
 _HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage/enabled"
@@ -15,7 +15,7 @@ _MEASURE = (
 )
 
 
-def _firmware_interrupts(facts: Facts) -> Answer | None:
+def _firmware_interrupts(facts: Facts) -> AuditAnswer | None:
     count, uptime_s = facts.firmware.smi_count, facts.firmware.uptime_s
     if facts.machine.architecture not in ("x86_64", "i686", "i386") or facts.confinement.virtual is not False:
         return None
@@ -59,7 +59,7 @@ def _duration(seconds: float) -> str:
     return f"{hours:,.1f} hours" if hours >= 1 else f"{seconds / 60:.0f} minutes"
 
 
-def _efi_runtime(facts: Facts) -> Answer | None:
+def _efi_runtime(facts: Facts) -> AuditAnswer | None:
     kernel = facts.kernel
     if not facts.firmware.efi:
         return None

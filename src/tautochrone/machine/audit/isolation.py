@@ -1,6 +1,6 @@
 """Checks of isolated CPUs: are there any, what else keeps away from them, who interrupts them?"""
 
-from tautochrone.machine.audit.finding import Answer, Check, good, note, unread, warning
+from tautochrone.machine.audit.finding import AuditAnswer, Check, good, note, unread, warning
 from tautochrone.machine.cpulist import format_cpu_list, format_cpu_mask, parse_cpu_list, parse_cpu_mask
 from tautochrone.run.facts import Facts
 
@@ -12,7 +12,7 @@ _WORKQUEUES = "/sys/devices/virtual/workqueue/cpumask"
 _SHOWN = 6
 
 
-def _isolation(facts: Facts) -> Answer | None:
+def _isolation(facts: Facts) -> AuditAnswer | None:
     cpu, partitioned = facts.cpu, facts.isolation.partitioned
     online, isolated = parse_cpu_list(cpu.online), parse_cpu_list(cpu.isolated)
     if isolated is None:
@@ -45,7 +45,7 @@ def _housekeeping(facts: Facts, isolated: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(cpu for cpu in online if cpu not in isolated) or online[:1]
 
 
-def _workqueues(facts: Facts) -> Answer | None:
+def _workqueues(facts: Facts) -> AuditAnswer | None:
     isolated = parse_cpu_list(facts.cpu.isolated)
     allowed = parse_cpu_list(facts.isolation.workqueue_cpus)
     if not isolated:
@@ -66,7 +66,7 @@ def _workqueues(facts: Facts) -> Answer | None:
     )
 
 
-def _rcu_callbacks(facts: Facts) -> Answer | None:
+def _rcu_callbacks(facts: Facts) -> AuditAnswer | None:
     kernel, isolated = facts.kernel, parse_cpu_list(facts.cpu.isolated)
     if not isolated:
         return None
@@ -100,7 +100,7 @@ def _offloaded(facts: Facts) -> tuple[int, ...]:
     return parse_cpu_list(text.replace("N", str(max(online, default=0)))) or ()
 
 
-def _default_affinity(facts: Facts) -> Answer | None:
+def _default_affinity(facts: Facts) -> AuditAnswer | None:
     isolated = parse_cpu_list(facts.cpu.isolated)
     default = parse_cpu_mask(facts.interrupts.default_affinity)
     if not isolated or default is None:

@@ -1,6 +1,15 @@
 """Checks of the kernel: how it preempts, what was built into it, what it does beside its work."""
 
-from tautochrone.machine.audit.finding import Answer, Certainty, Check, good, note, unknown, unread, warning
+from tautochrone.machine.audit.finding import (
+    AuditAnswer,
+    Certainty,
+    Check,
+    good,
+    note,
+    unknown,
+    unread,
+    warning,
+)
 from tautochrone.machine.facts.kernel import PREEMPTION, REALTIME
 from tautochrone.run.facts import Facts
 
@@ -40,7 +49,7 @@ def _how_to_get_realtime(facts: Facts) -> str:
     return advice
 
 
-def _preemption_model(facts: Facts) -> Answer | None:
+def _preemption_model(facts: Facts) -> AuditAnswer | None:
     kernel = facts.kernel
     if kernel.realtime:
         return None
@@ -67,7 +76,7 @@ def _preemption_model(facts: Facts) -> Answer | None:
     )
 
 
-def _debug_options(facts: Facts) -> Answer:
+def _debug_options(facts: Facts) -> AuditAnswer:
     kernel = facts.kernel
     if kernel.options is None:
         return unknown(
@@ -101,7 +110,7 @@ def _debug_options(facts: Facts) -> Answer:
     )
 
 
-def _delgado_options(facts: Facts) -> Answer:
+def _delgado_options(facts: Facts) -> AuditAnswer:
     kernel = facts.kernel
     there = [name for name in _NOT_IN_DELGADO if kernel.option(name) in ("y", "m")]
     generic = _is_generic(facts)
@@ -139,7 +148,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(f"CONFIG_{name}" for name in names)
 
 
-def _tracing(facts: Facts) -> Answer:
+def _tracing(facts: Facts) -> AuditAnswer:
     seen = facts.tracing
     if active := _active(facts):
         return warning(

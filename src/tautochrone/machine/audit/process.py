@@ -1,6 +1,6 @@
 """Checks of what stands between a process and the hardware, and of what it may ask for."""
 
-from tautochrone.machine.audit.finding import Answer, Check, good, note, unknown, unread, warning
+from tautochrone.machine.audit.finding import AuditAnswer, Check, good, note, unknown, unread, warning
 from tautochrone.machine.facts.confinement import VIRTUAL_LAB
 from tautochrone.machine.facts.kernel import FAIR_SERVER
 from tautochrone.run.facts import Facts
@@ -17,7 +17,7 @@ def is_guest_of_the_lab(facts: Facts) -> bool:
     return facts.confinement.hypervisor == VIRTUAL_LAB
 
 
-def _steal_time(facts: Facts) -> Answer | None:
+def _steal_time(facts: Facts) -> AuditAnswer | None:
     stolen_s, total_s = facts.confinement.stolen_seconds, facts.confinement.cpu_seconds
     if not facts.confinement.virtual and not stolen_s:
         return None
@@ -38,7 +38,7 @@ def _steal_time(facts: Facts) -> Answer | None:
     )
 
 
-def _cpu_quota(facts: Facts) -> Answer:
+def _cpu_quota(facts: Facts) -> AuditAnswer:
     confinement = facts.confinement
     quota_us, period_us = confinement.cpu_quota_us, confinement.cpu_quota_period_us
     if quota_us is None:
@@ -65,7 +65,7 @@ def _mib(size: int | None) -> str:
     return f"{(size or 0) / 2**20:,.0f} MiB"
 
 
-def _realtime_permission(facts: Facts) -> Answer:
+def _realtime_permission(facts: Facts) -> AuditAnswer:
     limits, in_namespace = facts.limits, facts.confinement.user_namespace
     refused = "Real-time priorities are not permitted"
     if limits.cap_sys_nice is None and limits.rt_priority is None:
@@ -92,7 +92,7 @@ def _realtime_permission(facts: Facts) -> Answer:
     )
 
 
-def _memory_lock_permission(facts: Facts) -> Answer:
+def _memory_lock_permission(facts: Facts) -> AuditAnswer:
     limits, size = facts.limits, facts.limits.memory_lock_bytes
     if limits.cap_ipc_lock is None and size is None:
         return unread("Whether memory can be locked is unknown", *_LIMITS, advice="Try: ulimit -l")
@@ -110,7 +110,7 @@ def _memory_lock_permission(facts: Facts) -> Answer:
     return note("Only so much memory can be locked", observed, advice)
 
 
-def _realtime_throttling(facts: Facts) -> Answer:
+def _realtime_throttling(facts: Facts) -> AuditAnswer:
     kernel = facts.kernel
     runtime_us, period_us = facts.limits.rt_runtime_us, facts.limits.rt_period_us
     if runtime_us is None or not period_us:
@@ -166,7 +166,7 @@ def _throttling_of(group: str | None, runtime_us: int, period_us: int) -> str:
     return f" {certain} stops it as well after {runtime_us / 1000:g} ms of each {period_us / 1000:g} ms."
 
 
-def _realtime_group_budget(facts: Facts) -> Answer | None:
+def _realtime_group_budget(facts: Facts) -> AuditAnswer | None:
     kernel, group = facts.kernel, facts.confinement.cgroup
     budget_us, asked = facts.confinement.rt_budget_us, kernel.parameter("rt_group_sched")
     off_by_default = kernel.option("RT_GROUP_SCHED_DEFAULT_DISABLED") == "y" and asked is None

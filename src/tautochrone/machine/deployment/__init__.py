@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.reading import read_text
-from tautochrone.base.toml import line_of, toml_of
+from tautochrone.base.toml import mistake, read_toml
+from tautochrone.base.words import near, suggestion
 from tautochrone.machine.cpulist import CPUS, check_cpus, format_cpu_list, online_cpus, present_cpus
 from tautochrone.machine.knob import KNOBS
 from tautochrone.machine.knob.cpus import Smt, cores_on_line
@@ -64,15 +63,7 @@ def read_deployment(path: Path) -> Deployment:
     Raises:
         UsageError: it can't be read, or something in it is wrong: the file, the line, the value and the fix.
     """
-    try:
-        text = read_text(path)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise UsageError(f"{path} can't be read: {reason}", "Name a deployment's TOML file.") from error
-    try:
-        table = toml_of(text)
-    except ValueError as error:
-        raise UsageError(f"{path}: {error}", "Correct it: it must be TOML.") from error
+    text, table = read_toml(path, "a deployment", "Texts stand in quotes; settings stand below [settings].")
     return deployment_of(table, text, str(path), name=path.name.removesuffix(".toml"))
 
 
@@ -93,11 +84,11 @@ def deployment_of(
     """
 
     def wrong(place: _Place, error: UsageError) -> UsageError:
-        return located(text, origin, (*at, *place), error)
+        return mistake(origin, text, (*at, *place), str(error), error.advice)
 
     for key, value in table.items():
         if key not in _KEYS:
-            raise wrong((key,), UsageError(f"a deployment has no '{key}'", _nearest(key, _KEYS)))
+            raise wrong((key,), UsageError(f"a deployment has no '{key}'", suggestion(key, _KEYS)))
         if key in _TEXTS and not isinstance(value, str | int):
             raise wrong((key,), UsageError(f"'{key}' must be a text", f'Write it as {key} = "…".'))
     settings = table.get("settings", {})
@@ -122,18 +113,11 @@ def deployment_of(
     return Deployment(called, str(table.get("title", "")), words, measure, load, origin)
 
 
-def located(text: str, origin: str, place: _Place, error: UsageError) -> UsageError:
-    """The same error, with the file and the line before it."""
-    line = line_of(text, place)
-    where = origin if line is None else f"{origin}, line {line}"
-    return UsageError(f"{where}: {error}", error.advice)
-
-
 def _checked(name: str, value: object) -> str:
     """A knob's value as a text. Numbers and true and false are taken as they are meant."""
     knob = next((one for one in KNOBS if one.name == name), None)
     if knob is None:
-        raise UsageError(f"there is no setting '{name}'", _nearest(name, [one.name for one in KNOBS]))
+        raise UsageError(f"there is no setting '{name}'", suggestion(name, [one.name for one in KNOBS]))
     if isinstance(value, bool):
         value = "on" if value else "off"
     if not isinstance(value, str | int):
@@ -143,11 +127,6 @@ def _checked(name: str, value: object) -> str:
     except UsageError as error:
         raise UsageError(f"{name}: {error}", error.advice) from error
     return str(value)
-
-
-def _nearest(word: str, words: tuple[str, ...] | list[str]) -> str:
-    near = get_close_matches(word, words, 1)
-    return f"Did you mean {near[0]}?" if near else f"There are {', '.join(words)}."
 
 
 # Deployments by name: the six of delgado2020, Table 1, for the machine at hand; files; the user's
@@ -306,9 +285,11 @@ def choose(name: str, files: Files) -> Deployment:
         if own.stem == name:
             return read_deployment(own)
     names = [*(one.deployment.name for one in six), *(own.stem for own in own_files())]
-    near = get_close_matches(name, names, 1)
+    meant = near(name, names)
     advice = (
-        f"Did you mean {near[0]}?" if near else f"There are {', '.join(names)}, and TOML files by their path."
+        f"Did you mean '{meant}'?"
+        if meant
+        else f"There are {', '.join(names)}, and TOML files by their path."
     )
     raise UsageError(f"there is no deployment '{name}'", advice)
 

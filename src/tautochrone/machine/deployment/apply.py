@@ -14,7 +14,7 @@ from tautochrone.machine.deployment import Deployment, built_in, own_files, read
 from tautochrone.machine.knob import KNOBS
 from tautochrone.machine.knob.isolated import groups
 from tautochrone.machine.knob.knob import Knob
-from tautochrone.machine.settings import Change, SettingError, Settings, Write
+from tautochrone.machine.settings import Change, MachineSettings, SettingError, Write
 from tautochrone.machine.tree import Files, Tree
 from tautochrone.run.conditions import Obtained
 
@@ -62,7 +62,7 @@ def places(files: Files) -> Places:
 
 @contextmanager
 def deployed(
-    deployment: Deployment, files: Files, change_settings: Callable[[str], Settings]
+    deployment: Deployment, files: Files, change_settings: Callable[[str], MachineSettings]
 ) -> Iterator[Deployed]:
     """Apply a deployment for as long as the block lasts.
 
@@ -93,8 +93,8 @@ class Application:
 
     deployment: Deployment
     files: Files
-    change_settings: Callable[[str], Settings]
-    _settings: Settings | None = field(default=None, init=False)
+    change_settings: Callable[[str], MachineSettings]
+    _settings: MachineSettings | None = field(default=None, init=False)
     _refused: dict[str, int] = field(default_factory=dict, init=False)
 
     def apply(self) -> Deployed:
@@ -290,7 +290,7 @@ class Prospect:
 
 
 @dataclass(frozen=True)
-class Setting:
+class KnobSetting:
     """One knob on one machine.
 
     Attributes:
@@ -332,7 +332,7 @@ def survey(tree: Tree) -> tuple[Prospect, ...]:
     return tuple(found)
 
 
-def settings_of(deployment: Deployment | None, tree: Tree) -> tuple[Setting, ...]:
+def settings_of(deployment: Deployment | None, tree: Tree) -> tuple[KnobSetting, ...]:
     """All knobs, and how what a deployment asks for can be had.
 
     Raises:
@@ -347,7 +347,7 @@ def settings_of(deployment: Deployment | None, tree: Tree) -> tuple[Setting, ...
         unavailable = knob.available(tree)
         at_boot = advice.at_boot if advice else ""
         rows.append(
-            Setting(
+            KnobSetting(
                 knob=knob.name,
                 summary=knob.summary,
                 now=now[knob.name],

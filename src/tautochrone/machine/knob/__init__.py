@@ -1,6 +1,6 @@
 """The settings of a machine, each a knob; here the table of them."""
 
-from tautochrone.machine.knob.cpus import Interrupts, Online, Smt, Workqueues
+from tautochrone.machine.knob.cpus import InterruptCpus, Online, Smt, Workqueues
 from tautochrone.machine.knob.isolated import Isolated
 from tautochrone.machine.knob.kernel import (
     BOOST,
@@ -18,7 +18,7 @@ KNOBS: tuple[Knob, ...] = (
     Smt(),
     Online(),
     Isolated(),
-    Interrupts(),
+    InterruptCpus(),
     Workqueues(),
     CStates(),
     LatencyLimit(),

@@ -17,7 +17,7 @@ from tautochrone.machine.cpulist import (
     written,
 )
 from tautochrone.machine.knob.isolated import cpusets_below, cpusets_root
-from tautochrone.machine.knob.knob import Advice, Knob, NamesCpus, check_word
+from tautochrone.machine.knob.knob import BootAdvice, Knob, NamesCpus, check_word
 from tautochrone.machine.settings import Change, KeepAffinities, Write
 from tautochrone.machine.tree import Tree
 
@@ -72,7 +72,7 @@ def balancer_process(tree: Tree) -> str | None:
     return next((pid for pid in pids if tree.text(f"/proc/{pid}/comm") == _BALANCER), None)
 
 
-class Interrupts(NamesCpus):
+class InterruptCpus(NamesCpus):
     """The CPUs on which device interrupts may be served, those that come later included.
 
     Some can't be moved: the kernel manages them, or they belong to one CPU. They are left, counted and told.
@@ -109,8 +109,8 @@ class Interrupts(NamesCpus):
             ),
         )
 
-    def advice(self, wanted: str, tree: Tree) -> Advice:
-        return Advice(
+    def advice(self, wanted: str, tree: Tree) -> BootAdvice:
+        return BootAdvice(
             now=f"for i in /proc/irq/*/smp_affinity_list; do echo {wanted} | sudo tee $i; done",
             at_boot=f"irqaffinity={wanted}" if wanted != written(present_cpus(tree)) else "",
         )
@@ -165,8 +165,8 @@ class Workqueues(NamesCpus):
             return ()
         return (Write(_MASK, format_cpu_mask(cpus_of(wanted)), undo=tree.text(_REQUESTED)),)
 
-    def advice(self, wanted: str, tree: Tree) -> Advice:
-        return Advice(now=f"echo {format_cpu_mask(cpus_of(wanted))} | sudo tee {_MASK}")
+    def advice(self, wanted: str, tree: Tree) -> BootAdvice:
+        return BootAdvice(now=f"echo {format_cpu_mask(cpus_of(wanted))} | sudo tee {_MASK}")
 
 
 # Which CPUs are on line, one by one (`Online`) or the second threads of all cores (`Smt`).
@@ -210,11 +210,11 @@ class Online(NamesCpus):
             *(Write(_switch(cpu), "0") for cpu in sorted(leaving, reverse=True)),
         )
 
-    def advice(self, wanted: str, tree: Tree) -> Advice:
+    def advice(self, wanted: str, tree: Tree) -> BootAdvice:
         stay, online = set(cpus_of(wanted)), set(online_cpus(tree))
         steps = [(1, cpu) for cpu in sorted(stay - online)] + [(0, cpu) for cpu in sorted(online - stay)]
         first = named_cpus("all", tree)[: len(stay)]
-        return Advice(
+        return BootAdvice(
             now="; ".join(f"echo {on} | sudo tee {_switch(cpu)}" for on, cpu in steps),
             # maxcpus= takes CPUs in their order, so it can't leave one out between others.
             at_boot=f"maxcpus={len(stay)}" if online - stay and stay == set(first) else "",
@@ -274,8 +274,8 @@ class Smt(Knob):
             Write(_CONTROL, "off"),
         )
 
-    def advice(self, wanted: str, tree: Tree) -> Advice:
-        return Advice(
+    def advice(self, wanted: str, tree: Tree) -> BootAdvice:
+        return BootAdvice(
             now=f"echo {wanted} | sudo tee {_CONTROL}",
             at_boot="nosmt, or the firmware's setting" if wanted == "off" else "boot without nosmt",
         )

@@ -15,7 +15,7 @@ from tautochrone.machine.cpulist import (
     parse_cpu_list,
     written,
 )
-from tautochrone.machine.knob.knob import Advice, Knob
+from tautochrone.machine.knob.knob import BootAdvice, Knob
 from tautochrone.machine.settings import Change, KeepAffinities, MakeFolder, MoveTasks, PinAgain, Write
 from tautochrone.machine.tree import Tree
 
@@ -257,14 +257,14 @@ class Isolated(Knob):
             return ()
         return _means(tree).changes(format_cpu_list(missing), tree)
 
-    def advice(self, wanted: str, tree: Tree) -> Advice:
+    def advice(self, wanted: str, tree: Tree) -> BootAdvice:
         """The boot parameters, less those that are there."""
         if wanted == "none":
             words = [name for name in _AT_BOOT if _parameter(name, tree)]
-            return Advice(at_boot=f"boot without {' '.join(words)}" if words else "")
+            return BootAdvice(at_boot=f"boot without {' '.join(words)}" if words else "")
         there = {name: set(parse_cpu_list(_cpus_in(_parameter(name, tree))) or ()) for name in _AT_BOOT}
         lacking = [name for name in _AT_BOOT if not set(cpus_of(wanted)) <= there[name]]
-        return Advice(at_boot=" ".join(_boot_words(name, wanted) for name in lacking))
+        return BootAdvice(at_boot=" ".join(_boot_words(name, wanted) for name in lacking))
 
     def shortfall(self, wanted: str, tree: Tree) -> str:
         asked = set(cpus_of(wanted))

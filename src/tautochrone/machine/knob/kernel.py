@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.machine.cpulist import CPUS, online_cpus
-from tautochrone.machine.knob.knob import Advice, Knob, check_word
+from tautochrone.machine.knob.knob import BootAdvice, Knob, check_word
 from tautochrone.machine.settings import Change, Write
 from tautochrone.machine.tree import Tree
 
 
 @dataclass(frozen=True)
-class Place:
+class SettingFile:
     """A file that has the setting, and what it holds for each word that people use."""
 
     path: str
@@ -32,7 +32,7 @@ class FileKnob(Knob):
 
     name: str
     summary: str
-    places: tuple[Place, ...]
+    places: tuple[SettingFile, ...]
     missing: str
     at_boot: Mapping[str, str] = field(default_factory=dict)
 
@@ -56,13 +56,13 @@ class FileKnob(Knob):
             return ()
         return (Write(place.path, place.words[wanted], undo=tree.chosen(place.path)),)
 
-    def advice(self, wanted: str, tree: Tree) -> Advice:
+    def advice(self, wanted: str, tree: Tree) -> BootAdvice:
         """The same by hand, and at boot."""
         place = self._place(tree)
         now = f"echo {place.words[wanted]} | sudo tee {place.path}" if place else ""
-        return Advice(now=now, at_boot=self.at_boot.get(wanted, ""))
+        return BootAdvice(now=now, at_boot=self.at_boot.get(wanted, ""))
 
-    def _place(self, tree: Tree) -> Place | None:
+    def _place(self, tree: Tree) -> SettingFile | None:
         return next((place for place in self.places if tree.text(place.path)), None)
 
 
@@ -95,8 +95,8 @@ BOOST = FileKnob(
     "boost",
     "clock rates above the rated one (turbo): on or off",
     (
-        Place(f"{CPUS}/cpufreq/boost", _ON_OFF),
-        Place(f"{CPUS}/intel_pstate/no_turbo", {"on": "0", "off": "1"}),
+        SettingFile(f"{CPUS}/cpufreq/boost", _ON_OFF),
+        SettingFile(f"{CPUS}/intel_pstate/no_turbo", {"on": "0", "off": "1"}),
     ),
     "this machine's clock is not steered by Linux, or has no boost",
     {"off": "the firmware's setting for turbo or boost"},
@@ -104,13 +104,13 @@ BOOST = FileKnob(
 TIMER_MIGRATION = FileKnob(
     "timer-migration",
     "whether timers of idle CPUs may move to busy ones: on or off",
-    (Place("/proc/sys/kernel/timer_migration", _ON_OFF),),
+    (SettingFile("/proc/sys/kernel/timer_migration", _ON_OFF),),
     "this kernel does not move timers between CPUs",
 )
 NUMA_BALANCING = FileKnob(
     "numa-balancing",
     "moving memory after the tasks that use it, by page faults: on or off",
-    (Place("/proc/sys/kernel/numa_balancing", _ON_OFF),),
+    (SettingFile("/proc/sys/kernel/numa_balancing", _ON_OFF),),
     "this kernel does not balance memory between nodes",
     {"off": "numa_balancing=disable"},
 )
@@ -118,7 +118,7 @@ HUGE_PAGES = FileKnob(
     "transparent-hugepages",
     "large pages made behind the programs' backs: always, madvise or never",
     (
-        Place(
+        SettingFile(
             "/sys/kernel/mm/transparent_hugepage/enabled",
             {"always": "always", "madvise": "madvise", "never": "never"},
         ),
@@ -129,7 +129,7 @@ HUGE_PAGES = FileKnob(
 WATCHDOG = Watchdog(
     "watchdog",
     "the kernel's lock-up detectors, which run on every CPU: on or off",
-    (Place(_BOTH, _ON_OFF),),
+    (SettingFile(_BOTH, _ON_OFF),),
     "this kernel is built without lock-up detectors",
     {"off": "nowatchdog"},
 )
@@ -199,7 +199,7 @@ class RtThrottling(Knob):
             return (lifted, *servers)
         return (lifted, *servers, *(limit or [Write(_RUNTIME, str(runtime_us))]))
 
-    def advice(self, wanted: str, tree: Tree) -> Advice:
+    def advice(self, wanted: str, tree: Tree) -> BootAdvice:
         if wanted == _OFF:
             settings, served = "kernel.sched_rt_runtime_us=-1", 0
         else:
@@ -208,7 +208,7 @@ class RtThrottling(Knob):
             settings += f"kernel.sched_rt_runtime_us={runtime_ns // 1000}"
             served = period_ns - runtime_ns
         server = f"; for f in {_FAIR}/cpu*/runtime; do echo {served} | sudo tee $f; done"
-        return Advice(now=f"sudo sysctl {settings}{server if _fair_servers(tree) else ''}")
+        return BootAdvice(now=f"sudo sysctl {settings}{server if _fair_servers(tree) else ''}")
 
     def shortfall(self, wanted: str, tree: Tree) -> str:
         if _fair_servers(tree):

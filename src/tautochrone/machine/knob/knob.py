@@ -12,7 +12,7 @@ from tautochrone.machine.tree import Tree
 
 
 @dataclass(frozen=True)
-class Advice:
+class BootAdvice:
     """How to get a setting that can't be had at run time.
 
     Attributes:
@@ -64,9 +64,9 @@ class Knob(ABC):
     def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
         """What to change, in order, for a canonical value; empty: it is so already."""
 
-    def advice(self, wanted: str, tree: Tree) -> Advice:
+    def advice(self, wanted: str, tree: Tree) -> BootAdvice:
         """How to get this value by other means."""
-        return Advice()
+        return BootAdvice()
 
     def shortfall(self, wanted: str, tree: Tree) -> str:
         """Why this canonical value was not obtained although it was asked for; empty: nothing is known."""

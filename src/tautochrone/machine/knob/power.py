@@ -8,7 +8,7 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.machine.cpulist import CPUS, online_cpus
 from tautochrone.machine.facts.cpus import latency_limit_us
-from tautochrone.machine.knob.knob import Advice, Knob, check_word
+from tautochrone.machine.knob.knob import BootAdvice, Knob, check_word
 from tautochrone.machine.settings import Change, Hold, Write
 from tautochrone.machine.tree import Tree
 
@@ -79,19 +79,19 @@ class CStates(Knob):
             if state.disabled != (number > 0 and limit_us is not None and state.latency_us > limit_us)
         )
 
-    def advice(self, wanted: str, tree: Tree) -> Advice:
+    def advice(self, wanted: str, tree: Tree) -> BootAdvice:
         """See `Knob`. The paper saw the kernel pass over intel_idle.max_cstate, and used the firmware.
 
         cpupower-idle-set(1), -D: states with an equal or higher latency are disabled. The kernel does not
         recommend idle=poll, for its heat (kernel-parameters.txt); processor.max_cstate=1 leaves C1.
         """
         if wanted == _ANY:
-            return Advice(now="sudo cpupower idle-set -E")
+            return BootAdvice(now="sudo cpupower idle-set -E")
         if wanted != _ONLY_POLLING:
-            return Advice(now=f"sudo cpupower idle-set -D {int(wanted.removesuffix('us')) + 1}")
+            return BootAdvice(now=f"sudo cpupower idle-set -D {int(wanted.removesuffix('us')) + 1}")
         if not has_idle_states(tree):  # then an idle CPU halts, which only polling avoids
-            return Advice(at_boot=_POLL)
-        return Advice(
+            return BootAdvice(at_boot=_POLL)
+        return BootAdvice(
             now=f"for s in {CPUS}/cpu*/cpuidle/state[1-9]*/disable; do echo 1 | sudo tee $s; done",
             at_boot="intel_idle.max_cstate=0 processor.max_cstate=1 (which leaves C1), or the firmware's "
             f"setting; {_POLL}",
@@ -177,10 +177,10 @@ class LatencyLimit(Knob):
             return ()
         return (Hold(_DEVICE, struct.pack("<i", int(wanted.removesuffix("us")))),)
 
-    def advice(self, wanted: str, tree: Tree) -> Advice:
+    def advice(self, wanted: str, tree: Tree) -> BootAdvice:
         if wanted == _NO_LIMIT:
-            return Advice()
-        return Advice(now=f"sudo cpupower idle-set -D {int(wanted.removesuffix('us')) + 1}")
+            return BootAdvice()
+        return BootAdvice(now=f"sudo cpupower idle-set -D {int(wanted.removesuffix('us')) + 1}")
 
     def shortfall(self, wanted: str, tree: Tree) -> str:
         return "another program holds a stricter limit"
@@ -225,8 +225,8 @@ class Governor(Knob):
             for change in (*_preference(folder, tree), Write(f"{folder}/scaling_governor", wanted))
         )
 
-    def advice(self, wanted: str, tree: Tree) -> Advice:
-        return Advice(
+    def advice(self, wanted: str, tree: Tree) -> BootAdvice:
+        return BootAdvice(
             now=f"sudo cpupower frequency-set -g {wanted}", at_boot=f"cpufreq.default_governor={wanted}"
         )
 

@@ -18,10 +18,10 @@ from tautochrone.measure.campaign.order import Slot, arrange, draw_seed
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.document.deployed import meaning_of
 from tautochrone.measure.document.document import PlanDocument
-from tautochrone.measure.document.expand import Point, expand
+from tautochrone.measure.document.expand import PlanPoint, expand
 from tautochrone.measure.document.require import Required, requirements
 from tautochrone.measure.lab.matrix import MATRIX
-from tautochrone.run.catalogue import Entry
+from tautochrone.run.catalogue import CatalogueEntry
 from tautochrone.run.facts import Facts, FactTable
 from tautochrone.run.store import Store
 
@@ -38,13 +38,13 @@ class Agenda:
     """
 
     document: PlanDocument
-    points: Mapping[str, Point]
+    points: Mapping[str, PlanPoint]
     campaign: Campaign
     slots: tuple[Slot, ...]
     required: Required = field(default_factory=dict)
 
     @property
-    def finished(self) -> dict[tuple[str, int], Entry]:
+    def finished(self) -> dict[tuple[str, int], CatalogueEntry]:
         """The finished run of each slot that has one, by the key of the point and the repetition."""
         wanted = {(slot.key, slot.block) for slot in self.slots}
         return {key: run for key, run in self.campaign.finished().items() if key in wanted}
@@ -145,7 +145,7 @@ def with_options(document: PlanDocument, repetitions: int | None, seed: int | No
     )
 
 
-def _agenda(document: PlanDocument, points: Sequence[Point], found: Campaign | None) -> Agenda:
+def _agenda(document: PlanDocument, points: Sequence[PlanPoint], found: Campaign | None) -> Agenda:
     campaign = found
     if campaign is None:
         seed = draw_seed() if document.seed is None else document.seed

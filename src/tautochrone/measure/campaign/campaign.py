@@ -17,10 +17,10 @@ from tautochrone.base.reading import Json
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.document.deployed import meaning_of
 from tautochrone.measure.document.document import Order, PlanDocument
-from tautochrone.measure.document.expand import MEANING, Deployed, Point, expand
+from tautochrone.measure.document.expand import MEANING, NamedDeployment, PlanPoint, expand
 from tautochrone.measure.document.require import REQUIRE, Required, stored
 from tautochrone.measure.document.stored import from_stored, to_stored
-from tautochrone.run.catalogue import Entry, catalogue
+from tautochrone.run.catalogue import CatalogueEntry, catalogue
 from tautochrone.run.conditions import PlanCell
 from tautochrone.run.facts import Facts
 from tautochrone.run.manifest import MEASURING, SEALED
@@ -62,11 +62,11 @@ class Campaign:
     key: str
     title: str
     seed: int
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[CatalogueEntry, ...] = ()
 
-    def finished(self) -> dict[tuple[str, int], Entry]:
+    def finished(self) -> dict[tuple[str, int], CatalogueEntry]:
         """The finished run of each cell and repetition that has one; the first, if there are several."""
-        found: dict[tuple[str, int], Entry] = {}
+        found: dict[tuple[str, int], CatalogueEntry] = {}
         for entry in self.entries:
             plan = entry.conditions.plan
             if entry.state == SEALED and entry.ended in FINISHED:
@@ -84,7 +84,7 @@ class Campaign:
         return any(entry.state == MEASURING for entry in self.entries)
 
 
-def key_of(points: Sequence[Point], order: Order, seed: int | None) -> str:
+def key_of(points: Sequence[PlanPoint], order: Order, seed: int | None) -> str:
     """Of what a plan means: its points, and how they are ordered.
 
     How often they are repeated is no part of it, so that more repetitions continue a campaign; nor is what is
@@ -109,7 +109,7 @@ def campaigns(store: Store) -> list[Campaign]:
     Raises:
         StoreError: the store can't be read.
     """
-    found: dict[str, list[Entry]] = {}
+    found: dict[str, list[CatalogueEntry]] = {}
     for entry in catalogue(store):
         if campaign := entry.conditions.plan.campaign:
             found.setdefault(campaign, []).append(entry)
@@ -149,8 +149,8 @@ def open_campaign(store: Store, name: str) -> Campaign:
 def condition(
     campaign: Campaign,
     document: PlanDocument,
-    points: Sequence[Point],
-    point: Point,
+    points: Sequence[PlanPoint],
+    point: PlanPoint,
     slot: Slot,
     required: Required | None = None,
 ) -> Json:
@@ -184,7 +184,7 @@ def condition(
     }
 
 
-def points_of(plan: PlanCell) -> tuple[Point, ...]:
+def points_of(plan: PlanCell) -> tuple[PlanPoint, ...]:
     """All points of the grid that a run tells of; empty: its plan is none.
 
     Raises:
@@ -194,12 +194,12 @@ def points_of(plan: PlanCell) -> tuple[Point, ...]:
     return expand(from_stored(plan.grid), _deployed) if plan.grid is not None else ()
 
 
-def _deployed(name: str) -> Deployed:
+def _deployed(name: str) -> NamedDeployment:
     """As it is now; one whose file is gone is known by its name alone."""
     try:
         return meaning_of(name, Path())
     except TautoError:
-        return Deployed(name)
+        return NamedDeployment(name)
 
 
 def same_system(stored: Facts, now: Facts) -> bool:
@@ -212,6 +212,6 @@ def _identity(facts: Facts) -> tuple[str | None, ...]:
     return kernel.name, kernel.release, kernel.version, facts.cpu.model, facts.machine.product
 
 
-def _campaign(name: str, entries: Sequence[Entry]) -> Campaign:
+def _campaign(name: str, entries: Sequence[CatalogueEntry]) -> Campaign:
     plan = entries[0].conditions.plan
     return Campaign(id=name, key=plan.key, title=plan.title, seed=plan.seed, entries=tuple(entries))

@@ -9,7 +9,7 @@ from tautochrone.measure.campaign.campaign import CONDITION, FINISHED, REFUSED
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.conditions import NotPutBackError
-from tautochrone.measure.document.expand import Point
+from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.measure.execute import (
     StoppedAfterRunError,
     Watch,
@@ -18,7 +18,7 @@ from tautochrone.measure.execute import (
     what_stood_in_the_way,
 )
 from tautochrone.run.facts import FactTable
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.target import Target
 
@@ -30,7 +30,7 @@ ENDED_EARLY = {
 
 
 @dataclass(frozen=True)
-class Site:
+class CampaignSite:
     """One system of a plan, ready to measure.
 
     Attributes:
@@ -52,7 +52,7 @@ class Unmeasured:
         failed: it went wrong while measuring; otherwise it is not permitted or not to be had here.
     """
 
-    point: Point
+    point: PlanPoint
     slot: Slot | None
     error: TautoError
     failed: bool
@@ -64,7 +64,7 @@ class Unmeasured:
 
 
 @dataclass
-class Outcome:
+class CampaignOutcome:
     """What came of a call; it grows while it goes on.
 
     Attributes:
@@ -74,7 +74,7 @@ class Outcome:
         not_put_back: a setting that could not be put back; whatever came after would be measured under it.
     """
 
-    runs: list[Run] = field(default_factory=list)
+    runs: list[StoredRun] = field(default_factory=list)
     unmeasured: list[Unmeasured] = field(default_factory=list)
     stopped: bool = False
     left: tuple[Slot, ...] = ()
@@ -83,13 +83,13 @@ class Outcome:
 
 def carry_out(
     slots: Sequence[Slot],
-    cells: Callable[[Slot], tuple[Point, Cell]],
-    sites: Mapping[str, Site],
+    cells: Callable[[Slot], tuple[PlanPoint, Cell]],
+    sites: Mapping[str, CampaignSite],
     store: Store,
     begin: Callable[[Slot, Cell], Watch],
     refused: Mapping[str, TautoError],
     end: Callable[[Slot, str | None], None] = lambda *_: None,
-) -> Outcome:
+) -> CampaignOutcome:
     """Measure the slots in their order. Ctrl-C ends it; what was measured until then is kept.
 
     What is refused at one slot is not tried again at the next ones of its point: nothing changes meanwhile.
@@ -149,18 +149,18 @@ class Ledger:
 
     def __init__(self, refused: Mapping[str, TautoError]) -> None:
         """Begin with what is known to be refused, by the key of the point."""
-        self.outcome = Outcome()
+        self.outcome = CampaignOutcome()
         self._refused = dict(refused)
         self._told: set[str] = set()
 
-    def given_up(self, point: Point) -> bool:
+    def given_up(self, point: PlanPoint) -> bool:
         """Whether it is refused; that is told once."""
         if point.key in self._refused and point.key not in self._told:
             self._told.add(point.key)
             self.outcome.unmeasured.append(Unmeasured(point, None, self._refused[point.key], failed=False))
         return point.key in self._refused
 
-    def went_wrong(self, point: Point, slot: Slot, error: TautoError) -> None:
+    def went_wrong(self, point: PlanPoint, slot: Slot, error: TautoError) -> None:
         """It was refused, or failed."""
         if is_refusal(error):
             self._refused[point.key] = error
@@ -168,7 +168,7 @@ class Ledger:
         else:
             self.outcome.unmeasured.append(Unmeasured(point, slot, error, failed=True))
 
-    def measured(self, point: Point, slot: Slot, run: Run) -> bool:
+    def measured(self, point: PlanPoint, slot: Slot, run: StoredRun) -> bool:
         """There is a run of it; False: a person stopped it before its end."""
         ended = run.manifest.ended or ""
         if ended == "interrupted":
@@ -189,7 +189,7 @@ class Ledger:
         return replace(cell, conditions={**cell.conditions, CONDITION: {**told, REFUSED: refused}})
 
 
-def finished_how(run: Run) -> str | None:
+def finished_how(run: StoredRun) -> str | None:
     """How it ended, if it measured what it was to."""
     ended = run.manifest.ended or ""
     return ended if ended in FINISHED else None

@@ -13,7 +13,7 @@ from statistics import fmean, median
 
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.measure.campaign.order import Slot
-from tautochrone.measure.document.expand import AS_IS, Point
+from tautochrone.measure.document.expand import AS_IS, PlanPoint
 from tautochrone.measure.lab.pace import boot_s, measuring_s
 
 _AROUND_S, _LOAD_S, _DEPLOYMENT_S = 0.4, 0.8, 0.8
@@ -22,7 +22,7 @@ _UNKNOWN = 0.5
 
 
 @dataclass(frozen=True)
-class Estimate:
+class TimeEstimate:
     """Time for some slots.
 
     Attributes:
@@ -36,18 +36,18 @@ class Estimate:
     at_most: bool = False
 
 
-def point_s(point: Point) -> float:
+def point_s(point: PlanPoint) -> float:
     """Seconds for one point, with what is around its measuring."""
     return measuring_s(point) + _around_s(point)
 
 
-def _around_s(point: Point) -> float:
+def _around_s(point: PlanPoint) -> float:
     load_s = _LOAD_S if point.load.parts else 0.0
     deployment_s = _DEPLOYMENT_S if point.deployment.name != AS_IS else 0.0
     return boot_s(point) + _AROUND_S + load_s + deployment_s
 
 
-def may_end_early(point: Point) -> bool:
+def may_end_early(point: PlanPoint) -> bool:
     """Whether it ends at its first miss, if it has one."""
     return point.options.get("overrun") == "stop"
 
@@ -96,7 +96,7 @@ class _Family:
 class Forecast:
     """How long points take, told better with each one that was measured."""
 
-    def __init__(self, points: Iterable[Point]) -> None:
+    def __init__(self, points: Iterable[PlanPoint]) -> None:
         """Begin with what the experiments say of these points."""
         expected: dict[object, list[float]] = {}
         for point in points:
@@ -107,7 +107,7 @@ class Forecast:
         self._early_s: list[float] = []
         self._weighed = True
 
-    def learn(self, point: Point, took_s: float | None, *, early: bool) -> None:
+    def learn(self, point: PlanPoint, took_s: float | None, *, early: bool) -> None:
         """Take in a measurement.
 
         Args:
@@ -138,7 +138,7 @@ class Forecast:
             family.factor = _middle([*family.ratios, (common, family.usual_s)])
         self._weighed = True
 
-    def seconds(self, point: Point) -> float:
+    def seconds(self, point: PlanPoint) -> float:
         """For one point, with what is around it; of one that may end early, by how likely it does."""
         if not self._weighed:
             self._weigh()
@@ -174,7 +174,7 @@ def _middle(weighted: Iterable[tuple[float, float]]) -> float:
     raise ValueError("no values")
 
 
-def _family(point: Point) -> object:
+def _family(point: PlanPoint) -> object:
     size = EXPERIMENTS[point.experiment].size
     if not size:
         return point.key
@@ -182,18 +182,18 @@ def _family(point: Point) -> object:
     return point.system, point.deployment.name, point.load.name, point.entry, options
 
 
-def _size(point: Point) -> float:
+def _size(point: PlanPoint) -> float:
     value = point.options.get(EXPERIMENTS[point.experiment].size)
     return float(value) if isinstance(value, (int, float)) and value > 0 else 1.0
 
 
 def estimate(
     slots: Sequence[Slot],
-    points: Mapping[str, Point],
+    points: Mapping[str, PlanPoint],
     now: datetime,
     forecast: Forecast | None = None,
     at_once: int = 1,
-) -> Estimate:
+) -> TimeEstimate:
     """Time for these slots, begun now (with its time zone).
 
     Args:
@@ -206,7 +206,7 @@ def estimate(
     )
     seconds /= max(1, min(at_once, len(slots)))
     less = forecast is None and any(may_end_early(points[slot.key]) for slot in slots)
-    return Estimate(seconds, now + timedelta(seconds=seconds), less)
+    return TimeEstimate(seconds, now + timedelta(seconds=seconds), less)
 
 
 def long_duration(seconds: float) -> str:

@@ -7,11 +7,11 @@ from datetime import datetime
 from tautochrone.measure.campaign.agenda import Agenda
 from tautochrone.measure.campaign.estimate import Forecast, may_end_early
 from tautochrone.measure.campaign.order import Slot
-from tautochrone.measure.document.expand import Point
+from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.measure.lab.pace import boot_s, measuring_s
 from tautochrone.measure.outlook import Outlook
 from tautochrone.run import files
-from tautochrone.run.catalogue import Entry
+from tautochrone.run.catalogue import CatalogueEntry
 
 STOPPED_AT_A_MISS = "overrun"
 """How a run ended that was to end at its first miss, and had one."""
@@ -95,7 +95,7 @@ def forecast_of(agenda: Agenda) -> Forecast:
     return forecast
 
 
-def _took_s(entry: Entry, point: Point) -> float | None:
+def _took_s(entry: CatalogueEntry, point: PlanPoint) -> float | None:
     """From its beginning until it was sealed, and how long its system booted before that; None: not known."""
     try:
         sealed_s = (entry.path / files.MANIFEST).stat().st_mtime

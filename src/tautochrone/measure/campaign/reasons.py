@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from tautochrone.measure.campaign.campaign import Campaign
-from tautochrone.measure.campaign.carry_out import ENDED_EARLY, Outcome, Unmeasured
+from tautochrone.measure.campaign.carry_out import ENDED_EARLY, CampaignOutcome, Unmeasured
 
 NOT_YET = "It is not measured yet."
 """Where nobody knows a reason."""
@@ -31,13 +31,13 @@ class EarlyEnds:
         return set(self.reasons) - self.stopped
 
 
-def just_tried(outcome: Outcome) -> list[Reason]:
+def just_tried(outcome: CampaignOutcome) -> list[Reason]:
     """What has just stood in the way, or that a person stopped it before its turn, or within it."""
     lacking = [(one.point.key, one.why) for one in outcome.unmeasured]
     return lacking + [(slot.key, "Not measured yet: it was stopped before.") for slot in outcome.left]
 
 
-def went_wrong(outcome: Outcome) -> list[Unmeasured]:
+def went_wrong(outcome: CampaignOutcome) -> list[Unmeasured]:
     """What was tried and failed; the rest of what is lacking is not permitted, or not to be had."""
     return [one for one in outcome.unmeasured if one.failed]
 

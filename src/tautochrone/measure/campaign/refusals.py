@@ -8,7 +8,7 @@ from tautochrone.experiments.experiment import options_named_in, without_dashes
 from tautochrone.experiments.tasks import TASKS
 from tautochrone.measure.cell import Load
 from tautochrone.measure.document.document import PlanDocument
-from tautochrone.measure.document.expand import Point, place_of
+from tautochrone.measure.document.expand import PlanPoint, place_of
 from tautochrone.measure.loads.kinds import TAKES_THE_REST
 from tautochrone.measure.loads.spec import with_option
 from tautochrone.measure.trial import refusal_of
@@ -18,7 +18,7 @@ from tautochrone.target.target import Target
 _TRIAL = "10min"  # it is ended once it runs, and to fill most of a large memory takes a while
 
 
-def refusals(points: Sequence[Point], target: Target) -> dict[str, TautoError]:
+def refusals(points: Sequence[PlanPoint], target: Target) -> dict[str, TautoError]:
     """What the probe refuses there, by the key of the point.
 
     Of points that differ in their size alone, such as in how many masses, the first one is tried: what is
@@ -39,7 +39,7 @@ def refusals(points: Sequence[Point], target: Target) -> dict[str, TautoError]:
 
 
 def as_keys_of(
-    document: PlanDocument, points: Sequence[Point], refused: Mapping[str, TautoError]
+    document: PlanDocument, points: Sequence[PlanPoint], refused: Mapping[str, TautoError]
 ) -> dict[str, TautoError]:
     """The same refusals; what would be permitted is told as options, which a plan's file has as keys."""
     if document.grid:
@@ -60,7 +60,7 @@ def _as_keys(error: TautoError, options: Container[str]) -> TautoError:
     )
 
 
-def _but_its_size(point: Point) -> tuple[str, ...]:
+def _but_its_size(point: PlanPoint) -> tuple[str, ...]:
     size = EXPERIMENTS[point.experiment].size
     options = point.prepared.options
     if size in point.varying:
@@ -68,13 +68,13 @@ def _but_its_size(point: Point) -> tuple[str, ...]:
     return (point.experiment, *options.words, *_where_its_server_is(point))
 
 
-def _where_its_server_is(point: Point) -> tuple[str, ...]:
+def _where_its_server_is(point: PlanPoint) -> tuple[str, ...]:
     held = point.prepared.conditions
     return tuple(f"{name} {held[name]}" for name in OF_CELL if name in held)
 
 
 def see_meant(
-    document: PlanDocument, points: Sequence[Point], refused: Mapping[str, TautoError], target: Target
+    document: PlanDocument, points: Sequence[PlanPoint], refused: Mapping[str, TautoError], target: Target
 ) -> None:
     """Tell what the probe refuses because the plan says it wrong, from what this system does not have.
 
@@ -99,13 +99,13 @@ def see_meant(
             raise document.mistake(_place(document, point, str(error)), said, error.advice)
 
 
-def _bare(point: Point) -> Given:
+def _bare(point: PlanPoint) -> Given:
     """What the experiment can't be without, and all the rest as usual."""
     experiment = EXPERIMENTS[point.experiment]
     return experiment.given({one: point.options[one] for one in experiment.needs if one in point.options})
 
 
-def load_refusals(points: Sequence[Point], target: Target) -> dict[str, TautoError]:
+def load_refusals(points: Sequence[PlanPoint], target: Target) -> dict[str, TautoError]:
     """What is refused of the loads, by the key of the point: each is started once, and ended.
 
     Programs of others (`stress-ng:`, `command:`) are not started for a trial: nobody knows what they do.
@@ -119,7 +119,7 @@ def load_refusals(points: Sequence[Point], target: Target) -> dict[str, TautoErr
 
 
 def see_loads_meant(
-    document: PlanDocument, points: Sequence[Point], refused: Mapping[str, TautoError]
+    document: PlanDocument, points: Sequence[PlanPoint], refused: Mapping[str, TautoError]
 ) -> None:
     """A load's value that is refused is a mistake of the plan; that a load is not to be had here is none.
 
@@ -147,7 +147,7 @@ def _try_load(target: Target, load: Load) -> TautoError | None:
     return None
 
 
-def _place(document: PlanDocument, point: Point, message: str) -> tuple[str | int, ...]:
+def _place(document: PlanDocument, point: PlanPoint, message: str) -> tuple[str | int, ...]:
     """Where the first option that the message names is written."""
     own: tuple[str | int, ...] = ("experiment", point.entry)
     for name in options_named_in(message):

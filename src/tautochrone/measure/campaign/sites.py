@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.machine.deployment import Deployment
 from tautochrone.machine.facts import gather
-from tautochrone.measure.campaign.carry_out import Site
+from tautochrone.measure.campaign.carry_out import CampaignSite
 from tautochrone.measure.campaign.refusals import (
     as_keys_of,
     load_refusals,
@@ -17,7 +17,7 @@ from tautochrone.measure.campaign.refusals import (
 )
 from tautochrone.measure.document.deployed import deployment_of, same_here
 from tautochrone.measure.document.document import PlanDocument
-from tautochrone.measure.document.expand import Point, is_planned
+from tautochrone.measure.document.expand import PlanPoint, is_planned
 from tautochrone.target.middleware import TRANSPORT
 from tautochrone.target.open import open_target
 from tautochrone.target.target import Target
@@ -35,12 +35,12 @@ class Sites:
             name: no mistake of the plan.
     """
 
-    open: dict[str, Site] = field(default_factory=dict)
+    open: dict[str, CampaignSite] = field(default_factory=dict)
     refused: dict[str, TautoError] = field(default_factory=dict)
     deployed_otherwise: frozenset[str] = frozenset()
 
 
-def open_sites(document: PlanDocument, points: Sequence[Point], stack: ExitStack) -> Sites:
+def open_sites(document: PlanDocument, points: Sequence[PlanPoint], stack: ExitStack) -> Sites:
     """Open the systems of these points, and find out what they refuse before anything is measured.
 
     Args:
@@ -73,13 +73,13 @@ def open_sites(document: PlanDocument, points: Sequence[Point], stack: ExitStack
     return sites
 
 
-def _able(points: Sequence[Point], refused: Mapping[str, TautoError]) -> list[Point]:
+def _able(points: Sequence[PlanPoint], refused: Mapping[str, TautoError]) -> list[PlanPoint]:
     return [point for point in points if point.key not in refused]
 
 
 def site_of(
-    target: Target, document: PlanDocument, points: Sequence[Point], refused: dict[str, TautoError]
-) -> Site:
+    target: Target, document: PlanDocument, points: Sequence[PlanPoint], refused: dict[str, TautoError]
+) -> CampaignSite:
     """What is known of one system before anything is measured on it.
 
     Args:
@@ -100,11 +100,11 @@ def site_of(
         point.key: failed[point.deployment.name] for point in points if point.deployment.name in failed
     }
     refused |= _the_same_here(document, points, same_here(target.files()))
-    return Site(target, facts, deployments)
+    return CampaignSite(target, facts, deployments)
 
 
 def _the_same_here(
-    document: PlanDocument, points: Sequence[Point], same: Mapping[str, tuple[str, str]]
+    document: PlanDocument, points: Sequence[PlanPoint], same: Mapping[str, tuple[str, str]]
 ) -> dict[str, TautoError]:
     """Points that would be measured twice, since this machine has one deployment under two names.
 
@@ -121,7 +121,7 @@ def _the_same_here(
     return found
 
 
-def _see_meant(document: PlanDocument, points: Sequence[Point], sites: Sites) -> None:
+def _see_meant(document: PlanDocument, points: Sequence[PlanPoint], sites: Sites) -> None:
     """A value that every system and transport refuses is a mistake of the plan; one that some take is not."""
     able = _able(points, sites.refused)
     taken = {(point.entry, point.varied) for point in able}
@@ -138,6 +138,6 @@ def _see_meant(document: PlanDocument, points: Sequence[Point], sites: Sites) ->
         see_meant(document, own, sites.refused, site.target)
 
 
-def _but_its_transport(point: Point) -> tuple[object, ...]:
+def _but_its_transport(point: PlanPoint) -> tuple[object, ...]:
     """What is asked of it: one transport may carry a length that another does not."""
     return (point.entry, *((name, value) for name, value in point.options.items() if name != TRANSPORT))

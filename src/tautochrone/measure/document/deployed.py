@@ -7,10 +7,10 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.words import suggestion
 from tautochrone.machine.deployment import NAMES, Deployment, built_in, choose, own_files, read_deployment
 from tautochrone.machine.tree import Files, Tree
-from tautochrone.measure.document.expand import AS_IS, Deployed
+from tautochrone.measure.document.expand import AS_IS, NamedDeployment
 
 
-def meaning_of(name: str, folder: Path) -> Deployed:
+def meaning_of(name: str, folder: Path) -> NamedDeployment:
     """What is meant by a name, or by a file, whose path begins at the folder.
 
     Raises:
@@ -18,14 +18,14 @@ def meaning_of(name: str, folder: Path) -> Deployed:
     """
     for known in (AS_IS, *NAMES):
         if name.lower() == known.lower():
-            return Deployed(known)
+            return NamedDeployment(known)
     path = _path(name, folder)
     if path is None:
         own = [one.stem for one in own_files()]
         raise UsageError(f"there is no deployment '{name}'", suggestion(name, (AS_IS, *NAMES, *own)))
     found = read_deployment(path)
     meant = [sorted(found.settings.items()), found.measure, found.load]
-    return Deployed(name, json.dumps(meant))
+    return NamedDeployment(name, json.dumps(meant))
 
 
 def deployment_of(name: str, folder: Path, files: Files) -> Deployment | None:

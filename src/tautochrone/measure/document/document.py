@@ -52,7 +52,7 @@ _OF_EXCLUDE = ("system", "deployment", "load", "experiment")
 
 
 @dataclass(frozen=True)
-class Entry:
+class ExperimentEntry:
     """One [[experiment]] of a plan.
 
     Attributes:
@@ -103,7 +103,7 @@ class PlanDocument:
     repetitions: int
     order: Order
     axes: Mapping[str, tuple[str, ...]]
-    entries: tuple[Entry, ...]
+    entries: tuple[ExperimentEntry, ...]
     exclusions: tuple[Exclusion, ...] = ()
     defaults: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     overridden: frozenset[str] = frozenset()
@@ -201,7 +201,7 @@ class _Reader(toml.TomlReader):
         known = tuple(dict.fromkeys(name for one in EXPERIMENTS.values() for name in one.known))
         return self._options(table, known, ("defaults",), "an option of any experiment")
 
-    def _entry(self, number: int, table: Json, defaults: Mapping[str, tuple[Value, ...]]) -> Entry:
+    def _entry(self, number: int, table: Json, defaults: Mapping[str, tuple[Value, ...]]) -> ExperimentEntry:
         place = ("experiment", number)
         if "name" not in table:
             raise self._mistake(
@@ -226,7 +226,7 @@ class _Reader(toml.TomlReader):
             for key, values in defaults.items()
             if key in experiment.known and key not in options and key not in ruled_out
         }
-        return Entry(
+        return ExperimentEntry(
             number=number,
             name=name,
             title=self._line(table, "title", place) if "title" in table else "",
@@ -268,7 +268,7 @@ class _Reader(toml.TomlReader):
             found[name] = tuple(values)
         return found
 
-    def _see_used(self, defaults: Json, entries: Sequence[Entry]) -> None:
+    def _see_used(self, defaults: Json, entries: Sequence[ExperimentEntry]) -> None:
         for name in defaults:
             if not any(name in EXPERIMENTS[entry.name].known for entry in entries):
                 raise self._mistake(
@@ -277,7 +277,7 @@ class _Reader(toml.TomlReader):
                     "Leave it out, or write it where it belongs.",
                 )
 
-    def _exclusion(self, number: int, table: Json, entries: Sequence[Entry]) -> Exclusion:
+    def _exclusion(self, number: int, table: Json, entries: Sequence[ExperimentEntry]) -> Exclusion:
         place = ("exclude", number)
         options = dict.fromkeys(name for entry in entries for name in entry.options)
         matches: dict[str, tuple[str, ...]] = {}

@@ -18,7 +18,7 @@ from tautochrone.experiments import EXPERIMENTS, Value
 from tautochrone.experiments.experiment import Experiment, Prepared, without_dashes
 from tautochrone.experiments.tire_threads import condition as team_condition
 from tautochrone.measure.cell import Load
-from tautochrone.measure.document.document import AXES, Entry, Exclusion, PlanDocument
+from tautochrone.measure.document.document import AXES, Exclusion, ExperimentEntry, PlanDocument
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.target.address import read_address
 
@@ -33,7 +33,7 @@ _KEY_LETTERS = 12
 
 
 @dataclass(frozen=True)
-class Deployed:
+class NamedDeployment:
     """A deployment as a plan names it.
 
     Attributes:
@@ -51,7 +51,7 @@ class Deployed:
 
 
 @dataclass(frozen=True)
-class Point:
+class PlanPoint:
     """What is measured once in every repetition.
 
     Attributes:
@@ -67,7 +67,7 @@ class Point:
     key: str
     entry: int
     system: str
-    deployment: Deployed
+    deployment: NamedDeployment
     load: Load
     load_spec: str
     experiment: str
@@ -120,7 +120,9 @@ def override(
     return replace(document, entries=entries, axes={**document.axes, **given}, overridden=frozenset(given))
 
 
-def expand(document: PlanDocument, deployed: Callable[[str], Deployed] = Deployed) -> tuple[Point, ...]:
+def expand(
+    document: PlanDocument, deployed: Callable[[str], NamedDeployment] = NamedDeployment
+) -> tuple[PlanPoint, ...]:
     """The points, in the order in which the plan lists them.
 
     Args:
@@ -143,10 +145,10 @@ def expand(document: PlanDocument, deployed: Callable[[str], Deployed] = Deploye
     return tuple(kept)
 
 
-def is_planned(document: PlanDocument, point: Point, deployment: str) -> bool:
+def is_planned(document: PlanDocument, point: PlanPoint, deployment: str) -> bool:
     """Whether the plan measures the same as at this point under a built-in deployment, too."""
     named = {**document.axes, **document.entries[point.entry].axes}["deployments"]
-    twin = replace(point, deployment=Deployed(deployment))
+    twin = replace(point, deployment=NamedDeployment(deployment))
     return deployment.lower() in (one.lower() for one in named) and not any(
         _matches(exclusion, twin) for exclusion in document.exclusions
     )
@@ -155,24 +157,24 @@ def is_planned(document: PlanDocument, point: Point, deployment: str) -> bool:
 class _Names:
     """Loads and deployments by name, each read once; a mistake is told with its line."""
 
-    def __init__(self, document: PlanDocument, deployed: Callable[[str], Deployed]) -> None:
+    def __init__(self, document: PlanDocument, deployed: Callable[[str], NamedDeployment]) -> None:
         self._document = document
         self._deployed = deployed
         self._loads: dict[str, Load] = {}
-        self._deployments: dict[str, Deployed] = {}
+        self._deployments: dict[str, NamedDeployment] = {}
 
-    def system(self, name: str, entry: Entry) -> str:
+    def system(self, name: str, entry: ExperimentEntry) -> str:
         with _placed(self._document, place_of(self._document, "systems", name, entry.number)):
             read_address(name)
         return name
 
-    def load(self, name: str, entry: Entry) -> Load:
+    def load(self, name: str, entry: ExperimentEntry) -> Load:
         if name not in self._loads:
             with _placed(self._document, place_of(self._document, "loads", name, entry.number)):
                 self._loads[name] = parse_load([name])
         return self._loads[name]
 
-    def deployment(self, name: str, entry: Entry) -> Deployed:
+    def deployment(self, name: str, entry: ExperimentEntry) -> NamedDeployment:
         if name not in self._deployments:
             with _placed(self._document, place_of(self._document, "deployments", name, entry.number)):
                 self._deployments[name] = self._deployed(name)
@@ -198,7 +200,7 @@ def place_of(document: PlanDocument, axis: str, name: str, number: int) -> Place
     return (*place, {**document.axes, **own}[axis].index(name))
 
 
-def _of_entry(document: PlanDocument, entry: Entry, names: _Names) -> Iterator[Point]:
+def _of_entry(document: PlanDocument, entry: ExperimentEntry, names: _Names) -> Iterator[PlanPoint]:
     experiment = EXPERIMENTS[entry.name]
     varying = [name for name, values in entry.options.items() if len(values) > 1]
     axes = [{**document.axes, **entry.axes}[axis] for axis in AXES]
@@ -212,7 +214,7 @@ def _of_entry(document: PlanDocument, entry: Entry, names: _Names) -> Iterator[P
         for system, deployment, load in product(*axes):
             found = names.deployment(deployment, entry)
             beside = names.load(load, entry)
-            yield Point(
+            yield PlanPoint(
                 key=_key(system, found, beside, entry, prepared),
                 entry=entry.number,
                 system=names.system(system, entry),
@@ -228,7 +230,9 @@ def _of_entry(document: PlanDocument, entry: Entry, names: _Names) -> Iterator[P
             )
 
 
-def _with_team(prepared: Prepared, experiment: Experiment, entry: Entry, options: Options) -> Prepared:
+def _with_team(
+    prepared: Prepared, experiment: Experiment, entry: ExperimentEntry, options: Options
+) -> Prepared:
     """What a word for a number of threads comes to is found out where it is measured."""
     name = experiment.runs_on.threads if experiment.runs_on is not None else ""
     if not name or name not in options:
@@ -237,7 +241,7 @@ def _with_team(prepared: Prepared, experiment: Experiment, entry: Entry, options
     return replace(prepared, conditions={**prepared.conditions, **told}) if told else prepared
 
 
-def _heading(entry: Entry, options: Options, varying: Sequence[str]) -> str:
+def _heading(entry: ExperimentEntry, options: Options, varying: Sequence[str]) -> str:
     """Its usual title, without what is expanded, which is said behind it."""
     fixed = {name: value for name, value in options.items() if name not in varying}
     title = EXPERIMENTS[entry.name].title_of(fixed)
@@ -250,7 +254,9 @@ def _said(name: str, value: Value) -> str:
     return f"{name.replace('-', ' ')} {value}"
 
 
-def _key(system: str, deployed: Deployed, load: Load, entry: Entry, prepared: Prepared) -> str:
+def _key(
+    system: str, deployed: NamedDeployment, load: Load, entry: ExperimentEntry, prepared: Prepared
+) -> str:
     """Short, and the same wherever the same is meant: 1ms is 1000us."""
     meant = [
         MEANING, system, deployed.name, deployed.meaning, load.name, entry.name, entry.title,
@@ -269,8 +275,8 @@ def _canonical(word: str) -> str:
         return word
 
 
-def _see_distinct(document: PlanDocument, points: Sequence[Point]) -> None:
-    seen: dict[str, Point] = {}
+def _see_distinct(document: PlanDocument, points: Sequence[PlanPoint]) -> None:
+    seen: dict[str, PlanPoint] = {}
     for point in points:
         earlier = seen.setdefault(point.key, point)
         if earlier is not point:
@@ -282,7 +288,7 @@ def _see_distinct(document: PlanDocument, points: Sequence[Point]) -> None:
             )
 
 
-def _see_meant(document: PlanDocument, exclusion: Exclusion, points: Sequence[Point]) -> None:
+def _see_meant(document: PlanDocument, exclusion: Exclusion, points: Sequence[PlanPoint]) -> None:
     """An exclusion that leaves out nothing is a slip of the pen."""
     for name, values in exclusion.matches.items():
         there = list(dict.fromkeys(point.value(name) for point in points if point.value(name)))
@@ -299,11 +305,11 @@ def _see_meant(document: PlanDocument, exclusion: Exclusion, points: Sequence[Po
         )
 
 
-def _matches(exclusion: Exclusion, point: Point) -> bool:
+def _matches(exclusion: Exclusion, point: PlanPoint) -> bool:
     return all(any(_is(name, value, point) for value in values) for name, values in exclusion.matches.items())
 
 
-def _is(name: str, value: str, point: Point) -> bool:
+def _is(name: str, value: str, point: PlanPoint) -> bool:
     """Whether a point has this value; a load also by its bare name."""
     own = point.value(name)
     if name == "load":

@@ -17,7 +17,7 @@ from tautochrone.experiments import EXPERIMENTS
 from tautochrone.experiments.experiment import MISSES
 from tautochrone.experiments.requirement import Requirement, parse
 from tautochrone.measure.document.document import PlanDocument
-from tautochrone.measure.document.expand import Point
+from tautochrone.measure.document.expand import PlanPoint
 
 REQUIRE = "require"
 """What a plan's requirements are called, in its file and in the condition of its runs."""
@@ -26,7 +26,7 @@ Required = Mapping[str, tuple[Requirement, ...]]
 """What is required of each cell, by the key of its point; a cell of which nothing is required is left out."""
 
 
-def requirements(document: PlanDocument, points: Sequence[Point]) -> dict[str, tuple[Requirement, ...]]:
+def requirements(document: PlanDocument, points: Sequence[PlanPoint]) -> dict[str, tuple[Requirement, ...]]:
     """What is required of each point.
 
     A requirement at the top is one of every experiment that measures such a thing and has no requirements
@@ -57,7 +57,7 @@ def requirements(document: PlanDocument, points: Sequence[Point]) -> dict[str, t
     return found
 
 
-def measured_at(point: Point) -> tuple[str, ...]:
+def measured_at(point: PlanPoint) -> tuple[str, ...]:
     """Return what is measured at a point, and `MISSES` where releases can be missed."""
     return EXPERIMENTS[point.experiment].measures_of(point.options)
 
@@ -81,7 +81,7 @@ def _read(document: PlanDocument, place: Place, text: str) -> Requirement:
 
 def _see_judged(
     document: PlanDocument,
-    points: Sequence[Point],
+    points: Sequence[PlanPoint],
     given: Mapping[int | None, Sequence[Requirement]],
     judged: set[tuple[int | None, str]],
 ) -> None:
@@ -96,7 +96,7 @@ def _see_judged(
             raise document.mistake((*place, REQUIRE, at), *_why(one, there, of_plan=number is None))
 
 
-def _why(requirement: Requirement, points: Sequence[Point], *, of_plan: bool) -> tuple[str, str]:
+def _why(requirement: Requirement, points: Sequence[PlanPoint], *, of_plan: bool) -> tuple[str, str]:
     wanted = measure_of(requirement).removesuffix("_ns")
     names = ", ".join(dict.fromkeys(point.experiment for point in points))
     known = dict.fromkeys(one.removesuffix("_ns") for point in points for one in measured_at(point))

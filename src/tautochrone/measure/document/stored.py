@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from tautochrone.base.reading import Json
 from tautochrone.experiments import Value
-from tautochrone.measure.document.document import Entry, Exclusion, Order, PlanDocument
+from tautochrone.measure.document.document import Exclusion, ExperimentEntry, Order, PlanDocument
 from tautochrone.run.records import converted
 
 
@@ -60,7 +60,8 @@ def from_stored(stored: Json | None) -> PlanDocument:
         order=grid.order,
         axes=grid.axes,
         entries=tuple(
-            Entry(number, one.name, one.title, one.options) for number, one in enumerate(grid.experiments)
+            ExperimentEntry(number, one.name, one.title, one.options)
+            for number, one in enumerate(grid.experiments)
         ),
         exclusions=tuple(Exclusion(number, matches) for number, matches in enumerate(grid.left_out)),
         grid=grid.kind,

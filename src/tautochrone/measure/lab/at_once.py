@@ -5,34 +5,34 @@ from dataclasses import dataclass, field, replace
 
 from tautochrone.base.errors import StoreError, TautoError, UsageError
 from tautochrone.measure.campaign.agenda import Agenda
-from tautochrone.measure.campaign.carry_out import Ledger, Outcome, finished_how
+from tautochrone.measure.campaign.carry_out import CampaignOutcome, Ledger, finished_how
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.document.document import PlanDocument
-from tautochrone.measure.document.expand import Point
-from tautochrone.measure.execute import Progress, Watch
+from tautochrone.measure.document.expand import PlanPoint
+from tautochrone.measure.execute import CellProgress, Watch
 from tautochrone.measure.lab.crew import Crew
-from tautochrone.measure.lab.jobs import Answer, Job, Measure, Measured, Refused, Survey, Surveyed
-from tautochrone.run.folder import Run
+from tautochrone.measure.lab.jobs import Answer, LabJob, MeasureJob, RefusedJob, SealedCell, Survey, Surveyed
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
 from tautochrone.target.open import open_target
 
 # Carrying out several slots of a plan at once, each in a process of its own.
 
 
-_Known = tuple[Slot, Point, Watch]
+_Known = tuple[Slot, PlanPoint, Watch]
 
 
 def carry_out_at_once(
     slots: Sequence[Slot],
-    cells: Callable[[Slot], tuple[Point, Cell]],
+    cells: Callable[[Slot], tuple[PlanPoint, Cell]],
     systems: Mapping[str, Surveyed],
     store: Store,
     crew: Crew,
     begin: Callable[[Slot, Cell], Watch],
     refused: Mapping[str, TautoError],
     end: Callable[[Slot, str | None], None] = lambda *_: None,
-) -> Outcome:
+) -> CampaignOutcome:
     """Measure the slots; as `carry_out` does, but as many at once as the crew has hands.
 
     Only for systems that share nothing with each other, and whose measurements do not depend on what else the
@@ -48,7 +48,7 @@ def carry_out_at_once(
     ledger = Ledger(refused)
     left = {slot.position: slot for slot in slots}
 
-    def jobs() -> Iterator[tuple[_Known, Job]]:
+    def jobs() -> Iterator[tuple[_Known, LabJob]]:
         for slot in slots:
             point, cell = cells(slot)
             if ledger.given_up(point):
@@ -58,7 +58,7 @@ def carry_out_at_once(
             deployed = replace(
                 ledger.with_refusals(cell), deployment=there.deployments.get(point.deployment.name)
             )
-            job = Measure(point.system, deployed, there.facts, store.path, there.machine)
+            job = MeasureJob(point.system, deployed, there.facts, store.path, there.machine)
             yield (slot, point, begin(slot, deployed)), job
 
     for (slot, point, _), answer in crew.do(jobs(), _show):
@@ -69,7 +69,7 @@ def carry_out_at_once(
     return ledger.outcome
 
 
-def _show(known: _Known, progress: Progress) -> None:
+def _show(known: _Known, progress: CellProgress) -> None:
     _, _, watch = known
     watch(progress)
 
@@ -78,20 +78,20 @@ def _take_in(
     ledger: Ledger,
     store: Store,
     slot: Slot,
-    point: Point,
+    point: PlanPoint,
     answer: Answer,
     end: Callable[[Slot, str | None], None],
 ) -> bool:
     """Whether the slot is done; otherwise it was stopped."""
-    if isinstance(answer, Refused):
+    if isinstance(answer, RefusedJob):
         if isinstance(answer.error, StoreError):
             raise answer.error
         ledger.went_wrong(point, slot, answer.error)
         end(slot, None)
         return True
-    if not isinstance(answer, Measured):
+    if not isinstance(answer, SealedCell):
         return False
-    run = Run.read(store.path / answer.run)
+    run = StoredRun.read(store.path / answer.run)
     end(slot, finished_how(run))
     return ledger.measured(point, slot, run)
 
@@ -112,7 +112,7 @@ class Surveys:
     refused: dict[str, TautoError] = field(default_factory=dict)
 
 
-def survey(document: PlanDocument, points: Sequence[Point], crew: Crew) -> Surveys:
+def survey(document: PlanDocument, points: Sequence[PlanPoint], crew: Crew) -> Surveys:
     """Ask each system of these points.
 
     Raises:
@@ -126,7 +126,7 @@ def survey(document: PlanDocument, points: Sequence[Point], crew: Crew) -> Surve
         if isinstance(answer, Surveyed):
             found.open[system] = answer
             found.refused |= answer.refused
-        elif isinstance(answer, Refused):
+        elif isinstance(answer, RefusedJob):
             silent[system] = answer.error
             found.refused |= {point.key: answer.error for point in points if point.system == system}
     if crew.stopped:
@@ -137,8 +137,8 @@ def survey(document: PlanDocument, points: Sequence[Point], crew: Crew) -> Surve
 
 
 def _jobs(
-    document: PlanDocument, points: Sequence[Point], systems: Sequence[str]
-) -> Iterator[tuple[str, Job]]:
+    document: PlanDocument, points: Sequence[PlanPoint], systems: Sequence[str]
+) -> Iterator[tuple[str, LabJob]]:
     for system in systems:
         yield system, Survey(document, system, tuple(one for one in points if one.system == system))
 

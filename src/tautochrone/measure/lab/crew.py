@@ -13,8 +13,8 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from tautochrone.base.errors import MeasuringError
-from tautochrone.measure.execute import Progress
-from tautochrone.measure.lab.jobs import STOP, Answer, Fault, Job, Refused, Seen, Stopped
+from tautochrone.measure.execute import CellProgress
+from tautochrone.measure.lab.jobs import STOP, Answer, JobFault, JobProgress, LabJob, RefusedJob, Stopped
 
 _WORKER = "from tautochrone.measure.lab.worker import main; main()"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -45,15 +45,15 @@ class Worker:
         """Whether it can be given something to do."""
         return self._process.poll() is None
 
-    def tell(self, what: Job | str | None) -> None:
+    def tell(self, what: LabJob | str | None) -> None:
         """A job, or `STOP`; None: there are no more."""
         with suppress(OSError):  # it has ended, which is seen when its answer is read
             self.connection.send(what)
 
-    def read(self) -> Seen | Answer | None:
+    def read(self) -> JobProgress | Answer | None:
         """What it says next; None: it has ended."""
         try:
-            said: Seen | Answer = self.connection.recv()
+            said: JobProgress | Answer = self.connection.recv()
         except (EOFError, OSError):
             self._process.wait()
             return None
@@ -112,7 +112,7 @@ class Crew:
         os.close(self._alarm)
 
     def do(
-        self, jobs: Iterator[tuple[_T, Job]], watch: Callable[[_T, Progress], None] = lambda *_: None
+        self, jobs: Iterator[tuple[_T, LabJob]], watch: Callable[[_T, CellProgress], None] = lambda *_: None
     ) -> Iterator[tuple[_T, Answer]]:
         """Do all jobs; yields each with its answer as it ends.
 
@@ -134,7 +134,7 @@ class Crew:
             for connection in [one for one in self._busy if one in ready]:
                 worker, known = self._busy[connection]
                 said = worker.read()
-                if isinstance(said, Seen):
+                if isinstance(said, JobProgress):
                     watch(known, said.progress)
                     continue
                 del self._busy[connection]
@@ -143,7 +143,7 @@ class Crew:
 
     def _heard(self, worker: Worker, said: Answer | None) -> Answer:
         """Its answer; whoever gave one is free again."""
-        if isinstance(said, Fault):
+        if isinstance(said, JobFault):
             worker.end(0.0)
             raise RuntimeError(f"in a process that measured:\n{said.text}")  # noqa: TRY004 - a fault, whatever
         if said is not None:
@@ -152,9 +152,9 @@ class Crew:
         worker.connection.close()
         if self.stopped:
             return Stopped()
-        return Refused(MeasuringError("The process that measured it was ended", "Measure it again."))
+        return RefusedJob(MeasuringError("The process that measured it was ended", "Measure it again."))
 
-    def _begin(self, jobs: Iterator[tuple[_T, Job]]) -> None:
+    def _begin(self, jobs: Iterator[tuple[_T, LabJob]]) -> None:
         """Give everybody who is free something to do, unless it is to stop."""
         while len(self._busy) < self.size and not self.stopped:
             found = next(jobs, None)

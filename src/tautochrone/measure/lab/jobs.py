@@ -11,8 +11,8 @@ from tautochrone.measure.campaign.refusals import refusals
 from tautochrone.measure.campaign.sites import site_of
 from tautochrone.measure.cell import Cell
 from tautochrone.measure.document.document import PlanDocument
-from tautochrone.measure.document.expand import Point
-from tautochrone.measure.execute import Progress, StoppedAfterRunError, Watch, run_cell
+from tautochrone.measure.document.expand import PlanPoint
+from tautochrone.measure.execute import CellProgress, StoppedAfterRunError, Watch, run_cell
 from tautochrone.measure.lab.preemption import not_obtained
 from tautochrone.run.facts import Facts, FactTable
 from tautochrone.run.store import Store
@@ -24,10 +24,10 @@ STOP = "stop"
 
 
 @dataclass(frozen=True)
-class Seen:
+class JobProgress:
     """How far the job is; not its end."""
 
-    progress: Progress
+    progress: CellProgress
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Surveyed:
 
 
 @dataclass(frozen=True)
-class Measured:
+class SealedCell:
     """A run that is sealed.
 
     Attributes:
@@ -61,7 +61,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedJob:
     """It could not be done, or went wrong."""
 
     error: TautoError
@@ -73,17 +73,17 @@ class Stopped:
 
 
 @dataclass(frozen=True)
-class Fault:
+class JobFault:
     """A fault in tauto, with its traceback."""
 
     text: str
 
 
-Answer = Surveyed | Measured | Refused | Stopped | Fault
+Answer = Surveyed | SealedCell | RefusedJob | Stopped | JobFault
 """How a job ended."""
 
 
-class Job(Protocol):
+class LabJob(Protocol):
     """One thing to do, on one system."""
 
     def do(self, watch: Watch) -> Answer:
@@ -102,7 +102,7 @@ class Survey:
 
     document: PlanDocument
     system: str
-    points: tuple[Point, ...]
+    points: tuple[PlanPoint, ...]
 
     def do(self, watch: Watch) -> Surveyed:  # noqa: ARG002 - it is over before there is anything to watch
         """Open the system and ask it."""
@@ -121,7 +121,7 @@ class Survey:
 
 
 @dataclass(frozen=True)
-class Measure:
+class MeasureJob:
     """Measure a cell.
 
     Attributes:
@@ -134,7 +134,7 @@ class Measure:
     store: Path
     machine: str | None
 
-    def do(self, watch: Watch) -> Measured:
+    def do(self, watch: Watch) -> SealedCell:
         """Carry it out and seal its run."""
         with open_target(self.system) as target:
             virtual = target.virtual()
@@ -146,10 +146,10 @@ class Measure:
             return measure_on(target, self.cell, self.store, self.facts, watch)
 
 
-def measure_on(target: Target, cell: Cell, store: Path, facts: FactTable, watch: Watch) -> Measured:
+def measure_on(target: Target, cell: Cell, store: Path, facts: FactTable, watch: Watch) -> SealedCell:
     """Carry a cell out and seal its run in the store at this path."""
     try:
         run = run_cell(cell, Store(store), target, facts, watch)
     except StoppedAfterRunError as stop:
-        return Measured(stop.run.id, stopped=True)
-    return Measured(run.id, stopped=run.manifest.ended == "interrupted")
+        return SealedCell(stop.run.id, stopped=True)
+    return SealedCell(run.id, stopped=run.manifest.ended == "interrupted")

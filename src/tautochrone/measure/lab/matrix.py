@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.experiments import EXPERIMENTS, Value
-from tautochrone.measure.document.document import USUAL, Entry, PlanDocument
+from tautochrone.measure.document.document import USUAL, ExperimentEntry, PlanDocument
 from tautochrone.measure.lab.preemption import chosen_for
 from tautochrone.measure.loads.spec import parse_load
 from tautochrone.target.address import PREEMPTION_MODELS, LabAddress, known_kernels, read_lab_address
@@ -119,7 +119,9 @@ def document_of(machines: Sequence[Machine], loads: Sequence[str], options: dict
             "deployments": (USUAL["deployments"],),
             "loads": tuple(loads),
         },
-        entries=(Entry(0, EXPERIMENT, "", {name: (options[name],) for name in known if name in options}),),
+        entries=(
+            ExperimentEntry(0, EXPERIMENT, "", {name: (options[name],) for name in known if name in options}),
+        ),
         grid=MATRIX,
     )
 

@@ -5,7 +5,7 @@ are those of one host; what is measured corrects them while it goes on.
 """
 
 from tautochrone.base.errors import TautoError
-from tautochrone.measure.document.expand import Point
+from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.target.address import DEFAULT_SHIFT, LabAddress, read_address
 
 _BOOT_S = {"x86_64": 6.0, "aarch64": 3.0}
@@ -13,7 +13,7 @@ _IDLE, _BUSY = 0.5, 4.0
 """Seconds on the host for one of the guest, with one virtual CPU, at the usual shift."""
 
 
-def boot_s(point: Point) -> float:
+def boot_s(point: PlanPoint) -> float:
     """Until its system is there; 0 where it is a machine that runs anyway."""
     address = _address(point.system)
     if address is None:
@@ -21,7 +21,7 @@ def boot_s(point: Point) -> float:
     return _BOOT_S["aarch64" if address.kernel.endswith("/arm64") else "x86_64"]
 
 
-def measuring_s(point: Point) -> float:
+def measuring_s(point: PlanPoint) -> float:
     """How long its measuring takes."""
     address = _address(point.system)
     guest_s = point.prepared.expected_s

@@ -16,7 +16,7 @@ _ASKED = re.compile(r"(?:^|\s)preempt=(\w+)")
 
 
 @dataclass(frozen=True)
-class Preemption:
+class KernelPreemption:
     """How a kernel was built.
 
     Attributes:
@@ -28,13 +28,13 @@ class Preemption:
     choosable: bool = False
 
 
-def preemption_of(kernel: Kernel) -> Preemption:
+def preemption_of(kernel: Kernel) -> KernelPreemption:
     """By the kernel's configuration."""
     built = built_in(kernel)
     if "PREEMPT_RT" in built:
-        return Preemption(REAL_TIME)
+        return KernelPreemption(REAL_TIME)
     model = next((model for model, option in _BUILT.items() if option in built), None)
-    return Preemption(model, choosable="PREEMPT_DYNAMIC" in built)
+    return KernelPreemption(model, choosable="PREEMPT_DYNAMIC" in built)
 
 
 def chosen_for(kernel: Kernel, asked: Sequence[str]) -> tuple[str | None, ...]:

@@ -16,10 +16,10 @@ from traceback import format_exc
 from types import FrameType
 
 from tautochrone.base.errors import TautoError
-from tautochrone.measure.execute import Progress
-from tautochrone.measure.lab.jobs import STOP, Answer, Fault, Job, Refused, Seen, Stopped
+from tautochrone.measure.execute import CellProgress
+from tautochrone.measure.lab.jobs import STOP, Answer, JobFault, JobProgress, LabJob, RefusedJob, Stopped
 
-_Jobs = SimpleQueue[Job | None]
+_Jobs = SimpleQueue[LabJob | None]
 
 
 def main() -> None:
@@ -48,7 +48,7 @@ class _Worker:
             answer = self._answer(job)
             self._tell(answer)
 
-    def _answer(self, job: Job) -> Answer:
+    def _answer(self, job: LabJob) -> Answer:
         try:
             self.doing = True
             try:
@@ -58,14 +58,14 @@ class _Worker:
         except KeyboardInterrupt:
             return Stopped()
         except TautoError as error:
-            return Refused(error)
+            return RefusedJob(error)
         except Exception:
-            return Fault(format_exc())
+            return JobFault(format_exc())
 
-    def _show(self, progress: Progress) -> None:
-        self._tell(Seen(progress))
+    def _show(self, progress: CellProgress) -> None:
+        self._tell(JobProgress(progress))
 
-    def _tell(self, what: Seen | Answer) -> None:
+    def _tell(self, what: JobProgress | Answer) -> None:
         with suppress(OSError):  # the lab is gone: what is measured is sealed all the same
             self._connection.send(what)
 

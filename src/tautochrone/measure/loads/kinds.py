@@ -20,7 +20,7 @@ REAL_TIME_KEYS = {
 
 
 @dataclass(frozen=True)
-class Kind:
+class LoadKind:
     """One load of the probe.
 
     Attributes:
@@ -47,18 +47,18 @@ _PEER = {
     "port": "of the server; roles server and client",
 }
 
-KINDS: Mapping[str, Kind] = {
-    "cpu": Kind(
+KINDS: Mapping[str, LoadKind] = {
+    "cpu": LoadKind(
         "arithmetic of many kinds in turn on every chosen CPU",
         "delgado2020",
         {"method": "all in turn, or one by its name"},
     ),
-    "memory": Kind(
+    "memory": LoadKind(
         "maps, fills, checks, copies and frees memory",
         "delgado2020",
         {"bytes": "in all: 64MiB, or 70% of what is available", "stressors": "in all"},
     ),
-    "network": Kind(
+    "network": LoadKind(
         "a server that answers many clients, each at its own rate",
         "delgado2020",
         {
@@ -69,7 +69,7 @@ KINDS: Mapping[str, Kind] = {
         },
         any_policy=True,
     ),
-    "comms": Kind(
+    "comms": LoadKind(
         "a server and a client that exchange messages over TCP",
         "laurich2004",
         {
@@ -80,13 +80,13 @@ KINDS: Mapping[str, Kind] = {
         },
         any_policy=True,
     ),
-    TASKS: Kind(
+    TASKS: LoadKind(
         "periodic real-time tasks below the measured ones, ten on each measured CPU",
         "koh2013",
         {"tasks": "how many in all", "period": "of each", "work": "of each in each period"},
         any_policy=True,
     ),
-    "storage": Kind(
+    "storage": LoadKind(
         "writes, syncs, reads back and checks a file",
         "",
         {
@@ -96,27 +96,27 @@ KINDS: Mapping[str, Kind] = {
             "sync": "fsync after so many blocks",
         },
     ),
-    "fork": Kind(
+    "fork": LoadKind(
         "creates, fills and ends large processes: what separates kernels best",
         "",
         {"bytes": "of all children: 64MiB, or 70% of what is available"},
     ),
-    "exit": Kind(
+    "exit": LoadKind(
         "one large process after the other: as fork, but each has all of the memory",
         "",
         {"bytes": "of all children: 64MiB, or 70% of what is available"},
     ),
-    "munmap": Kind(
+    "munmap": LoadKind(
         "maps memory, fills it, and gives all of it back at once",
         "",
         {"bytes": "of all mappings: 64MiB, or 70% of what is available"},
     ),
-    THP: Kind(
+    THP: LoadKind(
         "as munmap with huge pages, which are taken apart and put together",
         "",
         {"bytes": "of all mappings: 64MiB, or 70% of what is available"},
     ),
-    "pipe": Kind(
+    "pipe": LoadKind(
         "groups of threads that send messages to each other, as hackbench does",
         "",
         {
@@ -125,7 +125,7 @@ KINDS: Mapping[str, Kind] = {
             "bytes": "of each message",
         },
     ),
-    "irq": Kind(
+    "irq": LoadKind(
         "interrupts on every chosen CPU, by timers or from CPU to CPU",
         "",
         {"kind": "timer, ipi or both", "rate": "of each kind per second, on each CPU"},

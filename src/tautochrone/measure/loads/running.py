@@ -17,7 +17,7 @@ _LOOK_INTERVAL_S = 0.1
 
 
 @dataclass(frozen=True)
-class Failure:
+class LoadFailure:
     """A load that ended before it was told to: which one, and why, in words."""
 
     load: str
@@ -49,7 +49,7 @@ class Loads:
         Args:
             allowed: the CPUs that a load may use which names none, as a CPU list.
         """
-        self.failure: Failure | None = None
+        self.failure: LoadFailure | None = None
         self._allowed = allowed
         self._parts: list[_Part] = []
 
@@ -85,11 +85,11 @@ class Loads:
         if failure := self.look():
             raise MeasuringError(failure.sentence)
 
-    def look(self) -> Failure | None:
+    def look(self) -> LoadFailure | None:
         """The first load that ended by itself, if one has. Never blocks."""
         for part in self._parts:
             if self.failure is None and (why := part.running.failure()) is not None:
-                self.failure = Failure(part.name, why)
+                self.failure = LoadFailure(part.name, why)
         return self.failure
 
     @contextmanager
@@ -124,7 +124,7 @@ class Loads:
             try:
                 report = part.running.end()
             except MeasuringError as error:
-                self.failure = self.failure or Failure(part.name, str(error))
+                self.failure = self.failure or LoadFailure(part.name, str(error))
             else:
                 asked = " ".join(part.words)
                 own = {"name": part.name, "asked": asked, "cpus": self._cpus(part.words)}

@@ -4,15 +4,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tautochrone.papers.claims.chosen import chosen, predicts
-from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Answer, Asked, Evidence, Finding, Known
+from tautochrone.papers.claims.evidence import (
+    ORDINARY,
+    REAL_TIME,
+    Answer,
+    AskedClaim,
+    ClaimEvidence,
+    Known,
+    TestFinding,
+)
 from tautochrone.papers.claims.less import less, narrower
 from tautochrone.papers.claims.requirement import requirement, separates
 from tautochrone.papers.claims.rises import rises, rises_more
 from tautochrone.papers.claims.within import same, says, steady, within
 from tautochrone.papers.document import Claim, Paper
-from tautochrone.papers.measured import Measurements, Role, System
+from tautochrone.papers.measured import MeasuredSystem, Measurements, Role
 
-Test = Callable[[Evidence], Finding]
+Test = Callable[[ClaimEvidence], TestFinding]
 """What a claim comes to.
 
 Raises:
@@ -25,13 +33,13 @@ NOT_HERE = "not-here"
 """The claim can't be asked of any machine of this kind."""
 
 
-def not_here(claim: Claim) -> Finding:
+def not_here(claim: Claim) -> TestFinding:
     """What is said of such a claim; ``given.why`` says why.
 
     Raises:
         KeyError: it does not say why: a fault in the study's file.
     """
-    return Finding("can't be told", str(claim.given["why"]), "not on this kind of machine")
+    return TestFinding("can't be told", str(claim.given["why"]), "not on this kind of machine")
 
 
 TESTS: Mapping[str, Test] = {
@@ -59,7 +67,7 @@ _ADD = {ORDINARY: "--on lab:debian-stock", REAL_TIME: "--on lab:debian-rt"}
 _BOTH = "--on lab:debian-stock --on lab:debian-rt"
 
 
-def ask_all(paper: Paper, measurements: Measurements) -> tuple[Asked, ...]:
+def ask_all(paper: Paper, measurements: Measurements) -> tuple[AskedClaim, ...]:
     """Every claim, in the study's order, of each system or pair that it is about.
 
     The same runs always give the same answers: what is drawn at random has a fixed seed.
@@ -73,7 +81,7 @@ def ask_all(paper: Paper, measurements: Measurements) -> tuple[Asked, ...]:
     return tuple(asked for claim in paper.claims for asked in ask(claim, measurements, known))
 
 
-def ask(claim: Claim, measurements: Measurements, known: Known | None = None) -> Iterator[Asked]:
+def ask(claim: Claim, measurements: Measurements, known: Known | None = None) -> Iterator[AskedClaim]:
     """One claim, of each system or pair that it is about; of none, why.
 
     Args:
@@ -83,7 +91,7 @@ def ask(claim: Claim, measurements: Measurements, known: Known | None = None) ->
         ValueError, UsageError, DamagedError: see `ask_all`.
     """
     if claim.test == NOT_HERE:
-        yield Asked(claim, (), not_here(claim))
+        yield AskedClaim(claim, (), not_here(claim))
         return
     if claim.about == "pair":
         yield from _of_pairs(claim, measurements, {} if known is None else known)
@@ -91,20 +99,20 @@ def ask(claim: Claim, measurements: Measurements, known: Known | None = None) ->
     role: Role | None = None if claim.about == "each" else claim.about
     meant = [one for one in measurements.systems if role is None or one.role == role]
     if not meant:
-        yield Asked(claim, (), _nobody(measurements.systems, claim.about))
+        yield AskedClaim(claim, (), _nobody(measurements.systems, claim.about))
     for system in meant:
-        yield Asked(
+        yield AskedClaim(
             claim, (system.name,), _found(claim, measurements, system, {} if known is None else known)
         )
 
 
-def _found(claim: Claim, measurements: Measurements, system: System, known: Known) -> Finding:
+def _found(claim: Claim, measurements: Measurements, system: MeasuredSystem, known: Known) -> TestFinding:
     if system.why_not:
-        return Finding("can't be told", system.why_not, "not measured")
-    return _answered(Evidence(claim, measurements, {"": system.name}, known))
+        return TestFinding("can't be told", system.why_not, "not measured")
+    return _answered(ClaimEvidence(claim, measurements, {"": system.name}, known))
 
 
-def _answered(evidence: Evidence) -> Finding:
+def _answered(evidence: ClaimEvidence) -> TestFinding:
     claim = evidence.claim
     if claim.test not in TESTS:
         raise ValueError(f"claim {claim.name}: there is no test '{claim.test}'")
@@ -113,10 +121,10 @@ def _answered(evidence: Evidence) -> Finding:
     return replace(found, answer=_TURNED[found.answer]) if turned else found
 
 
-def _of_pairs(claim: Claim, measurements: Measurements, known: Known) -> Iterator[Asked]:
+def _of_pairs(claim: Claim, measurements: Measurements, known: Known) -> Iterator[AskedClaim]:
     ordinary, real_time = ([one for one in measurements.systems if one.role == role] for role in _ADD)
     if not ordinary or not real_time:
-        yield Asked(claim, (), _nobody(measurements.systems, "pair"))
+        yield AskedClaim(claim, (), _nobody(measurements.systems, "pair"))
         return
     pairs = [(one, other) for one in ordinary for other in real_time if _is_fair(one, other)]
     if not pairs:
@@ -125,24 +133,24 @@ def _of_pairs(claim: Claim, measurements: Measurements, known: Known) -> Iterato
             "one and a virtual one: more than the kernel differs between these. "
             f"Add {_BOTH}, or both kernels on one machine."
         )
-        yield Asked(claim, (), Finding("can't be told", why, "no two on one kind of machine"))
+        yield AskedClaim(claim, (), TestFinding("can't be told", why, "no two on one kind of machine"))
     for one, other in pairs:
-        evidence = Evidence(claim, measurements, {ORDINARY: one.name, REAL_TIME: other.name}, known)
+        evidence = ClaimEvidence(claim, measurements, {ORDINARY: one.name, REAL_TIME: other.name}, known)
         found = _answered(evidence)
         also = _also_differs(one, other)
-        yield Asked(
+        yield AskedClaim(
             claim,
             (one.name, other.name),
             replace(found, evidence=f"{found.evidence} {also}") if also else found,
         )
 
 
-def _is_fair(one: System, other: System) -> bool:
+def _is_fair(one: MeasuredSystem, other: MeasuredSystem) -> bool:
     """Whether the kernel is what differs: a guest of the lab beside a real machine differs in everything."""
     return (one.virtual is None) == (other.virtual is None)
 
 
-def _also_differs(one: System, other: System) -> str:
+def _also_differs(one: MeasuredSystem, other: MeasuredSystem) -> str:
     if one.virtual is not None and other.virtual is not None:
         names = [
             name for name in ("cpus", "shift") if getattr(one.virtual, name) != getattr(other.virtual, name)
@@ -154,13 +162,13 @@ def _also_differs(one: System, other: System) -> str:
     return f"The machines differ in more than the kernel: {models[0]} and {models[1]}."
 
 
-def _nobody(systems: Sequence[System], about: str) -> Finding:
+def _nobody(systems: Sequence[MeasuredSystem], about: str) -> TestFinding:
     there = {one.role for one in systems}
     absent = [role for role in _ADD if role not in there and about in (role, "pair")]
     kernels = " and ".join(absent)
     add = " ".join(_ADD[role] for role in absent) if len(absent) < 2 else _BOTH
     why = f"No {kernels} kernel was measured: add {add}." if absent else "No system was measured."
     silent = [f"{one.name}: {one.why_not}" for one in systems if one.why_not]
-    return Finding(
+    return TestFinding(
         "can't be told", " ".join([why, *silent]), f"no {kernels} kernel" if absent else "not measured"
     )

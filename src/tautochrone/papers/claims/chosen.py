@@ -21,13 +21,20 @@ from tautochrone.base.errors import UsageError
 from tautochrone.base.words import capital, listed
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.papers.claims.compare import compare
-from tautochrone.papers.claims.estimate import Estimate
-from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Answer, Evidence, Finding, number_name
+from tautochrone.papers.claims.estimate import ClaimEstimate
+from tautochrone.papers.claims.evidence import (
+    ORDINARY,
+    REAL_TIME,
+    Answer,
+    ClaimEvidence,
+    TestFinding,
+    number_name,
+)
 from tautochrone.papers.claims.tally import numbers_of, of, times, with_interval
 from tautochrone.papers.document import number_of
 from tautochrone.papers.measured import Absent, matches
 from tautochrone.run.conditions import whole_name
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.selection import words
 from tautochrone.selection.judge import Selection, select
 from tautochrone.selection.places import parse_metric
@@ -38,20 +45,20 @@ from tautochrone.statistics.quantiles import CONFIDENCE
 # proportion.
 
 
-def predicts(evidence: Evidence) -> Finding:
+def predicts(evidence: ClaimEvidence) -> TestFinding:
     """Whether both are in proportion: see above."""
     number = numbers_of(evidence)
     places = [one for role in (ORDINARY, REAL_TIME) for one in evidence.places(role)]
     if len(places) != 4:
         raise ValueError(f"claim {evidence.claim.name}: it takes two queries of either role")
-    found: list[Estimate] = []
+    found: list[ClaimEstimate] = []
     for place in places:
         one = number(place)
         if isinstance(one, Absent):
-            return Finding("can't be told", f"{place.system}: {one.why}", "not measured")
+            return TestFinding("can't be told", f"{place.system}: {one.why}", "not measured")
         if one.unsure or one.at_least or not 0 < one.value < math.inf:
             why = one.unsure or "a number that is not above 0, or that misses releases, has no ratio."
-            return Finding("can't be told", capital(f"{number_name(place.query)}: {why}"), "no ratio")
+            return TestFinding("can't be told", capital(f"{number_name(place.query)}: {why}"), "no ratio")
         found.append(one)
     signs = (1, -1, -1, 1)
     logarithm = sum(sign * math.log(one.value) for sign, one in zip(signs, found, strict=True))
@@ -79,13 +86,13 @@ def predicts(evidence: Evidence) -> Finding:
         said.append(
             "That they differ in the first by more than the margin is not shown: there is nothing to predict."
         )
-        return Finding(answer, " ".join(said), "they are alike in the first")
+        return TestFinding(answer, " ".join(said), "they are alike in the first")
     said.append("This is of these two systems.")
     short = f"{times(ratio[0])} times; {times(ratio[1])} times" if answer != "can't be told" else "not shown"
-    return Finding(answer, " ".join(said), short)
+    return TestFinding(answer, " ".join(said), short)
 
 
-def _ratio(found: list[Estimate]) -> tuple[float, float]:
+def _ratio(found: list[ClaimEstimate]) -> tuple[float, float]:
     """Of the first number, real-time over ordinary."""
     compared = compare(found[0], found[2])
     if math.isnan(compared.low):
@@ -93,7 +100,7 @@ def _ratio(found: list[Estimate]) -> tuple[float, float]:
     return compared.low, compared.high
 
 
-def _limits(logarithm: float, found: list[Estimate]) -> tuple[float, float]:
+def _limits(logarithm: float, found: list[ClaimEstimate]) -> tuple[float, float]:
     errors = [one.error for one in found if one.error is not None and one.logarithmic]
     variances = [error**2 for error in errors]
     if len(errors) < sum(one.error is not None for one in found):
@@ -105,10 +112,10 @@ def _limits(logarithm: float, found: list[Estimate]) -> tuple[float, float]:
     return math.exp(logarithm - reach), math.exp(logarithm + reach)
 
 
-def chosen(evidence: Evidence) -> Finding:
+def chosen(evidence: ClaimEvidence) -> TestFinding:
     """Whether the claimed one is chosen: see above."""
     given, measurements = evidence.given, evidence.measurements
-    runs: dict[str, Run] = {}
+    runs: dict[str, StoredRun] = {}
     reasons: list[str] = []
     places = evidence.places("runs")
     for place in places:
@@ -119,7 +126,7 @@ def chosen(evidence: Evidence) -> Finding:
             reasons.append(measurements.why_none(place.query, place.system))
     why = " ".join(dict.fromkeys(reasons))
     if not runs:
-        return Finding("can't be told", why, "not measured")
+        return TestFinding("can't be told", why, "not measured")
     metric = parse_metric(str(given["metric"])) if "metric" in given else None
     measure = next((one.query.measure for one in places if one.query.measure), None)
     wanted = str(given["choose"])
@@ -129,16 +136,16 @@ def chosen(evidence: Evidence) -> Finding:
             list(runs.values()), by="deployment", reference=reference, metric=metric, measure=measure
         )
     except UsageError as error:
-        return Finding("can't be told", f"{error}. {why}".strip(), "nothing to choose from")
+        return TestFinding("can't be told", f"{error}. {why}".strip(), "nothing to choose from")
     source = places[0].query.source
     meant = [one for one in found.selections if not source or matches(source, one.source)]
     if not meant:
-        return Finding("can't be told", f"Nothing is called '{source}'. {why}".strip(), "not measured")
+        return TestFinding("can't be told", f"Nothing is called '{source}'. {why}".strip(), "not measured")
     each = [_of(one, wanted, str(given.get("how", "as printed")), evidence.claim.name) for one in meant]
     return _together(each, why)
 
 
-def _missing(evidence: Evidence, of: str) -> list[str]:
+def _missing(evidence: ClaimEvidence, of: str) -> list[str]:
     """Why a deployment of the plan is not among those to choose from."""
     measurements, system = evidence.measurements, evidence.systems[""]
     by_reason: dict[str, list[str]] = {}
@@ -152,15 +159,15 @@ def _missing(evidence: Evidence, of: str) -> list[str]:
     ]
 
 
-def _of(selection: Selection, wanted: str, how: str, claim: str) -> Finding:
+def _of(selection: Selection, wanted: str, how: str, claim: str) -> TestFinding:
     names = {whole_name(one.name): one.name for one in selection.candidates}
     others = [one for one in selection.candidates if one.name != selection.reference]
     if wanted not in names:
         there = listed(list(names))
-        return Finding("can't be told", f"{wanted} was not measured; there is: {there}.", "not measured")
+        return TestFinding("can't be told", f"{wanted} was not measured; there is: {there}.", "not measured")
     if len(others) < 2 and names[wanted] != selection.reference:
         why = f"There is nothing to choose from but {listed([one.name for one in others])}."
-        return Finding("can't be told", why, "nothing to choose from")
+        return TestFinding("can't be told", why, "nothing to choose from")
     if how == "as printed":
         return _as_printed(selection, names[wanted])
     if how == "ranking":
@@ -168,24 +175,24 @@ def _of(selection: Selection, wanted: str, how: str, claim: str) -> Finding:
     raise ValueError(f"claim {claim}: how = '{how}' is not known")
 
 
-def _as_printed(selection: Selection, wanted: str) -> Finding:
+def _as_printed(selection: Selection, wanted: str) -> TestFinding:
     taken = selection.chosen_as_printed
     answer: Answer = "holds" if taken == wanted else "does not hold"
-    return Finding(
+    return TestFinding(
         answer, capital(words.as_printed(selection)), f"chosen: {taken or 'none, all are rejected'}"
     )
 
 
-def _by_rank(selection: Selection, wanted: str) -> Finding:
+def _by_rank(selection: Selection, wanted: str) -> TestFinding:
     best = selection.best
     answer: Answer = "does not hold"
     if wanted in best:
         answer = "holds" if len(best) == 1 else "can't be told"
     short = f"best: {listed(list(best))}" if answer != "can't be told" else "it shares its place"
-    return Finding(answer, words.answer(selection), short)
+    return TestFinding(answer, words.answer(selection), short)
 
 
-def _together(each: Sequence[Finding], why: str) -> Finding:
+def _together(each: Sequence[TestFinding], why: str) -> TestFinding:
     order: tuple[Answer, ...] = ("does not hold", "can't be told", "holds")
     worst = min(each, key=lambda one: order.index(one.answer))
-    return Finding(worst.answer, f"{worst.evidence} {why}".strip(), worst.in_short)
+    return TestFinding(worst.answer, f"{worst.evidence} {why}".strip(), worst.in_short)

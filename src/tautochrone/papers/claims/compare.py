@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from tautochrone.papers.claims.estimate import Basis, Estimate
+from tautochrone.papers.claims.estimate import Basis, ClaimEstimate
 from tautochrone.statistics.difference.quantile_difference import drawn_interval
 from tautochrone.statistics.means import degrees_of_freedom
 from tautochrone.statistics.quantiles import CONFIDENCE
@@ -21,7 +21,7 @@ from tautochrone.statistics.quantiles import CONFIDENCE
 # Which of two largest samples is larger: more than which of two single samples was.
 
 
-def on_top(lower: Estimate, higher: Estimate, factor: float) -> tuple[int, float] | None:
+def on_top(lower: ClaimEstimate, higher: ClaimEstimate, factor: float) -> tuple[int, float] | None:
     """How many batches of the one lie above all samples of the other, and how probable that is by chance.
 
     Args:
@@ -40,7 +40,7 @@ def on_top(lower: Estimate, higher: Estimate, factor: float) -> tuple[int, float
     return above, chance
 
 
-def is_larger(lower: Estimate, higher: Estimate, factor: float, confidence: float) -> bool:
+def is_larger(lower: ClaimEstimate, higher: ClaimEstimate, factor: float, confidence: float) -> bool:
     """Whether it is shown, of two sides, that the second tends to the larger largest samples."""
     found = on_top(lower, higher, factor)
     return found is not None and found[1] <= (1 - confidence) / 2
@@ -65,8 +65,8 @@ class Compared:
         unsure: why there is no interval although there should be one; empty: there is, or it is as measured.
     """
 
-    first: Estimate
-    second: Estimate
+    first: ClaimEstimate
+    second: ClaimEstimate
     ratio: float | None
     low: float
     high: float
@@ -78,7 +78,7 @@ class Compared:
     confidence: float = CONFIDENCE
 
 
-def compare(first: Estimate, second: Estimate, confidence: float = CONFIDENCE) -> Compared:
+def compare(first: ClaimEstimate, second: ClaimEstimate, confidence: float = CONFIDENCE) -> Compared:
     """Both with the intervals of ratio and difference.
 
     Of quantiles of blocks: percentiles of what was drawn. Otherwise Student's on the logarithms, with the
@@ -140,7 +140,7 @@ def exceeds(compared: Compared, factor: float = 1.0) -> Side:
     return _allowed(factor <= 1 and compared.least > 0, factor >= 1 and compared.most < 0, compared)
 
 
-def is_bare_extreme(one: Estimate) -> bool:
+def is_bare_extreme(one: ClaimEstimate) -> bool:
     """Whether it is a least or largest of samples, and not of repetitions: one sample decides it."""
     return one.extreme and one.basis == "measured"
 
@@ -209,13 +209,15 @@ def _allowed(more: bool, less: bool, compared: Compared) -> Side:
     return "open"
 
 
-def _basis(first: Estimate, second: Estimate) -> Basis:
+def _basis(first: ClaimEstimate, second: ClaimEstimate) -> Basis:
     if is_bare_extreme(first) or is_bare_extreme(second):
         return "measured"
     return max(first.basis, second.basis, key=_WORST_LAST.index)
 
 
-def _drawn(first: Estimate, second: Estimate, confidence: float, *, ratio: bool) -> tuple[float, float]:
+def _drawn(
+    first: ClaimEstimate, second: ClaimEstimate, confidence: float, *, ratio: bool
+) -> tuple[float, float]:
     assert first.drawn is not None
     assert second.drawn is not None
     if ratio and min(_least_drawn(first), _least_drawn(second)) <= 0:
@@ -223,14 +225,14 @@ def _drawn(first: Estimate, second: Estimate, confidence: float, *, ratio: bool)
     return drawn_interval(first.drawn, second.drawn, confidence, ratio=ratio)
 
 
-def _least_drawn(one: Estimate) -> float:
+def _least_drawn(one: ClaimEstimate) -> float:
     assert one.drawn is not None
     assert one.drawn.drawn is not None
     return float(np.min(one.drawn.drawn))
 
 
 def _ratio_limits(
-    first: Estimate, second: Estimate, ratio: float | None, confidence: float
+    first: ClaimEstimate, second: ClaimEstimate, ratio: float | None, confidence: float
 ) -> tuple[float, float]:
     if ratio is None or not math.isfinite(ratio):
         return math.nan, math.nan
@@ -244,7 +246,7 @@ def _ratio_limits(
 
 
 def _own_ratio_limits(
-    first: Estimate, second: Estimate, ratio: float, confidence: float
+    first: ClaimEstimate, second: ClaimEstimate, ratio: float, confidence: float
 ) -> tuple[float, float]:
     (low_1, high_1), (low_2, high_2) = first.limits(confidence), second.limits(confidence)
     if min(low_1, low_2) <= 0 or not math.isfinite(max(high_1, high_2)):
@@ -254,14 +256,14 @@ def _own_ratio_limits(
     return ratio * math.exp(-down), ratio * math.exp(up)
 
 
-def _of_logarithm(one: Estimate) -> float:
+def _of_logarithm(one: ClaimEstimate) -> float:
     if one.error is None:
         return 0.0
     return one.error if one.logarithmic else math.inf
 
 
 def _difference_limits(
-    first: Estimate, second: Estimate, difference: float, confidence: float
+    first: ClaimEstimate, second: ClaimEstimate, difference: float, confidence: float
 ) -> tuple[float, float]:
     if not math.isfinite(difference):
         return math.nan, math.nan

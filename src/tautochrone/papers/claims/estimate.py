@@ -5,8 +5,8 @@
 - Of fewer, a mean and a standard deviation: from batches of neighbours (`jackknife`); a quantile: from blocks
   that are drawn again and again (`resampling`). What differs from run to run is not in these, and that is
   said.
-- A number that brings an interval of its own (`Value.interval`: a rate, a share) has that one. Where it is a
-  border, known to a step of a grid, the interval is that step and has no confidence.
+- A number that brings an interval of its own (`MeasuredValue.interval`: a rate, a share) has that one. Where
+  it is a border, known to a step of a grid, the interval is that step and has no confidence.
 - The largest has the largest of each batch beside it, so that two may be compared by ranks (`largest`).
 - A count of missed releases has the limits of `tauto check`, which know of bursts; any other count Garwood's
   (Fiducial limits for the Poisson distribution, Biometrika 28, 1936), widened as the next ones are.
@@ -31,8 +31,8 @@ from tautochrone.base.units import parse_quantile
 from tautochrone.experiments.requirement import parse
 from tautochrone.judge.requirement.evidence import groups_of
 from tautochrone.judge.requirement.of_share import count
-from tautochrone.papers.claims.evidence import Place, lost_of, repetition, side_of
-from tautochrone.papers.measured import Absent, Measurements, Value, matches
+from tautochrone.papers.claims.evidence import QueriedSystem, lost_of, repetition, side_of
+from tautochrone.papers.measured import Absent, MeasuredValue, Measurements, matches
 from tautochrone.papers.quantities import evaluate
 from tautochrone.papers.quantities.releases import MEAN_SIZE, REPEATED_MEAN, each_repetition
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
@@ -68,7 +68,7 @@ _NEIGHBOURS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class ClaimEstimate:
     """A number and how sure it is.
 
     Attributes:
@@ -105,7 +105,7 @@ class Estimate:
     note: str = ""
     interval: tuple[float, float] | None = None
     maxima: npt.NDArray[np.float64] | None = None
-    of_runs: "Estimate | None" = None
+    of_runs: "ClaimEstimate | None" = None
 
     def limits(self, confidence: float) -> tuple[float, float]:
         """Both ends of its interval; of what is as measured, the number twice."""
@@ -130,7 +130,7 @@ class Estimate:
         return max(0.0, least) if low == 0 else least, self.value + (high - self.value) * by
 
 
-def estimate(place: Place, measurements: Measurements) -> Estimate | Absent:
+def estimate(place: QueriedSystem, measurements: Measurements) -> ClaimEstimate | Absent:
     """The number of a place, or why there is none.
 
     Raises:
@@ -141,7 +141,7 @@ def estimate(place: Place, measurements: Measurements) -> Estimate | Absent:
         return found
     if found.value is None:
         return Absent(f"It says '{found.text}', which is no number.")
-    bare = Estimate(found.value, found.unit, found.samples, found.repetitions, at_least=found.beyond)
+    bare = ClaimEstimate(found.value, found.unit, found.samples, found.repetitions, at_least=found.beyond)
     statistic = place.query.statistic
     q = _quantile_of(statistic)
     if statistic in _BATCHED or q is not None:
@@ -172,7 +172,7 @@ def estimate(place: Place, measurements: Measurements) -> Estimate | Absent:
     return with_interval(bare, widened((bare.value, bare.value)), "bare")
 
 
-def with_interval(bare: Estimate, interval: tuple[float, float], basis: Basis) -> Estimate:
+def with_interval(bare: ClaimEstimate, interval: tuple[float, float], basis: Basis) -> ClaimEstimate:
     """With an interval at `CONFIDENCE`, and the standard error that belongs to it if its ends are above 0."""
     low, high = min(interval[0], bare.value), max(interval[1], bare.value)
     found = replace(bare, interval=(low, high), basis=basis)
@@ -194,7 +194,7 @@ def _garwood(counted: float) -> tuple[float, float]:
     return low, float(special.gammaincinv(counted + 1, 1 - beyond))
 
 
-def _of_border(bare: Estimate, found: Value) -> Estimate:
+def _of_border(bare: ClaimEstimate, found: MeasuredValue) -> ClaimEstimate:
     """In which step of the grid it lies; beyond the largest one that was measured, no end is known."""
     if found.interval is not None:
         low, high = found.interval
@@ -204,7 +204,7 @@ def _of_border(bare: Estimate, found: Value) -> Estimate:
     return with_interval(bare, widened((bare.value, bare.value)), "bare")
 
 
-def _of_extreme(place: Place, measurements: Measurements, bare: Estimate) -> Estimate:
+def _of_extreme(place: QueriedSystem, measurements: Measurements, bare: ClaimEstimate) -> ClaimEstimate:
     side = side_of(place, measurements)
     lost = lost_of(place, measurements)
     largest = place.query.statistic == "max"
@@ -218,12 +218,12 @@ def _of_extreme(place: Place, measurements: Measurements, bare: Estimate) -> Est
     )
 
 
-def _of_runs(place: Place, measurements: Measurements, bare: Estimate) -> Estimate | None:
+def _of_runs(place: QueriedSystem, measurements: Measurements, bare: ClaimEstimate) -> ClaimEstimate | None:
     found = from_numbers(bare, _repeated(place, measurements))
     return found if found.basis == "repetitions" else None
 
 
-def _of_overruns(place: Place, measurements: Measurements, bare: Estimate) -> Estimate:
+def _of_overruns(place: QueriedSystem, measurements: Measurements, bare: ClaimEstimate) -> ClaimEstimate:
     """With the limits of their share that `tauto check` has, which knows that they come in bursts."""
     groups = [
         one
@@ -237,7 +237,7 @@ def _of_overruns(place: Place, measurements: Measurements, bare: Estimate) -> Es
     return with_interval(bare, (found.low(sure) * found.samples, found.high(sure) * found.samples), "own")
 
 
-def from_numbers(bare: Estimate, numbers: list[float]) -> Estimate:
+def from_numbers(bare: ClaimEstimate, numbers: list[float]) -> ClaimEstimate:
     """As a small sample of repetitions; as it is, where these are too few."""
     if len(numbers) < FEWEST_RUNS or not all(math.isfinite(one) for one in numbers):
         return bare
@@ -259,7 +259,7 @@ def from_numbers(bare: Estimate, numbers: list[float]) -> Estimate:
     )
 
 
-def span(place: Place, measurements: Measurements, low: str, high: str) -> Estimate | Absent:
+def span(place: QueriedSystem, measurements: Measurements, low: str, high: str) -> ClaimEstimate | Absent:
     """How far one quantile lies from another, ``p50`` and ``p99.9``: of each run, or of what is drawn.
 
     Raises:
@@ -275,7 +275,7 @@ def span(place: Place, measurements: Measurements, low: str, high: str) -> Estim
     samples = all_counts(side).total
     numbers = [quantile_with_lost(all_counts(side), all_lost(side), q) for q in both]
     distance = math.inf if None in numbers else float((numbers[1] or 0) - (numbers[0] or 0))
-    bare = Estimate(distance, "ns", samples, len(side), lost=all_lost(side))
+    bare = ClaimEstimate(distance, "ns", samples, len(side), lost=all_lost(side))
     of_runs = [[_quantile_or_inf([run], q) for q in both] for run in side]
     repeated = from_numbers(bare, [two - one for one, two in of_runs])
     if repeated.basis == "repetitions":
@@ -289,7 +289,9 @@ def span(place: Place, measurements: Measurements, low: str, high: str) -> Estim
     return _of_drawn(bare, drawn)
 
 
-def _of_samples(place: Place, measurements: Measurements, bare: Estimate, q: float | None) -> Estimate:
+def _of_samples(
+    place: QueriedSystem, measurements: Measurements, bare: ClaimEstimate, q: float | None
+) -> ClaimEstimate:
     side = side_of(place, measurements)
     lost = all_lost(side)
     unknown = any(one.lost is None for one in sources(side))
@@ -312,7 +314,9 @@ def _of_samples(place: Place, measurements: Measurements, bare: Estimate, q: flo
     )
 
 
-def _of_repetitions_within(place: Place, measurements: Measurements, bare: Estimate) -> Estimate:
+def _of_repetitions_within(
+    place: QueriedSystem, measurements: Measurements, bare: ClaimEstimate
+) -> ClaimEstimate:
     """What was repeated within a run: neighbours are put together, since they may be alike.
 
     The error is the jackknife's of the mean over these groups, since a single stall moves a mean, and hardly
@@ -339,7 +343,7 @@ def _of_repetitions_within(place: Place, measurements: Measurements, bare: Estim
     )
 
 
-def _of_quantile(bare: Estimate, side: Side, q: float) -> Estimate:
+def _of_quantile(bare: ClaimEstimate, side: Side, q: float) -> ClaimEstimate:
     repeated = from_numbers(bare, [_quantile_or_inf([run], q) for run in side])
     if repeated.basis == "repetitions":
         return repeated
@@ -350,7 +354,7 @@ def _of_quantile(bare: Estimate, side: Side, q: float) -> Estimate:
     return _of_drawn(replace(bare, value=value), drawn)
 
 
-def _of_drawn(bare: Estimate, drawn: Resampled) -> Estimate:
+def _of_drawn(bare: ClaimEstimate, drawn: Resampled) -> ClaimEstimate:
     assert drawn.drawn is not None
     finite = bool(np.isfinite(drawn.drawn).all())
     logarithmic = finite and bool((drawn.drawn > 0).all()) and bare.value > 0
@@ -387,7 +391,7 @@ def _quantile_or_inf(side: Side, q: float) -> float:
     return math.inf if found is None else float(found)
 
 
-def _repeated(place: Place, measurements: Measurements) -> list[float]:
+def _repeated(place: QueriedSystem, measurements: Measurements) -> list[float]:
     """The number of each repetition by itself; none where one has none, or there are too few."""
     found = []
     repetitions = _repetitions(place, measurements)
@@ -395,13 +399,13 @@ def _repeated(place: Place, measurements: Measurements) -> list[float]:
         return []
     for number in range(repetitions):
         one = evaluate(place.query, repetition(place, measurements, number), place.system)
-        if not isinstance(one, Value) or one.value is None:
+        if not isinstance(one, MeasuredValue) or one.value is None:
             return []
         found.append(one.value)
     return found
 
 
-def _repetitions(place: Place, measurements: Measurements) -> int:
+def _repetitions(place: QueriedSystem, measurements: Measurements) -> int:
     """So many runs has every point that was measured."""
     points = measurements.points_of(place.query, place.system)
     return min((len(runs) for one in points if (runs := measurements.runs.get(one.key))), default=0)

@@ -6,12 +6,12 @@ from typing import Literal
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import parse_duration_ns
-from tautochrone.measure.document.expand import Point
+from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.papers.document import Claim, Datum, Given, Query
 from tautochrone.papers.measured import Measurements, matches
 from tautochrone.papers.quantities.general import sources_of
-from tautochrone.run.folder import Run
-from tautochrone.statistics.difference.sides import Side, Source
+from tautochrone.run.folder import StoredRun
+from tautochrone.statistics.difference.sides import Side, SourceSamples
 
 # What is said of a claim.
 
@@ -20,7 +20,7 @@ Answer = Literal["holds", "does not hold", "can't be told"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class TestFinding:
     """What a test found.
 
     Attributes:
@@ -35,7 +35,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedClaim:
     """A claim, asked of one system of ours, or of an ordinary and a real-time one.
 
     Attributes:
@@ -44,14 +44,14 @@ class Asked:
 
     claim: Claim
     systems: tuple[str, ...]
-    finding: Finding
+    finding: TestFinding
 
 
 ORDINARY, REAL_TIME = "ordinary", "real-time"
 
 
 @dataclass(frozen=True)
-class Place:
+class QueriedSystem:
     """One query on one system.
 
     Attributes:
@@ -68,7 +68,7 @@ Known = dict[tuple[str, str], object]
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ClaimEvidence:
     """A claim, what was measured, and of which systems it is asked.
 
     Attributes:
@@ -86,7 +86,7 @@ class Evidence:
         """What the test is told."""
         return self.claim.given
 
-    def places(self, key: str) -> tuple[Place, ...]:
+    def places(self, key: str) -> tuple[QueriedSystem, ...]:
         """The queries under a key; of ``by-point``, one for each point that they mean.
 
         Raises:
@@ -97,14 +97,14 @@ class Evidence:
         system = self.systems.get(key, self.systems.get("", ""))
         queries = self.claim.queries[key]
         if not self.given.get("by-point"):
-            return tuple(Place(one, system) for one in queries)
+            return tuple(QueriedSystem(one, system) for one in queries)
         return tuple(
             _of_point(query, system, point)
             for query in queries
             for point in self.measurements.points_of(query, system)
         )
 
-    def pairs(self, first: str, second: str) -> list[tuple[Place, Place]]:
+    def pairs(self, first: str, second: str) -> list[tuple[QueriedSystem, QueriedSystem]]:
         """The places of two keys that belong together: those of the same point, or one after the other.
 
         Raises:
@@ -134,13 +134,13 @@ class Evidence:
         return named, REAL_TIME if named == ORDINARY else ORDINARY
 
 
-def _of_point(query: Query, system: str, point: Point) -> Place:
+def _of_point(query: Query, system: str, point: PlanPoint) -> QueriedSystem:
     free = {name: str(point.options[name]) for name in point.varying if name not in query.options}
     load, deployment = query.load or point.load_spec, query.deployment or point.deployment.short
     whole = replace(query, options={**query.options, **free}, load=load, deployment=deployment)
     where = {} if query.load else {"load": load}
     where |= {} if query.deployment else {"deployment": deployment}
-    return Place(whole, system, tuple(sorted({**free, **where}.items())))
+    return QueriedSystem(whole, system, tuple(sorted({**free, **where}.items())))
 
 
 def limit(told: Datum) -> float:
@@ -157,19 +157,19 @@ def limit(told: Datum) -> float:
         raise ValueError(str(error)) from error
 
 
-def labels(places: Sequence[Place]) -> list[str]:
+def labels(places: Sequence[QueriedSystem]) -> list[str]:
     """What tells each place from the others, in words."""
     return [", ".join(one) for one in telling(places)]
 
 
-def telling(places: Sequence[Place]) -> list[tuple[str, ...]]:
+def telling(places: Sequence[QueriedSystem]) -> list[tuple[str, ...]]:
     """What tells each place from the others, one by one."""
     traits = [_traits(one) for one in places]
     differing = [name for name in traits[0] if len({one[name] for one in traits}) > 1] if traits else []
     return [tuple(filter(None, (part for name in differing for part in one[name]))) for one in traits]
 
 
-def _traits(place: Place) -> dict[str, tuple[str, ...]]:
+def _traits(place: QueriedSystem) -> dict[str, tuple[str, ...]]:
     query = place.query
     return {
         "system": (place.system,),
@@ -219,7 +219,7 @@ def number_name(query: Query) -> str:
 # The samples that a query means, as the tests of difference take them.
 
 
-def side_of(place: Place, measurements: Measurements) -> Side:
+def side_of(place: QueriedSystem, measurements: Measurements) -> Side:
     """Its runs that have samples, and in each its sources.
 
     Releases of a source that has no sample at all are given to another one of its run, so that they count.
@@ -228,7 +228,7 @@ def side_of(place: Place, measurements: Measurements) -> Side:
         UsageError: a run has no such measure.
         DamagedError: samples can't be read.
     """
-    found: list[list[Source]] = []
+    found: list[list[SourceSamples]] = []
     for run in measurements.runs_of(place.query, place.system):
         own = [one.as_source() for one in sources_of(place.query, measurements, run)]
         silent = _lost_without_sample(place, run)
@@ -238,7 +238,7 @@ def side_of(place: Place, measurements: Measurements) -> Side:
     return found
 
 
-def lost_of(place: Place, measurements: Measurements) -> int:
+def lost_of(place: QueriedSystem, measurements: Measurements) -> int:
     """Releases that are known to have no sample, of all its runs.
 
     Raises:
@@ -248,14 +248,14 @@ def lost_of(place: Place, measurements: Measurements) -> int:
     return sum(source.missing for run in side_of(place, measurements) for source in run)
 
 
-def repetition(place: Place, measurements: Measurements, number: int) -> Measurements:
+def repetition(place: QueriedSystem, measurements: Measurements, number: int) -> Measurements:
     """The same with one run of each point that a place means."""
     own = {one.key for one in measurements.points_of(place.query, place.system)}
     runs = {key: tuple(runs[number : number + 1]) for key, runs in measurements.runs.items() if key in own}
     return replace(measurements, runs=runs)
 
 
-def _lost_without_sample(place: Place, run: Run) -> int:
+def _lost_without_sample(place: QueriedSystem, run: StoredRun) -> int:
     periods = run.manifest.header.periods_ns
     return sum(
         (book.missed or 0) + (book.dropped or 0)

@@ -24,8 +24,8 @@ from scipy import special
 
 from tautochrone.base.words import capital
 from tautochrone.papers.claims.compare import Compared, Side, exceeds, is_bare_extreme
-from tautochrone.papers.claims.estimate import Estimate, span
-from tautochrone.papers.claims.evidence import Answer, Evidence, Finding, Place, number_name
+from tautochrone.papers.claims.estimate import ClaimEstimate, span
+from tautochrone.papers.claims.evidence import Answer, ClaimEvidence, QueriedSystem, TestFinding, number_name
 from tautochrone.papers.claims.requirement import takes_of
 from tautochrone.papers.claims.tally import Number, finding, judged, number, numbers_of, times, with_interval
 from tautochrone.papers.document import number_of
@@ -34,12 +34,12 @@ from tautochrone.statistics.quantiles import CONFIDENCE
 
 # Many pairs of numbers taken together: over a map of masses and threads, over all periods.
 
-Pairs = Sequence[tuple[Estimate, Estimate]]
+Pairs = Sequence[tuple[ClaimEstimate, ClaimEstimate]]
 _FEWEST_POINTS = 3
 _SESSION = "What differs from session to session is not in it."
 
 
-def most(pairs: Pairs, factor: float, what: str) -> Finding:
+def most(pairs: Pairs, factor: float, what: str) -> TestFinding:
     """By the sign test."""
     above, told, p = _signs(pairs, factor)
     by = "" if factor == 1 else f" by more than a factor of {times(factor)}"
@@ -47,20 +47,20 @@ def most(pairs: Pairs, factor: float, what: str) -> Finding:
     said += f"; {len(pairs) - told} are ties" if told < len(pairs) else ""
     if told < _NEEDED:
         why = f"{said}. A sign test takes {_NEEDED} points that differ."
-        return Finding("can't be told", why, "too few points that differ")
+        return TestFinding("can't be told", why, "too few points that differ")
     answer: Answer = "can't be told"
     if p <= 1 - CONFIDENCE:
         answer = "holds" if above > told - above else "does not hold"
     short = f"at {above} of {len(pairs)} points" if answer != "can't be told" else "no majority is shown"
-    return Finding(answer, f"{said} (sign test, p = {p:.2g}). {_SESSION}", short)
+    return TestFinding(answer, f"{said} (sign test, p = {p:.2g}). {_SESSION}", short)
 
 
-def points(pairs: Pairs, factor: float, what: str) -> Finding:
+def points(pairs: Pairs, factor: float, what: str) -> TestFinding:
     """By the geometric mean of the ratios."""
     if len(pairs) < _FEWEST_POINTS:
-        return Finding("can't be told", f"It takes {_FEWEST_POINTS} points.", "too few points")
+        return TestFinding("can't be told", f"It takes {_FEWEST_POINTS} points.", "too few points")
     if any(not 0 < one.value < math.inf for pair in pairs for one in pair):
-        return Finding("can't be told", "A number that is not above 0 has no ratio.", "a number is 0")
+        return TestFinding("can't be told", "A number that is not above 0 has no ratio.", "a number is 0")
     logs = np.array([math.log(higher.value / lower.value) for lower, higher in pairs])
     centre, error = float(logs.mean()), float(logs.std(ddof=1)) / math.sqrt(len(logs))
     reach = float(special.stdtrit(len(logs) - 1, (1 + CONFIDENCE) / 2)) * error
@@ -75,17 +75,19 @@ def points(pairs: Pairs, factor: float, what: str) -> Finding:
         f"{what} of the one that is claimed to be higher is {ratio} times that of the other "
         f"({sure}; geometric mean and Student's interval over {len(logs)} points). {_SESSION}"
     )
-    return Finding(answer, said, f"{ratio} times" if answer != "can't be told" else "no difference is shown")
+    return TestFinding(
+        answer, said, f"{ratio} times" if answer != "can't be told" else "no difference is shown"
+    )
 
 
-def total(pairs: Pairs, factor: float, what: str) -> Finding:
+def total(pairs: Pairs, factor: float, what: str) -> TestFinding:
     """By the sums, as measured."""
     lower, higher = (sum(pair[at].value for pair in pairs) for at in (0, 1))
     unit = pairs[0][0].unit
     said = f"{number(lower, unit)} against {number(higher, unit)}"
     if lower == higher == 0:
         none = f"{what}: none on either side at {len(pairs)} points, so there is nothing to compare."
-        return Finding("can't be told", none, "none on either side")
+        return TestFinding("can't be told", none, "none on either side")
     above, told, p = _signs(pairs, factor)
     answer: Answer = "can't be told"
     if p <= 1 - CONFIDENCE and (higher > factor * lower) == (above > told - above):
@@ -93,7 +95,7 @@ def total(pairs: Pairs, factor: float, what: str) -> Finding:
     summed = f"{what}, summed over {len(pairs)} points: {said}"
     signs = f"the claim is so at {above} of the {told} that differ (sign test, p = {p:.2g})"
     evidence = f"{summed}; {signs}. {_largest_part(pairs, lower, higher)} {_SESSION}"
-    return Finding(answer, evidence, said if answer != "can't be told" else "sums and points don't agree")
+    return TestFinding(answer, evidence, said if answer != "can't be told" else "sums and points don't agree")
 
 
 _NEEDED = math.ceil(1 + math.log2(1 / (1 - CONFIDENCE)))
@@ -117,12 +119,18 @@ def _largest_part(pairs: Pairs, lower: float, higher: float) -> str:
     return f"One point has {most / whole:.0%} of the greater sum." if 0 < whole < math.inf else ""
 
 
-OVER: Mapping[str, Callable[[Pairs, float, str], Finding]] = {"most": most, "points": points, "sum": total}
+OVER: Mapping[str, Callable[[Pairs, float, str], TestFinding]] = {
+    "most": most,
+    "points": points,
+    "sum": total,
+}
 
 
-def _over(over: str, places: Sequence[tuple[Place, Place]], of: Number, factor: float, what: str) -> Finding:
+def _over(
+    over: str, places: Sequence[tuple[QueriedSystem, QueriedSystem]], of: Number, factor: float, what: str
+) -> TestFinding:
     """The pairs that were measured, taken together; of the others why they were not."""
-    found: list[tuple[Estimate, Estimate]] = []
+    found: list[tuple[ClaimEstimate, ClaimEstimate]] = []
     absent: list[str] = []
     for first, second in places:
         one, other = of(first), of(second)
@@ -132,7 +140,7 @@ def _over(over: str, places: Sequence[tuple[Place, Place]], of: Number, factor: 
             found.append((one, other))
     if not found:
         why = absent[0] if absent else ""
-        return Finding("can't be told", why or "Nothing of it is measured.", "not measured")
+        return TestFinding("can't be told", why or "Nothing of it is measured.", "not measured")
     made = OVER[over](found, factor, capital(what))
     left_out = f"Left out, since not measured on both sides: {len(absent)}. {absent[0]}" if absent else ""
     return replace(made, evidence=f"{made.evidence} {left_out}".strip())
@@ -146,22 +154,22 @@ _OPEN = "No difference is shown."
 _OPEN_FACTOR = "Whether it is by that much is not shown."
 
 
-def less(evidence: Evidence) -> Finding:
+def less(evidence: ClaimEvidence) -> TestFinding:
     """Whether ``lower`` is below ``higher``: see above."""
     return _less(evidence, numbers_of(evidence), "")
 
 
-def narrower(evidence: Evidence) -> Finding:
+def narrower(evidence: ClaimEvidence) -> TestFinding:
     """Whether the samples of ``lower`` spread less than those of ``higher``: see above."""
     low, high = (str(evidence.given.get(*one)) for one in (("from", "p50"), ("to", "p99.9")))
 
-    def number(place: Place) -> Estimate | Absent:
+    def number(place: QueriedSystem) -> ClaimEstimate | Absent:
         return span(place, evidence.measurements, low, high)
 
     return _less(evidence, number, f"distance from {low} to {high}")
 
 
-def _less(evidence: Evidence, number: Number, what: str) -> Finding:
+def _less(evidence: ClaimEvidence, number: Number, what: str) -> TestFinding:
     lower, higher = evidence.roles("lower", ("lower", "higher"))
     factor = number_of(evidence.given, "factor", 1.0)
     over = str(evidence.given.get("over", "each"))

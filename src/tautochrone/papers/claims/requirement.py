@@ -18,11 +18,11 @@ from tautochrone.base.units import format_duration
 from tautochrone.base.words import capital
 from tautochrone.experiments.requirement import parse
 from tautochrone.judge.requirement.judge import Judgement, judge
-from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Answer, Evidence, Finding
+from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Answer, ClaimEvidence, TestFinding
 from tautochrone.papers.claims.tally import none_so_far
 from tautochrone.papers.document import list_of
 from tautochrone.papers.measured import Absent
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 
 _ANSWERS: dict[str, Answer] = {
     "holds": "holds",
@@ -31,36 +31,36 @@ _ANSWERS: dict[str, Answer] = {
 }
 
 
-def requirement(evidence: Evidence) -> Finding:
+def requirement(evidence: ClaimEvidence) -> TestFinding:
     """Whether the runs meet it: see above."""
     found = _judged(evidence, "runs")
     if isinstance(found, Absent):
-        return Finding("can't be told", found.why, "not measured")
+        return TestFinding("can't be told", found.why, "not measured")
     turned = evidence.given.get("holds-if", "holds") == "does not hold"
     return _finding(found, takes_of(evidence), must_be_long=turned)
 
 
-def separates(evidence: Evidence) -> Finding:
+def separates(evidence: ClaimEvidence) -> TestFinding:
     """Whether the one role meets it and the other does not: see above."""
     found = {}
     for role in (REAL_TIME, ORDINARY):
         one = _judged(evidence, role)
         if isinstance(one, Absent):
-            return Finding("can't be told", f"{evidence.systems[role]}: {one.why}", "not measured")
+            return TestFinding("can't be told", f"{evidence.systems[role]}: {one.why}", "not measured")
         found[role] = _finding(one, takes_of(evidence), must_be_long=role == ORDINARY)
     said = " ".join(f"On {evidence.systems[role]}: {one.evidence}" for role, one in found.items())
     short = "; ".join(f"{role} {one.answer}" for role, one in found.items())
     good, bad = found[REAL_TIME].answer, found[ORDINARY].answer
     if (good, bad) == ("holds", "does not hold"):
-        return Finding("holds", said, short)
+        return TestFinding("holds", said, short)
     if good == "does not hold" or bad == "holds":
-        return Finding("does not hold", said, short)
-    return Finding("can't be told", said, "not shown of one of them")
+        return TestFinding("does not hold", said, short)
+    return TestFinding("can't be told", said, "not shown of one of them")
 
 
-def _judged(evidence: Evidence, key: str) -> Judgement | Absent:
+def _judged(evidence: ClaimEvidence, key: str) -> Judgement | Absent:
     wanted = parse(str(evidence.given["require"]))
-    runs: dict[str, Run] = {}
+    runs: dict[str, StoredRun] = {}
     for place in evidence.places(key):
         own = evidence.measurements.runs_of(place.query, place.system)
         if not own:
@@ -69,12 +69,12 @@ def _judged(evidence: Evidence, key: str) -> Judgement | Absent:
     return judge(wanted, list(runs.values()))
 
 
-def takes_of(evidence: Evidence) -> int:
+def takes_of(evidence: ClaimEvidence) -> int:
     """How many samples the study had; 0: not given. Of several numbers the most."""
     return max(takes_of_each(evidence, 1))
 
 
-def takes_of_each(evidence: Evidence, several: int) -> list[int]:
+def takes_of_each(evidence: ClaimEvidence, several: int) -> list[int]:
     """The same of each number of a claim, of which there are so many.
 
     Raises:
@@ -88,7 +88,7 @@ def takes_of_each(evidence: Evidence, several: int) -> list[int]:
     return each
 
 
-def _finding(judgement: Judgement, takes: int, *, must_be_long: bool) -> Finding:
+def _finding(judgement: Judgement, takes: int, *, must_be_long: bool) -> TestFinding:
     answer = _ANSWERS[judgement.standing]
     never = all(line.allowed == 0 for line in judgement.lines)
     samples = min((line.samples for line in judgement.lines), default=0)
@@ -96,13 +96,13 @@ def _finding(judgement: Judgement, takes: int, *, must_be_long: bool) -> Finding
         worst = max((line.worst_ns or 0 for line in judgement.lines), default=0)
         largest = f" The largest is {format_duration(worst)}." if worst else ""
         if takes:
-            return Finding(
+            return TestFinding(
                 "can't be told", f"{none_so_far(samples, takes)}{largest}", f"none so far in {samples:,}"
             )
         none = f"None so far in {samples:,}, which does not show that there is none.{largest}"
-        return Finding("can't be told", none, f"none so far in {samples:,}")
+        return TestFinding("can't be told", none, f"none so far in {samples:,}")
     if answer == "can't be told":
         settled = capital(required.to_settle(judgement))
         words = " ".join(f"{one.rstrip('.')}." for one in (required.why(judgement), settled) if one)
-        return Finding(answer, words, "not shown")
-    return Finding(answer, required.why(judgement), required.number_in_short(judgement))
+        return TestFinding(answer, words, "not shown")
+    return TestFinding(answer, required.why(judgement), required.number_in_short(judgement))

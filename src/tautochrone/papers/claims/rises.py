@@ -18,8 +18,8 @@ import numpy as np
 from scipy import special
 
 from tautochrone.base.words import capital
-from tautochrone.papers.claims.estimate import Estimate
-from tautochrone.papers.claims.evidence import Answer, Evidence, Finding, labels, number_name
+from tautochrone.papers.claims.estimate import ClaimEstimate
+from tautochrone.papers.claims.evidence import Answer, ClaimEvidence, TestFinding, labels, number_name
 from tautochrone.papers.claims.tally import headed, numbers_of, of, times, with_interval
 from tautochrone.papers.document import list_of, number_of
 from tautochrone.papers.measured import Absent
@@ -35,7 +35,7 @@ FEWEST_BARE = 4
 
 
 @dataclass(frozen=True)
-class Trend:
+class FittedRise:
     """By how much the fitted line, of logarithms, rises from the first point to the last.
 
     Attributes:
@@ -59,7 +59,7 @@ class Trend:
         return math.exp(self.rise - reach), math.exp(self.rise + reach)
 
 
-def trend(numbers: Sequence[Estimate], at: Sequence[float]) -> Trend | str:
+def trend(numbers: Sequence[ClaimEstimate], at: Sequence[float]) -> FittedRise | str:
     """The line of least squares through the logarithms, and the greater of two standard errors of its rise.
 
     One comes from the uncertainties of the numbers. The other comes from how far they lie from the line,
@@ -90,51 +90,51 @@ def trend(numbers: Sequence[Estimate], at: Sequence[float]) -> Trend | str:
     if any(one is None for one in own):
         if len(numbers) < FEWEST_BARE:
             return f"a trend of numbers that have no interval takes {FEWEST_BARE} points"
-        return Trend(slope * reach, of_line, float(freedom))
+        return FittedRise(slope * reach, of_line, float(freedom))
     weights = centred / squares * reach
     variances = [float(weight * (error or 0.0)) ** 2 for weight, error in zip(weights, own, strict=True)]
     of_numbers = math.sqrt(sum(variances))
     if of_numbers >= of_line or len(numbers) < FEWEST_BARE:
         free = degrees_of_freedom(variances, [one.freedom for one in numbers]) if any(variances) else freedom
-        return Trend(slope * reach, of_numbers, free)
-    return Trend(slope * reach, of_line, float(freedom))
+        return FittedRise(slope * reach, of_numbers, free)
+    return FittedRise(slope * reach, of_line, float(freedom))
 
 
-def _of_logarithm(one: Estimate) -> float | None:
+def _of_logarithm(one: ClaimEstimate) -> float | None:
     return one.error if one.logarithmic and one.error is not None and math.isfinite(one.error) else None
 
 
-_Seen = tuple[Trend, str]
+_Seen = tuple[FittedRise, str]
 _FROM = "from what is known of each number and how far they lie from the line"
 
 
-def rises(evidence: Evidence) -> Finding:
+def rises(evidence: ClaimEvidence) -> TestFinding:
     """Whether it grows: see above."""
     seen = _trend(evidence, "points")
-    if isinstance(seen, Finding):
+    if isinstance(seen, TestFinding):
         return seen
     found, said = seen
     falls = bool(evidence.given.get("falls"))
     if falls:
-        found = Trend(-found.rise, found.error, found.freedom)
+        found = FittedRise(-found.rise, found.error, found.freedom)
     word = "falls" if falls else "rises"
     return _judged(evidence, found, f"{said} The line through these {word} by a factor of")
 
 
-def rises_more(evidence: Evidence) -> Finding:
+def rises_more(evidence: ClaimEvidence) -> TestFinding:
     """Whether one grows more than the other: see above."""
     keys = evidence.roles("more", ("more", "less"))
     both: list[_Seen] = []
     for key in keys:
         seen = _trend(evidence, key)
-        if isinstance(seen, Finding):
+        if isinstance(seen, TestFinding):
             return seen
         both.append(seen)
     (more, said_more), (less, said_less) = both
     errors = [one.error for one in (more, less)]
     variances = [error**2 for error in errors]
     free = degrees_of_freedom(variances, [more.freedom, less.freedom]) if any(variances) else more.freedom
-    difference = Trend(more.rise - less.rise, math.hypot(*errors), free)
+    difference = FittedRise(more.rise - less.rise, math.hypot(*errors), free)
     names = [evidence.systems.get(key) or key for key in keys]
     said = (
         f"{headed(names[0])}: {said_more} The line through these rises by a factor of {times(more.factor)}. "
@@ -143,14 +143,16 @@ def rises_more(evidence: Evidence) -> Finding:
     return _judged(evidence, difference, said)
 
 
-def _trend(evidence: Evidence, key: str) -> _Seen | Finding:
+def _trend(evidence: ClaimEvidence, key: str) -> _Seen | TestFinding:
     places, number = evidence.places(key), numbers_of(evidence)
     names = labels(places)
-    found: list[Estimate] = []
+    found: list[ClaimEstimate] = []
     for place, name in zip(places, names, strict=True):
         one = number(place)
         if isinstance(one, Absent):
-            return Finding("can't be told", f"{headed(name)}: {one.why}" if name else one.why, "not measured")
+            return TestFinding(
+                "can't be told", f"{headed(name)}: {one.why}" if name else one.why, "not measured"
+            )
         found.append(one)
     at = [float(one) for one in list_of(evidence.given, "at") or range(len(found))]
     if len(at) != len(found):
@@ -160,13 +162,15 @@ def _trend(evidence: Evidence, key: str) -> _Seen | Finding:
     values = "; ".join(f"{name}: {of(one)}" for name, one in zip(names, found, strict=True))
     said = f"{capital(what)}: {values}."
     if isinstance(line, str):
-        return Finding("can't be told", f"{said} {capital(line)}.", "no trend")
+        return TestFinding("can't be told", f"{said} {capital(line)}.", "no trend")
     if any(one.at_least for one in found):
-        return Finding("can't be told", f"{said} What was missed is not in these.", "releases were missed")
+        return TestFinding(
+            "can't be told", f"{said} What was missed is not in these.", "releases were missed"
+        )
     return line, said
 
 
-def _judged(evidence: Evidence, found: Trend, said: str) -> Finding:
+def _judged(evidence: ClaimEvidence, found: FittedRise, said: str) -> TestFinding:
     factor = number_of(evidence.given, "factor", 1.0)
     low, high = found.limits()
     answer: Answer = "can't be told"
@@ -177,5 +181,5 @@ def _judged(evidence: Evidence, found: Trend, said: str) -> Finding:
     factor_said, sure = with_interval(found.factor, low, high)
     words = f"{said} {factor_said} ({sure}, {_FROM})."
     if answer == "can't be told":
-        return Finding(answer, f"{words} Neither that nor the contrary is shown.", "no trend is shown")
-    return Finding(answer, words, f"by a factor of {factor_said}")
+        return TestFinding(answer, f"{words} Neither that nor the contrary is shown.", "no trend is shown")
+    return TestFinding(answer, words, f"by a factor of {factor_said}")

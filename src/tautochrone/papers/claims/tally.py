@@ -7,8 +7,15 @@ from dataclasses import dataclass
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.base.words import capital, plural
 from tautochrone.papers.claims.compare import Compared, Side, compare, is_bare_extreme, on_top
-from tautochrone.papers.claims.estimate import BARE, Basis, Estimate, estimate
-from tautochrone.papers.claims.evidence import Answer, Evidence, Finding, Place, number_name, telling
+from tautochrone.papers.claims.estimate import BARE, Basis, ClaimEstimate, estimate
+from tautochrone.papers.claims.evidence import (
+    Answer,
+    ClaimEvidence,
+    QueriedSystem,
+    TestFinding,
+    number_name,
+    telling,
+)
 from tautochrone.papers.measured import Absent
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.quantiles import CONFIDENCE
@@ -48,7 +55,7 @@ def number(value: float, unit: str) -> str:
     return f"{_plain(value)} {unit}".rstrip()
 
 
-def of(one: Estimate) -> str:
+def of(one: ClaimEstimate) -> str:
     """A number, and that it may be more; of a border the step of the grid in which it lies."""
     text = number(one.value, one.unit)
     if one.basis == "border" and one.interval is not None and math.isfinite(one.interval[1]):
@@ -100,7 +107,7 @@ def beside(compared: Compared) -> str:
     return f"{said} ({span(compared.least, compared.most, unit)})"
 
 
-def basis(of_which: Basis, estimates: list[Estimate]) -> str:
+def basis(of_which: Basis, estimates: list[ClaimEstimate]) -> str:
     """Where the intervals come from, or that there is none: a sentence."""
     notes = dict.fromkeys(one.note for one in estimates if one.note)
     if of_which == "measured":
@@ -133,11 +140,11 @@ def _plain(value: float) -> str:
 _MISSED = "Releases that were missed have no sample, and each is later than every one."
 
 Judge = Callable[[Compared], Side]
-Number = Callable[[Place], Estimate | Absent]
+Number = Callable[[QueriedSystem], ClaimEstimate | Absent]
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class PlacePair:
     """Two places with what came of them.
 
     Attributes:
@@ -157,21 +164,23 @@ class Pair:
     why: str = ""
 
 
-def numbers_of(evidence: Evidence) -> Number:
+def numbers_of(evidence: ClaimEvidence) -> Number:
     """What estimates a place of this claim, each once."""
     known = evidence.known
 
-    def number(place: Place) -> Estimate | Absent:
+    def number(place: QueriedSystem) -> ClaimEstimate | Absent:
         key = (repr(place.query), place.system)
         found = known.get(key)
-        if not isinstance(found, Estimate | Absent):
+        if not isinstance(found, ClaimEstimate | Absent):
             found = known[key] = estimate(place, evidence.measurements)
         return found
 
     return number
 
 
-def judged(places: Sequence[tuple[Place, Place]], number: Number, judge: Judge) -> list[Pair]:
+def judged(
+    places: Sequence[tuple[QueriedSystem, QueriedSystem]], number: Number, judge: Judge
+) -> list[PlacePair]:
     """Each pair by itself: shown at 95 %; refuted at a confidence that is corrected for their number.
 
     That all of several are so is said where each was shown; the union of what could be wrong is no larger
@@ -186,15 +195,15 @@ def judged(places: Sequence[tuple[Place, Place]], number: Number, judge: Judge) 
         if absent:
             whose = own if isinstance(both[0], Absent) else others
             parts = tuple(dict.fromkeys((*whose, *place)))
-            found.append(Pair(own, others, parts, _what(first, second), None, "open", absent[0].why))
+            found.append(PlacePair(own, others, parts, _what(first, second), None, "open", absent[0].why))
             continue
-        one, other = (each for each in both if isinstance(each, Estimate))
+        one, other = (each for each in both if isinstance(each, ClaimEstimate))
         compared = compare(one, other)
         side = judge(compared)
         if side == "no" and len(places) > 1:  # also of ranks, whose confidence goes with it
             side = judge(compare(one, other, 1 - (1 - CONFIDENCE) / len(places)))
             side = "no" if side == "no" else "open"
-        found.append(Pair(own, others, place, _what(first, second), compared, side))
+        found.append(PlacePair(own, others, place, _what(first, second), compared, side))
     return found
 
 
@@ -211,7 +220,7 @@ def said_once(reasons: Sequence[tuple[str, str]]) -> str:
     return " ".join(f"{headed(of)}: {why}" if of else why for why, of in first.items())
 
 
-def answer_of(pairs: Sequence[Pair]) -> Answer:
+def answer_of(pairs: Sequence[PlacePair]) -> Answer:
     """One that is refuted refutes it; all must be shown."""
     if any(one.side == "no" for one in pairs):
         return "does not hold"
@@ -219,14 +228,14 @@ def answer_of(pairs: Sequence[Pair]) -> Answer:
 
 
 def finding(
-    pairs: Sequence[Pair],
+    pairs: Sequence[PlacePair],
     *,
     open_because: str,
     what: str = "",
     as_ratio: bool = False,
     beside_it: str = "",
     left_out: str = "",
-) -> Finding:
+) -> TestFinding:
     """The answer with its numbers.
 
     Args:
@@ -237,11 +246,13 @@ def finding(
         left_out: what must be said of those that were not compared.
     """
     if not pairs:
-        return Finding("can't be told", left_out or "Nothing of it is measured.", "not measured")
+        return TestFinding("can't be told", left_out or "Nothing of it is measured.", "not measured")
     answer = answer_of(pairs)
     absent = [one for one in pairs if one.compared is None]
     if answer == "can't be told" and absent:
-        return Finding(answer, said_once([(", ".join(one.where), one.why) for one in absent]), "not measured")
+        return TestFinding(
+            answer, said_once([(", ".join(one.where), one.why) for one in absent]), "not measured"
+        )
     wanted = {"holds": "yes", "does not hold": "no", "can't be told": "open"}[answer]
     telling = [one for one in pairs if one.side == wanted and one.compared is not None]
     shown = telling[0] if answer != "holds" else min(telling, key=_nearest)
@@ -255,14 +266,14 @@ def finding(
     if not open_anyway:
         sentences.append(basis(shown.compared.basis, [shown.compared.first, shown.compared.second]))
     sentences.append(left_out)
-    return Finding(
+    return TestFinding(
         answer,
         " ".join(filter(None, sentences)),
         _in_short(pairs, shown, answer, open_because, as_ratio=as_ratio),
     )
 
 
-def _nearest(pair: Pair) -> float:
+def _nearest(pair: PlacePair) -> float:
     compared = pair.compared
     assert compared is not None
     if compared.ratio is None or compared.low != compared.low:
@@ -270,11 +281,11 @@ def _nearest(pair: Pair) -> float:
     return abs(compared.low - 1)
 
 
-def _what(first: Place, second: Place) -> str:
+def _what(first: QueriedSystem, second: QueriedSystem) -> str:
     return " and ".join(dict.fromkeys(number_name(one.query) for one in (first, second)))
 
 
-def _sentence(pair: Pair, what: str, beside_it: str, *, several: bool) -> str:
+def _sentence(pair: PlacePair, what: str, beside_it: str, *, several: bool) -> str:
     compared = pair.compared
     assert compared is not None
     own = (", ".join(pair.first), ", ".join(pair.second))
@@ -288,7 +299,7 @@ def _sentence(pair: Pair, what: str, beside_it: str, *, several: bool) -> str:
     return f"{capital(what)}{f' ({beside_it})' if beside_it else ''}: {said}"
 
 
-def _how_many(pairs: Sequence[Pair], answer: Answer) -> str:
+def _how_many(pairs: Sequence[PlacePair], answer: Answer) -> str:
     sides = [one.side for one in pairs]
     yes, no, every = sides.count("yes"), sides.count("no"), len(sides)
     if answer == "holds":
@@ -328,7 +339,7 @@ def _few_stretches(compared: Compared) -> str:
 
 
 def _in_short(
-    pairs: Sequence[Pair], shown: Pair, answer: Answer, open_because: str, *, as_ratio: bool
+    pairs: Sequence[PlacePair], shown: PlacePair, answer: Answer, open_because: str, *, as_ratio: bool
 ) -> str:
     compared = shown.compared
     assert compared is not None

@@ -18,14 +18,14 @@ from collections.abc import Sequence
 
 from tautochrone.base.words import capital, listed, lower_first
 from tautochrone.papers.claims.compare import Compared, Side, alike, is_bare_extreme
-from tautochrone.papers.claims.estimate import Estimate
+from tautochrone.papers.claims.estimate import ClaimEstimate
 from tautochrone.papers.claims.evidence import (
     ORDINARY,
     REAL_TIME,
     Answer,
-    Evidence,
-    Finding,
-    Place,
+    ClaimEvidence,
+    QueriedSystem,
+    TestFinding,
     labels,
     limit,
     number_name,
@@ -55,21 +55,23 @@ _MARGIN = 0.1
 _OPEN = "Whether they lie within the margin is not shown."
 
 
-def same(evidence: Evidence) -> Finding:
+def same(evidence: ClaimEvidence) -> TestFinding:
     """Whether both are the same: see above."""
     keys = (ORDINARY, REAL_TIME) if evidence.claim.about == "pair" else ("first", "second")
     return _alike(evidence, evidence.pairs(*keys))
 
 
-def steady(evidence: Evidence) -> Finding:
+def steady(evidence: ClaimEvidence) -> TestFinding:
     """Whether all are the same as the first: see above."""
     points = evidence.places("points")
     if len(points) < 2:
-        return Finding("can't be told", "There is nothing else that it could be steady against.", "one point")
+        return TestFinding(
+            "can't be told", "There is nothing else that it could be steady against.", "one point"
+        )
     return _alike(evidence, [(points[0], other) for other in points[1:]])
 
 
-def _alike(evidence: Evidence, places: Sequence[tuple[Place, Place]]) -> Finding:
+def _alike(evidence: ClaimEvidence, places: Sequence[tuple[QueriedSystem, QueriedSystem]]) -> TestFinding:
     given = evidence.given
     margin_is = limit(given["margin-is"]) if "margin-is" in given else None
     by_share = margin_is is None or "margin" in given
@@ -88,19 +90,19 @@ _Limits = tuple[float, float]
 _NO_SPAN = ("bare", "border")
 
 
-def within(evidence: Evidence) -> Finding:
+def within(evidence: ClaimEvidence) -> TestFinding:
     """Whether every number lies within its limits: see above."""
     measured = numbers_of(evidence)
     places = evidence.places("value")
     limits = _limits(evidence, places, measured)
     if isinstance(limits, Absent):
-        return Finding("can't be told", limits.why, "not measured")
+        return TestFinding("can't be told", limits.why, "not measured")
     names = labels(places)
     sides: list[Side] = []
     sentences: list[str] = []
     absent: list[tuple[str, str]] = []
     none_yet: list[tuple[float, str]] = []
-    shown: list[tuple[Estimate, _Limits]] = []
+    shown: list[tuple[ClaimEstimate, _Limits]] = []
     takes = takes_of_each(evidence, len(places))
     for place, name, ends, many in zip(places, names, limits, takes, strict=True):
         one = measured(place)
@@ -118,15 +120,15 @@ def within(evidence: Evidence) -> Finding:
         of_several = (
             f" Of {len(none_yet)} numbers this is the nearest to its limit." if len(none_yet) > 1 else ""
         )
-        return Finding(
+        return TestFinding(
             "can't be told", said_once(absent) if absent else f"{nearest}{of_several}", "not shown"
         )
     if absent and "no" not in sides:
-        return Finding("can't be told", said_once(absent), "not measured")
+        return TestFinding("can't be told", said_once(absent), "not measured")
     return _finding(sides, sentences, shown)
 
 
-def says(evidence: Evidence) -> Finding:
+def says(evidence: ClaimEvidence) -> TestFinding:
     """Whether every one says what is claimed: see above."""
     given = evidence.given
     wanted = {str(one).casefold() for one in list_of(given, "text")}
@@ -161,15 +163,15 @@ def says(evidence: Evidence) -> Finding:
     answer = _answer(sides)
     if answer == "can't be told":
         if absent:
-            return Finding(answer, said_once(absent), "not measured")
+            return TestFinding(answer, said_once(absent), "not measured")
         if few_of:
             silent = [one for one, side in zip(said, sides, strict=True) if side == "open"]
-            return Finding(answer, " ".join(silent), f"none so far in {min(few_of):,}")
-        return Finding(answer, "Nothing of it is measured.", "not measured")
+            return TestFinding(answer, " ".join(silent), f"none so far in {min(few_of):,}")
+        return TestFinding(answer, "Nothing of it is measured.", "not measured")
     told = " ".join(one for one, side in zip(said, sides, strict=True) if side != "open")
     agree = sides.count("yes")
     short = f"{agree} of {len(sides)}" if len(sides) > 1 else shorts[0]
-    return Finding(answer, f"{told} This is what was measured.", short)
+    return TestFinding(answer, f"{told} This is what was measured.", short)
 
 
 def _noted(note: str) -> str:
@@ -177,7 +179,9 @@ def _noted(note: str) -> str:
     return f" ({plain.rstrip('.')})" if note else ""
 
 
-def _limits(evidence: Evidence, places: Sequence[Place], measured: Number) -> list[_Limits] | Absent:
+def _limits(
+    evidence: ClaimEvidence, places: Sequence[QueriedSystem], measured: Number
+) -> list[_Limits] | Absent:
     given = evidence.given
     if "expected" in evidence.claim.queries:
         others = evidence.places("expected")
@@ -199,7 +203,7 @@ def _limits(evidence: Evidence, places: Sequence[Place], measured: Number) -> li
     return [ends] * len(places)
 
 
-def _about(evidence: Evidence, expected: float) -> _Limits:
+def _about(evidence: ClaimEvidence, expected: float) -> _Limits:
     given = evidence.given
     if "margin" not in given and "margin-is" not in given:
         raise ValueError(f"claim {evidence.claim.name}: no margin is given")
@@ -207,19 +211,19 @@ def _about(evidence: Evidence, expected: float) -> _Limits:
     return expected - reach, expected + reach
 
 
-def _nearness(one: Estimate, ends: _Limits) -> float:
+def _nearness(one: ClaimEstimate, ends: _Limits) -> float:
     """How far it has come to its upper limit, as a share of it; of none, to its lower."""
     end = ends[1] if math.isfinite(ends[1]) else ends[0]
     return one.value / end if end > 0 else one.value
 
 
-def _why_open(one: Estimate, ends: _Limits, takes: int) -> str:
+def _why_open(one: ClaimEstimate, ends: _Limits, takes: int) -> str:
     if one.value < ends[0]:
         return "A longer run may go beyond it."
     return none_so_far(one.samples, takes) if takes else ""
 
 
-def _side(one: Estimate, ends: _Limits, of_so_many: int, takes: int) -> Side:
+def _side(one: ClaimEstimate, ends: _Limits, of_so_many: int, takes: int) -> Side:
     if one.unsure:
         return "open"
     if is_bare_extreme(one):
@@ -234,7 +238,7 @@ def _side(one: Estimate, ends: _Limits, of_so_many: int, takes: int) -> Side:
     return "no" if low > ends[1] or (high < ends[0] and not one.at_least) else "open"
 
 
-def _sentence(place: Place, name: str, one: Estimate, ends: _Limits) -> str:
+def _sentence(place: QueriedSystem, name: str, one: ClaimEstimate, ends: _Limits) -> str:
     own = number_name(place.query)
     what = ", ".join([own, *(one for one in name.split(", ") if one and one != own)])
     allowed = []
@@ -248,22 +252,24 @@ def _sentence(place: Place, name: str, one: Estimate, ends: _Limits) -> str:
     return f"{capital(what)}: {of(one)}{sure}; claimed: {listed(allowed)}.{why}"
 
 
-def _finding(sides: list[Side], sentences: list[str], shown: list[tuple[Estimate, _Limits]]) -> Finding:
+def _finding(
+    sides: list[Side], sentences: list[str], shown: list[tuple[ClaimEstimate, _Limits]]
+) -> TestFinding:
     answer = _answer(sides)
     wanted = {"holds": "yes", "does not hold": "no", "can't be told": "open"}[answer]
     telling = [one for one, side in zip(sentences, sides, strict=True) if side == wanted]
     if not shown:
-        return Finding(
+        return TestFinding(
             answer, " ".join(dict.fromkeys(sentences)) or "Nothing of it is measured.", "not measured"
         )
     if answer == "can't be told":
         bare = " ".join(dict.fromkeys(basis(one.basis, [one]) for one, _ in shown if one.basis in _NO_SPAN))
-        return Finding(answer, " ".join([*dict.fromkeys(telling), *filter(None, [bare])]), "not shown")
+        return TestFinding(answer, " ".join([*dict.fromkeys(telling), *filter(None, [bare])]), "not shown")
     words = " ".join([*telling, basis(shown[0][0].basis, [one for one, _ in shown])])
     if len(sides) > 1:
-        return Finding(answer, words, f"{sides.count('yes')} of {len(sides)} within")
+        return TestFinding(answer, words, f"{sides.count('yes')} of {len(sides)} within")
     one = shown[0][0]
-    return Finding(answer, words, number(one.value, one.unit))
+    return TestFinding(answer, words, number(one.value, one.unit))
 
 
 def _answer(sides: Sequence[Side]) -> Answer:

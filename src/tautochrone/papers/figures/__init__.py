@@ -8,23 +8,23 @@ from dataclasses import dataclass, replace
 
 from tautochrone.answer import blocks
 from tautochrone.answer.typeset import micro
-from tautochrone.papers.document import Figure, Paper
+from tautochrone.papers.document import Paper, PublishedFigure
 from tautochrone.papers.figures import distributions, middleware, runs, tires
-from tautochrone.papers.figures.looks import Study, Task, absences, empty, study_of
-from tautochrone.papers.measured import Measurements, System, label_of
-from tautochrone.run.folder import Run
+from tautochrone.papers.figures.looks import FigureTask, Study, absences, empty, study_of
+from tautochrone.papers.measured import MeasuredSystem, Measurements, label_of
+from tautochrone.run.folder import StoredRun
 
 # What a publication writes below a figure: what it is, on which systems it was measured, how, and
 # when.
 
 
-def caption_of(figure: Figure, parts: Sequence[blocks.Figure], measurements: Measurements) -> str:
+def caption_of(figure: PublishedFigure, parts: Sequence[blocks.Figure], measurements: Measurements) -> str:
     """Of one figure, as a text that can stand by itself."""
     said = dict.fromkeys(sentence for part in parts for sentence in (*part.caption, *part.notes))
     return " ".join([f"{figure.title.rstrip('.')}.", *said, *_measured(figure, measurements)])
 
 
-def captions(paper: Paper, drawn: Sequence["Drawn"]) -> str:
+def captions(paper: Paper, drawn: Sequence["DrawnFigure"]) -> str:
     """All captions of a study's figures, to be taken into a text."""
     told = [f"# Captions: figures as in {paper.short}, measured anew\n"]
     for one in drawn:
@@ -33,7 +33,7 @@ def captions(paper: Paper, drawn: Sequence["Drawn"]) -> str:
     return "\n".join(told)
 
 
-def _measured(figure: Figure, measurements: Measurements) -> Iterator[str]:
+def _measured(figure: PublishedFigure, measurements: Measurements) -> Iterator[str]:
     """The systems of a figure, each with its kernel; the day."""
     days: set[str] = set()
     systems = []
@@ -47,7 +47,7 @@ def _measured(figure: Figure, measurements: Measurements) -> Iterator[str]:
         yield f"Measured {first if first == last else f'{first} to {last}'} on {'; '.join(systems)}."
 
 
-def _system(system: System, runs: Sequence[Run]) -> str:
+def _system(system: MeasuredSystem, runs: Sequence[StoredRun]) -> str:
     """This machine (Linux 6.1.0-31-rt-amd64, under the loads idle and comms)."""
     kernel = system.facts.kernel.release
     loads = dict.fromkeys((run.manifest.conditions.load or "") for run in runs)
@@ -61,7 +61,7 @@ def _system(system: System, runs: Sequence[Run]) -> str:
     return f"{label_of(system.name)} ({words})" if words else label_of(system.name)
 
 
-Draw = Callable[[Task], Sequence[blocks.Figure]]
+Draw = Callable[[FigureTask], Sequence[blocks.Figure]]
 """Draws a figure of a study; nothing: there was nothing to draw."""
 
 CHARTS: Mapping[str, Draw] = {
@@ -101,7 +101,7 @@ COLUMN_MM, PAGE_MM = 85, 170
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnFigure:
     """The counterpart of one published figure.
 
     Attributes:
@@ -112,14 +112,14 @@ class Drawn:
         nothing: why it is empty, where it is.
     """
 
-    figure: Figure
+    figure: PublishedFigure
     parts: tuple[blocks.Figure, ...]
     width_mm: int
     words: str = ""
     nothing: str = ""
 
 
-def draw_all(paper: Paper, measurements: Measurements) -> tuple[Drawn, ...]:
+def draw_all(paper: Paper, measurements: Measurements) -> tuple[DrawnFigure, ...]:
     """Every figure of a study, in its order; one without a measurement is empty, and says why.
 
     Raises:
@@ -129,11 +129,11 @@ def draw_all(paper: Paper, measurements: Measurements) -> tuple[Drawn, ...]:
     return tuple(draw(figure, measurements, study) for figure in paper.figures)
 
 
-def draw(figure: Figure, measurements: Measurements, study: Study) -> Drawn:
+def draw(figure: PublishedFigure, measurements: Measurements, study: Study) -> DrawnFigure:
     """One of them."""
     prefix = figure.name.lower().replace(" ", "-").replace(".", "-")
     parts = blocks.all_made(
-        figure.title, lambda: CHARTS[figure.chart](Task(figure, measurements, prefix, study))
+        figure.title, lambda: CHARTS[figure.chart](FigureTask(figure, measurements, prefix, study))
     )
     missing = tuple(absences(figure, measurements))
     nothing = ""
@@ -147,7 +147,7 @@ def draw(figure: Figure, measurements: Measurements, study: Study) -> Drawn:
     width = COLUMN_MM if figure.settings.get("print") == "column" else PAGE_MM
     typeset = tuple(map(_typeset, parts))
     words = "" if nothing else caption_of(figure, typeset, measurements)
-    return Drawn(figure, typeset, width, words, nothing)
+    return DrawnFigure(figure, typeset, width, words, nothing)
 
 
 def _typeset(part: blocks.Figure) -> blocks.Figure:

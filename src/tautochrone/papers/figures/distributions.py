@@ -10,34 +10,34 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from tautochrone.answer import blocks
-from tautochrone.answer.blocks import Panel, Place
+from tautochrone.answer.blocks import Panel, PanelPlace
 from tautochrone.answer.charts import cumulative, histogram
-from tautochrone.answer.charts.cumulative import Frame, PublishedShare, is_apart
+from tautochrone.answer.charts.cumulative import ChartFrame, PublishedShare, is_apart
 from tautochrone.answer.charts.histogram import PublishedValue
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK
 from tautochrone.answer.numbers import loss_caption
-from tautochrone.answer.series import Bins, Curve, Series
+from tautochrone.answer.series import Bins, CumulativeCurve, Series
 from tautochrone.answer.typeset import number, percent
 from tautochrone.base.errors import UsageError
-from tautochrone.papers.document import Drawn, Mark, number_of
+from tautochrone.papers.document import DrawnSeries, PublishedMark, number_of
 from tautochrone.papers.figures import looks
-from tautochrone.papers.figures.looks import Study, Task
-from tautochrone.papers.measured import Measurements, System, label_of
+from tautochrone.papers.figures.looks import FigureTask, Study
+from tautochrone.papers.measured import MeasuredSystem, Measurements, label_of
 from tautochrone.papers.quantities.general import counts_of
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import sum_of_known
 from tautochrone.statistics import shape
 from tautochrone.statistics.counts import Counts, merge
 
-_Shape = tuple[Bins, Curve]
+_Shape = tuple[Bins, CumulativeCurve]
 
 
 def _sampled(
-    drawn: Drawn,
+    drawn: DrawnSeries,
     rank: int,
-    system: System,
-    runs: Sequence[Run],
+    system: MeasuredSystem,
+    runs: Sequence[StoredRun],
     measurements: Measurements,
     of: Callable[[Counts], _Shape],
     notes: list[str],
@@ -93,7 +93,7 @@ _RARITY = (
 _LEFT_OUT = "Published shares that this axis can't tell from 100 % are left out."
 
 
-def draw_curves(task: Task) -> list[blocks.Figure]:
+def draw_curves(task: FigureTask) -> list[blocks.Figure]:
     """The curves of every system, and published numbers among them."""
     series, notes = _curves(task)
     top = number_of(task.figure.settings, "top", 1)
@@ -101,7 +101,7 @@ def draw_curves(task: Task) -> list[blocks.Figure]:
     marks = [one for one in told if top < 1 or one.y is None or is_apart(_share(one, task), top)]
     if not series and not told:
         return []
-    frame = Frame(
+    frame = ChartFrame(
         runs=task.systems,
         sources=[one.label for one in task.figure.series],
         known=[_share(one, task) for one in marks],
@@ -119,26 +119,26 @@ def draw_curves(task: Task) -> list[blocks.Figure]:
     return [task.drawn(_curve_panels(series, frame, task), caption, key, notes)]
 
 
-def _curve_panels(series: Sequence[Series], frame: Frame, task: Task) -> Iterator[Panel]:
+def _curve_panels(series: Sequence[Series], frame: ChartFrame, task: FigureTask) -> Iterator[Panel]:
     title = task.axis("Latency")
     linear = cumulative.whole(series, title=title, legend=False, counted=_COUNTED, frame=frame)
     if frame.top == 1:
-        yield Panel(Place(f"{task.prefix}-whole"), "", linear)
+        yield Panel(PanelPlace(f"{task.prefix}-whole"), "", linear)
         return
     part = f"the latest {percent(frame.top)}"
     by_rarity = cumulative.top(series, title=title, legend=False, counted=_COUNTED, frame=frame)
-    yield Panel(Place(f"{task.prefix}-top"), part, linear)
-    yield Panel(Place(f"{task.prefix}-rarity"), f"{part}, by rarity", by_rarity)
+    yield Panel(PanelPlace(f"{task.prefix}-top"), part, linear)
+    yield Panel(PanelPlace(f"{task.prefix}-rarity"), f"{part}, by rarity", by_rarity)
 
 
-def _caption(series: Sequence[Series], frame: Frame) -> Iterator[str]:
+def _caption(series: Sequence[Series], frame: ChartFrame) -> Iterator[str]:
     if series:
         yield f"{_each(series)} samples to a line. {_ENDS}"
     if frame.top < 1:
         yield _RARITY
 
 
-def _share(mark: Mark, task: Task) -> PublishedShare:
+def _share(mark: PublishedMark, task: FigureTask) -> PublishedShare:
     labels = task.labels
     least = 1 / number_of(task.figure.settings, "published_samples", 1e6)
     return PublishedShare(
@@ -150,7 +150,7 @@ def _share(mark: Mark, task: Task) -> PublishedShare:
     )
 
 
-def _curves(task: Task) -> tuple[list[Series], list[str]]:
+def _curves(task: FigureTask) -> tuple[list[Series], list[str]]:
     """One for each repetition, and what can't be drawn."""
     notes: list[str] = []
     found = [
@@ -164,7 +164,9 @@ def _curves(task: Task) -> tuple[list[Series], list[str]]:
 
 
 def _whole(counts: Counts) -> _Shape:
-    return Bins(counts.value, counts.value, counts.count), Curve(counts.value, np.asarray(counts.share))
+    return Bins(counts.value, counts.value, counts.count), CumulativeCurve(
+        counts.value, np.asarray(counts.share)
+    )
 
 
 # Figures 1, 2 and 4 of delgado2020: histograms, a panel for each series, with all systems in it.
@@ -178,7 +180,7 @@ _LOGARITHMIC = (
 )
 
 
-def draw_histograms(task: Task) -> list[blocks.Figure]:
+def draw_histograms(task: FigureTask) -> list[blocks.Figure]:
     """A panel for each series that any system has samples of."""
     found, notes = _histograms(task)
     if not found:
@@ -194,7 +196,9 @@ def draw_histograms(task: Task) -> list[blocks.Figure]:
     return [task.drawn(_histogram_panels(found, marks, task), caption, key, notes)]
 
 
-def _histogram_panels(found: Sequence[Series], marks: Sequence[Mark], task: Task) -> Iterator[Panel]:
+def _histogram_panels(
+    found: Sequence[Series], marks: Sequence[PublishedMark], task: FigureTask
+) -> Iterator[Panel]:
     every = [_value(mark, task) for mark in marks]
     known: dict[str, list[PublishedValue]] = {}
     for mark, one in zip(marks, every, strict=True):
@@ -214,10 +218,10 @@ def _histogram_panels(found: Sequence[Series], marks: Sequence[Mark], task: Task
             dashed=True,
         )
         said = label if label in there else f"{label}: not measured here"
-        yield Panel(Place(task.prefix, index), said, chart)
+        yield Panel(PanelPlace(task.prefix, index), said, chart)
 
 
-def _value(mark: Mark, task: Task) -> PublishedValue:
+def _value(mark: PublishedMark, task: FigureTask) -> PublishedValue:
     return PublishedValue(
         task.in_ns(float(mark.x or 0)),
         looks.published_path(task.study.rank(mark.system)),
@@ -225,7 +229,7 @@ def _value(mark: Mark, task: Task) -> PublishedValue:
     )
 
 
-def _key_of_published(marks: Sequence[Mark], study: Study) -> list[Sign]:
+def _key_of_published(marks: Sequence[PublishedMark], study: Study) -> list[Sign]:
     """One sign for each published system: the panel says which series a mark is of."""
     systems = sorted(dict.fromkeys(one.system for one in marks), key=study.rank)
     return [
@@ -234,7 +238,7 @@ def _key_of_published(marks: Sequence[Mark], study: Study) -> list[Sign]:
     ]
 
 
-def _histograms(task: Task) -> tuple[list[Series], list[str]]:
+def _histograms(task: FigureTask) -> tuple[list[Series], list[str]]:
     """By series, then by system, all repetitions together; and what can't be drawn."""
     notes: list[str] = []
     found = [
@@ -250,4 +254,4 @@ def _histograms(task: Task) -> tuple[list[Series], list[str]]:
 def _in_bins(counts: Counts) -> _Shape:
     low, high, count = shape.histogram_of(counts, _BINS)
     used = count > 0
-    return Bins(low[used], high[used], count[used]), Curve(counts.value[-1:], counts.share[-1:])
+    return Bins(low[used], high[used], count[used]), CumulativeCurve(counts.value[-1:], counts.share[-1:])

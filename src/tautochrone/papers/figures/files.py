@@ -10,7 +10,7 @@ from tautochrone.answer import figure as publication
 from tautochrone.answer.blocks import Panel
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK
-from tautochrone.papers.figures import Drawn
+from tautochrone.papers.figures import DrawnFigure
 from tautochrone.papers.figures.looks import empty
 
 # How wide words are in the type of our figures, so that a figure looks alike where that type is
@@ -91,7 +91,7 @@ _SIZE = re.compile(r'(<svg[^>]*?) width="([0-9.]+)" height="([0-9.]+)"')
 _BEGIN = re.compile(r"<svg[^>]*>")
 
 
-def written(drawn: Drawn) -> Mapping[str, bytes]:
+def written(drawn: DrawnFigure) -> Mapping[str, bytes]:
     """The files of a figure by their names: drawn once, as SVG and as PDF."""
     import vl_convert
 
@@ -102,13 +102,13 @@ def written(drawn: Drawn) -> Mapping[str, bytes]:
     return {of["svg"]: svg.encode(), of["pdf"]: bytes(pdf)}
 
 
-def _empty(drawn: Drawn) -> Drawn:
+def _empty(drawn: DrawnFigure) -> DrawnFigure:
     """An empty figure, whose words have the room that a file has."""
     letters = _LETTERS if drawn.width_mm > _LEAST_MM else _LETTERS // 2
     return replace(drawn, parts=(empty(drawn.figure, "empty", drawn.nothing, letters=letters),))
 
 
-def _told(content: str, drawn: Drawn) -> str:
+def _told(content: str, drawn: DrawnFigure) -> str:
     """The drawing with what it is, for who can't see it or finds it alone."""
     title = escape(f"{drawn.figure.name}: {drawn.figure.title}")
     described = escape(drawn.words or drawn.nothing)
@@ -116,7 +116,7 @@ def _told(content: str, drawn: Drawn) -> str:
     return _BEGIN.sub(lambda found: found[0] + words, content, count=1)
 
 
-def _fitted(drawn: Drawn) -> str:
+def _fitted(drawn: DrawnFigure) -> str:
     """An SVG so wide, with its axes, as it is meant to be, and no higher than a page if that can be."""
     content = _in_columns(drawn, 1)
     several = max(len(part.panels) for part in drawn.parts) > 1
@@ -134,7 +134,7 @@ def _too_high(content: str) -> float:
     return float(found[3]) / (_HIGHEST_MM * _PX_PER_MM) if found else 0.0
 
 
-def _in_columns(drawn: Drawn, columns: int, *, flatter: float = 1.0) -> str:
+def _in_columns(drawn: DrawnFigure, columns: int, *, flatter: float = 1.0) -> str:
     wanted = drawn.width_mm * _PX_PER_MM
     panel = wanted / columns * _SHARE_OF_PANEL
     for _ in range(_ROUNDS):
@@ -147,7 +147,7 @@ def _in_columns(drawn: Drawn, columns: int, *, flatter: float = 1.0) -> str:
     return content
 
 
-def _specification(drawn: Drawn, panel_px: float, columns: int, flatter: float) -> dict[str, Any]:
+def _specification(drawn: DrawnFigure, panel_px: float, columns: int, flatter: float) -> dict[str, Any]:
     spacing = _SPACING_PX if flatter == 1 else _CLOSE_PX
     whole = publication.stacked(
         list(_groups(drawn)), round(panel_px), columns=columns, spacing=spacing, title_of_one=True
@@ -165,7 +165,7 @@ def _specification(drawn: Drawn, panel_px: float, columns: int, flatter: float) 
     return whole
 
 
-def _groups(drawn: Drawn) -> Sequence[tuple[Sequence[Panel], Sequence[Sign]]]:
+def _groups(drawn: DrawnFigure) -> Sequence[tuple[Sequence[Panel], Sequence[Sign]]]:
     """Panels and keys, each part below its title where there are several; a key of all is there once."""
     if len(drawn.parts) == 1:
         return [(drawn.parts[0].panels, drawn.parts[0].key)]
@@ -188,7 +188,7 @@ def _sized(content: str, factor: float, unit: str) -> str:
     return _SIZE.sub(said, content, count=1)
 
 
-def names(drawn: Drawn) -> Mapping[str, str]:
+def names(drawn: DrawnFigure) -> Mapping[str, str]:
     """The names of its files, by format: ``figure-07.svg``, so that they stand in order."""
     kind, _, number = drawn.figure.name.lower().rpartition(" ")
     stem = f"{kind}-{int(number):02}" if number.isdigit() else drawn.figure.name.lower().replace(" ", "-")

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from tautochrone.answer import blocks
-from tautochrone.answer.blocks import Panel, Place
+from tautochrone.answer.blocks import Panel, PanelPlace
 from tautochrone.answer.charts.grammar import Chart, Rows
 from tautochrone.answer.charts.scales import Scale, dash_of, shape_of
 from tautochrone.answer.charts.signs import Sign, outline
 from tautochrone.answer.charts.theme import INK, LINE, MUTED, SHAPES, series_tone
-from tautochrone.papers.document import Figure, Mark, Paper
+from tautochrone.papers.document import Paper, PublishedFigure, PublishedMark
 from tautochrone.papers.measured import Measurements, label_of
 
 # What a figure lacks: an empty one that says why, and sentences for what is missing from one that is not.
@@ -25,7 +25,7 @@ _LETTERS, _MOST_LINES = 46, 8  # what a phone and a printed column have room for
 _UNIT = Scale({"domain": [0, 1], "nice": False, "zero": False}, None)
 
 
-def absences(figure: Figure, measurements: Measurements) -> list[str]:
+def absences(figure: PublishedFigure, measurements: Measurements) -> list[str]:
     """A sentence for each reason why a system, or a series of it, was not measured."""
     found: dict[str, dict[str, list[str]]] = {}
     for system in measurements.systems:
@@ -36,7 +36,7 @@ def absences(figure: Figure, measurements: Measurements) -> list[str]:
     return [f"Not measured: {_lacking(of, figure)}. {why}" for why, of in found.items()]
 
 
-def _lacking(labels_of: Mapping[str, Sequence[str]], figure: Figure) -> str:
+def _lacking(labels_of: Mapping[str, Sequence[str]], figure: PublishedFigure) -> str:
     """Systems that lack the same, together."""
     alike: dict[str, list[str]] = {}
     for system, labels in labels_of.items():
@@ -50,7 +50,7 @@ def _listed(words: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def empty(figure: Figure, prefix: str, why: str = "", *, letters: int = _LETTERS) -> blocks.Figure:
+def empty(figure: PublishedFigure, prefix: str, why: str = "", *, letters: int = _LETTERS) -> blocks.Figure:
     """The figure where there is nothing to draw: a frame that says so, and why.
 
     Args:
@@ -70,7 +70,7 @@ def empty(figure: Figure, prefix: str, why: str = "", *, letters: int = _LETTERS
     ]
     said = f"{figure.name}: nothing to draw. {why}".strip()
     chart = Chart(layers, _MARGIN_PX + _LINE_PX * len(words), said)
-    return blocks.Figure(figure.title, (Panel(Place(f"{prefix}-empty"), "", chart),), ())
+    return blocks.Figure(figure.title, (Panel(PanelPlace(f"{prefix}-empty"), "", chart),), ())
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ _NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
 @dataclass(frozen=True)
-class Task:
+class FigureTask:
     """A figure that is to be drawn.
 
     Attributes:
@@ -114,7 +114,7 @@ class Task:
         study: who published it.
     """
 
-    figure: Figure
+    figure: PublishedFigure
     measurements: Measurements
     prefix: str
     study: Study
@@ -144,7 +144,7 @@ class Task:
             raise ValueError(f"'{unit}' is no unit of time")
         return value * _NS[unit]
 
-    def where_from(self, marks: Sequence[Mark]) -> list[str]:
+    def where_from(self, marks: Sequence[PublishedMark]) -> list[str]:
         """A sentence for a caption: what the published marks are."""
         words = list(dict.fromkeys(one.words for one in marks))
         return (
@@ -179,13 +179,13 @@ def published_path(rank: int, series: int = 0) -> str:
     return ring + (outline(shape, dot) if dot else "")
 
 
-def series_of(figure: Figure) -> list[str]:
+def series_of(figure: PublishedFigure) -> list[str]:
     """The labels of what is drawn of each system, in order: of the series, then of marks alone."""
     labels = [one.label for one in figure.series] + [one.label for one in figure.marks]
     return list(dict.fromkeys(label for label in labels if label))
 
 
-def key_of_systems(labels: Iterable[str], task: Task, *, line: bool = True) -> list[Sign]:
+def key_of_systems(labels: Iterable[str], task: FigureTask, *, line: bool = True) -> list[Sign]:
     """Ours, each with its colour and shape, on a line where the figure has lines."""
     return [
         Sign(one, "" if line else None, outline(shape_of(rank)), series_tone(rank))
@@ -194,7 +194,7 @@ def key_of_systems(labels: Iterable[str], task: Task, *, line: bool = True) -> l
     ]
 
 
-def key_of_lines(labels: Iterable[str], task: Task) -> list[Sign]:
+def key_of_lines(labels: Iterable[str], task: FigureTask) -> list[Sign]:
     """Ours, each with its colour and a dash, where a figure has lines of systems and no marks."""
     return [
         Sign(one, _dash(rank), tone=series_tone(rank))
@@ -213,7 +213,7 @@ def _dash(rank: int) -> str:
     return "" if dash == "1 0" else dash
 
 
-def key_of_published(marks: Sequence[Mark], figure: Figure, study: Study) -> list[Sign]:
+def key_of_published(marks: Sequence[PublishedMark], figure: PublishedFigure, study: Study) -> list[Sign]:
     """The published marks that are drawn, each kind once, below whose they are."""
     labels = series_of(figure)
     kinds = dict.fromkeys((one.system, one.label) for one in marks)

@@ -6,9 +6,9 @@ from statistics import fmean
 from typing import TypeVar
 
 from tautochrone.answer import blocks
-from tautochrone.answer.blocks import Panel, Place
+from tautochrone.answer.blocks import Panel, PanelPlace
 from tautochrone.answer.charts.scales import dash_of
-from tautochrone.answer.charts.signs import Mark, Sign
+from tautochrone.answer.charts.signs import LaneSign, Sign
 from tautochrone.answer.charts.theme import INK
 from tautochrone.judge.middleware_setting import setting_of
 from tautochrone.middleware import charts, footprint_answer, lanes
@@ -18,11 +18,11 @@ from tautochrone.middleware.lanes import Lane, rate
 from tautochrone.middleware.latency_judge import clients_of
 from tautochrone.middleware.throughput_judge import ThroughputRow, throughput_of
 from tautochrone.middleware.throughput_tables import answered, drained
-from tautochrone.papers.document import Drawn, list_of
-from tautochrone.papers.figures.looks import Task
+from tautochrone.papers.document import DrawnSeries, list_of
+from tautochrone.papers.figures.looks import FigureTask
 from tautochrone.papers.measured import label_of
 from tautochrone.papers.quantities.general import counts_of, summary
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY, TWO_WAY
 
@@ -32,22 +32,22 @@ _Reduced = TypeVar("_Reduced")
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredLane:
     """One lane: the runs of one series on one system."""
 
     name: str
-    mark: Mark
+    mark: LaneSign
     system: str
-    series: Drawn
-    runs: tuple[Run, ...]
+    series: DrawnSeries
+    runs: tuple[StoredRun, ...]
 
-    def lane(self, reduce: Callable[[Run], _Reduced]) -> Lane[_Reduced]:
+    def lane(self, reduce: Callable[[StoredRun], _Reduced]) -> Lane[_Reduced]:
         """As the tables and figures of middleware take it."""
         setting = setting_of(self.runs[0].manifest)
         return Lane(self.name, setting, setting.title, self.system, self.mark, tuple(map(reduce, self.runs)))
 
 
-def measured(task: Task) -> list[Measured]:
+def measured(task: FigureTask) -> list[MeasuredLane]:
     """Of all systems, all series that have a run; a system is named where there are several."""
     several = len(task.measurements.systems) > 1
     found = []
@@ -57,11 +57,11 @@ def measured(task: Task) -> list[Measured]:
             if runs:
                 where = label_of(system.name) if several or not series.label else ""
                 name = ", ".join(filter(None, (series.label, where)))
-                found.append(Measured(name, Mark(rank, index), system.name, series, runs))
+                found.append(MeasuredLane(name, LaneSign(rank, index), system.name, series, runs))
     return found
 
 
-def references(task: Task, scale: float, *labels: str) -> list[Reference]:
+def references(task: FigureTask, scale: float, *labels: str) -> list[Reference]:
     """The published numbers as lines; of the marks of these labels, or of all.
 
     Args:
@@ -75,7 +75,7 @@ def references(task: Task, scale: float, *labels: str) -> list[Reference]:
     ]
 
 
-def key(drawn: Sequence[Measured], published: Sequence[Reference]) -> list[Sign]:
+def key(drawn: Sequence[MeasuredLane], published: Sequence[Reference]) -> list[Sign]:
     """What the lanes look like, and the published lines."""
     held = [one.lane(_itself) for one in drawn]
     signs = lanes.signs(held) if len(held) > 1 else tuple(_alone(one) for one in held)
@@ -83,11 +83,11 @@ def key(drawn: Sequence[Measured], published: Sequence[Reference]) -> list[Sign]
     return [*signs, *lines]
 
 
-def _alone(lane: Lane[Run]) -> Sign:
+def _alone(lane: Lane[StoredRun]) -> Sign:
     return Sign(lane.name, path=lane.mark.outline, tone=lane.mark.tone)
 
 
-def _itself(run: Run) -> Run:
+def _itself(run: StoredRun) -> StoredRun:
     return run
 
 
@@ -101,7 +101,7 @@ _ROOM = 1.12  # so that no mark is cut by an edge
 _LOGARITHMIC = "The scale of time is logarithmic: what rises in proportion rises alike everywhere."
 
 
-def draw_clients(task: Task) -> list[blocks.Figure]:
+def draw_clients(task: FigureTask) -> list[blocks.Figure]:
     """A line for each system and series; settings: ``clients``, those drawn; ``axis``, its words."""
     lanes = measured(task)
     points = [point for lane in lanes for point in _points(task, lane)]
@@ -123,11 +123,11 @@ def draw_clients(task: Task) -> list[blocks.Figure]:
     if published:
         caption.append(f"Black lines: {task.study.words}.")
     signs = key([lane for lane in lanes if any(one.lane == lane.name for one in points)], published)
-    panel = Panel(Place(f"{task.prefix}-clients"), "", chart)
+    panel = Panel(PanelPlace(f"{task.prefix}-clients"), "", chart)
     return [task.drawn((panel,), caption, signs)]
 
 
-def _points(task: Task, lane: Measured) -> Iterator[CallPoint]:
+def _points(task: FigureTask, lane: MeasuredLane) -> Iterator[CallPoint]:
     wanted = list_of(task.figure.settings, "clients")
     found: dict[int, list[float]] = {}
     for run in lane.runs:
@@ -155,7 +155,7 @@ def _number(one: Summary, statistic: str) -> float:
 # server.
 
 
-def draw_footprint(task: Task) -> list[blocks.Figure]:
+def draw_footprint(task: FigureTask) -> list[blocks.Figure]:
     """Sizes first, as far as the build noted them; then what the servers had of memory."""
     lanes: list[Lane[FootprintRun]] = [one.lane(footprint_of) for one in measured(task)]
     found = footprint_answer.figures(lanes, task.prefix)
@@ -185,7 +185,7 @@ _SCALE = "The scale is logarithmic: equal distances are equal ratios, further to
 _ONE_RUN = "Pale bars are 95 % intervals, of one run from the means of 30 batches."
 
 
-def draw_rates(task: Task) -> list[blocks.Figure]:
+def draw_rates(task: FigureTask) -> list[blocks.Figure]:
     """One part for each direction."""
     lanes = measured(task)
     rows = {one.name: [row for run in one.runs for row in throughput_of(run).rows] for one in lanes}
@@ -193,8 +193,8 @@ def draw_rates(task: Task) -> list[blocks.Figure]:
 
 
 def _part(
-    task: Task,
-    lanes: Sequence[Measured],
+    task: FigureTask,
+    lanes: Sequence[MeasuredLane],
     rows: dict[str, list[ThroughputRow]],
     direction: str,
 ) -> Iterator[blocks.Figure]:
@@ -213,11 +213,13 @@ def _part(
         caption.append(_ONE_RUN)
     if published:
         caption.append(f"Black lines: {task.study.words}.")
-    yield task.drawn([Panel(Place(f"{task.prefix}-{direction}"), _WORDS[direction], chart)], caption, signs)
+    yield task.drawn(
+        [Panel(PanelPlace(f"{task.prefix}-{direction}"), _WORDS[direction], chart)], caption, signs
+    )
 
 
 def _dots(
-    lanes: Sequence[Measured], rows: dict[str, list[ThroughputRow]], direction: str
+    lanes: Sequence[MeasuredLane], rows: dict[str, list[ThroughputRow]], direction: str
 ) -> Iterator[RatePoint]:
     every = (row.name for own in rows.values() for row in own if row.direction == direction)
     for name in dict.fromkeys(every):

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from tautochrone.answer import blocks
-from tautochrone.answer.blocks import Panel, Place
+from tautochrone.answer.blocks import Panel, PanelPlace
 from tautochrone.answer.charts import tail
 from tautochrone.answer.charts.grammar import Chart, Row, Rows, literal
 from tautochrone.answer.charts.scales import Scale, shape_of, time
@@ -17,11 +17,11 @@ from tautochrone.answer.experiments.taskset import schedules
 from tautochrone.answer.typeset import duration
 from tautochrone.base.errors import UsageError
 from tautochrone.papers.figures import looks
-from tautochrone.papers.figures.looks import Task
+from tautochrone.papers.figures.looks import FigureTask
 from tautochrone.papers.measured import Absent, label_of
 from tautochrone.papers.quantities.releases import each_repetition
 from tautochrone.papers.quantities.selection import reference_of, samples_of
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.difference.sides import QuantilePlot
 from tautochrone.statistics.difference.sides import quantile_plot as plot_of
 
@@ -191,7 +191,7 @@ _ABOVE, _BELOW = "M1 1h20v7h-20zM0 10.500h22v1h-22z", "M1 4h20v3h-20zM0 0.500h22
 """A high bar that stands on a line, and a low one below it, as in the chart."""
 
 
-def draw_schedule(task: Task) -> list[blocks.Figure]:
+def draw_schedule(task: FigureTask) -> list[blocks.Figure]:
     """One part for each series of each system, of its first repetition: its start, and the least room."""
     found = list(_runs(task))
     parts = []
@@ -217,7 +217,7 @@ def _named(panels: Sequence[Panel], label: str) -> tuple[Panel, ...]:
     return tuple(replace(one, title=", ".join(filter(None, (label, one.title)))) for one in panels)
 
 
-def _runs(task: Task) -> Iterator[tuple[Run, str]]:
+def _runs(task: FigureTask) -> Iterator[tuple[StoredRun, str]]:
     several = len(task.measurements.systems) > 1
     for system in task.measurements.systems:
         for drawn in task.figure.series:
@@ -234,7 +234,7 @@ _STRIPS_CAPTION = (
 )
 
 
-def draw_strips(task: Task) -> list[blocks.Figure]:
+def draw_strips(task: FigureTask) -> list[blocks.Figure]:
     """The lanes of every system, below published ones, grouped by series."""
     lanes, notes = _lanes(task)
     marks = [one for one in task.figure.marks if one.x is not None]
@@ -247,12 +247,12 @@ def draw_strips(task: Task) -> list[blocks.Figure]:
         *looks.key_of_systems(names, task, line=False),
         *looks.key_of_published([replace(one, label="") for one in marks], task.figure, task.study),
     )
-    panel = Panel(Place(f"{task.prefix}-strips"), "", strips(lanes, known, task.labels, title=title))
+    panel = Panel(PanelPlace(f"{task.prefix}-strips"), "", strips(lanes, known, task.labels, title=title))
     caption = (*([_STRIPS_CAPTION] if lanes else []), *task.where_from(marks))
     return [task.drawn((panel,), caption, key, notes)]
 
 
-def _known(task: Task) -> list[PublishedLane]:
+def _known(task: FigureTask) -> list[PublishedLane]:
     path, rank = looks.published_path, task.study.rank
     return [
         PublishedLane(one.label, one.system, task.in_ns(one.x, "ns"), path(rank(one.system)))
@@ -261,7 +261,7 @@ def _known(task: Task) -> list[PublishedLane]:
     ]
 
 
-def _lanes(task: Task) -> tuple[list[StripLane], list[str]]:
+def _lanes(task: FigureTask) -> tuple[list[StripLane], list[str]]:
     lanes, notes = [], []
     for series in task.figure.series:
         for rank, system in enumerate(task.measurements.systems):
@@ -295,7 +295,7 @@ class _One:
     plot: QuantilePlot
 
 
-def draw_quantiles(task: Task) -> list[blocks.Figure]:
+def draw_quantiles(task: FigureTask) -> list[blocks.Figure]:
     """One figure for each system, since all of its panels are measured by the system's own reference."""
     parts = []
     several = len(task.measurements.systems) > 1
@@ -317,7 +317,7 @@ def draw_quantiles(task: Task) -> list[blocks.Figure]:
     return parts
 
 
-def _plots(task: Task, system: str, rank: int) -> tuple[list[_One], list[str]]:
+def _plots(task: FigureTask, system: str, rank: int) -> tuple[list[_One], list[str]]:
     found, notes = [], []
     for drawn in task.figure.series:
         if not task.measurements.runs_of(drawn.query, system) or drawn.query.deployment == reference_of(
@@ -347,4 +347,4 @@ def _panels(plots: Sequence[_One], reference: str, prefix: str) -> Iterator[Pane
         chart = tail.quantile_plot(
             one.plot, names=(reference, one.label), rank=one.rank, span_ns=span_ns, height=_HEIGHT
         )
-        yield Panel(Place(prefix, index), f"{one.label}: y = {line}" if line else one.label, chart)
+        yield Panel(PanelPlace(prefix, index), f"{one.label}: y = {line}" if line else one.label, chart)

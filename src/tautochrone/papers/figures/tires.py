@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tautochrone.answer import blocks
-from tautochrone.answer.blocks import Panel, Place
+from tautochrone.answer.blocks import Panel, PanelPlace
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK
-from tautochrone.papers.document import Figure, Mark
-from tautochrone.papers.figures.looks import Study, Task, published_path
-from tautochrone.papers.measured import System, label_of
+from tautochrone.papers.document import PublishedFigure, PublishedMark
+from tautochrone.papers.figures.looks import FigureTask, Study, published_path
+from tautochrone.papers.measured import MeasuredSystem, label_of
 from tautochrone.papers.quantities.tire import ANY, fast_cells, map_cells, team_of
 from tautochrone.papers.quantities.tire_model import studies_of
 from tautochrone.tire import grid_charts, model_charts
@@ -46,17 +46,17 @@ class Counterpart:
         notes: what its reader must know of that.
     """
 
-    systems: tuple[System, ...]
+    systems: tuple[MeasuredSystem, ...]
     notes: tuple[str, ...] = ()
 
-    def titles(self, figure: Figure) -> list[str]:
+    def titles(self, figure: PublishedFigure) -> list[str]:
         """Of their panels."""
         policy = figure.settings.get("policy")
         own = f", policy {policy}" if policy else ""
         return [f"{label_of(one.name)}{own}" for one in self.systems]
 
 
-def counterpart(task: Task) -> Counterpart:
+def counterpart(task: FigureTask) -> Counterpart:
     """Those of our systems that were measured and are of the kind that ``settings.role`` names."""
     role = str(task.figure.settings.get("role", ""))
     measured = tuple(
@@ -71,7 +71,7 @@ def counterpart(task: Task) -> Counterpart:
 # Figures 5 to 7: computing time as fast as possible over the masses, a panel for each system.
 
 
-def draw_fast(task: Task) -> list[blocks.Figure]:
+def draw_fast(task: FigureTask) -> list[blocks.Figure]:
     """A line for each number of threads; of several repetitions the median and what they span."""
     shown = counterpart(task)
     query = task.figure.series[0].query
@@ -80,7 +80,7 @@ def draw_fast(task: Task) -> list[blocks.Figure]:
     if extent is None:
         return []
     panels = tuple(
-        Panel(Place(f"{task.prefix}-time", at), title, grid_charts.computing_time(own, extent))
+        Panel(PanelPlace(f"{task.prefix}-time", at), title, grid_charts.computing_time(own, extent))
         for at, (title, own) in enumerate(zip(shown.titles(task.figure), cells, strict=True))
         if any(cell.trials for cell in own)
     )
@@ -108,14 +108,14 @@ _CAPTIONS = {
 _NOT_TO_SCALE = "Numbers of threads are not to scale."
 
 
-def draw_map(task: Task) -> list[blocks.Figure]:
+def draw_map(task: FigureTask) -> list[blocks.Figure]:
     """Settings: ``kind``, hard or soft. A mark's label is its number of threads, or `ANY`: in each row."""
     kind = str(task.figure.settings.get("kind", grid_charts.HARD))
     shown = counterpart(task)
     query = task.figure.series[0].query
     panels: list[Panel] = []
     every: list[MapCell] = []
-    seen: list[Mark] = []
+    seen: list[PublishedMark] = []
     for at, (system, title) in enumerate(zip(shown.systems, shown.titles(task.figure), strict=True)):
         cells = map_cells(query, task.measurements, system.name)
         if not any(cell.trials for cell in cells):
@@ -129,7 +129,7 @@ def draw_map(task: Task) -> list[blocks.Figure]:
         seen += [mark for mark, ring in rings if ring in drawn]
         panels.append(
             Panel(
-                Place(f"{task.prefix}-{kind}", at),
+                PanelPlace(f"{task.prefix}-{kind}", at),
                 title,
                 grid_charts.deadline_map(cells, kind=kind, rings=drawn),
             )
@@ -144,7 +144,9 @@ def draw_map(task: Task) -> list[blocks.Figure]:
     return [task.drawn(panels, caption, key, notes)]
 
 
-def _rings(mark: Mark, cells: Sequence[MapCell], team: int | None, study: Study) -> Iterator[PublishedRing]:
+def _rings(
+    mark: PublishedMark, cells: Sequence[MapCell], team: int | None, study: Study
+) -> Iterator[PublishedRing]:
     """Where a published number stands here: in the row of as many threads for each CPU, or in all."""
     if mark.x is None:
         return
@@ -153,17 +155,17 @@ def _rings(mark: Mark, cells: Sequence[MapCell], team: int | None, study: Study)
         yield PublishedRing(mark.x, threads, _path(mark, study), f"{study.words}: {mark.words}")
 
 
-def _path(mark: Mark, study: Study) -> str:
+def _path(mark: PublishedMark, study: Study) -> str:
     return published_path(study.rank(mark.system), 0 if mark.label == ANY else 1)
 
 
-def _key(marks: Sequence[Mark], study: Study) -> list[Sign]:
+def _key(marks: Sequence[PublishedMark], study: Study) -> list[Sign]:
     return [
         Sign(f"{one.system}, {one.words}: {study.words}", path=_path(one, study), tone=INK) for one in marks
     ]
 
 
-def _left_out(task: Task, seen: Sequence[Mark]) -> list[str]:
+def _left_out(task: FigureTask, seen: Sequence[PublishedMark]) -> list[str]:
     """Published numbers that find no place."""
     return [
         f"Not drawn, since it lies beyond the map: {one.system}, {one.words}, {task.study.words}."
@@ -183,7 +185,7 @@ _MODEL_CAPTION = (
 )
 
 
-def draw_model(task: Task) -> list[blocks.Figure]:
+def draw_model(task: FigureTask) -> list[blocks.Figure]:
     """A part for each system and series: all numbers of threads together, and what is left over."""
     found = []
     for at, system in enumerate(task.measurements.systems):
@@ -208,12 +210,12 @@ def _drawn(model: Model, prefix: str, name: str) -> Iterator[blocks.Figure]:
         name,
         (
             Panel(
-                Place(f"{prefix}-times"),
+                PanelPlace(f"{prefix}-times"),
                 "predicted and measured",
                 model_charts.model_times_together(together, threads=counts),
             ),
             Panel(
-                Place(f"{prefix}-errors"),
+                PanelPlace(f"{prefix}-errors"),
                 "what is left over",
                 model_charts.model_errors(together, threads=counts, tolerance=TOLERANCE),
             ),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import Absent, Found, Measurements, Value
+from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements
 from tautochrone.papers.quantities.general import CLOCK, GENERAL, Statistic, quantile
 from tautochrone.papers.quantities.middleware import INVERSION, MIDDLEWARE, SWITCHING
 from tautochrone.papers.quantities.ranges import RANGES
@@ -29,9 +29,9 @@ def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
         DamagedError: samples can't be read.
     """
     found = _evaluate(query.statistic, query, measurements, system)
-    if query.spread and isinstance(found, Value):
+    if query.spread and isinstance(found, MeasuredValue):
         beside = _evaluate(query.spread, query, measurements, system)
-        return replace(found, spread=beside.value if isinstance(beside, Value) else None)
+        return replace(found, spread=beside.value if isinstance(beside, MeasuredValue) else None)
     return found
 
 

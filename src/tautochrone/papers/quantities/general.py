@@ -14,8 +14,8 @@ from tautochrone.base.words import sentence
 from tautochrone.judge.reduced import Reduced
 from tautochrone.judge.rows import absent_rows
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import Absent, Found, Measurements, Value, ends_of, matches
-from tautochrone.run.folder import Run
+from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements, ends_of, matches
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
 
@@ -24,7 +24,7 @@ Of = Callable[[Summary], float]
 Statistic = Callable[[Query, Measurements, str], Found]
 
 
-def counts_of(query: Query, measurements: Measurements, run: Run) -> Counts | None:
+def counts_of(query: Query, measurements: Measurements, run: StoredRun) -> Counts | None:
     """The samples of a run that a query means; None: there is none.
 
     Raises:
@@ -34,7 +34,7 @@ def counts_of(query: Query, measurements: Measurements, run: Run) -> Counts | No
     return merge(parts) if parts else None
 
 
-def sources_of(query: Query, measurements: Measurements, run: Run) -> list[Reduced]:
+def sources_of(query: Query, measurements: Measurements, run: StoredRun) -> list[Reduced]:
     """The sources of a run that a query means, as far as they have samples."""
     return [one for one in measurements.samples.of(run, query.measure) if matches(query.source, one.name)]
 
@@ -57,7 +57,7 @@ def summary(counts: Counts) -> Summary:
     return summary_of(counts) if counts.exact else summarise_counts(counts.value, counts.value, counts.count)
 
 
-def _why_no_sample(query: Query, runs: Sequence[Run]) -> str:
+def _why_no_sample(query: Query, runs: Sequence[StoredRun]) -> str:
     for run in runs:
         for name, why in absent_rows(run).items():
             if matches(query.source, name):
@@ -75,9 +75,11 @@ def _statistic(of: Of, combine: Callable[[Sequence[float]], float]) -> Statistic
 
 def value_of(
     found: Sequence[Summary], numbers: Sequence[float], combine: Callable[[Sequence[float]], float]
-) -> Value:
+) -> MeasuredValue:
     """One number of several repetitions, in ns."""
-    return Value(combine(numbers), _NS, sum(one.count for one in found), len(numbers), *ends_of(numbers))
+    return MeasuredValue(
+        combine(numbers), _NS, sum(one.count for one in found), len(numbers), *ends_of(numbers)
+    )
 
 
 def quantile(name: str) -> Statistic | None:
@@ -102,7 +104,7 @@ def quantile(name: str) -> Statistic | None:
     return evaluate
 
 
-def _quantile(query: Query, measurements: Measurements, run: Run, q: float) -> float | None:
+def _quantile(query: Query, measurements: Measurements, run: StoredRun, q: float) -> float | None:
     from tautochrone.statistics.difference.resampling import quantile_with_lost
 
     counts = counts_of(query, measurements, run)
@@ -134,7 +136,7 @@ def _cost(query: Query, measurements: Measurements, system: str) -> Found:
     if not found:
         return Absent(f"The clock {wanted} was not measured.")
     least, largest = ends_of(found)
-    return Value(median(found), "ns", repetitions=len(found), least=least, largest=largest)
+    return MeasuredValue(median(found), "ns", repetitions=len(found), least=least, largest=largest)
 
 
 CLOCK: Mapping[str, Statistic] = {"cost": _cost}

@@ -20,10 +20,10 @@ from tautochrone.middleware.footprint_judge import STATIC, Binary, footprint_of,
 from tautochrone.middleware.latency_judge import clients_of, slope_of
 from tautochrone.middleware.throughput_judge import CallRate, ThroughputRow, ThroughputRun, throughput_of
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import Absent, Found, Measurements, Value, ends_of, matches
+from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements, ends_of, matches
 from tautochrone.papers.quantities.general import GENERAL, Statistic, counts_of, sources_of, summary
 from tautochrone.papers.quantities.releases import Limits, of_mean, of_ratio, of_runs
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.difference.jackknife import Jackknifed, batches_of, jackknife, mean
 from tautochrone.statistics.difference.sides import all_counts
 from tautochrone.statistics.quantiles import CONFIDENCE
@@ -45,7 +45,7 @@ def _vulnerable(query: Query, measurements: Measurements, system: str) -> Found:
     times = sum(one.times_open for one in found)
     worst = max((one.worst_ns or 0 for one in found), default=0)
     least = "at least " if any(one.gave_up for one in found) else ""
-    return Value(
+    return MeasuredValue(
         None,
         samples=shown,
         text=_ANSWERS[standing],
@@ -117,8 +117,8 @@ def _switch_share(query: Query, measurements: Measurements, system: str) -> Foun
     for one in (call, switch):
         if isinstance(one, Absent):
             return one
-    assert isinstance(call, Value)
-    assert isinstance(switch, Value)
+    assert isinstance(call, MeasuredValue)
+    assert isinstance(switch, MeasuredValue)
     if not call.value or not switch.value or switch.value < 0:
         return Absent("A switch, or a call, took no time that could be told from 0.")
     limits, lost = _of_calls(query, measurements, system)
@@ -130,7 +130,7 @@ def _switch_share(query: Query, measurements: Measurements, system: str) -> Foun
     if lost:
         note += f"; {lost:,} calls had no answer"
     share = _EACH_WAY * switch.value / call.value
-    return Value(share, "", call.samples, call.repetitions, interval=interval, note=note)
+    return MeasuredValue(share, "", call.samples, call.repetitions, interval=interval, note=note)
 
 
 def _twice(limits: Limits) -> Limits:
@@ -168,13 +168,13 @@ def _tests(query: Query, measurements: Measurements, system: str) -> list[Synchr
 
 
 @lru_cache(maxsize=_KEPT)
-def _judged(run: Run) -> Switching:
+def _judged(run: StoredRun) -> Switching:
     """A run, which is sealed, judged once."""
     return judge_switching(run)
 
 
-def _value(found: Sequence[Synchronized], each_ns: Sequence[float]) -> Value:
-    return Value(
+def _value(found: Sequence[Synchronized], each_ns: Sequence[float]) -> MeasuredValue:
+    return MeasuredValue(
         fmean(each_ns), "ns", sum(one.handover.count for one in found), len(each_ns), *ends_of(each_ns)
     )
 
@@ -207,7 +207,7 @@ def _rate(query: Query, measurements: Measurements, system: str) -> Found:
     limits = [of_mean([one.value for _, one in rows], [_limits(one) for _, one in rows]) for rows in found]
     every = [row for rows in found for row, _ in rows]
     lost = sum(row.lost or 0 for row in every if row.direction == ONE_WAY)
-    return Value(
+    return MeasuredValue(
         fmean(each),
         "1/s",
         sum(row.calls for row in every),
@@ -223,12 +223,12 @@ def _limits(one: CallRate) -> Limits | None:
 
 
 @lru_cache(maxsize=_KEPT)
-def _throughput(run: Run) -> ThroughputRun:
+def _throughput(run: StoredRun) -> ThroughputRun:
     """A run, reduced once for all of its types: it is sealed, and reading its samples takes seconds."""
     return throughput_of(run)
 
 
-def rows_of(query: Query, run: Run) -> list[ThroughputRow]:
+def rows_of(query: Query, run: StoredRun) -> list[ThroughputRow]:
     """The rows of a run of throughput that a query means."""
     names = run.sources
     return [row for row in _throughput(run).rows if matches(query.source, names[row.source])]
@@ -260,7 +260,7 @@ def _rise(query: Query, measurements: Measurements, system: str) -> Found:
         return Absent("It takes runs with two numbers of clients.")
     limits = None if slope.low is None or slope.high is None else (slope.low, slope.high)
     note = f"{_us(limits[0])} to {_us(limits[1])} us at 95 %" if limits else ""
-    return Value(slope.value, "ns", samples, len(values), interval=limits, note=note)
+    return MeasuredValue(slope.value, "ns", samples, len(values), interval=limits, note=note)
 
 
 def _us(value_ns: float) -> str:
@@ -284,11 +284,11 @@ def _multiple(query: Query, measurements: Measurements, system: str) -> Found:
     for one in (own, other):
         if isinstance(one, Absent):
             return one
-    assert isinstance(own, Value)
-    assert isinstance(other, Value)
+    assert isinstance(own, MeasuredValue)
+    assert isinstance(other, MeasuredValue)
     if own.value is None or not other.value:
         return Absent("The number to compare with is 0.")
-    return Value(own.value / other.value, "", own.samples, own.repetitions)
+    return MeasuredValue(own.value / other.value, "", own.samples, own.repetitions)
 
 
 def _library_size(query: Query, measurements: Measurements, system: str) -> Found:
@@ -305,7 +305,7 @@ def _library_size(query: Query, measurements: Measurements, system: str) -> Foun
         total = _total(static or named)
         if total is not None:
             names = " + ".join(one.name for one in static or named)
-            return Value(float(total), "bytes", note=names if static else f"{names}, shared")
+            return MeasuredValue(float(total), "bytes", note=names if static else f"{names}, shared")
         why = why or footprint.absent.get("libraries", "")
     return Absent(sentence(why) if why else "The run does not tell sizes of libraries.")
 
@@ -322,7 +322,9 @@ def _resident(query: Query, measurements: Measurements, system: str) -> Found:
     found = served(runs)
     if found is None or found.resident is None:
         return Absent("The system does not tell the memory of a process.")
-    return Value(float(found.resident), "bytes", repetitions=len(runs), note=f"{found.servants} servants")
+    return MeasuredValue(
+        float(found.resident), "bytes", repetitions=len(runs), note=f"{found.servants} servants"
+    )
 
 
 MIDDLEWARE: Mapping[str, Statistic] = {

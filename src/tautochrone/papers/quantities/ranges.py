@@ -17,13 +17,13 @@ import numpy as np
 
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.papers.document import Query, number_of
-from tautochrone.papers.measured import Absent, Found, Measurements, Value, ends_of
+from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements, ends_of
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.quantities.releases import (
     ONE_SIDED,
-    Counted,
+    CountedReleases,
     Interval,
-    Part,
+    ReleasePart,
     counted_of,
     effect_within,
     of_lost,
@@ -57,10 +57,12 @@ def _range_width(query: Query, measurements: Measurements, system: str) -> Found
     least, most = (min(widths), max(widths)) if len(widths) > 1 else (None, None)
     between = None if isinstance(counted, Absent) else _widths_between(query, counted, held)
     width = median(widths)
-    return Value(width, _NS, samples, len(held), least, most, interval=_with(width, between))
+    return MeasuredValue(width, _NS, samples, len(held), least, most, interval=_with(width, between))
 
 
-def _widths_between(query: Query, counted: Sequence[Counted], held: Sequence[Range]) -> Interval | None:
+def _widths_between(
+    query: Query, counted: Sequence[CountedReleases], held: Sequence[Range]
+) -> Interval | None:
     """Widths of which it can't be ruled out that they hold the share: as limits of a quantile, by ranks.
 
     The upper one is infinite where even all samples would not show that they hold it.
@@ -70,7 +72,7 @@ def _widths_between(query: Query, counted: Sequence[Counted], held: Sequence[Ran
     return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
 
 
-def _widths_of(query: Query, one: Counted, held: Range) -> Interval | None:
+def _widths_of(query: Query, one: CountedReleases, held: Range) -> Interval | None:
     releases, share = one.releases, _share(query)
     effect = effect_within(one, held.low_ns, held.high_ns)
     few, many = 0, releases
@@ -119,10 +121,10 @@ def _own(query: Query, measurements: Measurements, system: str) -> str:
     return f"Each sample's own difference: {100 * _share(query):g} % within {within}."
 
 
-def _spanned(ends: list[tuple[int, int]], samples: int, note: str) -> Value:
+def _spanned(ends: list[tuple[int, int]], samples: int, note: str) -> MeasuredValue:
     """One range of those of all repetitions."""
     low, high = min(one for one, _ in ends), max(one for _, one in ends)
-    return Value((low + high) / 2, _NS, samples, len(ends), low=low, high=high, note=note)
+    return MeasuredValue((low + high) / 2, _NS, samples, len(ends), low=low, high=high, note=note)
 
 
 def _several(query: Query) -> str:
@@ -145,21 +147,21 @@ def _ranges(query: Query, measurements: Measurements, system: str) -> tuple[list
 
 
 def _fullest_bin(query: Query, measurements: Measurements, system: str) -> Found:
-    def within(one: Counted) -> Part:
+    def within(one: CountedReleases) -> ReleasePart:
         low, held = _fullest_anywhere(one, query) if query.given.get("anywhere") else _fullest(one, query)
-        return Part(held, one.dropped, low, low + _width(query))
+        return ReleasePart(held, one.dropped, low, low + _width(query))
 
     return _of_each(query, measurements, system, within)
 
 
-def _fullest(one: Counted, query: Query) -> tuple[int, int]:
+def _fullest(one: CountedReleases, query: Query) -> tuple[int, int]:
     """Where the fullest of the study's bins begins, and how many it holds."""
     held = _bins(one, _width(query)).count
     place = int(held.argmax())
     return place * _width(query), int(held[place])
 
 
-def _fullest_anywhere(one: Counted, query: Query) -> tuple[int, int]:
+def _fullest_anywhere(one: CountedReleases, query: Query) -> tuple[int, int]:
     """The same of a bin that begins at any sample."""
     value, reached = one.counts.value, np.concatenate([[0], np.cumsum(one.counts.count)])
     held = reached[np.searchsorted(value, value + _width(query))] - reached[:-1]
@@ -170,21 +172,23 @@ def _fullest_anywhere(one: Counted, query: Query) -> tuple[int, int]:
 def _share_above(query: Query, measurements: Measurements, system: str) -> Found:
     limit_ns = parse_duration_ns(str(query.given["limit"]))
 
-    def beyond(one: Counted) -> Part:
+    def beyond(one: CountedReleases) -> ReleasePart:
         later = one.counts.above(limit_ns) + one.lost
-        return Part(later, -one.dropped, limit_ns + 1, None)
+        return ReleasePart(later, -one.dropped, limit_ns + 1, None)
 
     return _of_each(query, measurements, system, beyond)
 
 
-def _of_each(query: Query, measurements: Measurements, system: str, part: Callable[[Counted], Part]) -> Found:
+def _of_each(
+    query: Query, measurements: Measurements, system: str, part: Callable[[CountedReleases], ReleasePart]
+) -> Found:
     """The median of the repetitions' shares of all releases, with an interval of what they share."""
     counted = counted_of(query, measurements, system)
     if isinstance(counted, Absent):
         return counted
     parts = [part(one) for one in counted]
     shares = [one.held / run.releases for one, run in zip(parts, counted, strict=True)]
-    return Value(
+    return MeasuredValue(
         median(shares),
         "",
         sum(one.counts.total for one in counted),
@@ -215,10 +219,10 @@ def _largest_over_usual(query: Query, measurements: Measurements, system: str) -
     lost = any(one.lost for one in counted)
     largest = math.inf if lost else max(int(one.counts.value[-1]) for one in counted)
     samples = sum(one.counts.total for one in counted)
-    return Value(largest / median(finite), "", samples, len(counted), note=of_lost(counted))
+    return MeasuredValue(largest / median(finite), "", samples, len(counted), note=of_lost(counted))
 
 
-def _bins(one: Counted, width_ns: int) -> FixedBins:
+def _bins(one: CountedReleases, width_ns: int) -> FixedBins:
     """All samples in bins from 0 on, as many as they need: past the last one lies only what is absurd.
 
     What was lost lies there, too.

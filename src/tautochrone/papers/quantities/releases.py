@@ -11,9 +11,9 @@ from scipy import special
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.reduced import Reduced
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import Absent, Found, Measurements, Value, ends_of, matches
+from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements, ends_of, matches
 from tautochrone.papers.quantities.general import Statistic, sources_of
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.difference.dependence import (
@@ -102,7 +102,7 @@ def each_repetition(query: Query, measurements: Measurements, system: str) -> tu
     return tuple(found) or Absent(_NO_SAMPLE)
 
 
-def _of_run(query: Query, run: Run) -> list[float] | Absent:
+def _of_run(query: Query, run: StoredRun) -> list[float] | Absent:
     if run.is_histogram:
         return Absent(_BINNED_REPETITIONS)
     measure = query.measure or None
@@ -117,7 +117,7 @@ def _of_run(query: Query, run: Run) -> list[float] | Absent:
         return Absent(f"{error}.")
 
 
-def _of_source(query: Query, run: Run, source: int) -> list[float]:
+def _of_source(query: Query, run: StoredRun, source: int) -> list[float]:
     values = run.values(query.measure or None, source).astype(np.float64)
     if query.statistic == MEAN_SIZE:
         values = np.abs(values)
@@ -142,7 +142,7 @@ def _mean(query: Query, measurements: Measurements, system: str) -> Found:
         for source, name in run.sources.items()
         if matches(query.source, name)
     )
-    return Value(fmean(found), _NS, samples, len(found), *ends_of(found))
+    return MeasuredValue(fmean(found), _NS, samples, len(found), *ends_of(found))
 
 
 REPEATED: Mapping[str, Statistic] = {MEAN_SIZE: _mean, REPEATED_MEAN: _mean}
@@ -158,7 +158,7 @@ _BINNED = "A histogram was kept, whose bins are not those of the study."
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class CountedReleases:
     """A run's samples, and its releases that have none.
 
     Attributes:
@@ -184,7 +184,7 @@ class Counted:
         return self.counts.total + self.lost
 
 
-def counted_of(query: Query, measurements: Measurements, system: str) -> list[Counted] | Absent:
+def counted_of(query: Query, measurements: Measurements, system: str) -> list[CountedReleases] | Absent:
     """Each repetition, or why there is nothing to be counted.
 
     Raises:
@@ -199,7 +199,7 @@ def counted_of(query: Query, measurements: Measurements, system: str) -> list[Co
     return found or Absent(_NO_SAMPLE)
 
 
-def _counted_of(query: Query, measurements: Measurements, run: Run) -> Counted | Absent:
+def _counted_of(query: Query, measurements: Measurements, run: StoredRun) -> CountedReleases | Absent:
     try:
         sources = sources_of(query, measurements, run)
     except UsageError as error:
@@ -214,13 +214,13 @@ def _counted_of(query: Query, measurements: Measurements, run: Run) -> Counted |
     scheduled = [one for one in books if one.source in periods]
     missed, dropped = [one.missed for one in scheduled], [one.dropped for one in books]
     unknown = None in missed or None in [one.dropped for one in scheduled]
-    return Counted(
+    return CountedReleases(
         counts, sources, sum(one or 0 for one in missed), sum(one or 0 for one in dropped), unknown
     )
 
 
 @dataclass(frozen=True)
-class Part:
+class ReleasePart:
     """So many of a run's releases.
 
     Attributes:
@@ -236,7 +236,7 @@ class Part:
     high_ns: int | None
 
 
-def share_between(parts: Sequence[Part], counted: Sequence[Counted]) -> Interval:
+def share_between(parts: Sequence[ReleasePart], counted: Sequence[CountedReleases]) -> Interval:
     """Of the share in all repetitions, by Clopper and Pearson with the design effect (`binomial`)."""
     releases = sum(one.releases for one in counted)
     held = sum(one.held for one in parts)
@@ -258,7 +258,7 @@ def share_between(parts: Sequence[Part], counted: Sequence[Counted]) -> Interval
     )
 
 
-def effect_within(run: Counted, low_ns: int, high_ns: int | None) -> float:
+def effect_within(run: CountedReleases, low_ns: int, high_ns: int | None) -> float:
     """How many times as uncertain the share of samples in a range is as of independent ones.
 
     As `dependence.design_effect` has it of those above a limit: from their shares in blocks, and from how
@@ -291,7 +291,7 @@ def _effect_of(reduction: Reduction, low_ns: int, high_ns: int | None) -> float:
     return max(1.0, of_blocks * reduction.counts.total / len(size) / (share * (1 - share)), in_runs)
 
 
-def of_lost(counted: Sequence[Counted]) -> str:
+def of_lost(counted: Sequence[CountedReleases]) -> str:
     """A note on what has no sample; empty: everything has."""
     if any(one.unknown for one in counted):
         return "How many releases were lost is not known; none is counted."

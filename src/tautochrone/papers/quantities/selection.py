@@ -18,15 +18,15 @@ from statistics import fmean, median
 from scipy import special
 
 from tautochrone.base.words import capital, listed, plural
-from tautochrone.experiments.taskset_outcome import Outcome, Spread
+from tautochrone.experiments.taskset_outcome import TaskOutcome, TaskSpread
 from tautochrone.experiments.taskset_run import expected_of, outcomes_of
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.papers.document import Query, number_of
-from tautochrone.papers.measured import Absent, Found, Measurements, Value, ends_of, matches
+from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements, ends_of, matches
 from tautochrone.papers.quantities.general import Statistic, counts_of, sources_of
 from tautochrone.papers.quantities.releases import Limits, of_runs
 from tautochrone.run.conditions import Obtained
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.difference.chi_square import ChiSquare, chi_square
 from tautochrone.statistics.difference.jackknife import batches_of, jackknife
@@ -35,7 +35,7 @@ from tautochrone.statistics.quantiles import CONFIDENCE
 
 _NS = "ns"
 _RESPONSE = "response_ns"
-_NUMBERS: Mapping[str, tuple[Callable[[Spread], float], Callable[[Sequence[float]], float]]] = {
+_NUMBERS: Mapping[str, tuple[Callable[[TaskSpread], float], Callable[[Sequence[float]], float]]] = {
     "mean": (lambda one: one.mean_ns, fmean),
     "max": (lambda one: one.maximum_ns, max),
     "min": (lambda one: one.minimum_ns, min),
@@ -44,12 +44,12 @@ _NUMBERS: Mapping[str, tuple[Callable[[Spread], float], Callable[[Sequence[float
 
 
 @lru_cache(maxsize=64)
-def _outcomes(run: Run) -> tuple[Outcome, ...]:
+def _outcomes(run: StoredRun) -> tuple[TaskOutcome, ...]:
     """A table asks for each of them a dozen times, and a sealed run does not change."""
     return tuple(outcomes_of(run))
 
 
-def _of_tasks(of: Callable[[Outcome], Spread | None]) -> Statistic:
+def _of_tasks(of: Callable[[TaskOutcome], TaskSpread | None]) -> Statistic:
     def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
         number, combine = _NUMBERS[str(query.given.get("number", "mean"))]
         spreads = [
@@ -61,7 +61,7 @@ def _of_tasks(of: Callable[[Outcome], Spread | None]) -> Statistic:
         if not spreads:
             return Absent(f"No job of {query.source or 'the tasks'} was completed.")
         found = [float(number(one)) for one in spreads]
-        return Value(
+        return MeasuredValue(
             float(combine(found)), _NS, sum(one.count for one in spreads), len(found), *ends_of(found)
         )
 
@@ -91,7 +91,7 @@ def _response(query: Query, measurements: Measurements, system: str) -> Found:
     return found
 
 
-def _limits(query: Query, measurements: Measurements, run: Run) -> Limits | None:
+def _limits(query: Query, measurements: Measurements, run: StoredRun) -> Limits | None:
     """The interval of a run's mean response; None: its jobs are too few."""
     if _RESPONSE not in run.measures:
         return None
@@ -115,7 +115,7 @@ def _analysed(query: Query, measurements: Measurements, system: str) -> Found:
             if matches(query.source, name):
                 if response_ns is None:
                     return Absent(f"The response of {name} is not bounded.")
-                return Value(response_ns, _NS)
+                return MeasuredValue(response_ns, _NS)
         if expected.why_not:
             return Absent(f"Nothing was analysed: {expected.why_not}.")
     return Absent("Nothing was analysed.")
@@ -132,7 +132,7 @@ def _late(query: Query, measurements: Measurements, system: str) -> Found:
                 return Absent("How many releases were passed over is not known.")
             late += one.late + one.missed
             jobs += one.jobs + one.missed
-    return Value(late, samples=jobs, repetitions=len(runs), note=f"Of {jobs:,} jobs.")
+    return MeasuredValue(late, samples=jobs, repetitions=len(runs), note=f"Of {jobs:,} jobs.")
 
 
 TASKSET: Mapping[str, Statistic] = {
@@ -152,14 +152,14 @@ _OF_A_GUEST = "haltpoll"
 """Linux's idle driver of virtual machines: it polls, then halts the virtual CPU; the rest is for the host."""
 
 
-def _trait(of: Callable[[Run], Found]) -> Statistic:
+def _trait(of: Callable[[StoredRun], Found]) -> Statistic:
     def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
         return of(measurements.runs_of(query, system)[0])
 
     return evaluate
 
 
-def _c_states(run: Run) -> Found:
+def _c_states(run: StoredRun) -> Found:
     held = _obtained(run, "c-states")
     if held is None:
         return _unknown(run, "c-states")
@@ -170,24 +170,24 @@ def _c_states(run: Run) -> Found:
     return replace(found, note=f"Idle driver {driver}{of}.")
 
 
-def _smt(run: Run) -> Found:
+def _smt(run: StoredRun) -> Found:
     threads = run.manifest.known.cpu.threads_per_core
     return _no_topology() if threads is None else _yes(threads > 1)
 
 
-def _multicore(run: Run) -> Found:
+def _multicore(run: StoredRun) -> Found:
     cores = run.manifest.known.cpu.cores
     return _no_topology() if cores is None else _yes(cores > 1)
 
 
-def _isolated(run: Run) -> Found:
+def _isolated(run: StoredRun) -> Found:
     held = _obtained(run, "isolated")
     return _unknown(run, "isolated") if held is None else _yes(bool(parse_cpu_list(held)))
 
 
-def _cpus(run: Run) -> Found:
+def _cpus(run: StoredRun) -> Found:
     online = parse_cpu_list(run.manifest.known.cpu.online or "")
-    return Value(len(online)) if online else Absent("Which CPUs were on line is not known.")
+    return MeasuredValue(len(online)) if online else Absent("Which CPUs were on line is not known.")
 
 
 def _overruns(query: Query, measurements: Measurements, system: str) -> Found:
@@ -201,7 +201,7 @@ def _overruns(query: Query, measurements: Measurements, system: str) -> Found:
                 return Absent("Which releases were missed is not known.")
             late += one.counts.above(one.period_ns) + one.lost
             samples += one.counts.total + one.lost
-    return Value(late, samples=samples, repetitions=len(runs), note=f"Of {samples:,} releases.")
+    return MeasuredValue(late, samples=samples, repetitions=len(runs), note=f"Of {samples:,} releases.")
 
 
 def _differs_in_more(query: Query, measurements: Measurements, system: str) -> str:
@@ -225,24 +225,24 @@ def _differs_in_more(query: Query, measurements: Measurements, system: str) -> s
 
 def _is_same(one: Found, other: Found) -> bool:
     """Whether a trait is known of both, and the same."""
-    return isinstance(one, Value) and one == other
+    return isinstance(one, MeasuredValue) and one == other
 
 
-def _idle_driver(run: Run) -> str | None:
+def _idle_driver(run: StoredRun) -> str | None:
     return run.manifest.known.power.idle_driver
 
 
-def _setting(run: Run, knob: str) -> Obtained | None:
+def _setting(run: StoredRun, knob: str) -> Obtained | None:
     held = run.manifest.conditions.deployment
     return next((one for one in held.settings if one.knob == knob), None) if held is not None else None
 
 
-def _obtained(run: Run, knob: str) -> str | None:
+def _obtained(run: StoredRun, knob: str) -> str | None:
     held = _setting(run, knob)
     return held.obtained if held is not None else None
 
 
-def _unknown(run: Run, knob: str) -> Absent:
+def _unknown(run: StoredRun, knob: str) -> Absent:
     held = _setting(run, knob)
     why = (held.reason if held is not None else "") or f"what {knob} was is not known"
     return Absent(f"{capital(why).rstrip('.')}.")
@@ -252,11 +252,11 @@ def _no_topology() -> Absent:
     return Absent("Which CPUs share a core is not known.")
 
 
-def _yes(answer: bool) -> Value:
-    return Value(None, text="Y" if answer else "N")
+def _yes(answer: bool) -> MeasuredValue:
+    return MeasuredValue(None, text="Y" if answer else "N")
 
 
-_TRAITS: Mapping[str, Callable[[Run], Found]] = {
+_TRAITS: Mapping[str, Callable[[StoredRun], Found]] = {
     "SMT": _smt,
     "cores": _multicore,
     "isolation": _isolated,
@@ -314,7 +314,7 @@ def samples_of(query: Query, measurements: Measurements, system: str) -> Counts 
     return merge(parts) if parts else Absent(f"{query.deployment}: it was measured, and has no sample.")
 
 
-def _statistic(of: Callable[[ChiSquare], Value]) -> Statistic:
+def _statistic(of: Callable[[ChiSquare], MeasuredValue]) -> Statistic:
     def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
         found = against_reference(query, measurements, system)
         if isinstance(found, Absent):
@@ -343,13 +343,13 @@ def _note(found: ChiSquare) -> str:
     return " ".join(said)
 
 
-def _rejected(found: ChiSquare) -> Value:
-    return Value(None, text="Y" if found.rejected else "N")
+def _rejected(found: ChiSquare) -> MeasuredValue:
+    return MeasuredValue(None, text="Y" if found.rejected else "N")
 
 
 SELECTION: Mapping[str, Statistic] = {
-    "chi-square dof": _statistic(lambda one: Value(one.dof, _COUNT)),
-    "chi-square critical": _statistic(lambda one: Value(one.critical, _COUNT)),
-    "chi-square": _statistic(lambda one: Value(one.statistic, _COUNT)),
+    "chi-square dof": _statistic(lambda one: MeasuredValue(one.dof, _COUNT)),
+    "chi-square critical": _statistic(lambda one: MeasuredValue(one.critical, _COUNT)),
+    "chi-square": _statistic(lambda one: MeasuredValue(one.statistic, _COUNT)),
     "chi-square rejected": _statistic(_rejected),
 }

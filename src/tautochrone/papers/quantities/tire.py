@@ -11,13 +11,13 @@ from tautochrone.experiments.tire_threads import WORDS, count_of, said
 from tautochrone.judge.tire_run import configuration, result_event
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.reasons import NOT_YET
-from tautochrone.measure.document.expand import Point
+from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.papers.document import Datum, Query
-from tautochrone.papers.measured import Absent, Found, Measurements, Value
+from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.quantities.tire_model import border, teams, transition
 from tautochrone.run.facts import Facts
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.quantiles import between
 from tautochrone.tire.grid_results import Boundary, FastCell, MapCell, boundaries, fast_trial, map_trial
 
@@ -29,22 +29,22 @@ _NONE = "No tire of this kind was measured."
 
 
 @dataclass(frozen=True)
-class Place:
+class TirePlace:
     """One number of masses and of threads, with its finished runs; without them, why there are none."""
 
     nodes: int
     threads: int
-    runs: tuple[Run, ...] = ()
+    runs: tuple[StoredRun, ...] = ()
     why: str = ""
 
 
-def places_of(query: Query, measurements: Measurements, system: str) -> tuple[Place, ...]:
+def places_of(query: Query, measurements: Measurements, system: str) -> tuple[TirePlace, ...]:
     """Everything that a query means, by threads and masses, ascending; also what is not measured.
 
     A word that comes to a number of threads that is there already is left out: it says nothing more.
     """
     facts = _facts(measurements, system)
-    found: dict[tuple[int, int], Place] = {}
+    found: dict[tuple[int, int], TirePlace] = {}
     for point in measurements.points_of(query, system):
         runs = tuple(measurements.runs.get(point.key, ()))
         where = _where(point, runs, facts)
@@ -54,7 +54,7 @@ def places_of(query: Query, measurements: Measurements, system: str) -> tuple[Pl
         why = "" if runs else measurements.reasons.get(point.key, NOT_YET)
         earlier = found.get((threads, nodes))
         if earlier is None or (runs and not earlier.runs):
-            found[threads, nodes] = Place(nodes, threads, runs, why)
+            found[threads, nodes] = TirePlace(nodes, threads, runs, why)
         elif runs:
             found[threads, nodes] = replace(earlier, runs=(*earlier.runs, *runs))
     return tuple(one for _, one in sorted(found.items()))
@@ -97,7 +97,7 @@ def _cpus(facts: Facts | None) -> Sequence[int]:
     return (parse_cpu_list(facts.cpu.allowed) if facts is not None else None) or (0,)
 
 
-def _where(point: Point, runs: Sequence[Run], facts: Facts | None) -> tuple[int, int] | None:
+def _where(point: PlanPoint, runs: Sequence[StoredRun], facts: Facts | None) -> tuple[int, int] | None:
     """Masses and threads of a point: as its runs say, or else as its words mean on this machine."""
     if runs:
         what = configuration(runs[0])
@@ -125,7 +125,7 @@ def _elapsed(query: Query, measurements: Measurements, system: str) -> Found:
     spreads = [one.elapsed for one in cells]
     known = [one for one in spreads if one is not None]
     several = len(cells) == 1 and len(cells[0].trials) > 1
-    return Value(
+    return MeasuredValue(
         sum(one.middle for one in known),
         "ns",
         repetitions=min(len(one.trials) for one in cells),
@@ -155,7 +155,7 @@ def _oscillation(query: Query, measurements: Measurements, system: str) -> Found
             off.append(here - (before + after) / 2)
     if len(off) < 2:
         return Absent("Too few sizes were measured to see how a curve runs.")
-    return Value(sqrt(fmean(one**2 for one in off)), note=f"{len(off)} sizes with neighbours")
+    return MeasuredValue(sqrt(fmean(one**2 for one in off)), note=f"{len(off)} sizes with neighbours")
 
 
 def _at_a_line(own: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -187,7 +187,7 @@ def _of_maps(of: Callable[[Query, Cells, Team], Found]) -> Statistic:
 
 def _missed(_query: Query, cells: Cells, _team_of: Team) -> Found:
     """Missed deadlines; of several repetitions of a tire those of the worst, of several tires in all."""
-    return Value(
+    return MeasuredValue(
         float(sum(one.missed or 0 for one in cells)),
         samples=sum(one.due for one in cells),
         repetitions=min(len(one.trials) for one in cells),
@@ -234,7 +234,7 @@ def _met_up_to(query: Query, measurements: Measurements, system: str) -> Found:
     if first is not None and high > first:
         chance = "which may be chance" if isinf(high) else f"by {high:,.0f} it is no chance"
         told.append(chance)
-    return Value(
+    return MeasuredValue(
         0.0 if chosen.reliable is None else float(chosen.reliable.nodes),
         samples=0 if chosen.reliable is None else chosen.reliable.due,
         repetitions=1 if chosen.reliable is None else len(chosen.reliable.trials),
@@ -256,7 +256,7 @@ def _first_miss(query: Query, cells: Cells, _team_of: Team) -> Found:
         return Absent("No deadline was missed in any of them.")
     nodes, threads = missed[0]
     of_threads = query.given.get("of") == "threads"
-    return Value(float(threads if of_threads else nodes), note=f"{nodes:,} masses, {_team(threads)}")
+    return MeasuredValue(float(threads if of_threads else nodes), note=f"{nodes:,} masses, {_team(threads)}")
 
 
 def _most_threads(query: Query, cells: Cells, team: Team) -> Found:
@@ -272,7 +272,7 @@ def _most_threads(query: Query, cells: Cells, team: Team) -> Found:
     if not most:
         return Absent("Most tires missed deadlines with the fewest threads already: it is not the threads.")
     note = "no larger number was measured" if beyond else f"with {_team(threads)} most tires missed some"
-    return Value(most / unit, beyond=beyond, note=note)
+    return MeasuredValue(most / unit, beyond=beyond, note=note)
 
 
 def _transition(_query: Query, cells: Cells, _team_of: Team) -> Found:
@@ -288,7 +288,7 @@ def _transition(_query: Query, cells: Cells, _team_of: Team) -> Found:
     told = f"the widest of {len(found)} of {len(own)} numbers of threads"
     if isinf(high):
         told = f"{told}; its ends were not both measured"
-    return Value(low if isinf(high) else high, interval=(low, high), beyond=isinf(high), note=told)
+    return MeasuredValue(low if isinf(high) else high, interval=(low, high), beyond=isinf(high), note=told)
 
 
 def _share_that_misses(query: Query, cells: Cells, team: Team) -> Found:
@@ -301,7 +301,7 @@ def _share_that_misses(query: Query, cells: Cells, team: Team) -> Found:
     if not above:
         return Absent(_NONE)
     missed = sum(bool(one.missed) for one in above)
-    return Value(
+    return MeasuredValue(
         missed / len(above),
         samples=len(above),
         interval=between(len(above), missed, 0.95),
@@ -323,7 +323,7 @@ def _taken(query: Query, measurements: Measurements, system: str) -> Found:
     if not steps:
         return Absent("This system does not tell how often a thread lost its CPU.")
     times = "once" if lost == 1 else f"{lost:,} times"
-    return Value(lost / steps, samples=steps, note=f"{times} in {steps:,} steps of threads")
+    return MeasuredValue(lost / steps, samples=steps, note=f"{times} in {steps:,} steps of threads")
 
 
 def _team(threads: int) -> str:

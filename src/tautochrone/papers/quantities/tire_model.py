@@ -10,9 +10,9 @@ from statistics import fmean
 
 from tautochrone.judge.tire_run import configuration
 from tautochrone.papers.document import Query, list_of
-from tautochrone.papers.measured import Absent, Found, Measurements, Value
+from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements
 from tautochrone.papers.quantities.general import Statistic
-from tautochrone.run.folder import Run
+from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.regression import Estimate
 from tautochrone.tire.grid_results import MapCell
 from tautochrone.tire.model_fit import Constants, ModelFit
@@ -27,7 +27,7 @@ _MOST = 0.5
 
 
 @dataclass(frozen=True)
-class Interval:
+class ModelInterval:
     """From where to where; without end: `math.inf`."""
 
     low: float
@@ -45,7 +45,7 @@ def misses_most(cell: MapCell) -> bool:
     return all(one.missed > _MOST * one.due for one in cell.trials)
 
 
-def border(own: Sequence[MapCell]) -> Interval:
+def border(own: Sequence[MapCell]) -> ModelInterval:
     """Of one number of threads: see above. In masses; the upper end is no longer met."""
     met = 0
     for cell in own:
@@ -56,11 +56,11 @@ def border(own: Sequence[MapCell]) -> Interval:
     for cell in own:
         missed += bool(cell.missed)
         if misses_most(cell) or missed >= SURE:
-            return Interval(float(met), float(cell.nodes))
-    return Interval(float(met), math.inf)
+            return ModelInterval(float(met), float(cell.nodes))
+    return ModelInterval(float(met), math.inf)
 
 
-def transition(own: Sequence[MapCell]) -> Interval | None:
+def transition(own: Sequence[MapCell]) -> ModelInterval | None:
     """Of one number of threads: see above. None: no border lies between the sizes that were measured."""
     missed = [one.nodes for one in own if one.missed]
     if not missed or misses_most(own[0]):
@@ -71,7 +71,7 @@ def transition(own: Sequence[MapCell]) -> Interval | None:
     above = [one.nodes for one in own if one.nodes > not_most[-1]]
     narrowest = not_most[-1] / missed[1] if len(missed) > 1 else 1.0
     widest = above[0] / below[-1] if above and below else math.inf
-    return Interval(max(1.0, narrowest), widest)
+    return ModelInterval(max(1.0, narrowest), widest)
 
 
 HOLDS, IN_PART, FAILS = "yes", "in part", "no"
@@ -97,11 +97,11 @@ def studies_of(query: Query, measurements: Measurements, system: str) -> tuple[M
 
 @lru_cache(maxsize=16)
 def _studies(paths: tuple[Path, ...], beside: tuple[Path, ...]) -> tuple[ModelStudy, ...]:
-    runs = [Run.read(one) for one in paths]
+    runs = [StoredRun.read(one) for one in paths]
     points = points_of(runs)
     if not points:
         return ()
-    return studies(points, [Run.read(one) for one in beside], configuration(runs[0]).solver)
+    return studies(points, [StoredRun.read(one) for one in beside], configuration(runs[0]).solver)
 
 
 def _holds(query: Query, measurements: Measurements, system: str) -> Found:
@@ -115,7 +115,9 @@ def _holds(query: Query, measurements: Measurements, system: str) -> Found:
     text = HOLDS if whole == len(attempts) else IN_PART if part else FAILS
     said = [sentence for study in found for sentence in sentences_of(study)]
     words = f"{whole} of {len(attempts)} fits hold over all masses, {part} from some mass on"
-    return Value(None, text=text, note=f"{words}. {' '.join(said)}" if query.given.get("why") else words)
+    return MeasuredValue(
+        None, text=text, note=f"{words}. {' '.join(said)}" if query.given.get("why") else words
+    )
 
 
 def _error(query: Query, measurements: Measurements, system: str) -> Found:
@@ -128,7 +130,7 @@ def _error(query: Query, measurements: Measurements, system: str) -> Found:
     ]
     if not errors:
         return Absent("Too few tires were measured to try it on some.")
-    return Value(max(errors), note=f"{len(errors)} fits")
+    return MeasuredValue(max(errors), note=f"{len(errors)} fits")
 
 
 def _constant(of: Callable[[Constants], Estimate]) -> Statistic:
@@ -140,9 +142,9 @@ def _constant(of: Callable[[Constants], Estimate]) -> Statistic:
         first = known[0]
         middle = fmean(one.value for one in known)
         if len(known) > 1 or first.low is None or first.high is None:
-            return Value(middle, "ns")
+            return MeasuredValue(middle, "ns")
         told = f"{first.confidence:.0%} interval {first.low:.3g} to {first.high:.3g} ns"
-        return Value(middle, "ns", interval=(first.low, first.high), note=told)
+        return MeasuredValue(middle, "ns", interval=(first.low, first.high), note=told)
 
     return evaluate
 

@@ -165,7 +165,7 @@ _ROUNDS = 999
 
 
 @dataclass(frozen=True)
-class Change:
+class LevelChange:
     """One change of a level of the samples.
 
     Attributes:
@@ -198,7 +198,7 @@ class Shift:
     after: float
 
 
-def change_points(blocks: Blocks, *, clock_step_ns: int = 1) -> tuple[Change, ...]:
+def change_points(blocks: Blocks, *, clock_step_ns: int = 1) -> tuple[LevelChange, ...]:
     """The changes of median, 99 % quantile and maximum, in the order of time.
 
     Args:
@@ -269,7 +269,7 @@ def detectable(blocks: Blocks) -> float | None:
     return max(least, LEAST["median"])
 
 
-def _changes_of(blocks: Blocks, of: Of, clock_step_ns: int) -> list[Change]:
+def _changes_of(blocks: Blocks, of: Of, clock_step_ns: int) -> list[LevelChange]:
     searched = _joined(blocks, of)
     if len(searched) < _FEWEST_BLOCKS:
         return []
@@ -284,7 +284,7 @@ def _changes_of(blocks: Blocks, of: Of, clock_step_ns: int) -> list[Change]:
         return size >= LEAST[of] * abs(before) and size >= LEAST_STEPS * clock_step_ns
 
     return [
-        Change(int(begin[one.index]), length_ns, one.index, one.before, one.after, of)
+        LevelChange(int(begin[one.index]), length_ns, one.index, one.before, one.after, of)
         for one in _shifts(series, found, matters)
     ]
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from tautochrone.statistics.arrays import Floats
 from tautochrone.statistics.course.change_points import block_quantile, normal_scores
-from tautochrone.statistics.course.spikes import ALPHA, Period
+from tautochrone.statistics.course.spikes import ALPHA, SpikePeriod
 from tautochrone.statistics.reduction import Blocks, Reduction
 
 LEAST = 0.05
@@ -39,7 +39,7 @@ _ALIASES = 256
 
 def patterns_of(
     reduction: Reduction, spacing_ns: float, *, most: int = 1 << 18, alpha: float = ALPHA
-) -> tuple[Period, ...]:
+) -> tuple[SpikePeriod, ...]:
     """Periods of a few samples, from two on, in the beginning of a run; the strongest first.
 
     Args:
@@ -57,7 +57,7 @@ def patterns_of(
     )
 
 
-def oscillations_of(blocks: Blocks, *, alpha: float = ALPHA) -> tuple[Period, ...]:
+def oscillations_of(blocks: Blocks, *, alpha: float = ALPHA) -> tuple[SpikePeriod, ...]:
     """Periods of the blocks' medians; the strongest first.
 
     Args:
@@ -95,7 +95,7 @@ def _search(
     cycles: int,
     kind: Literal["pattern", "level"],
     alpha: float,
-) -> tuple[Period, ...]:
+) -> tuple[SpikePeriod, ...]:
     # What comes much later than the rest of the places, as after a long gap, would only cost memory.
     inside = places < 2 * len(values)
     values, places = values[inside], places[inside]
@@ -118,7 +118,7 @@ def _search(
         if _lasts(series, top) and not _is_both(bin_, bins):
             bins.append(bin_)
         _take_away(chance, bin_, size)
-    found: list[Period] = []
+    found: list[SpikePeriod] = []
     for bin_ in _joined(bins, relative, cycles):
         clearest = p[bins.index(bin_)] if bin_ in bins else p[0]
         found += _folded(values, places, size / bin_, size, spacing_ns, begin_ns, kind, clearest)
@@ -254,7 +254,7 @@ def _folded(
     begin_ns: int,
     kind: Literal["pattern", "level"],
     p: float,
-) -> Iterator[Period]:
+) -> Iterator[SpikePeriod]:
     """The level of each phase, if they differ enough to be worth a word."""
     phases = int(min(_PHASES, max(2, round(period)), len(values) // 16))
     if kind == "level":
@@ -270,7 +270,7 @@ def _folded(
     count = sum(
         len(part) for part, up in zip([part for part in parts if len(part)], raised, strict=True) if up
     )
-    yield Period(
+    yield SpikePeriod(
         period_ns=period * spacing_ns,
         resolution_ns=period**2 / size / 2 * spacing_ns,
         spikes=count,

@@ -93,7 +93,7 @@ _BURST = 0.25  # of an octave's beginning: spikes closer together are one
 
 
 @dataclass(frozen=True)
-class Period:
+class SpikePeriod:
     """Something that comes again and again.
 
     Attributes:
@@ -140,7 +140,7 @@ def periods_of(
     usual_ns: float,
     known_ns: float = 0.0,
     alpha: float = ALPHA,
-) -> tuple[Period, ...]:
+) -> tuple[SpikePeriod, ...]:
     """The periods of the largest samples, the shortest first; at most six.
 
     Args:
@@ -153,7 +153,7 @@ def periods_of(
     """
     at = (largest.at_ns - begin_ns).astype(np.float64)
     run = _Run(at, largest.value, begin_ns, float(end_ns - begin_ns), usual_ns)
-    found: list[Period] = []
+    found: list[SpikePeriod] = []
     waiting: list[tuple[Mask, float]] = [(largest.value > usual_ns, max(spacing_ns, known_ns))]
     while waiting and len(found) < _MOST:
         among, spacing = waiting.pop(0)
@@ -175,7 +175,7 @@ class _Run:
     length: float
     usual: float
 
-    def search(self, among: Mask, spacing: float, alpha: float) -> tuple[Period, Mask] | None:
+    def search(self, among: Mask, spacing: float, alpha: float) -> tuple[SpikePeriod, Mask] | None:
         """The shortest period that stands the test, and which samples belong to it."""
         order = np.flatnonzero(among)
         order = order[np.argsort(-self.value[order], kind="stable")]  # the largest first
@@ -196,7 +196,7 @@ class _Run:
                     return period
         return None
 
-    def _follow(self, found: _Found, among: Mask, spacing: float) -> tuple[Period, Mask] | None:
+    def _follow(self, found: _Found, among: Mask, spacing: float) -> tuple[SpikePeriod, Mask] | None:
         """Fold the whole run at the period, or at a part of it that explains more; see what belongs to it."""
         order = np.flatnonzero(among)
         order = order[np.argsort(-self.value[order], kind="stable")]
@@ -221,7 +221,7 @@ class _Run:
             return None
         phase = np.sort(self.at[spikes] % best.period)
         gap = np.diff(phase, append=phase[0] + best.period).max()
-        period = Period(
+        period = SpikePeriod(
             period_ns=slope,
             # Nothing is seen between two samples.
             resolution_ns=max(error, spacing / max(1, periods) / 2),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tautochrone.statistics.arrays import Floats
-from tautochrone.statistics.difference.sides import Side, Source
+from tautochrone.statistics.difference.sides import Side, SourceSamples
 from tautochrone.statistics.means import BATCHES
 from tautochrone.statistics.reduction import Reduction
 
@@ -101,14 +101,14 @@ def _reductions(side: Side) -> tuple[int, list[Reduction]] | None:
     return each, reductions
 
 
-def _maxima(source: Source, batches: int) -> Floats:
+def _maxima(source: SourceSamples, batches: int) -> Floats:
     assert isinstance(source.reduction, Reduction)
     blocks = source.reduction.blocks
     starts = np.arange(batches) * len(blocks) // batches
     return np.asarray(np.maximum.reduceat(blocks.maximum, starts), np.float64)
 
 
-def _sums(source: Source, batches: int, centre: float) -> Floats:
+def _sums(source: SourceSamples, batches: int, centre: float) -> Floats:
     """Shape (3, batches)."""
     assert isinstance(source.reduction, Reduction)
     blocks = source.reduction.blocks

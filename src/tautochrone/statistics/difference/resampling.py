@@ -10,7 +10,7 @@ import numpy as np
 from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.difference.dependence import FEWEST, dependence, joined_for, scaled_variance
-from tautochrone.statistics.difference.sides import Side, Source, all_counts, all_lost, sources
+from tautochrone.statistics.difference.sides import Side, SourceSamples, all_counts, all_lost, sources
 from tautochrone.statistics.quantiles import rank, samples_needed
 from tautochrone.statistics.reduction import BLOCKS, Reduction
 
@@ -50,7 +50,7 @@ class Stretches:
         return factor, drifts or self.wanders
 
 
-def thresholds_of(sources: Sequence[Source], counts: Counts) -> Integers:
+def thresholds_of(sources: Sequence[SourceSamples], counts: Counts) -> Integers:
     """Values between which stretches need not be told apart, ascending, shape (t,); the last is the maximum.
 
     They are upper edges of the bins that hold samples; of too many, those that lie closest in probability
@@ -77,7 +77,7 @@ def thresholds_of(sources: Sequence[Source], counts: Counts) -> Integers:
     return chosen
 
 
-def stretches_of(run: Sequence[Source], thresholds: Integers, most: int = STRETCHES) -> Stretches:
+def stretches_of(run: Sequence[SourceSamples], thresholds: Integers, most: int = STRETCHES) -> Stretches:
     """A run's stretches; those of its sources that were measured at the same time are one.
 
     Args:
@@ -124,7 +124,7 @@ def _at_most(reduction: Reduction, thresholds: Integers, starts: Integers) -> Fl
     return found
 
 
-def _lost_of_blocks(source: Source, reduction: Reduction) -> Floats:
+def _lost_of_blocks(source: SourceSamples, reduction: Reduction) -> Floats:
     """How the lost releases fall to the blocks: by the gaps in their schedule.
 
     Without a schedule they are all in the last one, as if lost at once: what is least favourable to a claim.

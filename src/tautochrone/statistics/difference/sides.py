@@ -124,7 +124,7 @@ def _quantiles(counts: Counts, share: Floats) -> Integers:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class SourceSamples:
     """The samples of one source of one run.
 
     Attributes:
@@ -146,16 +146,16 @@ class Source:
         return self.lost or 0
 
 
-Side = Sequence[Sequence[Source]]
+Side = Sequence[Sequence[SourceSamples]]
 """Runs, and in each its sources. Sources of one run were measured at the same time."""
 
 
-def source_of(reduction: Reduction, lost: int | None = 0, period_ns: int | None = None) -> Source:
+def source_of(reduction: Reduction, lost: int | None = 0, period_ns: int | None = None) -> SourceSamples:
     """A source whose samples are there one by one."""
-    return Source(reduction.counts, reduction, lost, period_ns)
+    return SourceSamples(reduction.counts, reduction, lost, period_ns)
 
 
-def sources(side: Side) -> Iterable[Source]:
+def sources(side: Side) -> Iterable[SourceSamples]:
     """Every source of every run."""
     return (source for run in side for source in run)
 

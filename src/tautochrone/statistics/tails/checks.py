@@ -6,7 +6,7 @@ import numpy as np
 
 from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.tails import homogeneity
-from tautochrone.statistics.tails.parts import APART, Check, Level, Peaks
+from tautochrone.statistics.tails.parts import APART, Level, Peaks, TailCheck
 from tautochrone.statistics.tails.resolution import Lattice, places
 from tautochrone.statistics.tails.threshold import FEWEST, FITS, FITS_ABOVE, MOST, Rung, most
 
@@ -21,15 +21,15 @@ _LARGE_CLUSTERS = 20.0
 _LEAST_REGULAR = -0.5
 
 
-def enough(samples: int) -> Check:
+def enough(samples: int) -> TailCheck:
     """Whether there are samples enough for the highest threshold."""
     numbers = {"samples": samples, "needed": LEAST_SAMPLES}
     if samples >= LEAST_SAMPLES:
-        return Check("enough exceedances", "enough samples", numbers)
-    return Check("enough exceedances", "too few samples", numbers, refuses="few")
+        return TailCheck("enough exceedances", "enough samples", numbers)
+    return TailCheck("enough exceedances", "too few samples", numbers, refuses="few")
 
 
-def resolution(reduction: Reduction, found: Lattice, rung: Rung | None) -> Check:
+def resolution(reduction: Reduction, found: Lattice, rung: Rung | None) -> TailCheck:
     """Whether the clock is fine enough for the tail."""
     counts = reduction.counts
     value = reduction.largest.value
@@ -38,16 +38,16 @@ def resolution(reduction: Reduction, found: Lattice, rung: Rung | None) -> Check
     alike = int(counts.count[-1])
     if alike == counts.total or (alike >= _FEWEST_PLACES and not 1 < distinct < _FEWEST_PLACES):
         numbers = {"largest_ns": int(counts.value[-1]), "times": alike, "samples": counts.total}
-        return Check("resolution", "one value", numbers, refuses="constant")
+        return TailCheck("resolution", "one value", numbers, refuses="constant")
     if distinct < _FEWEST_PLACES and len(tail) >= FEWEST:
         numbers = {"largest": len(tail), "values": distinct}
-        return Check("resolution", "few values", numbers, refuses="resolution")
+        return TailCheck("resolution", "few values", numbers, refuses="resolution")
     if rung is not None and found.step_ns > _COARSEST * rung.excess.mean():
         coarse = {"step_ns": found.step_ns, "mean_ns": float(rung.excess.mean())}
-        return Check("resolution", "coarse steps", coarse, refuses="resolution")
+        return TailCheck("resolution", "coarse steps", coarse, refuses="resolution")
     if found.step_ns > 1:
-        return Check("resolution", "steps", {"step_ns": found.step_ns})
-    return Check("resolution", "fine", {"values": distinct})
+        return TailCheck("resolution", "steps", {"step_ns": found.step_ns})
+    return TailCheck("resolution", "fine", {"values": distinct})
 
 
 @dataclass(frozen=True)
@@ -58,14 +58,14 @@ class _Regular:
     p: float
 
 
-def periodic(reduction: Reduction, rung: Rung, gap: homogeneity.Gap | None) -> Check:
+def periodic(reduction: Reduction, rung: Rung, gap: homogeneity.Gap | None) -> TailCheck:
     """Whether the largest come at regular intervals."""
     found = _regular(reduction, rung, gap)
     if found is None:
-        return Check("periodic", "no period")
+        return TailCheck("periodic", "no period")
     period_ns = found.samples * (reduction.end_ns - reduction.begin_ns) / max(1, reduction.counts.total - 1)
     numbers = {"share": found.share, "largest": found.count, "period_ns": period_ns}
-    return Check("periodic", "period", numbers, found.p, "periodic")
+    return TailCheck("periodic", "period", numbers, found.p, "periodic")
 
 
 def _regular(reduction: Reduction, rung: Rung, gap: homogeneity.Gap | None) -> _Regular | None:
@@ -87,51 +87,51 @@ def _regular(reduction: Reduction, rung: Rung, gap: homogeneity.Gap | None) -> _
     return None
 
 
-def stationary(reduction: Reduction, rung: Rung, rate: homogeneity.Rate) -> Check:
+def stationary(reduction: Reduction, rung: Rung, rate: homogeneity.Rate) -> TailCheck:
     """Whether the largest are as frequent and as large throughout."""
     rise = homogeneity.rise(reduction.blocks)
     p = min(1.0, 2 * min(rate.p, rise.p))
     if not rate.steady:
         numbers = {"threshold_ns": rung.threshold_ns, "varies": rate.varies, "p": rate.p}
-        return Check("stationarity", "uneven rate", numbers, p, "trend")
+        return TailCheck("stationarity", "uneven rate", numbers, p, "trend")
     if not rise.steady:
         numbers = {"tau": rise.tau, "p": rise.p}
-        return Check("stationarity", "rise" if rise.tau > 0 else "fall", numbers, p, "trend")
+        return TailCheck("stationarity", "rise" if rise.tau > 0 else "fall", numbers, p, "trend")
     if rate.p < homogeneity.P_TREND:
-        return Check("stationarity", "varies little", {"varies": rate.varies, "p": rate.p}, p)
-    return Check("stationarity", "no change", p=p)
+        return TailCheck("stationarity", "varies little", {"varies": rate.varies, "p": rate.p}, p)
+    return TailCheck("stationarity", "no change", p=p)
 
 
-def fits(rungs: list[Rung], chosen: Rung | None) -> Check:
+def fits(rungs: list[Rung], chosen: Rung | None) -> TailCheck:
     """Whether there is a threshold from which on the distribution fits."""
     if chosen is not None:
         numbers = {"exceedances": len(chosen.excess), "threshold_ns": chosen.threshold_ns}
-        return Check("fit", "fits", numbers, chosen.p)
+        return TailCheck("fit", "fits", numbers, chosen.p)
     worst = min(rungs, key=lambda one: one.p)
     if worst.p >= FITS_ABOVE:
         widest = max(rungs, key=lambda one: one.effective)
         numbers = {"exceedances": len(widest.excess), "threshold_ns": widest.threshold_ns}
         counted = {"effective": widest.effective, "needed": FEWEST}
-        return Check("fit", "too few independent", {**numbers, **counted}, worst.p, "few")
+        return TailCheck("fit", "too few independent", {**numbers, **counted}, worst.p, "few")
     numbers = {"exceedances": len(worst.excess), "threshold_ns": worst.threshold_ns}
-    return Check("fit", "no fit", numbers, worst.p, "mixture")
+    return TailCheck("fit", "no fit", numbers, worst.p, "mixture")
 
 
-def one_population(rung: Rung, gap: homogeneity.Gap | None) -> Check:
+def one_population(rung: Rung, gap: homogeneity.Gap | None) -> TailCheck:
     """Whether the largest are apart from the others."""
     # As many as have a threshold of their own are no exception.
     if gap is None or gap.p >= homogeneity.P_GAP or gap.above >= FEWEST:
-        return Check("one population", "no gap", p=None if gap is None else gap.p)
+        return TailCheck("one population", "no gap", p=None if gap is None else gap.p)
     numbers = {
         "above": gap.above,
         "low_ns": rung.threshold_ns + gap.low,
         "high_ns": rung.threshold_ns + gap.high,
         "needed": FEWEST,
     }
-    return Check("one population", "gap", numbers, gap.p, "mixture")
+    return TailCheck("one population", "gap", numbers, gap.p, "mixture")
 
 
-def shape(peaks: Peaks) -> Check:
+def shape(peaks: Peaks) -> TailCheck:
     """Whether the fitted shape is one about which something can be said."""
     numbers = {
         "shape": peaks.shape,
@@ -141,17 +141,17 @@ def shape(peaks: Peaks) -> Check:
         "least": _LEAST_REGULAR,
     }
     if peaks.shape >= 1:
-        return Check("shape", "infinite mean", numbers, refuses="heavy")
+        return TailCheck("shape", "infinite mean", numbers, refuses="heavy")
     if peaks.end_ns is not None:
         numbers["end_ns"] = peaks.end_ns
         if peaks.shape < _LEAST_REGULAR:
-            return Check("shape", "abrupt end", numbers, refuses="end")
+            return TailCheck("shape", "abrupt end", numbers, refuses="end")
         if peaks.shape_high < 0:
-            return Check("shape", "lighter", numbers)
-    return Check("shape", "heavier" if peaks.shape_low > 0 else "exponential", numbers)
+            return TailCheck("shape", "lighter", numbers)
+    return TailCheck("shape", "heavier" if peaks.shape_low > 0 else "exponential", numbers)
 
 
-def threshold(rungs: list[Rung], chosen: Rung, samples: int) -> Check:
+def threshold(rungs: list[Rung], chosen: Rung, samples: int) -> TailCheck:
     """How the threshold was chosen."""
     numbers = {
         "threshold_ns": chosen.threshold_ns,
@@ -160,10 +160,10 @@ def threshold(rungs: list[Rung], chosen: Rung, samples: int) -> Check:
         "fits": FITS,
         "fits_above": FITS_ABOVE,
     }
-    return Check("threshold", "of the root" if most(samples) < MOST else "of the most", numbers)
+    return TailCheck("threshold", "of the root" if most(samples) < MOST else "of the most", numbers)
 
 
-def independent(rung: Rung) -> Check:
+def independent(rung: Rung) -> TailCheck:
     """Whether the exceedances are independent, and what is done where they are not."""
     groups, count = rung.groups, len(rung.excess)
     numbers = {
@@ -173,22 +173,22 @@ def independent(rung: Rung) -> Check:
         "effective": rung.effective,
     }
     if count / len(groups) > _LARGE_CLUSTERS:
-        return Check("independence", "few clusters", numbers, refuses="few")
-    return Check("independence", "no clusters" if groups.design_effect < 1.05 else "clusters", numbers)
+        return TailCheck("independence", "few clusters", numbers, refuses="few")
+    return TailCheck("independence", "no clusters" if groups.design_effect < 1.05 else "clusters", numbers)
 
 
-def too_few(reduction: Reduction) -> Check:
+def too_few(reduction: Reduction) -> TailCheck:
     """The refusal where the ladder has no threshold."""
     samples = reduction.counts.total
     numbers = {"samples": samples, "needed": FEWEST, "most": most(samples)}
-    return Check("enough exceedances", "too few exceedances", numbers, refuses="few")
+    return TailCheck("enough exceedances", "too few exceedances", numbers, refuses="few")
 
 
-def agreement(one: Level, other: Level, agree: bool) -> Check:
+def agreement(one: Level, other: Level, agree: bool) -> TailCheck:
     """Whether the levels by peaks and by maxima are compatible."""
     levels = {
         f"{method}_{end}": getattr(found, end)
         for method, found in (("peaks", one), ("maxima", other))
         for end in ("value_ns", "low_ns", "high_ns")
     }
-    return Check("agreement", "overlap" if agree else APART, {"samples": one.samples, **levels})
+    return TailCheck("agreement", "overlap" if agree else APART, {"samples": one.samples, **levels})

@@ -153,7 +153,7 @@ _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
-class Fit:
+class ParetoFit:
     """Maximum likelihood estimates.
 
     Attributes:
@@ -191,7 +191,7 @@ class Fit:
         return -self.scale / self.shape if self.shape < 0 else None
 
 
-def fit(excess: Floats) -> Fit:
+def fit(excess: Floats) -> ParetoFit:
     """Fit excesses above 0, in any order, shape (n,), n at least 2, not all equal."""
     largest, mean = float(excess.max()), float(excess.mean())
     # Even steps of w, where the ratio is (exp(w) - 1) / largest, are fine where the profile changes fast.
@@ -207,7 +207,7 @@ def fit(excess: Floats) -> Fit:
     total = float(log_sums(excess, np.array([ratio]))[0])
     shape = max(total / len(excess), LEAST_SHAPE)
     scale = shape / ratio if abs(ratio) * largest > 1e-9 else mean
-    return Fit(shape, scale, -len(excess) * (math.log(scale) + 1) - total)
+    return ParetoFit(shape, scale, -len(excess) * (math.log(scale) + 1) - total)
 
 
 def log_sums(excess: Floats, ratios: Floats) -> Floats:
@@ -255,7 +255,7 @@ class Profile:
     """How far the likelihood drops from its top when something has to have a certain value."""
 
     def __init__(
-        self, excess: Floats, found: Fit, samples: int, design_effect: float, confidence: float
+        self, excess: Floats, found: ParetoFit, samples: int, design_effect: float, confidence: float
     ) -> None:
         """Look at the likelihood of excesses, shape (k,), of so many samples, around their fit."""
         self._excess, self._fit, self._samples, self._effect = excess, found, samples, design_effect

@@ -9,7 +9,7 @@ from scipy import special
 
 from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.reduction import Blocks
-from tautochrone.statistics.tails.generalised_pareto import LEAST_SHAPE, Fit, log_sums
+from tautochrone.statistics.tails.generalised_pareto import LEAST_SHAPE, ParetoFit, log_sums
 from tautochrone.statistics.tails.maxima import joined_maxima
 from tautochrone.statistics.tails.threshold import Clusters
 
@@ -73,7 +73,7 @@ def widest_gap(excess: Floats, design_effect: float) -> Gap | None:
     return Gap(at + 1, float(ordered[-at - 2]), float(ordered[-at - 1]), p)
 
 
-def fits_without_top(ordered: Floats, top: int) -> list[Fit]:
+def fits_without_top(ordered: Floats, top: int) -> list[ParetoFit]:
     """Fits of excesses of which some, the largest, are known only to be at least as large as the next one.
 
     Args:
@@ -95,10 +95,13 @@ def fits_without_top(ordered: Floats, top: int) -> list[Fit]:
         height = np.where(np.isfinite(height) & (shapes >= LEAST_SHAPE), height, -np.inf)
         near = np.flatnonzero(height >= height.max() - _REJECTED)
         steps = np.linspace(steps[max(0, near[0] - 1)], steps[min(len(steps) - 1, near[-1] + 1)], _COARSE)
-    return [Fit(float(shapes[at]), float(shapes[at] / ratios[at]), float(height[at])) for at in near.tolist()]
+    return [
+        ParetoFit(float(shapes[at]), float(shapes[at] / ratios[at]), float(height[at]))
+        for at in near.tolist()
+    ]
 
 
-def _spacing(found: Fit, above: Floats) -> Floats:
+def _spacing(found: ParetoFit, above: Floats) -> Floats:
     """Distances between neighbours on the exponential scale, largest first, each times its rank."""
     # Excesses at or beyond the end that the fit has are as far away as can be told.
     standard = np.minimum(found.standard(above), 700.0)
@@ -128,7 +131,7 @@ _MOST = 1_000
 
 
 @dataclass(frozen=True)
-class Period:
+class EventPeriod:
     """A period in the instants of events.
 
     Attributes:
@@ -142,7 +145,7 @@ class Period:
     p: float
 
 
-def period(number: Integers, samples: int) -> Period | None:
+def period(number: Integers, samples: int) -> EventPeriod | None:
     """The period of events.
 
     Args:
@@ -164,7 +167,7 @@ def period(number: Integers, samples: int) -> Period | None:
     return found
 
 
-def _search(at: Integers, span: int, fewest_turns: int) -> Period | None:
+def _search(at: Integers, span: int, fewest_turns: int) -> EventPeriod | None:
     if len(at) < 8:
         return None
     # Whole samples in each bin, or the samples' own rate would show at a wrong frequency.
@@ -186,7 +189,7 @@ def _search(at: Integers, span: int, fewest_turns: int) -> Period | None:
     harmonic = _refine(at, bins * width / turns, bins * width)
     length = _fundamental(at, harmonic)
     share = float(np.abs(wave[turns])) / len(at)
-    return Period(length, min(1.0, share), float(min(1.0, 2 * len(power) * np.exp(-power[first]))))
+    return EventPeriod(length, min(1.0, share), float(min(1.0, 2 * len(power) * np.exp(-power[first]))))
 
 
 def _around(power: Floats) -> Floats:

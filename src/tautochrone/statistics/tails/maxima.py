@@ -11,7 +11,7 @@ from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.reduction import Blocks
 from tautochrone.statistics.tails import generalised_pareto
 from tautochrone.statistics.tails.generalised_pareto import cross
-from tautochrone.statistics.tails.parts import Maxima
+from tautochrone.statistics.tails.parts import BlockMaxima
 from tautochrone.statistics.tails.resolution import Lattice
 
 # The generalised extreme value distribution of block maxima, fitted by maximum likelihood.
@@ -30,7 +30,7 @@ _NEWTON = 40
 
 
 @dataclass(frozen=True)
-class Fit:
+class MaximaFit:
     """Maximum likelihood estimates.
 
     Attributes:
@@ -64,7 +64,7 @@ class Fit:
         return self.location + self.scale * math.expm1(-self.shape * math.log(rate)) / self.shape
 
 
-def fit(maxima: Floats) -> Fit:
+def fit(maxima: Floats) -> MaximaFit:
     """Fit maxima, shape (n,), n at least 2, not all equal."""
     middle = _middle(maxima)
     away = maxima - middle
@@ -78,7 +78,7 @@ def fit(maxima: Floats) -> Fit:
     stretched = _stretch(away, np.array([ratio]))[0]
     location = -(float(special.logsumexp(-c * stretched)) - math.log(len(away))) / c
     # Back from w, whose Gumbel distribution has this location and the scale 1 / c.
-    return Fit(
+    return MaximaFit(
         location=middle + math.expm1(ratio * location) / ratio if abs(ratio) > 1e-300 else middle + location,
         scale=math.exp(ratio * location) / c,
         shape=ratio / c,
@@ -86,9 +86,9 @@ def fit(maxima: Floats) -> Fit:
     )
 
 
-def interval_of_level(maxima: Floats, found: Fit, rate: float, allowed: float) -> tuple[float, float]:
-    """The values of the level with this `Fit.rate` whose profile likelihood is at most ``allowed`` below its
-    top.
+def interval_of_level(maxima: Floats, found: MaximaFit, rate: float, allowed: float) -> tuple[float, float]:
+    """The values of the level with this `MaximaFit.rate` whose profile likelihood is at most ``allowed``
+    below its top.
 
     Coles (2001), section 3.3.4.
 
@@ -116,7 +116,7 @@ def log_likelihood(maxima: Floats, location: float, scale: float, shape: float) 
 class _Levels:
     """The likelihood as a function of one level."""
 
-    def __init__(self, maxima: Floats, found: Fit, rate: float, allowed: float) -> None:
+    def __init__(self, maxima: Floats, found: MaximaFit, rate: float, allowed: float) -> None:
         self._middle = _middle(maxima)
         self._top, self._rate = found.log_likelihood, rate
         away = maxima - self._middle
@@ -212,7 +212,7 @@ FEWEST = 30
 FITS = 0.01
 
 
-def block_maxima(blocks: Blocks, found: Lattice) -> Maxima | None:
+def block_maxima(blocks: Blocks, found: Lattice) -> BlockMaxima | None:
     """Fit the maxima of so many blocks as each has samples, or as near to that as the reduction allows.
 
     Coles (2001), section 3.3. As many blocks as samples in each keeps the error by misfit small against the
@@ -227,7 +227,7 @@ def block_maxima(blocks: Blocks, found: Lattice) -> Maxima | None:
         return None
     fitted = fit(maximum.astype(np.float64))
     squared = generalised_pareto.statistic(np.sort(fitted.at_most(found.spread(maximum))))
-    return Maxima(
+    return BlockMaxima(
         blocks=len(maximum),
         block_samples=samples / len(maximum),
         location_ns=fitted.location,
@@ -247,7 +247,7 @@ def joined_maxima(blocks: Blocks, factor: int) -> Integers:
 
 @lru_cache(maxsize=64)
 def level_of_maxima(
-    maxima: Maxima, chance: float, extremal_index: float, confidence: float
+    maxima: BlockMaxima, chance: float, extremal_index: float, confidence: float
 ) -> tuple[float, float, float]:
     """The level that a sample exceeds with this probability, and its profile-likelihood interval, in ns.
 
@@ -258,6 +258,6 @@ def level_of_maxima(
     rate = -maxima.block_samples * extremal_index * math.log1p(-chance)
     values = maxima.maximum_ns.astype(np.float64)
     parameters = maxima.location_ns, maxima.scale_ns, maxima.shape
-    fitted = Fit(*parameters, log_likelihood(values, *parameters))
+    fitted = MaximaFit(*parameters, log_likelihood(values, *parameters))
     allowed = float(special.chdtri(1, 1 - confidence)) / 2
     return fitted.level(rate), *interval_of_level(values, fitted, rate, allowed)

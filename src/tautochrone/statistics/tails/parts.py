@@ -8,7 +8,7 @@ from tautochrone.statistics.counts import Counts
 
 
 @dataclass(frozen=True)
-class Check:
+class TailCheck:
     """One thing that was looked at before or after fitting.
 
     Attributes:
@@ -115,7 +115,7 @@ class Peaks:
 
 
 @dataclass(frozen=True, eq=False)
-class Maxima:
+class BlockMaxima:
     """The generalised extreme value distribution of the largest of each block of neighbours.
 
     Attributes:
@@ -158,10 +158,10 @@ class Tail:
 
     count: int
     maximum_ns: int
-    checks: tuple[Check, ...]
-    refusal: Check | None
+    checks: tuple[TailCheck, ...]
+    refusal: TailCheck | None
     peaks: Peaks | None
-    maxima: Maxima | None
+    maxima: BlockMaxima | None
     agree: bool | None
     confidence: float
     counts: Counts

@@ -16,20 +16,20 @@ from tautochrone.statistics.counts import Counts
 from tautochrone.statistics.quantiles import between, interval_ranks, upper
 from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.tails import checks, homogeneity
-from tautochrone.statistics.tails.generalised_pareto import Fit, Profile, log_sums
+from tautochrone.statistics.tails.generalised_pareto import ParetoFit, Profile, log_sums
 from tautochrone.statistics.tails.maxima import FITS, block_maxima, level_of_maxima
-from tautochrone.statistics.tails.parts import Chance, Check, Level, Maxima, Peaks, Tail
+from tautochrone.statistics.tails.parts import BlockMaxima, Chance, Level, Peaks, Tail, TailCheck
 from tautochrone.statistics.tails.resolution import lattice
 from tautochrone.statistics.tails.threshold import Rung, choose, higher, ladder
 
 __all__ = [
+    "BlockMaxima",
     "Chance",
-    "Check",
     "Level",
-    "Maxima",
     "Method",
     "Peaks",
     "Tail",
+    "TailCheck",
     "analyse",
     "bound",
     "chance",
@@ -46,7 +46,7 @@ _WELL_INSIDE = 0.7
 
 
 def analyse(reduction: Reduction, confidence: float = 0.95) -> Tail:
-    """Check and fit the tail of one source.
+    """TailCheck and fit the tail of one source.
 
     Args:
         reduction: of the source, at least one sample.
@@ -100,7 +100,7 @@ def of_histogram(counts: Counts, confidence: float = 0.95) -> Tail:
         counts: its samples, at least one.
         confidence: of what can be said nevertheless.
     """
-    refused = Check("stationarity", "histogram", refuses="histogram")
+    refused = TailCheck("stationarity", "histogram", refuses="histogram")
     return _tail(counts, [refused], [], None, confidence)
 
 
@@ -216,9 +216,9 @@ def _widest(found: Iterable[tuple[float, float, float]]) -> tuple[float, float, 
 
 def _tail(
     counts: Counts,
-    asked: list[Check],
+    asked: list[TailCheck],
     peaks: Sequence[Peaks],
-    maxima: Maxima | None,
+    maxima: BlockMaxima | None,
     confidence: float,
 ) -> Tail:
     refusal = next((one for one in asked if one.refuses), None)
@@ -271,7 +271,7 @@ def _profile_of(peaks: Peaks, samples: int, confidence: float) -> Profile:
     count, ratio = len(peaks.excess_ns), peaks.shape / peaks.scale_ns
     total = float(log_sums(peaks.excess_ns, np.array([ratio]))[0])
     slope = total / shape if abs(shape) > 1e-12 else float(peaks.excess_ns.sum()) / scale
-    found = Fit(shape, scale, -count * math.log(scale) - total - slope)
+    found = ParetoFit(shape, scale, -count * math.log(scale) - total - slope)
     return Profile(peaks.excess_ns, found, samples, peaks.design_effect, confidence)
 
 

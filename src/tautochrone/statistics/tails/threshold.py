@@ -21,7 +21,7 @@ import numpy as np
 from tautochrone.statistics.arrays import Floats, Integers
 from tautochrone.statistics.reduction import Reduction
 from tautochrone.statistics.tails import generalised_pareto
-from tautochrone.statistics.tails.generalised_pareto import Fit, fit
+from tautochrone.statistics.tails.generalised_pareto import ParetoFit, fit
 from tautochrone.statistics.tails.resolution import Lattice
 
 # Large samples that belong together: how many there are in truth.
@@ -127,7 +127,7 @@ class Rung:
     excess: Floats
     number: Integers
     groups: Clusters
-    fit: Fit
+    fit: ParetoFit
     p: float
 
     @property

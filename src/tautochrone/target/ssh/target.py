@@ -14,7 +14,7 @@ from tautochrone.target.keeper import FarFiles, Keeper
 from tautochrone.target.local import guard_options
 from tautochrone.target.middleware import find_program_for, program_name
 from tautochrone.target.probes import find_probe_for, how_to_build
-from tautochrone.target.program import Answer, Guarded, Program, ask
+from tautochrone.target.program import Guarded, ProbeAnswer, Program, ask
 from tautochrone.target.ssh.connect import log_in
 from tautochrone.target.ssh.link import Background, Link, RemoteProgram
 from tautochrone.target.target import Placement, Target
@@ -107,7 +107,7 @@ def _push(link: Link, probe: Path, place: str, name: str) -> None:
     _check_version(answer.text, probe)
 
 
-def push(link: Link, file: Path, place: str, name: str) -> Answer:
+def push(link: Link, file: Path, place: str, name: str) -> ProbeAnswer:
     """Write a program to this place, and ask it there for its version.
 
     Raises:
@@ -127,7 +127,7 @@ def push(link: Link, file: Path, place: str, name: str) -> Answer:
             f"{' '.join(answer.messages) or 'no words'}",
             "Is there room for it?",
         )
-    return Answer(answer.exit_code, version, answer.messages)
+    return ProbeAnswer(answer.exit_code, version, answer.messages)
 
 
 def _check_version(said: str, probe: Path) -> None:
@@ -213,12 +213,12 @@ class PushedMiddleware:
         )
         return self._run(["sh", "-c", script]).exit_code == 0
 
-    def _run(self, command: Sequence[str]) -> Answer:
+    def _run(self, command: Sequence[str]) -> ProbeAnswer:
         program = self._link.start(f"exec {shlex.join(command)}", lambda line: line, beats=False)
         program.close_input()
         return ask(program, f"{command[0]} on {self._name}", _PATIENCE_S)
 
-    def _why_not(self, file: Path, transport: str, answer: Answer) -> UsageError:
+    def _why_not(self, file: Path, transport: str, answer: ProbeAnswer) -> UsageError:
         """What the loader of programs said there, in words."""
         said = " ".join(answer.messages) or answer.text.strip() or "it said nothing"
         here = f"transport {transport} can't be had on {self._name}"

@@ -33,7 +33,7 @@ class GateClosedError(Exception):
     """Nobody is at the other end any more."""
 
 
-class Gate:
+class TimeGate:
     """One box.
 
     Attributes:

@@ -18,8 +18,8 @@ from contextlib import suppress
 from typing import Protocol
 
 from tautochrone.base.errors import MeasuringError, TautoError
-from tautochrone.target.program import Answer, message_of
-from tautochrone.target.virtual.gate import MOST_REQUEST, Gate, GateClosedError
+from tautochrone.target.program import ProbeAnswer, message_of
+from tautochrone.target.virtual.gate import MOST_REQUEST, GateClosedError, TimeGate
 
 START, WRITE, CLOSE, SIGNAL, RUN = 1, 2, 3, 4, 5
 OUTPUT, ERROR, EXIT, REFUSED, BOOT = 1, 2, 3, 4, 5
@@ -63,7 +63,7 @@ class Guest:
         is_fresh: nothing was asked of it since it booted.
     """
 
-    def __init__(self, begin: Callable[[], tuple[Gate, Emulator]], name: str) -> None:
+    def __init__(self, begin: Callable[[], tuple[TimeGate, Emulator]], name: str) -> None:
         """Begin to boot; returns at once.
 
         Args:
@@ -72,7 +72,7 @@ class Guest:
         """
         self.is_fresh = True
         self._begin, self._name = begin, name
-        self._gate: Gate | None = None
+        self._gate: TimeGate | None = None
         self._machine: Emulator | None = None
         self._asked: deque[bytes] = deque()  # appended to by signal handlers and other threads
         self._programs: dict[int, GuestProgram] = {}
@@ -344,7 +344,7 @@ class GuestProgram:
                 self.wait(_KILLED_WITHIN_S)
 
 
-def ask(program: GuestProgram, what: str, patience_s: float) -> Answer:
+def ask(program: GuestProgram, what: str, patience_s: float) -> ProbeAnswer:
     """Run a short program to its end, as `tautochrone.target.program.ask`, but patience is the guest's time.
 
     Raises:
@@ -357,4 +357,4 @@ def ask(program: GuestProgram, what: str, patience_s: float) -> Answer:
         program.release()
     if code is None:
         raise MeasuringError(f"`tauto-probe {what}` did not end within {patience_s:g} s")
-    return Answer(code, text.decode(errors="replace"), program.messages())
+    return ProbeAnswer(code, text.decode(errors="replace"), program.messages())

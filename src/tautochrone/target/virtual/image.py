@@ -27,7 +27,7 @@ _BLOCK = 512
 
 
 @dataclass(frozen=True)
-class Entry:
+class ImageEntry:
     """A file, folder, link or device.
 
     Attributes:
@@ -41,27 +41,27 @@ class Entry:
     device: tuple[int, int] = (0, 0)
 
 
-def file(content: bytes, *, executable: bool = False) -> Entry:
+def file(content: bytes, *, executable: bool = False) -> ImageEntry:
     """A file that anybody may read."""
-    return Entry(stat.S_IFREG | (0o755 if executable else 0o644), content)
+    return ImageEntry(stat.S_IFREG | (0o755 if executable else 0o644), content)
 
 
-def folder(mode: int = 0o755) -> Entry:
+def folder(mode: int = 0o755) -> ImageEntry:
     """A folder."""
-    return Entry(stat.S_IFDIR | mode)
+    return ImageEntry(stat.S_IFDIR | mode)
 
 
-def link(target: str) -> Entry:
+def link(target: str) -> ImageEntry:
     """A symbolic link."""
-    return Entry(stat.S_IFLNK | 0o777, target.encode())
+    return ImageEntry(stat.S_IFLNK | 0o777, target.encode())
 
 
-def character_device(major: int, minor: int) -> Entry:
+def character_device(major: int, minor: int) -> ImageEntry:
     """A device that only root may open."""
-    return Entry(stat.S_IFCHR | 0o600, device=(major, minor))
+    return ImageEntry(stat.S_IFCHR | 0o600, device=(major, minor))
 
 
-def archive(entries: Mapping[str, Entry]) -> bytes:
+def archive(entries: Mapping[str, ImageEntry]) -> bytes:
     """The archive: these entries by path, relative to the root, and the folders that they lie in."""
     complete = dict(entries)
     for path in entries:
@@ -69,11 +69,11 @@ def archive(entries: Mapping[str, Entry]) -> bytes:
             if parent.name:
                 complete.setdefault(str(parent), folder())
     parts = [_record(path, entry, number) for number, (path, entry) in enumerate(sorted(complete.items()), 1)]
-    whole = b"".join([*parts, _record("TRAILER!!!", Entry(0), 0)])
+    whole = b"".join([*parts, _record("TRAILER!!!", ImageEntry(0), 0)])
     return whole + bytes(-len(whole) % _BLOCK)
 
 
-def _record(path: str, entry: Entry, inode: int) -> bytes:
+def _record(path: str, entry: ImageEntry, inode: int) -> bytes:
     name = path.encode() + b"\0"
     links = 2 if stat.S_ISDIR(entry.mode) else 1
     numbers = (inode, entry.mode, 0, 0, links, 0, len(entry.content), 0, 0, *entry.device, len(name), 0)
@@ -224,7 +224,9 @@ def build_image(
     return Image(path, sha256)
 
 
-def _entries(kernel: Kernel, modules: Sequence[str | Path], extra: Mapping[str, Path]) -> dict[str, Entry]:
+def _entries(
+    kernel: Kernel, modules: Sequence[str | Path], extra: Mapping[str, Path]
+) -> dict[str, ImageEntry]:
     fetch = fetch_command(kernel.name)
     busybox = checked_bytes(find_busybox(kernel.architecture), fetch)
     entries = {name: folder(mode) for name, mode in _FOLDERS.items()}
@@ -244,7 +246,7 @@ def _entries(kernel: Kernel, modules: Sequence[str | Path], extra: Mapping[str, 
     return entries
 
 
-def _copied(path: Path) -> Entry:
+def _copied(path: Path) -> ImageEntry:
     try:
         return file(path.read_bytes(), executable=os.access(path, os.X_OK))
     except OSError as error:

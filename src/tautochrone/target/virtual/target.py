@@ -23,9 +23,9 @@ from tautochrone.target.address import DEFAULT_SHIFT, LabAddress
 from tautochrone.target.keeper import FarFiles
 from tautochrone.target.local import guard_options, placement_environment
 from tautochrone.target.middleware import see_static
-from tautochrone.target.program import Answer, Guarded, Program
+from tautochrone.target.program import Guarded, ProbeAnswer, Program
 from tautochrone.target.target import ANYWHERE, Placement, Target, Virtual
-from tautochrone.target.virtual.gate import BOX_BYTES, Gate
+from tautochrone.target.virtual.gate import BOX_BYTES, TimeGate
 from tautochrone.target.virtual.guest import Guest, GuestProgram, ask
 from tautochrone.target.virtual.image import Image, build_image
 from tautochrone.target.virtual.kernels import Kernel, find_kernel
@@ -51,7 +51,7 @@ BOX, CONSOLE, KERNEL, IMAGE = "<box>", "<console>", "<kernel>", "<image>"
 
 
 @dataclass(frozen=True)
-class VirtualMachine:
+class BootableMachine:
     """A virtual machine as it will be started.
 
     Attributes:
@@ -70,7 +70,7 @@ class VirtualMachine:
     cpus: int
 
 
-def virtual_machine(address: LabAddress, kernel: Kernel, image: Image) -> VirtualMachine:
+def virtual_machine(address: LabAddress, kernel: Kernel, image: Image) -> BootableMachine:
     """What has to be started for this address.
 
     Raises:
@@ -87,7 +87,7 @@ def virtual_machine(address: LabAddress, kernel: Kernel, image: Image) -> Virtua
     words = (program, *_machine(kernel.architecture, address, shift), *_devices(address, kernel))
     version = _version(program)
     told = "\n".join([version, _firmware(program), kernel.sha256, image.sha256, *words])
-    return VirtualMachine(
+    return BootableMachine(
         kernel, image, words, version, hashlib.sha256(told.encode()).hexdigest()[:16], shift, address.cpus
     )
 
@@ -193,7 +193,7 @@ class RunningMachine:
     It ends with the thread that started it, so with the lab, too, however that ends.
     """
 
-    def __init__(self, machine: VirtualMachine, gate: Gate) -> None:
+    def __init__(self, machine: BootableMachine, gate: TimeGate) -> None:
         """Start it, with this gate."""
         self._console = os.memfd_create("tautochrone-console", os.MFD_CLOEXEC)
         fcntl.fcntl(self._console, fcntl.F_SETFL, os.O_APPEND)  # QEMU's own messages go there, too
@@ -277,7 +277,7 @@ def boot(
 class VirtualTarget(Target):
     """Probes, loads and keeper as programs in a guest."""
 
-    def __init__(self, address: LabAddress, machine: VirtualMachine) -> None:
+    def __init__(self, address: LabAddress, machine: BootableMachine) -> None:
         """Nothing is booted yet."""
         super().__init__()
         self.name = address.where
@@ -344,7 +344,7 @@ class VirtualTarget(Target):
         self._guest.boot_words()
         return self._guest
 
-    def ask(self, arguments: Sequence[str], patience_s: float = 30.0) -> Answer:
+    def ask(self, arguments: Sequence[str], patience_s: float = 30.0) -> ProbeAnswer:
         program = GuestProgram(self.guest(), [_PROBE, *arguments], {})
         program.close_input()
         return ask(program, " ".join(arguments), patience_s)
@@ -377,8 +377,8 @@ class VirtualTarget(Target):
     def _boot(self) -> Guest:
         return Guest(self._begin, self.name)
 
-    def _begin(self) -> tuple[Gate, RunningMachine]:
-        gate = Gate()
+    def _begin(self) -> tuple[TimeGate, RunningMachine]:
+        gate = TimeGate()
         try:
             return gate, RunningMachine(self._machine, gate)
         except BaseException:
