@@ -180,7 +180,7 @@ def test_a_first_answer_without_permission_goes_on_with_what_is_permitted(
     assert [run.manifest.experiment for run in runs] == ["clock", "cyclic", "cyclic", "cyclic", *mechanisms]
     assert [run.manifest.parameters["policy"] for run in runs[1:]] == [policy] * (len(runs) - 1)
     assert [run.manifest.parameters["memory_lock"] for run in runs] == [is_locked] * len(runs)
-    (row,) = [line for line in answered.stdout.splitlines() if line.startswith(" Waiting for a plain mutex")]
+    (row,) = [line for line in answered.stdout.splitlines() if line.startswith("Waiting for a plain mutex")]
     assert ("N/A" in row) == (policy != "fifo")
     assert "is not permitted to this user" in row or policy == "fifo"
 

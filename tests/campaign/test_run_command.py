@@ -178,7 +178,7 @@ def test_ctrl_c_keeps_the_cell_ends_the_plan_and_says_how_to_go_on(tmp_path: Pat
     assert [run.manifest.ended for run in runs] == ["complete", "interrupted"]
     assert "2 of 3 cells are left" in complaint
     assert f"tauto run {plan}" in complaint
-    lacking = out[out.index("Not measured") :]
+    lacking = out[out.index("What was not measured") :]
     assert lacking.count("Not measured yet: it was stopped before.") == 2
     assert "duration 61s" in report_of(out).read_text()
 
@@ -252,7 +252,7 @@ def test_what_this_machine_does_not_have_is_told_and_the_rest_is_measured(
     done = tauto("run", plan, store=store)
     assert set(slots(store).values()) == {1}
     assert len(slots(store)) == 4, done.stdout
-    lacking = done.stdout[done.stdout.index("Not measured") :]
+    lacking = done.stdout[done.stdout.index("What was not measured") :]
     assert lacking.count("command:no-such-program-here") >= 2
     assert "command:no-such-program-here" in report_of(done.stdout).read_text()
 
@@ -273,7 +273,7 @@ def test_a_cell_that_fails_is_an_exit_code_and_is_measured_again_next_time(
     plan = write(tmp_path, plan_text(loads='"idle"', repetitions=1))
     failed = tauto("run", plan, store=store)
     assert failed.returncode == 1, failed.stderr
-    assert "clocks" in failed.stdout[failed.stdout.index("Not measured") :]
+    assert "clocks" in failed.stdout[failed.stdout.index("What was not measured") :]
     assert sum(slots(store).values()) == 1
 
     mended = tauto("run", plan, store=store)
@@ -319,7 +319,7 @@ def test_who_may_measure_some_of_it_measures_that(tmp_path: Path, store: Path, n
     done = tauto("run", write(tmp_path, text), store=store)
     assert done.returncode == 0, done.stderr
     assert [told(run)["options"]["policy"] for run in Store(store).runs()] == ["other"]
-    lacking = done.stdout[done.stdout.index("Not measured") :]
+    lacking = done.stdout[done.stdout.index("What was not measured") :]
     assert "policy fifo" in lacking
     assert "setcap" in lacking
 
@@ -380,7 +380,7 @@ def test_two_systems_are_measured_side_by_side_and_one_that_does_not_answer_is_t
     runs = Store(store).runs()
     assert Counter(told(run)["system"] for run in runs) == {"local": 2, server.where: 2}
     assert {run.manifest.conditions.stored["target"] for run in runs} == {"local", server.where}
-    lacking = done.stdout[done.stdout.index("Not measured") :]
+    lacking = done.stdout[done.stdout.index("What was not measured") :]
     assert lacking.count(nowhere) >= 2
     page = report_of(done.stdout).read_text()
     assert server.where in page

@@ -63,7 +63,7 @@ def test_a_loop_with_work_is_judged_beside_each_load(tmp_path: Path) -> None:
     assert "misses beyond 4ms" in summary.read_text(encoding="utf-8")
     (report,) = store.glob("report-*.html")
     html = report.read_text(encoding="utf-8")
-    assert html.index('id="question"') < html.index('id="runs"')
+    assert html.index('id="answer"') < html.index('id="runs"')
     assert html.count("<h1") == 1
 
 

@@ -96,7 +96,7 @@ def test_names_are_found_built_in_by_path_and_in_the_own_folder(
     assert choose(str(own / "bench.toml"), files).name == "bench"
     with pytest.raises(UsageError) as caught:
         choose("bensh", files)
-    assert "Did you mean bench?" in caught.value.advice
+    assert "Did you mean 'bench'?" in caught.value.advice
     one_cpu = LocalFiles(plant_machine(tmp_path / "small", [[0]]))
     with pytest.raises(UsageError, match="can't have the deployment MI: it has one CPU"):
         choose("MI", one_cpu)

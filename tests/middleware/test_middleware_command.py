@@ -270,7 +270,7 @@ def test_a_dry_run_tells_that_the_whole_length_takes_hours(store: Path) -> None:
         ("latency", ["--server-on", "board"], "--server-on board"),
         ("latency", ["--transport", "tcp", "--overrun", "sometimes"], "--overrun"),
         ("latency", ["--transport", "tcp", "--clients", "0,50", "--priority", "20"], "--priority 51"),
-        ("throughput", ["--types", "lnog"], "longs, octets"),
+        ("throughput", ["--types", "lnog"], "Did you mean 'long'?"),
         ("throughput", ["--lengths", "0"], "1 or more"),
         ("throughput", ["--directions", "up"], "one-way"),
         ("throughput", ["--load", "gravity"], "no load 'gravity'"),

@@ -10,6 +10,7 @@ import pytest
 from claim_runs import SAMPLES, Study, latencies, query
 from tautochrone.papers.claims.compare import alike, compare, exceeds
 from tautochrone.papers.claims.estimate import ClaimEstimate, widened, with_interval
+from tautochrone.run.conditions import VirtualMachine
 
 HOLDS, NOT, OPEN = "holds", "does not hold", "can't be told"
 IDLE, LOADED = {"load": "idle"}, {"load": "cpu"}
@@ -314,7 +315,7 @@ def test_a_trend_takes_three_points(study: Study) -> None:
 
 
 def _both(study: Study, virtual: bool = False) -> Study:
-    guest = {"cpus": 2, "shift": 0} if virtual else None
+    guest = VirtualMachine(cpus=2, shift=0) if virtual else None
     study.system("stock", "ordinary", virtual=guest)
     return study.system("rt", "real-time", virtual=guest)
 

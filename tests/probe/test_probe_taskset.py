@@ -52,8 +52,24 @@ def measure(
 
 @pytest.fixture(scope="module")
 def paper(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
-    """The paper's set for a second."""
-    return measure(tmp_path_factory.mktemp("paper"), PAPER, "--duration", "1s")
+    """The paper's set for a second, in which the CPU was its own now and then; a few tries for that."""
+    for _ in range(6):
+        run = measure(tmp_path_factory.mktemp("paper"), PAPER, "--duration", "1s")
+        if all(book.completed > book.released // 4 for book in run.manifest.books) and _is_calm(run):
+            break
+    return run
+
+
+def _is_calm(run: StoredRun) -> bool:
+    """Whether no more urgent work stretched the calibration before or after."""
+    before, after = (cost["median_ns"] for cost in _costs(run))
+    return 0.5 < after / before < 2
+
+
+def _costs(run: StoredRun) -> list[dict[str, Any]]:
+    """What a piece of work took on the CPU: before, and after."""
+    (event,) = [one.stored for one in run.manifest.events if one.event == "work-calibrated"]
+    return [*run.manifest.header.stored["work_costs"], *event["costs"]]
 
 
 def column(run: StoredRun, name: str) -> dict[str, Any]:
@@ -160,9 +176,7 @@ def test_the_clocks_work_is_cut_short_by_preemption_and_the_calibrated_is_not(tm
 
 
 def test_the_same_work_is_calibrated_before_and_after(paper: StoredRun) -> None:
-    (before,) = paper.manifest.header.stored["work_costs"]
-    (event,) = [one.stored for one in paper.manifest.events if one.event == "work-calibrated"]
-    (after,) = event["costs"]
+    before, after = _costs(paper)
     assert before["cpu"] == after["cpu"] == int(CPU)
     for cost in (before, after):
         assert 0 < cost["lower_quartile_ns"] <= cost["median_ns"] <= cost["upper_quartile_ns"]

@@ -116,7 +116,7 @@ def test_show_prints_it_and_gives_it_as_json(eventful: StoredRun) -> None:
 
     store = ["--store", str(eventful.path.parent)]
     text = CliRunner().invoke(app, ["show", eventful.id, *store]).output
-    assert "Over time:\n  At 8.02 s, cpu0: the median rises" in text
+    assert "Over time:\nAt 8.02 s, cpu0: the median rises" in text
     told = json.loads(CliRunner().invoke(app, ["show", eventful.id, "--json", *store]).output)
     (over_time,) = told["measures"][0]["over_time"]
     first = over_time["sources"][0]

@@ -17,6 +17,7 @@ from tautochrone.papers.claims import ask
 from tautochrone.papers.claims.evidence import AskedClaim
 from tautochrone.papers.document import Claim, Query
 from tautochrone.papers.measured import MeasuredSystem, Measurements, Role
+from tautochrone.run.conditions import VirtualMachine
 from tautochrone.run.facts import Facts
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
@@ -52,7 +53,7 @@ class Study:
         name: str,
         role: Role | None = "ordinary",
         *,
-        virtual: Mapping[str, Any] | None = None,
+        virtual: VirtualMachine | None = None,
         why_not: str = "",
         model: str = "Test CPU",
     ) -> "Study":

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from report_runs import FACTS, store_run
 from tautochrone.answer.charts.theme import PAGE
 from tautochrone.base.errors import UsageError
 from tautochrone.measure.cell import IDLE
+from tautochrone.run.conditions import HeldDeployment, RunConditions
 from tautochrone.run.facts import Facts
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
@@ -32,7 +34,7 @@ from tire_runs import MS, STEPS, US, real_time
 
 CLOCK_NS = 24
 ROWS = ("task switch, cpu0", "semaphore shuffle, cpu0", "semaphore shuffle, cpu0 to cpu1")
-AROUND = {"target": "local", "load": "idle"}
+AROUND = RunConditions(target="local", load="idle")
 KNOWN = Facts.from_table(FACTS)
 NEW_KERNEL = Facts.from_table({**FACTS, "kernel": {"name": "Linux", "release": "9.9"}})
 
@@ -220,9 +222,9 @@ def test_a_stored_run_stands_for_a_mechanism_only_under_the_same_conditions(stor
     assert found is not None
     assert found.id == run.id
     for other in (
-        {**AROUND, "load": "cpu+memory"},
-        {**AROUND, "target": "ssh:board"},
-        {**AROUND, "deployment": {"name": "MI"}},
+        replace(AROUND, load="cpu+memory"),
+        replace(AROUND, target="ssh:board"),
+        replace(AROUND, deployment=HeldDeployment(name="MI")),
     ):
         assert stored_mechanism(store, _wanted(), KNOWN, other) is None
     assert stored_mechanism(store, _wanted(), NEW_KERNEL, AROUND) is None

@@ -169,10 +169,11 @@ def _notes(table: CampaignTable, results: CampaignResults) -> list[str]:
         notes.append(f"Too few samples in one repetition: {', '.join(scarce)}.")
     lost = [(row, found) for row in table.rows if (found := missed(row)) and found[0]]
     if lost:
-        releases = plural(sum(found[0] for _, found in lost), "release")
+        count = sum(found[0] for _, found in lost)
+        verb, have = ("was", "has") if count == 1 else ("were", "have")
         notes.append(
-            f"{releases} in {plural(len(lost), 'row')} were missed and have no sample: the quantiles there "
-            "flatter."
+            f"{plural(count, 'release')} in {plural(len(lost), 'row')} {verb} missed and {have} no sample: "
+            "the quantiles there flatter."
         )
     short = [row for row in table.rows if len(row.repetitions) < results.wanted]
     if short:
