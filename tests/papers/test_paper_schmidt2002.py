@@ -97,8 +97,8 @@ def test_numbers_of_figures_are_those_of_the_text(paper: Paper) -> None:
     rates = {system: rows[0][0].text for system, rows in said(paper, "Figure 2").published.items()}
     assert rates == {"Linux/RT": "≈ 10,000", "Linux": "≈ 10,000", "QNX": "≈ 6,000", "VxWorks": "5,500"}
     assert {one.x for one in figure(paper, "Figure 2").marks} == {10_000, 6_000, 5_500}
-    assert said(paper, "PublishedFigure 5").published["Windows NT"][0][2].text == "almost 3"
-    many, *others = said(paper, "PublishedFigure 6").published["Linux/RT"][0]
+    assert said(paper, "Figure 5").published["Windows NT"][0][2].text == "almost 3"
+    many, *others = said(paper, "Figure 6").published["Linux/RT"][0]
     assert many.text == "≈ 200"
     assert not any(one.text.strip("\u2013") for one in others)
 
@@ -152,13 +152,13 @@ def test_the_synchronised_switch_is_the_hand_over_less_the_mutex_alone(
 
 
 def test_rates_count_calls_by_the_time_from_the_first_to_the_last(paper: Paper, both: Measurements) -> None:
-    _, void, *_, tcp = said(paper, "PublishedFigure 2").ours[0]
+    _, void, *_, tcp = said(paper, "Figure 2").ours[0]
     assert number(void, both) == pytest.approx(1e9 / 30_500, rel=0.02)  # of an ORB half as dear again
     assert number(tcp, both) == pytest.approx(1e9 / 20_500, rel=0.02)
 
 
 def test_the_rate_of_simple_types_is_the_mean_over_these(paper: Paper, both: Measurements) -> None:
-    simple, *single, _ = said(paper, "PublishedFigure 2").ours[0]
+    simple, *single, _ = said(paper, "Figure 2").ours[0]
     assert number(simple, both) == pytest.approx(fmean(number(one, both) for one in single))
 
 
@@ -245,13 +245,13 @@ def test_one_way_rates_are_those_that_the_server_had(both: Measurements) -> None
 
 @pytest.mark.slow
 def test_the_rise_is_that_of_a_line_through_all_numbers_of_clients(paper: Paper, both: Measurements) -> None:
-    orb, tcp = said(paper, "PublishedFigure 4").ours[0]
+    orb, tcp = said(paper, "Figure 4").ours[0]
     assert number(orb, both) == pytest.approx(3_000, rel=0.05)
     assert number(tcp, both, REAL_TIME) == pytest.approx(0, abs=20)
 
 
 def test_jitter_is_told_as_a_multiple_of_the_real_time_system(paper: Paper, both: Measurements) -> None:
-    tcp = said(paper, "PublishedFigure 5").ours[0][3]
+    tcp = said(paper, "Figure 5").ours[0][3]
     assert number(tcp, both, REAL_TIME) == 1
     assert number(tcp, both) > 4  # spreads four times as much, and of longer calls
     assert tcp is not None
@@ -260,7 +260,7 @@ def test_jitter_is_told_as_a_multiple_of_the_real_time_system(paper: Paper, both
 
 
 def test_libraries_are_weighed_by_name_and_sockets_have_none(paper: Paper, both: Measurements) -> None:
-    _, orb, resident, _ = said(paper, "PublishedFigure 7").ours[0]
+    _, orb, resident, _ = said(paper, "Figure 7").ours[0]
     assert orb is not None
     every = replace(orb, given={})
     assert number(every, both) == sum(schmidt_runs.LIBRARY.values())
@@ -371,7 +371,7 @@ def test_every_figure_is_drawn_with_all_that_was_measured(paper: Paper, both: Me
     for name in ("Figure 2", "Figure 4", "Figure 5", "Figure 6", "Figure 7"):
         assert all(part.panels for part in drawn[name].parts), name
         assert any("It is not built here." in note for note in drawn[name].parts[-1].notes)
-    two_way, one_way = drawn["PublishedFigure 2"].parts
+    two_way, one_way = drawn["Figure 2"].parts
     labels = [one.label for one in two_way.key]
     assert labels[-3:] == ["Linux and Linux/RT, around 10,000", "QNX, around 6,000", "VxWorks, 5,500"]
     assert not any("10,000" in one.label for one in one_way.key)

@@ -112,7 +112,12 @@ def test_a_killed_load_leaves_nothing(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_cpu_exercises_every_method_in_turn() -> None:
-    report = report_of(to_its_end("cpu", "--cpus", a_cpu(), "--duration", "2500ms").stdout)
+    for seconds in (2.5, 10, 40):  # until each had its turn, if something more urgent has the CPU for long
+        report = report_of(
+            to_its_end("cpu", "--cpus", a_cpu(), "--duration", f"{1000 * seconds:.0f}ms").stdout
+        )
+        if min(report["methods"].values()):
+            break
     assert len(report["methods"]) >= 12
     assert min(report["methods"].values()) > 0
     assert sum(report["methods"].values()) == report["operations"]

@@ -48,7 +48,7 @@ def verb(
         int | None, typer.Option(help="Of a ring spring per mass, in 1/s^2; less is softer. [half the limit]")
     ] = None,
     overload: Annotated[
-        bool, typer.Option("--overload", help="StoredRun though no step can keep the rate.")
+        bool, typer.Option("--overload", help="Run though no step can keep the rate.")
     ] = False,
     no_memory_lock: NoMemoryLock = False,
     listen: Annotated[
