@@ -120,7 +120,7 @@ def guest(folder: Path, name: str = KERNEL) -> Iterator[Guest]:
             *("-accel", "tcg,thread=single"),
             *("-display", "none", "-no-reboot", "-nodefaults", "-serial", f"file:{console}"),
             *("-kernel", str(kernel.image), "-initrd", str(image)),
-            *("-append", "console=ttyS0 quiet panic=1 mitigations=off"),
+            *("-append", "console=ttyS0 quiet panic=1 mitigations=off no_timer_check"),
             *("-netdev", f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"),
             *("-device", "virtio-net-pci,netdev=net"),
         ],

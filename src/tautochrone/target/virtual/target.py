@@ -42,6 +42,9 @@ from tautochrone.target.virtual.packages import ends_with_us
 _PACKAGES = {"x86_64": "qemu-system-x86", "aarch64": "qemu-system-arm"}
 _KERNEL_LINE = "quiet nokaslr norandmaps mitigations=off cryptomgr.notests panic=-1"
 _CONSOLES = {"x86_64": "tsc=reliable 8250.nr_uarts=1 console=ttyS0", "aarch64": "console=ttyAMA0"}
+_NO_TIMER_CHECK = "no_timer_check"
+"""Where instructions are not counted, a busy host stops the guest for longer than the kernel waits for its
+first ticks, and it would panic: "IO-APIC + timer doesn't work!"."""
 _FIRMWARE = ("bios-256k.bin", "kvmvapic.bin", "pvh.bin", "linuxboot_dma.bin")
 _CPU = "max,erms=off,fsrm=off"
 """Without instructions that copy and clear any number of bytes: each byte would count as an instruction."""
@@ -116,7 +119,10 @@ def _machine(architecture: str, address: LabAddress, shift: int | None) -> list[
 
 def _devices(address: LabAddress, kernel: Kernel) -> list[str]:
     box = f"memory-backend-file,id=box,size={BOX_BYTES},mem-path={BOX},share=on"
-    line = f"{_KERNEL_LINE} {_CONSOLES[kernel.architecture]} {address.append}".rstrip()
+    consoles = _CONSOLES[kernel.architecture]
+    if kernel.architecture == "x86_64" and address.cpus > 1:
+        consoles = f"{_NO_TIMER_CHECK} {consoles}"
+    line = f"{_KERNEL_LINE} {consoles} {address.append}".rstrip()
     return [
         *("-nodefaults", "-no-user-config", "-net", "none", "-display", "none", "-no-reboot"),
         *("-seed", "1", "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-m", str(address.memory_mib)),
