@@ -70,6 +70,11 @@ def in_force(machine: Path) -> InForce | None:
         target.close()
 
 
+def _is_forsaken(machine: Path) -> bool:
+    held = in_force(machine)
+    return held is not None and held.keeper is None
+
+
 @pytest.mark.slow
 def test_killed_after_any_step_the_keeper_puts_everything_back(machine: Path) -> None:
     before = snapshot(machine)
@@ -100,6 +105,7 @@ def test_killed_with_its_keeper_after_any_step_restore_puts_everything_back(mach
             os.kill(force.keeper, signal.SIGKILL)
             process.kill()
             process.wait()
+        wait_until(lambda: _is_forsaken(machine), "the keeper has died")
         held = in_force(machine)
         assert held is not None
         assert (held.name, held.keeper, held.left) == ("mine", None, False)
