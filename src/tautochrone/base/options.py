@@ -16,12 +16,12 @@ def words(options: Options) -> tuple[str, ...]:
     return tuple(found)
 
 
-def text(options: Options, name: str) -> str | None:
+def text(options: Mapping[str, object], name: str) -> str | None:
     """Return the value of an option as text; None: it is not given."""
     return str(options[name]) if name in options else None
 
 
-def number(options: Options, name: str) -> int | None:
+def number(options: Mapping[str, object], name: str) -> int | None:
     """Return the whole number that an option has; None: it is not given, or it is no whole number."""
     value = options.get(name)
     if isinstance(value, str) and value.isdecimal():

@@ -10,11 +10,14 @@ import re
 import tomllib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.reading import Json, read_text
+from tautochrone.base.reading import read_text
 from tautochrone.base.words import suggestion
+
+Table = dict[str, object]
+"""A table as it was read: who takes a value of it sees to what it is."""
 
 Path = tuple[str | int, ...]
 """Keys from the outermost inwards; an integer is the n-th element of an array, or of [[tables]], from 0."""
@@ -61,7 +64,7 @@ def lines_of(text: str) -> dict[Path, int]:
         return {}
 
 
-def toml_of(text: str) -> Json:
+def toml_of(text: str) -> Table:
     """The tables of a TOML text.
 
     Raises:
@@ -77,7 +80,7 @@ def toml_of(text: str) -> Json:
         raise ValueError("a number in it has thousands of digits") from error
 
 
-def read_toml(path: pathlib.Path, what: str, advice: str) -> tuple[str, dict[str, Any]]:
+def read_toml(path: pathlib.Path, what: str, advice: str) -> tuple[str, Table]:
     """Return the text of a file that people wrote, and its tables.
 
     Args:
@@ -96,7 +99,7 @@ def read_toml(path: pathlib.Path, what: str, advice: str) -> tuple[str, dict[str
     return text, parse_toml(text, str(path), advice)
 
 
-def parse_toml(text: str, origin: str, advice: str) -> dict[str, Any]:
+def parse_toml(text: str, origin: str, advice: str) -> Table:
     """Return the tables of a text that people wrote; where it is from is for messages.
 
     Raises:
@@ -139,13 +142,13 @@ class TomlReader:
     def _mistake(self, place: Path, message: str, advice: str) -> UsageError:
         return mistake(self._origin, self._text, place, message, advice)
 
-    def _only(self, table: Json, known: Collection[str], place: Path, what: str) -> None:
+    def _only(self, table: Table, known: Collection[str], place: Path, what: str) -> None:
         """See that every key of a table means something there."""
         for key in table:
             if key not in known:
                 raise self._mistake((*place, key), f"'{key}' means nothing in {what}", suggestion(key, known))
 
-    def _tables(self, table: Json, key: str) -> list[Json]:
+    def _tables(self, table: Table, key: str) -> list[Table]:
         found = table.get(key, [])
         if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
             raise self._mistake(
@@ -153,7 +156,7 @@ class TomlReader:
             )
         return found
 
-    def _line(self, table: Json, key: str, place: Path) -> str:
+    def _line(self, table: Table, key: str, place: Path) -> str:
         """Return a text of one line."""
         value = table[key]
         if not isinstance(value, str) or not value.strip() or not value.isprintable():
@@ -162,7 +165,7 @@ class TomlReader:
             )
         return value.strip()
 
-    def _whole(self, table: Json, key: str, place: Path, within: range) -> int:
+    def _whole(self, table: Table, key: str, place: Path, within: range) -> int:
         value = table[key]
         if not isinstance(value, int) or isinstance(value, bool) or value not in within:
             raise self._mistake(
@@ -172,7 +175,7 @@ class TomlReader:
             )
         return value
 
-    def _choice(self, table: Json, key: str, names: Sequence[_Name], usual: _Name) -> _Name:
+    def _choice(self, table: Table, key: str, names: Sequence[_Name], usual: _Name) -> _Name:
         value = table.get(key, usual)
         for name in names:
             if value == name:

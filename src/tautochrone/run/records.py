@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import Meta, Struct, field
 
 from tautochrone.base.errors import DamagedError
+from tautochrone.base.options import number
 from tautochrone.base.reading import Json
 
 Count = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
@@ -44,7 +45,7 @@ class Settings(Json):
         if told != () and not isinstance(told, dict):
             raise ValueError("not an object")
         super().__init__(told or {})
-        _ = self.policy, self.priority, self.cpu
+        _ = self.policy, self.priority, self.cpu, self.runtime_ns, self.throttling_ns
 
     @property
     def policy(self) -> str | None:
@@ -60,6 +61,19 @@ class Settings(Json):
     def cpu(self) -> int | None:
         """The only CPU that it may run on; None: it is free to run on several."""
         return self._known("cpu", int)
+
+    @property
+    def runtime_ns(self) -> int | None:
+        """The budget of SCHED_DEADLINE."""
+        return self._known("runtime_ns", int)
+
+    @property
+    def throttling_ns(self) -> tuple[int, int] | None:
+        """How long real-time threads may run, and in which time; None: without a limit, or not known."""
+        runtime_ns, window_ns = self._known("rt_runtime_ns", int), self._known("rt_period_ns", int)
+        if runtime_ns is None or window_ns is None or not 0 <= runtime_ns < window_ns:
+            return None
+        return runtime_ns, window_ns
 
     def _known(self, name: str, kind: type[_Kind]) -> _Kind | None:
         value = self.get(name)
@@ -299,6 +313,18 @@ class Header(Stored, frozen=True, kw_only=True):
     model: TireModel = TireModel()
     rehearsal: Rehearsal = Rehearsal()
     work_costs: tuple[WorkCost, ...] = ()
+
+    def number(self, parameter: str) -> int | None:
+        """The whole number that a parameter is; None: it is none, or not told."""
+        return number(self.parameters, parameter)
+
+    def told(self, kind: type[_Kind]) -> _Kind:
+        """The parameters of an experiment as its own record.
+
+        Raises:
+            DamagedError: they are not what such an experiment tells.
+        """
+        return converted(self.parameters, kind, "the parameters")
 
     @property
     def is_histogram(self) -> bool:
