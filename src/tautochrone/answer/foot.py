@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from tautochrone.answer import html, warnings
 from tautochrone.answer.blocks import Grid
@@ -122,7 +121,7 @@ def foot(grounds: Grounds) -> tuple[DocumentPart, ...]:
     )
 
 
-def foot_words(grounds: Grounds) -> dict[str, Any]:
+def foot_words(grounds: Grounds) -> dict[str, object]:
     """What a template that is not yet that of documents needs to know of the runs."""
     return {
         "masthead": masthead(grounds),

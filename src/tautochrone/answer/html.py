@@ -148,7 +148,7 @@ class _Part(Extension):
         return nodes.CallBlock(self.call_method("_made", [title]), [], [], body).set_lineno(line)
 
     def _made(self, title: str, caller: Callable[[], str]) -> str:
-        charts: dict[str, Any] = self.environment.globals["charts"]  # type: ignore[assignment]
+        charts: dict[str, object] = self.environment.globals["charts"]  # type: ignore[assignment]
         before = dict(charts)
 
         def notice(fault: Fault) -> str:
@@ -159,7 +159,7 @@ class _Part(Extension):
         return attempt(title, caller, notice)
 
 
-def _place(charts: dict[str, Any], panel: Panel) -> str:
+def _place(charts: dict[str, object], panel: Panel) -> str:
     """The id of the element that a panel's chart is drawn in; the chart is kept for the end of the page."""
     charts[panel.id] = panel.chart.specification(PAGE)
     return panel.id
@@ -176,7 +176,7 @@ def templates(*more: BaseLoader) -> Environment:
         extensions=[_Part],
     )
     made.context_class = _Context
-    charts: dict[str, Any] = {}
+    charts: dict[str, object] = {}
 
     made.globals |= {
         "charts": charts,
@@ -199,7 +199,7 @@ def _asset(name: str) -> str:
     return (files("tautochrone.answer") / "templates" / name).read_text(encoding="utf-8")
 
 
-def _embedded(content: dict[str, Any]) -> str:
+def _embedded(content: dict[str, object]) -> str:
     """JSON that can't end the script element it stands in, whatever words a run carries."""
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

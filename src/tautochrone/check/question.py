@@ -6,7 +6,6 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options
-from tautochrone.base.reading import Json
 from tautochrone.base.units import (
     format_duration,
     format_rate,
@@ -118,7 +117,7 @@ class CheckQuestion:
         return tuple(found)
 
     @property
-    def as_condition(self) -> Json:
+    def as_condition(self) -> dict[str, object]:
         """What to keep with a run, as JSON has it."""
         return {
             "period_ns": self.period_ns,

@@ -158,7 +158,7 @@ def _way(run: StoredRun) -> str:
     parameters = header.parameters
     policy, priority = (parameters.get(key) for key in ("policy", "priority"))
     urgency = f"{policy} {priority}" if priority else str(policy)
-    periods = dict.fromkeys((parameters.get("period_ns"), *(one.period_ns for one in header.sources)))
+    periods = dict.fromkeys((header.number("period_ns"), *(one.period_ns for one in header.sources)))
     rhythm = " and ".join(format_duration(period_ns) for period_ns in periods if period_ns)
     conditions = run.manifest.conditions
     around = filter(None, (conditions.remote, conditions.deployment_words))

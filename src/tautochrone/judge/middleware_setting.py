@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from tautochrone.base.reading import Json
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
@@ -92,7 +91,7 @@ def _place_obtained(manifest: Manifest) -> str:
     return "same" if all(client == server for client, server in ends) else "different"
 
 
-def as_obtained(manifest: Manifest) -> Json:
+def as_obtained(manifest: Manifest) -> dict[str, object]:
     """The parameters of a run of any experiment, with the place that both ends of middleware really had.
 
     Where they run on two machines, the place is no more than whether they are pinned.

@@ -140,8 +140,7 @@ def judge_rhealstone(run: StoredRun) -> Rhealstone:
     )
     means = {one.name: one.summary.mean if one.summary else None for one in components}
     weights = run.manifest.asked("--weights")
-    parameters = run.manifest.header.parameters
-    size = parameters.get("message_bytes")
+    size = run.manifest.header.number("message_bytes")
     return Rhealstone(
         components=components,
         datagram=here.get(DATAGRAM),

@@ -157,12 +157,12 @@ def configuration(run: StoredRun) -> Configuration:
     """What a run was asked to compute, and where its threads ran."""
     header = run.manifest.header
     parameters = header.parameters
-    sources = header.sources
+    sources, threads = header.sources, header.number("threads")
     return Configuration(
-        nodes=int(parameters.get("nodes", 0)),
-        threads=int(parameters.get("threads", len(sources))),
+        nodes=header.number("nodes") or 0,
+        threads=len(sources) if threads is None else threads,
         solver=str(parameters.get("solver", "")),
-        step_ns=int(parameters.get("step_ns", 0)),
+        step_ns=header.number("step_ns") or 0,
         policy=str(parameters.get("policy", "")),
         pace=str(parameters.get("pace", REAL_TIME)),
         vector=str(parameters.get("vector") or ""),
@@ -177,7 +177,7 @@ def model(run: StoredRun) -> Model:
     told, bytes_per_node = header.model, header.model.bytes_per_node
     return Model(
         nodes=nodes,
-        springs=header.parameters.get("springs"),
+        springs=header.number("springs"),
         stiffness_per_mass=told.stiffness_per_mass,
         damping_permille=told.damping_permille,
         state_bytes=None if bytes_per_node is None else nodes * bytes_per_node,

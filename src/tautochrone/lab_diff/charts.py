@@ -5,11 +5,10 @@ Each call stands below the one that it was called by.
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from tautochrone.answer.blocks import Figure, Panel, PanelPlace
 from tautochrone.answer.charts.course import band
-from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Rows, Told, fixed, literal
+from tautochrone.answer.charts.grammar import Channel, Chart, Layer, Row, Rows, Told, fixed, literal
 from tautochrone.answer.charts.scales import Scale, beside, by_run, seconds, time, worded_lines
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import PAPER_TONE, heat_tone, ink_upon, series_tone
@@ -91,7 +90,7 @@ def _describe_loops(loops: Sequence[tuple[str, Loop]], first: int | None) -> str
     return f"Latency over time since release 0, of both machines. {'; '.join(parts)}. {apart}"
 
 
-def _stretches_of(name: str, loop: Loop) -> Iterator[dict[str, Any]]:
+def _stretches_of(name: str, loop: Loop) -> Iterator[Row]:
     length = max(1, -(-len(loop.latency_ns) // _STRETCHES_OF_LOOP))
     for start in range(0, len(loop.latency_ns), length):
         served = loop.latency_ns[start : start + length]

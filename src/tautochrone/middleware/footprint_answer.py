@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from tautochrone.answer.blocks import Figure, Grid, Panel, PanelPlace
 from tautochrone.answer.charts.signs import Sign
@@ -128,7 +127,7 @@ def _with(lanes: Sequence[FootprintLane]) -> str:
     return f", with {span}"
 
 
-def as_table(lanes: Sequence[FootprintLane]) -> dict[str, Any]:
+def as_table(lanes: Sequence[FootprintLane]) -> dict[str, object]:
     """As JSON has it, in bytes."""
     return {
         "lanes": [

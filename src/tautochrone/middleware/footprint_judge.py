@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from tautochrone.judge.middleware_setting import CallSetting, setting_of
 from tautochrone.run.folder import StoredRun
@@ -16,22 +16,19 @@ STATIC, SHARED = "static", "shared"
 _MEMORY = "memory"
 
 
-@dataclass(frozen=True)
-class Binary:
+class Binary(Struct, frozen=True):
     """A library or a program, in bytes; None: not known.
 
     Attributes:
         linked: "static" or "dynamic" of a program, "static" or "shared" of a library.
-        package: that it comes from; empty: not told.
     """
 
-    name: str
-    text: int | None
-    rodata: int | None
-    data: int | None
-    bss: int | None
+    name: str = "not known"
+    text: int | None = None
+    rodata: int | None = None
+    data: int | None = None
+    bss: int | None = None
     linked: str = ""
-    package: str = ""
 
     @property
     def sections(self) -> tuple[int | None, ...]:
@@ -43,6 +40,22 @@ class Binary:
         """Of all sections; None: one is not known."""
         known = [one for one in self.sections if one is not None]
         return sum(known) if len(known) == len(SECTIONS) else None
+
+
+class _Library(Binary, frozen=True):
+    """A library as the build noted it; how it is linked is its kind there."""
+
+    linked: str = field(name="kind", default="")
+
+
+class _Sizes(Struct, frozen=True):
+    """What the build noted of a transport."""
+
+    libraries: tuple[_Library, ...] = ()
+    shared: tuple[_Library, ...] = ()
+    programs: tuple[Binary, ...] = ()
+    absent: dict[str, str] = field(default_factory=dict)
+    built: dict[str, str | int | None] | None = None
 
 
 class Resident(Struct, frozen=True):
@@ -109,18 +122,18 @@ class FootprintRun:
 def footprint_of(run: StoredRun) -> FootprintRun:
     """What a run says of memory; it may have been cut off."""
     manifest = run.manifest
-    told = manifest.conditions.stored.get(SIZES) or {}
+    told = manifest.conditions.told(SIZES, _Sizes) or _Sizes()
     return FootprintRun(
         id=run.id,
         setting=setting_of(manifest),
         libraries=(
-            *_binaries(told.get("libraries") or (), STATIC),
-            *_binaries(told.get("shared") or (), SHARED),
+            *(replace(one, linked=one.linked or STATIC) for one in told.libraries),
+            *(replace(one, linked=one.linked or SHARED) for one in told.shared),
         ),
-        programs=tuple(_binaries(told.get("programs") or ())),
-        absent={str(name): str(why) for name, why in (told.get("absent") or {}).items()},
+        programs=told.programs,
+        absent=told.absent,
         memory=tuple(event.told(Resident) for event in manifest.events if event.event == _MEMORY),
-        built=", ".join(_built(told.get("built") or {})),
+        built=", ".join(_built(told.built or {})),
     )
 
 
@@ -131,7 +144,7 @@ def served(runs: Iterable[FootprintRun]) -> Resident | None:
     return max(there, key=lambda one: one.servants or 0, default=None)
 
 
-def _built(told: Mapping[str, Any]) -> Iterator[str]:
+def _built(told: Mapping[str, object]) -> Iterator[str]:
     """``gcc 12.2.0, -O3``: the compiler with its version, and how much it was to optimise."""
     level = told.get("optimization")
     rest = [str(one) for name, one in told.items() if name != "optimization" and one]
@@ -139,24 +152,6 @@ def _built(told: Mapping[str, Any]) -> Iterator[str]:
         yield " ".join(rest)
     if level is not None and str(level):
         yield f"-O{level}"
-
-
-def _binaries(told: Iterable[Any], linked: str = "") -> Iterable[Binary]:
-    for one in told:
-        if isinstance(one, Mapping):
-            yield Binary(
-                str(one.get("name") or "not known"),
-                _bytes(one.get("text")),
-                _bytes(one.get("rodata")),
-                _bytes(one.get("data")),
-                _bytes(one.get("bss")),
-                linked=str(one.get("linked") or one.get("kind") or linked),
-                package=str(one.get("package") or ""),
-            )
-
-
-def _bytes(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _sum(parts: Iterable[int | None]) -> int | None:

@@ -133,7 +133,7 @@ class Lane(Generic[_Reduced]):
     runs: tuple[_Reduced, ...]
 
     @property
-    def told(self) -> dict[str, Any]:
+    def told(self) -> dict[str, object]:
         """What tells it from others, as JSON has it."""
         of = self.setting
         return {"name": self.name, "transport": of.transport, "version": of.version, "place": of.place}
@@ -246,7 +246,7 @@ def _traits(manifest: Manifest) -> tuple[str, ...]:
     )
 
 
-def _phase(told: Mapping[str, Any]) -> str:
+def _phase(told: Mapping[str, object]) -> str:
     return f"phase {told.get('phase', TOGETHER)}"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from tautochrone.answer.blocks import Grid
 from tautochrone.base.words import capital
@@ -70,12 +69,12 @@ def slope(lane: LatencyLane, of: Role, what: Callable[[Summary], float]) -> Slop
     return slope_of([clients for clients, _ in points], [value for _, value in points]) if points else None
 
 
-def as_table(lanes: Sequence[LatencyLane]) -> dict[str, Any]:
+def as_table(lanes: Sequence[LatencyLane]) -> dict[str, object]:
     """What is concluded, as JSON has it; times in ns."""
     return {"lanes": [_as_table(lane) for lane in lanes]}
 
 
-def _as_table(lane: LatencyLane) -> dict[str, Any]:
+def _as_table(lane: LatencyLane) -> dict[str, object]:
     slopes = {
         "c0_average": slope(lane, high_of, average),
         "c0_jitter": slope(lane, high_of, jitter),
@@ -99,7 +98,7 @@ def _as_table(lane: LatencyLane) -> dict[str, Any]:
     }
 
 
-def _numbers(clients: Clients | None) -> dict[str, Any] | None:
+def _numbers(clients: Clients | None) -> dict[str, object] | None:
     if clients is None:
         return None
     return {

@@ -57,7 +57,7 @@ class Topic:
     sentences: Callable[[_Lanes], list[str]]
     tables: Callable[[_Lanes], list[Grid]]
     figures: Callable[[_Lanes, str], list[Figure]]
-    as_table: Callable[[_Lanes], dict[str, Any]]
+    as_table: Callable[[_Lanes], dict[str, object]]
     in_short: Callable[[_Lanes], list[Grid]] | None = None
     where: bool = True
 

@@ -8,7 +8,6 @@ second how many get through. What the server did not confirm is lost.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ from scipy import special
 from tautochrone.judge.middleware_setting import RESULT, CallSetting, setting_of, summaries
 from tautochrone.judge.rows import absent_rows
 from tautochrone.run.folder import StoredRun
+from tautochrone.run.records import Count
 from tautochrone.statistics.means import BATCHES, FEWEST
 from tautochrone.statistics.quantiles import CONFIDENCE
 from tautochrone.statistics.summary import Summary
@@ -112,6 +112,21 @@ class ThroughputRun:
         return next((one for one in self.rows if (one.direction, one.kind, one.length) == wanted), None)
 
 
+class _StatedRow(Struct, frozen=True):
+    """A row as the header tells it."""
+
+    direction: str = ""
+    type: str = ""
+    length: Count = 0
+    bytes: Count = 0
+
+
+class _Stated(Struct, frozen=True):
+    """Of the parameters, the rows."""
+
+    rows: tuple[_StatedRow, ...] = ()
+
+
 class _RowResult(Struct, frozen=True):
     """What came of a row, as the run's result tells it."""
 
@@ -144,14 +159,14 @@ def throughput_of(run: StoredRun) -> ThroughputRun:
     manifest = run.manifest
     result = manifest.event(RESULT)
     told = {one.source: one for one in result.told(_Result).rows} if result is not None else {}
-    stated = manifest.header.parameters.get("rows") or []
+    stated = manifest.header.told(_Stated).rows
     found = summaries(run, CALL)
     edges = _edges(run) if found and not run.is_histogram else {}
     rows = tuple(
         _row(
             book.source,
             book.name,
-            stated[at] if at < len(stated) else {},
+            stated[at] if at < len(stated) else _StatedRow(),
             found.get(book.source),
             told.get(book.source, _RowResult()),
             edges.get(book.source),
@@ -164,7 +179,7 @@ def throughput_of(run: StoredRun) -> ThroughputRun:
 def _row(
     source: int,
     name: str,
-    stated: Mapping[str, Any],
+    stated: _StatedRow,
     summary: Summary | None,
     told: _RowResult,
     edges: Edges | None,
@@ -178,13 +193,13 @@ def _row(
     elapsed = told.elapsed_ns
     if elapsed is None and edges is not None:
         elapsed = int(edges[-1] - edges[0])
-    direction = str(stated.get("direction") or direction)
+    direction = stated.direction or direction
     return ThroughputRow(
         source=source,
         direction=direction,
-        kind=str(stated.get("type") or kind),
-        length=int(stated.get("length") or (length if length.isdigit() else 0)),
-        bytes=int(stated.get("bytes") or 0),
+        kind=stated.type or kind,
+        length=stated.length or (int(length) if length.isdigit() else 0),
+        bytes=stated.bytes,
         summary=summary,
         calls=calls,
         elapsed_ns=elapsed,

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import Any
 
 from tautochrone.base.words import listed
 from tautochrone.middleware.lanes import rate
@@ -99,7 +98,7 @@ def sentences(lanes: Sequence[ThroughputLane]) -> list[str]:
     return [*said, *_losses(lanes)]
 
 
-def as_table(lanes: Sequence[ThroughputLane]) -> dict[str, Any]:
+def as_table(lanes: Sequence[ThroughputLane]) -> dict[str, object]:
     """What is concluded, as JSON has it."""
     return {
         "lanes": [

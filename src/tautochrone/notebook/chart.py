@@ -22,7 +22,7 @@ class DrawnChart:
         spec: the chart as a Vega-Lite specification (JSON as dicts and lists); times in it are in ns.
     """
 
-    def __init__(self, spec: dict[str, Any]) -> None:
+    def __init__(self, spec: dict[str, object]) -> None:
         """Take a specification; nothing is drawn yet."""
         self.spec = spec
 

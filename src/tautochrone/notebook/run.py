@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tautochrone.answer.render import notebook as html
 from tautochrone.answer.typeset import micro, number, plain
@@ -80,12 +80,12 @@ class Run:
         return MappingProxyType(self._run.sources)
 
     @property
-    def facts(self) -> Mapping[str, Any]:
+    def facts(self) -> Mapping[str, object]:
         """What is known of the machine, by group and name; None where the system does not tell."""
         return MappingProxyType(self._run.manifest.facts)
 
     @property
-    def conditions(self) -> Mapping[str, Any]:
+    def conditions(self) -> Mapping[str, object]:
         """Under what it ran: load, deployment, target, the command that was typed."""
         return MappingProxyType(self._run.manifest.conditions.stored)
 

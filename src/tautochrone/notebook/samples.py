@@ -51,7 +51,7 @@ def table(store: Store) -> pa.Table:
     return pa.Table.from_pylist([_row(one) for one in catalogue(store)], schema=_SCHEMA)
 
 
-def _row(one: CatalogueEntry) -> Mapping[str, Any]:
+def _row(one: CatalogueEntry) -> Mapping[str, object]:
     return {
         "id": one.id,
         "created": datetime.fromisoformat(one.created) if one.created else None,

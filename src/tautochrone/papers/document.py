@@ -454,7 +454,7 @@ def _needed(parts: Iterable[_Told | bool], what: str, where: str) -> Query:
 
 def _query(parts: Iterable[_Told | bool], where: str) -> Query | None:
     """The query that is made of these, the later ones telling more; None: it has none."""
-    merged: dict[str, Any] = {}
+    merged: _Told = {}
     for part in parts:
         if isinstance(part, bool):
             return None

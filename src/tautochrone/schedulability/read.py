@@ -19,9 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.reading import Json
 from tautochrone.base.toml import Path as Place
-from tautochrone.base.toml import TomlReader, parse_toml, read_toml, shown
+from tautochrone.base.toml import Table, TomlReader, parse_toml, read_toml, shown
 from tautochrone.base.units import format_duration, parse_duration_ns, parse_period_ns
 from tautochrone.base.words import suggestion
 from tautochrone.schedulability.taskset import CriticalSection, Policy, Protocol, Task, TaskSet
@@ -61,13 +60,13 @@ def parse(text: str, where: str = "the task set") -> TaskSet:
     return _task_set(text, parse_toml(text, where, _ADVICE), where)
 
 
-def _task_set(text: str, table: Json, where: str) -> TaskSet:
+def _task_set(text: str, table: Table, where: str) -> TaskSet:
     if "experiment" in table and "task" not in table:
         raise UsageError(f"{where} is a plan, and this verb takes a task set", "A plan is for: tauto run.")
     return table_to_task_set(table, where, text)
 
 
-def table_to_task_set(table: Json, where: str, text: str = "") -> TaskSet:
+def table_to_task_set(table: Table, where: str, text: str = "") -> TaskSet:
     """Read a task set from a table as TOML has them, for example one that is a part of another file.
 
     Raises:
@@ -79,7 +78,7 @@ def table_to_task_set(table: Json, where: str, text: str = "") -> TaskSet:
 class _Reader(TomlReader):
     """Reads the tables of a task set."""
 
-    def task_set(self, table: Json) -> TaskSet:
+    def task_set(self, table: Table) -> TaskSet:
         self._only(table, _OF_SET, (), "a task set")
         policy = self._choice(table, "policy", _POLICIES, "fixed")
         tasks = [
@@ -106,14 +105,14 @@ class _Reader(TomlReader):
         title = self._line(table, "title", ()) if "title" in table else ""
         return TaskSet(tuple(tasks), policy, sections, protocol, title)
 
-    def _task(self, entry: Json, number: int, policy: Policy) -> Task:
+    def _task(self, entry: Table, number: int, policy: Policy) -> Task:
         place = ("task", number)
         who = f"task '{self._line(entry, 'name', place)}'" if "name" in entry else f"task {number + 1}"
         self._only(entry, _OF_TASK, place, who)
         self._has(entry, ("name", "period", "execution"), place, who)
         period = self._duration(entry, "period", place, parse=parse_period_ns)
         task = Task(
-            name=entry["name"].strip(),
+            name=self._line(entry, "name", place),
             period_ns=period,
             deadline_ns=self._duration(entry, "deadline", place) if "deadline" in entry else period,
             execution_ns=self._duration(entry, "execution", place),
@@ -159,7 +158,7 @@ class _Reader(TomlReader):
                 "Give a budget that lets one job finish, and that fits before its deadline.",
             )
 
-    def _section(self, entry: Json, number: int, tasks: Sequence[Task]) -> CriticalSection:
+    def _section(self, entry: Table, number: int, tasks: Sequence[Task]) -> CriticalSection:
         place, who = ("critical_section", number), f"critical section {number + 1}"
         self._only(entry, _OF_SECTION, place, who)
         self._has(entry, _OF_SECTION, place, who)
@@ -201,7 +200,7 @@ class _Reader(TomlReader):
             )
         return deadline_monotonic(tasks)
 
-    def _has(self, table: Json, keys: Sequence[str], place: Place, who: str) -> None:
+    def _has(self, table: Table, keys: Sequence[str], place: Place, who: str) -> None:
         for key in keys:
             if key not in table:
                 value = "…" if key in ("name", "task", "resource") else "10ms"
@@ -209,7 +208,7 @@ class _Reader(TomlReader):
 
     def _duration(
         self,
-        table: Json,
+        table: Table,
         key: str,
         place: Place,
         *,

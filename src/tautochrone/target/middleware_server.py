@@ -9,7 +9,6 @@ import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
 from tautochrone.base.options import Options, Value, number, text, words
@@ -120,17 +119,17 @@ class Server:
     """
 
     options: Options
-    condition: dict[str, Any] | None = None
+    condition: Mapping[str, object] | None = None
     where: str = ""
     address: str = ""
-    sizes: dict[str, Any] | None = None
+    sizes: Mapping[str, object] | None = None
     _service: RunningService | None = None
     _forget: Callable[[], None] = field(default=lambda: None)
 
     @property
-    def conditions(self) -> dict[str, Any]:
+    def conditions(self) -> dict[str, object]:
         """What is known, by the names under which it is kept with the run."""
-        known = {SERVER: self.condition, SIZES: self.sizes}
+        known: dict[str, Mapping[str, object] | None] = {SERVER: self.condition, SIZES: self.sizes}
         return {name: value for name, value in known.items() if value is not None}
 
     def end(self, patience_s: float = _ENDS_WITHIN_S) -> str | None:
@@ -158,7 +157,7 @@ class Server:
 def serving(
     experiment: str,
     options: Options,
-    conditions: Mapping[str, Any],
+    conditions: Mapping[str, object],
     client: Target,
     opened: Open = open_target,
 ) -> Iterator[Server]:
@@ -186,7 +185,7 @@ def serving(
 def _start(
     experiment: str,
     options: Options,
-    conditions: Mapping[str, Any],
+    conditions: Mapping[str, object],
     client: Target,
     where: str,
     opened: Open,
@@ -216,7 +215,7 @@ def _start(
             forget()  # if it was the connection, the next cell needs another one
         raise _of_server(error, where) from error
     place = service.said.removeprefix("control ").strip()
-    kept = {
+    kept: dict[str, object] = {
         "target": where,
         "address": address,
         **{name.replace("-", "_"): value for name in _OF_THE_SERVER if (value := text(options, name))},
@@ -296,6 +295,6 @@ def _cpus(options: Options, allowed: str | None, *, apart: bool) -> str | None:
     return there[1 if place == "different" and not apart and len(there) > 1 else 0]
 
 
-def _text(conditions: Mapping[str, Any], name: str) -> str | None:
+def _text(conditions: Mapping[str, object], name: str) -> str | None:
     value = conditions.get(name)
     return str(value) if value is not None else None

@@ -202,7 +202,7 @@ def grows_by_factors(nodes: Sequence[int]) -> bool:
     return uneven([math.log(one) for one in nodes]) < uneven([float(one) for one in nodes])
 
 
-def _masses(scale: Scale, nodes: Sequence[int]) -> Mapping[str, Any]:
+def _masses(scale: Scale, nodes: Sequence[int]) -> Mapping[str, object]:
     """With the numbers of masses themselves, where they are few: round ones stand between the tiles."""
     ticks: Sequence[float] = ()
     if len(nodes) <= _MOST_NUMBERS:

@@ -269,11 +269,10 @@ class LimitResults:
     def _real_time_share(self) -> float | None:
         """What the system grants real-time threads, of their CPU's time; None: all of it, or not known."""
         for manifest in self.manifests:
-            obtained = manifest.header.process.obtained
-            runtime_ns, window_ns = obtained.get("rt_runtime_ns"), obtained.get("rt_period_ns")
+            runtime_ns, window_ns = manifest.header.process.obtained.throttling_ns or (0, 0)
             policy = manifest.header.parameters.get("policy")
-            if policy in ("fifo", "rr") and runtime_ns and window_ns and 0 < runtime_ns < window_ns:
-                return float(runtime_ns / window_ns)
+            if policy in ("fifo", "rr") and runtime_ns:
+                return runtime_ns / window_ns
         return None
 
 

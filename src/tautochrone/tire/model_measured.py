@@ -83,7 +83,7 @@ def point_of(run: StoredRun) -> ModelPoint | None:
     header = run.manifest.header
     what, result = configuration(run), result_event(run)
     clock_ns = float(header.clock.cost_ns or 0)
-    spin_ns = int(header.parameters.get("spin_ns") or 0)
+    spin_ns = header.number("spin_ns") or 0
     lossless = all(not book.dropped for book in run.manifest.books)
     described = {one.source: one.nodes for one in header.sources}
     steps: list[int] = []

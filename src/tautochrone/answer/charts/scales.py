@@ -33,7 +33,7 @@ class Scale:
     """
 
     scale: Mapping[str, Any]
-    axis: Mapping[str, Any] | None
+    axis: Mapping[str, object] | None
 
     def of(self, name: str) -> Channel:
         """Return the channel of a field of numbers on this scale."""
@@ -139,7 +139,7 @@ def time_ticks(low_ns: float, high_ns: float, *, sparse: bool = False) -> list[i
     return [tick for tick in ticks if below <= tick <= above]
 
 
-def _positive(held: Sequence[float], *, sparse: bool) -> tuple[Mapping[str, Any], list[int]]:
+def _positive(held: Sequence[float], *, sparse: bool) -> tuple[Mapping[str, object], list[int]]:
     ticks = time_ticks(min(held), max(held), sparse=sparse)
     # 6 % of room past the largest value, so that its mark is not cut by the edge.
     high = max(ticks[-1] if ticks[-1] <= max(held) * 2 else 0, max(held) * 1.06)
@@ -148,7 +148,7 @@ def _positive(held: Sequence[float], *, sparse: bool) -> tuple[Mapping[str, Any]
     return {"type": "log", "domain": [low, high], "nice": False}, [t for t in ticks if low <= t <= high]
 
 
-def _signed(low_ns: float, high_ns: float, knee_ns: float | None) -> tuple[Mapping[str, Any], list[int]]:
+def _signed(low_ns: float, high_ns: float, knee_ns: float | None) -> tuple[Mapping[str, object], list[int]]:
     largest = max(abs(low_ns), abs(high_ns))
     knee = knee_ns if knee_ns is not None else largest / _SIGNED_SPAN
     knee = 10.0 ** math.floor(math.log10(min(max(knee, largest / _WIDEST_SIGNED_SPAN, 1), max(largest, 1))))
@@ -312,7 +312,7 @@ def shapes_of(names: Iterable[str]) -> dict[str, str]:
     return {name: shape_of(at) for at, name in enumerate(names)}
 
 
-def beside(to_right: bool, px: float = 5) -> Mapping[str, Any]:
+def beside(to_right: bool, px: float = 5) -> Mapping[str, object]:
     """Return where words stand whose place is a mark or an upright line: so many px right or left of it."""
     return {"align": "left", "dx": px} if to_right else {"align": "right", "dx": -px}
 
@@ -320,7 +320,7 @@ def beside(to_right: bool, px: float = 5) -> Mapping[str, Any]:
 def worded_lines(
     rows: Sequence[Row],
     along: Mapping[str, Channel],
-    words: Mapping[str, Any],
+    words: Mapping[str, object],
     *,
     color: Tone = INK,
     **rule: Any,

@@ -99,7 +99,7 @@ class LaneSign:
         outer = outline(shape)
         return outer if self.variant == 0 else outer + outline(shape, _HOLE, backwards=True)
 
-    def drawn(self) -> Mapping[str, Any]:
+    def drawn(self) -> Mapping[str, object]:
         """Return what a row of data carries for it, for `Rows.outlined`."""
         return {
             "color": self.tone,
@@ -121,7 +121,7 @@ def outline(shape: str, size: float = 1.0, *, backwards: bool = False) -> str:
     return "M" + "L".join(f"{px:.4g} {py:.4g}" for px, py in at) + "z"
 
 
-def as_in_key(rows: Sequence[Mapping[str, Any]], **more: Any) -> Layer:
+def as_in_key(rows: Sequence[Mapping[str, object]], **more: Any) -> Layer:
     """Return marks in the shapes of a key, as large as there; ``path`` of each row is its outline.
 
     Args:
@@ -212,7 +212,7 @@ def _sign(sign: Sign, x: float, y: float) -> list[Layer]:
 
 
 def _words(sign: Sign, x: float, y: float) -> Layer:
-    look: dict[str, Any] = {"align": "left", "baseline": "middle"}
+    look: dict[str, object] = {"align": "left", "baseline": "middle"}
     look["color"] = MUTED if sign.is_heading and sign.tone is None else INK
     look |= {"fontWeight": 600, "fontSize": 13} if _is_title(sign) else {}
     return Rows([{}], x=fixed(x), y=fixed(y)).text([sign.label], **look)

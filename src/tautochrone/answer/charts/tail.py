@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -279,7 +279,7 @@ def quantile_plot(
     layers = [Rows(same, **stands).line(color=MUTED, strokeWidth=1, strokeDash=[2, 3])]
     if line := _regression(plot, scale.low, scale.high):
         layers.append(Rows(line, **stands).line(color=INK, strokeWidth=1.4, clip=True))
-    look: dict[str, Any] = {"color": series_tone(rank), "shape": shape_of(rank)}
+    look: dict[str, object] = {"color": series_tone(rank), "shape": shape_of(rank)}
     told = [("share", "quantile"), ("of", reference), ("to", other)]
     layers.append(Rows(rows, **stands).point(opacity=0.85, size=34, tooltip=told, **look))
     fit = regression(plot)

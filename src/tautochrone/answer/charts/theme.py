@@ -11,7 +11,7 @@ drawn in a `Theme`, and nowhere else.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 SANS = "'Helvetica Neue', 'Liberation Sans', Arial, sans-serif"
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3), (12, 3), (1, 3))
@@ -180,7 +180,7 @@ class Theme:
         """Return the same theme for charts of this width in px, without axes."""
         return replace(self, width=width)
 
-    def config(self) -> Mapping[str, Any]:
+    def config(self) -> Mapping[str, object]:
         """Return the Vega-Lite ``config`` of charts in this theme."""
         small, normal, colours = 11, 12, self.colours
         return {

@@ -326,7 +326,7 @@ def _waits(judged: Sequence[tuple[StoredRun, str, Sequence[LockVerdict]]], prefi
 
 
 def _parameter(run: StoredRun, name: str) -> int:
-    return int(run.manifest.header.parameters.get(name, 0))
+    return run.manifest.header.number(name) or 0
 
 
 def _titled(words: str, label: str) -> str:

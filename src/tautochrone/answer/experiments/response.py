@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.typeset import number
-from tautochrone.base.reading import Json
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.judge.rows import absent_rows, rows_of
+from tautochrone.run.records import Count
 from tautochrone.statistics.means import Repetitions, repetitions
 
 if TYPE_CHECKING:
@@ -100,21 +102,35 @@ class ResponsePresentation:
         return figures
 
 
+class _StatedRow(Struct, frozen=True):
+    """A row as the header tells it."""
+
+    mechanism: str
+    place: str | None = None
+    period_ns: Count | None = None
+
+
+class _Stated(Struct, frozen=True):
+    """Of the parameters, the rows."""
+
+    rows: tuple[_StatedRow, ...] = ()
+
+
 def _cells(run: StoredRun) -> list[_Cell]:
     """By the header; by the sources' names where a header does not say."""
-    stated = run.manifest.header.parameters.get("rows") or []
+    stated = run.manifest.header.told(_Stated).rows
     if len(stated) == len(run.sources):
-        several = len({one.get("period_ns") for one in stated}) > 1
+        several = len({one.period_ns for one in stated}) > 1
         return [
             _stated(one, source, several=several) for one, source in zip(stated, run.sources, strict=True)
         ]
     return [_Cell(row.name, row.across, row.source, row.name) for row in rows_of(run, ONE_WAY)]
 
 
-def _stated(row: Json, source: int, *, several: bool) -> _Cell:
-    mechanism, period_ns = str(row.get("mechanism")), row.get("period_ns")
+def _stated(row: _StatedRow, source: int, *, several: bool) -> _Cell:
+    mechanism, period_ns = row.mechanism, row.period_ns
     name = f"{mechanism}, {format_duration(period_ns)}" if several and period_ns else mechanism
-    return _Cell(mechanism, row.get("place") == "different", source, name, period_ns)
+    return _Cell(mechanism, row.place == "different", source, name, period_ns)
 
 
 def _repeated(run: StoredRun, cell: _Cell, measure: str) -> Repetitions | None:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from tautochrone.answer.phrasing import tail_checks
-from tautochrone.base.reading import Json
 from tautochrone.base.units import format_duration, format_percent, format_span
 from tautochrone.base.words import capital, lower_first
 from tautochrone.experiments.requirement import Requirement
@@ -71,7 +70,7 @@ def notes(judgement: Judgement) -> tuple[str, ...]:
     return tuple(_NOTES[one].format(len(judgement.lines)) for one in judgement.notes)
 
 
-def line_as_table(requirement: Requirement, line: JudgedLine) -> Json:
+def line_as_table(requirement: Requirement, line: JudgedLine) -> dict[str, object]:
     """Return a line as JSON has it."""
     observed = line.observed
     return {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from tautochrone.base.reading import Json
 from tautochrone.base.units import format_duration
 from tautochrone.judge.worth import KERNEL, Thing, TurnedCompanion
 
@@ -46,7 +45,7 @@ def _not_attributable(worth: Worth) -> str:
     )
 
 
-def as_table(worth: Worth) -> Json:
+def as_table(worth: Worth) -> dict[str, object]:
     """Return it as JSON has it."""
     things = [
         {**asdict(thing), "companions": [_companion(one) for one in thing.companions]}

@@ -13,7 +13,6 @@ from tautochrone.answer.phrasing import tail as words
 from tautochrone.answer.phrasing import tail_checks
 from tautochrone.answer.tail.figures import is_fitted, of_source
 from tautochrone.answer.views.grids import view
-from tautochrone.base.reading import Json
 from tautochrone.base.units import format_duration, format_percent
 from tautochrone.base.words import upper_first
 from tautochrone.judge.tail.source import FAR, LASTING, TOO_FAR, AtLimit, AtRate, SourceTail
@@ -305,7 +304,7 @@ def _part(title: str, one: SourceTail, prefix: str, meaning: str, *, only: Mediu
     return part(title, blocks, only=only)
 
 
-def as_table(tails: RunTails) -> dict[str, Any]:
+def as_table(tails: RunTails) -> dict[str, object]:
     """The same as JSON has it; times in nanoseconds, None for what is not known or has no end."""
     return {
         "schema": SCHEMA,
@@ -318,7 +317,7 @@ def as_table(tails: RunTails) -> dict[str, Any]:
     }
 
 
-def _source(one: SourceTail) -> dict[str, Any]:
+def _source(one: SourceTail) -> dict[str, object]:
     tail = one.tail
     return {
         "name": one.name,
@@ -340,15 +339,15 @@ def _source(one: SourceTail) -> dict[str, Any]:
     }
 
 
-def _refusal(check: TailCheck) -> Json:
+def _refusal(check: TailCheck) -> dict[str, object]:
     return {"code": check.refuses, "reason": tail_checks.found(check), "advice": tail_checks.advice(check)}
 
 
-def _check(check: TailCheck) -> Json:
+def _check(check: TailCheck) -> dict[str, object]:
     return {"name": check.name, "passed": check.passed, "p": check.p, "sentence": tail_checks.found(check)}
 
 
-def _level_as_table(at: AtRate) -> dict[str, Any]:
+def _level_as_table(at: AtRate) -> dict[str, object]:
     held = None if at.level is None else {name: _finite(value) for name, value in asdict(at.level).items()}
     return {
         "per": at.name or None,
@@ -359,7 +358,7 @@ def _level_as_table(at: AtRate) -> dict[str, Any]:
     }
 
 
-def _plain(fitted: Any, without: str) -> dict[str, Any]:
+def _plain(fitted: Any, without: str) -> dict[str, object]:
     return {name: _finite(value) for name, value in vars(fitted).items() if name != without}
 
 

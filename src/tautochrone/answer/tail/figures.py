@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.phrasing import tail_checks
@@ -59,7 +59,7 @@ def of_source(one: SourceTail, prefix: str, meaning: str) -> tuple[Figure, ...]:
 
 def draw(
     runs: Sequence[StoredRun], kind: str, measure: str | None = None
-) -> tuple[dict[str, Any], list[str]]:
+) -> tuple[dict[str, object], list[str]]:
     """The figure at publication size, and a sentence for each source that is not in it.
 
     Args:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from tautochrone.answer.blocks import Grid
 from tautochrone.answer.document import Document, part
 from tautochrone.answer.views.grids import view
-from tautochrone.base.reading import Json
 from tautochrone.base.units import format_percent, format_rate, format_span
 from tautochrone.judge.tail.sample_plan import PRECISION
 
@@ -51,7 +50,7 @@ def grid(plan: SamplePlan) -> Grid:
     return Grid("", head, tuple(rows), tuple(_notes(plan, alike=alike)))
 
 
-def as_table(plan: SamplePlan, asked: str) -> Json:
+def as_table(plan: SamplePlan, asked: str) -> dict[str, object]:
     """The same as JSON has it."""
     return {
         "schema": SCHEMA,

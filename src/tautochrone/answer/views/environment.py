@@ -16,7 +16,6 @@ from tautochrone.answer.document import (
 )
 from tautochrone.answer.document import words as cell
 from tautochrone.answer.typeset import duration, number
-from tautochrone.base.reading import Json
 from tautochrone.base.words import plural, upper_first
 from tautochrone.run.facts import FactTable
 from tautochrone.run.manifest import Manifest
@@ -219,7 +218,7 @@ def _group(title: str, rows: Sequence[tuple[str, str, str]]) -> Properties:
     return Properties(upper_first(title), known, tuple(row[0] for row in rows if row not in known))
 
 
-def _rows(per_run: Sequence[Json | None]) -> list[tuple[str, str, str]]:
+def _rows(per_run: Sequence[dict[str, object] | None]) -> list[tuple[str, str, str]]:
     """Name, value in each run, and how that was found out."""
     names = dict.fromkeys(name for facts in per_run for name in facts or {})
     values = {name: _agreed([show(name, (facts or {}).get(name)) for facts in per_run]) for name in names}

@@ -17,7 +17,7 @@ from tautochrone.run.manifest import Manifest
 from tautochrone.run.records import Header
 from tautochrone.run.store import ANSWER
 
-Facts = dict[str, Any]
+Facts = dict[str, object]
 """By name, group first: ``kernel.release``. Values are scalars or tuples of them; None: not known."""
 
 VARIES_BY_ITSELF = (

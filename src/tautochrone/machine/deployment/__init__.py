@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.toml import mistake, read_toml
@@ -40,7 +39,7 @@ class Deployment:
     origin: str = ""
 
 
-def as_condition(deployment: Deployment, obtained: tuple[Obtained, ...]) -> dict[str, Any]:
+def as_condition(deployment: Deployment, obtained: tuple[Obtained, ...]) -> dict[str, object]:
     """What is stored with a run, as JSON has it.
 
     Returns:
@@ -68,7 +67,7 @@ def read_deployment(path: Path) -> Deployment:
 
 
 def deployment_of(
-    table: Mapping[str, Any], text: str, origin: str, at: _Place = (), name: str = ""
+    table: Mapping[str, object], text: str, origin: str, at: _Place = (), name: str = ""
 ) -> Deployment:
     """Read a deployment's table.
 

@@ -367,7 +367,7 @@ def observe(place: Path | Files = Path("/"), *, hostname: bool = False) -> Facts
     """
     tree = Tree(ReadOnce(LocalFiles(place) if isinstance(place, Path) else place))
     read_ahead(tree)
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, object]] = {}
     for row in (*FACTS, *([HOSTNAME] if hostname else [])):
         names = row.names.split()
         value = row.find(tree, *row.places)

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape, unescape
-from typing import Any
 
 from tautochrone.answer import figure as publication
 from tautochrone.answer.blocks import Panel
@@ -147,7 +146,7 @@ def _in_columns(drawn: DrawnFigure, columns: int, *, flatter: float = 1.0) -> st
     return content
 
 
-def _specification(drawn: DrawnFigure, panel_px: float, columns: int, flatter: float) -> dict[str, Any]:
+def _specification(drawn: DrawnFigure, panel_px: float, columns: int, flatter: float) -> dict[str, object]:
     spacing = _SPACING_PX if flatter == 1 else _CLOSE_PX
     whole = publication.stacked(
         list(_groups(drawn)), round(panel_px), columns=columns, spacing=spacing, title_of_one=True

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any
 
 from tautochrone.answer import blocks
 from tautochrone.answer.blocks import Panel, PanelPlace
@@ -134,7 +133,7 @@ def _mean(at: float, lane: StripLane) -> Row:
     }
 
 
-def _names(placed: _Placed) -> Mapping[str, Any]:
+def _names(placed: _Placed) -> Mapping[str, object]:
     """The lanes' names as labels of the axis, the series' above them."""
     names = [(at, one.name) for at, one in placed.ours] + [(at, one.name) for at, one in placed.published]
     said = "".join(f"datum.value == {at} ? {json.dumps(name)} : " for at, name in [*names, *placed.heads])

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import asyncssh
 
@@ -119,7 +118,7 @@ def may_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def ask(address: SshAddress, witness: HostKeyWitness, secrets: dict[str, Any]) -> bool:
+def ask(address: SshAddress, witness: HostKeyWitness, secrets: dict[str, object]) -> bool:
     """Ask for what was lacking, first for keys, then for a password.
 
     Args:
@@ -191,7 +190,7 @@ def log_in(background: Background, address: SshAddress) -> asyncssh.SSHClientCon
         NotPermittedError: not let in, or the host key is not the known one.
         UnreachableError: it can't be reached.
     """
-    secrets: dict[str, Any] = {}
+    secrets: dict[str, object] = {}
     for trial in range(_TRIALS):
         witness = HostKeyWitness()
         try:
@@ -204,9 +203,9 @@ def log_in(background: Background, address: SshAddress) -> asyncssh.SSHClientCon
 
 
 async def _connect(
-    address: SshAddress, witness: HostKeyWitness, secrets: dict[str, Any]
+    address: SshAddress, witness: HostKeyWitness, secrets: dict[str, object]
 ) -> asyncssh.SSHClientConnection:
-    options: dict[str, Any] = {
+    options: dict[str, object] = {
         "config": [str(path) for name in _CONFIGS if (path := Path(name).expanduser()).is_file()],
         **({"port": address.port} if address.port is not None else {}),
         **({"username": address.user} if address.user is not None else {}),

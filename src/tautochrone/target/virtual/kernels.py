@@ -7,7 +7,6 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tautochrone.base.errors import UsageError
 from tautochrone.target.address import canonical_kernel, is_debian, meant_kernel
@@ -131,7 +130,7 @@ def own_kernels() -> list[str]:
 def remember_kernel(kernel: Kernel) -> None:
     """Let its name mean this kernel from now on."""
     cache = cache_folder()
-    record: dict[str, Any] = {
+    record: dict[str, object] = {
         key: str(value.relative_to(cache)) if isinstance(value, Path) else value
         for key, value in vars(kernel).items()
     }
@@ -191,7 +190,7 @@ def _record(canonical: str) -> Path:
     return cache_folder() / "names" / f"{canonical.replace(':', '-').replace('/', '-')}.json"
 
 
-def _write(kernel: Kernel, record: dict[str, Any]) -> None:
+def _write(kernel: Kernel, record: dict[str, object]) -> None:
     write_whole(_record(kernel.name), (json.dumps(record, indent=2) + "\n").encode())
 
 
