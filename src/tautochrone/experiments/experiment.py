@@ -8,15 +8,13 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options
-from tautochrone.base.reading import Json
 from tautochrone.base.toml import shown
-from tautochrone.experiments.companion import Beside, alone
 from tautochrone.experiments.option import Given, Option
 
 MISSES = "misses"
 """What a requirement says of releases that are missed; among the measures of what has releases."""
 
-Own = tuple[Options, Json, str]
+Own = tuple[Options, Mapping[str, object], str]
 """What an experiment makes of all options: the probe's, what else to keep with the run, and its title; empty:
 the usual one."""
 
@@ -35,7 +33,7 @@ class Prepared:
     options: Given
     title: str
     expected_s: float
-    conditions: Json = field(default_factory=dict)
+    conditions: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -130,7 +128,6 @@ class Experiment:
             one. Empty: it has none.
         needs: options without which there is nothing to measure.
         unused: options that the probe reads for every experiment, and that mean nothing to this one.
-        beside: starts what runs beside the probe.
         has_verb: whether it is measured by ``tauto probe NAME``.
         suite: its part in ``tauto probe all``; None: it has none.
     """
@@ -152,7 +149,6 @@ class Experiment:
     size: str = ""
     needs: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
-    beside: Beside = alone
     has_verb: bool = True
     suite: InSuite | None = None
 
@@ -212,7 +208,9 @@ class Experiment:
                 )
         return self.ready(*self.prepare_own(self.given(options), folder))
 
-    def ready(self, given: Options, conditions: Json | None = None, title: str = "") -> Prepared:
+    def ready(
+        self, given: Options, conditions: Mapping[str, object] | None = None, title: str = ""
+    ) -> Prepared:
         """Return what `prepare` returns, of options that are all the probe's own.
 
         Args:

@@ -1,13 +1,10 @@
 """The experiments about middleware: what they are called, how long they take, where their server runs."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import Options, Value, number
-from tautochrone.base.reading import Json
 from tautochrone.base.toml import shown
 from tautochrone.base.units import parse_rate_hz
 from tautochrone.experiments.experiment import Own, RunsOn
@@ -15,10 +12,6 @@ from tautochrone.experiments.option import Given, Option, but
 from tautochrone.experiments.usual import CONDITIONS, CPUS, POLICY, PRIORITY
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.target.middleware import DIRECTIONS, SCALARS, SEQUENCES, TRANSPORT, TRANSPORTS, TYPES
-
-if TYPE_CHECKING:
-    from tautochrone.experiments.companion import Companion
-    from tautochrone.target.target import Target
 
 BOTH = "both"
 
@@ -90,17 +83,6 @@ CONTRADICTING = ((SERVER, SERVER_ON),)
 def ends_run_on(levels_below: int = 0, levels: str = "") -> RunsOn:
     """Return where both ends run: on one CPU or on two; how many levels of priority they take."""
     return RunsOn(CPUS.name, usual=1, most=2, levels_below=levels_below, levels=levels)
-
-
-@contextmanager
-def beside_client(
-    experiment: str, options: Options, conditions: Json, client: "Target"
-) -> Iterator["Companion"]:
-    """While inside, the server runs, where it is elsewhere."""
-    from tautochrone.experiments.middleware_beside import serving_with_sizes
-
-    with serving_with_sizes(experiment, options, conditions, client) as server:
-        yield server
 
 
 def middleware_title(what: str, options: Given, more: Sequence[str] = ()) -> str:

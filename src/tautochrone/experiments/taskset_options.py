@@ -1,8 +1,7 @@
 """What the probe is given to measure a task set, and what is kept with the run."""
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.options import Options
-from tautochrone.base.reading import Json
+from tautochrone.base.options import Options, Value
 from tautochrone.experiments.experiment import Own
 from tautochrone.experiments.tasks import TASKS, tasks_option
 from tautochrone.experiments.taskset_run import CONDITION, as_condition
@@ -20,7 +19,7 @@ def of_task_set(task_set: TaskSet, options: Options) -> Own:
         UsageError: its policy contradicts the threads', or it does not fit the probe.
     """
     policy = _policy_of(task_set, str(options["policy"]) if "policy" in options else None)
-    given: Json = {**options, TASKS: tasks_option(task_set, policy), "policy": policy}
+    given: dict[str, Value] = {**options, TASKS: tasks_option(task_set, policy), "policy": policy}
     overrun = _overrun_of(task_set)
     if overrun is not None:
         given.setdefault("overrun", overrun)

@@ -12,7 +12,6 @@ import msgspec
 from msgspec import Struct
 
 from tautochrone.base.errors import DamagedError, TautoError
-from tautochrone.base.reading import Json
 from tautochrone.experiments.taskset_outcome import Jobs, TaskOutcome, assess
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.records import Header, Source, converted
@@ -55,7 +54,7 @@ class _Kept(Struct, frozen=True):
     responses_ns: dict[str, int | None]
 
 
-def as_condition(analysis: Analysis) -> Json:
+def as_condition(analysis: Analysis) -> dict[str, object]:
     """What to keep with a run, as JSON has it."""
     task_set = analysis.task_set
     kept = _Kept(
@@ -67,8 +66,17 @@ def as_condition(analysis: Analysis) -> Json:
         analysis.schedulable,
         {one.task.name: one.response_ns for one in analysis.responses},
     )
-    table: Json = msgspec.to_builtins(kept)
+    table: dict[str, object] = msgspec.to_builtins(kept)
     return table
+
+
+def placed_on(conditions: Mapping[str, object], place: Mapping[int, int]) -> Mapping[str, object]:
+    """The conditions of a cell with the tasks of its task set, if it has one, on other CPUs."""
+    if CONDITION not in conditions:
+        return conditions
+    kept = converted(conditions[CONDITION], _Kept, "the task set")
+    tasks = tuple(replace(task, cpu=place.get(task.cpu, task.cpu)) for task in kept.tasks)
+    return {**conditions, CONDITION: msgspec.to_builtins(msgspec.structs.replace(kept, tasks=tasks))}
 
 
 def expected_of(run: StoredRun) -> Expected:
@@ -127,7 +135,7 @@ def _ran_as(task_set: TaskSet, name: str, source: Source) -> Task:
     task = next((one for one in task_set.tasks if one.name == name), None)
     if task is None:
         task = _task(source)
-    return replace(task, runtime_ns=source.requested.get("runtime_ns"))
+    return replace(task, runtime_ns=source.requested.runtime_ns)
 
 
 def _from_condition(stored: object) -> Expected | None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import TautoError
-from tautochrone.base.reading import Json
 from tautochrone.machine.cpulist import parse_cpu_list
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def said(value: object) -> str:
     return _SAID.get(str(value), f"{value} threads")
 
 
-def condition(word: object, values: Sequence[object]) -> Json:
+def condition(word: object, values: Sequence[object]) -> dict[str, object]:
     """What is kept with a point whose number of threads is a word; nothing for any other.
 
     Args:
@@ -105,7 +104,7 @@ def count_of(value: object, facts: Facts, cpus: Sequence[int]) -> int | None:
 
 def counted(
     options: Given,
-    conditions: Json,
+    conditions: Mapping[str, object],
     facts: Callable[[], Facts],
     measure: str | None = None,
 ) -> Given:
@@ -129,7 +128,8 @@ def counted(
     cpus = [cpu for part in (named or "").split(",") for cpu in parse_cpu_list(part) or ()]
     cpus = cpus or list(parse_cpu_list(measure) or parse_cpu_list(here.cpu.allowed) or (0,))
     count = count_of(word, here, cpus)
-    for other in (conditions.get(TEAM) or {}).get("before", ()):
+    team = conditions.get(TEAM)
+    for other in team["before"] if isinstance(team, dict) else ():
         if count_of(other, here, cpus) == count:
             raise SameTeamError(_same(word, other, count))
     placed = {} if named is not None else {_CPUS: ",".join(map(str, cpu_order(here, cpus)))}

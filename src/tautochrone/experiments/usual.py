@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.reading import Json
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.experiments.experiment import MISSES, Pace
 from tautochrone.experiments.option import Given, Option
@@ -85,7 +84,7 @@ def timer_pace(options: Given, _source: str) -> Pace | None:
     return paced(options, each_release_s(options))
 
 
-def prepare_timer(options: Given, _folder: Path) -> tuple[Given, Json, str]:
+def prepare_timer(options: Given, _folder: Path) -> tuple[Given, dict[str, object], str]:
     """Keep the requirement with the run; the rest is the probe's.
 
     Raises:

@@ -85,11 +85,10 @@ def _show(value: object) -> str:
 
 def _throttling(header: Header, footer: Footer) -> list[RunWarning]:
     """RT throttling can bite when a real-time thread uses nearly the share that the system grants."""
-    obtained = header.process.obtained
-    runtime_ns, window_ns = obtained.get("rt_runtime_ns"), obtained.get("rt_period_ns")
-    periods = header.periods_ns
-    if runtime_ns is None or window_ns is None or runtime_ns < 0 or runtime_ns >= window_ns or not periods:
+    throttling_ns, periods = header.process.obtained.throttling_ns, header.periods_ns
+    if throttling_ns is None:
         return []
+    runtime_ns, window_ns = throttling_ns
     granted = runtime_ns / window_ns
     policies = {one.source: one.obtained.policy for one in header.sources}
     for book in footer.books or ():

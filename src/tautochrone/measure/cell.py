@@ -1,8 +1,8 @@
 """A cell: one experiment with its parameters, on one system, under one deployment and one load."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tautochrone.base.reading import Json
 from tautochrone.experiments.option import Given
 from tautochrone.machine.deployment import Deployment
 from tautochrone.run.manifest import Warning as RunWarning
@@ -47,7 +47,7 @@ class Cell:
     load: Load = IDLE
     expected_s: float | None = None
     command: tuple[str, ...] = field(default=())
-    conditions: Json = field(default_factory=dict)
+    conditions: Mapping[str, object] = field(default_factory=dict)
     cautions: tuple[RunWarning, ...] = ()
     instead: "Cell | None" = None
     deployment: Deployment | None = None

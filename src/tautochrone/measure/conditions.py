@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
-from tautochrone.base.reading import Json
 from tautochrone.machine.cpulist import format_cpu_list
 from tautochrone.machine.deployment import Deployment, as_condition
 from tautochrone.machine.deployment.apply import (
@@ -51,7 +50,7 @@ class Conditions:
     """
 
     facts: FactTable
-    deployment: Json | None = None
+    deployment: dict[str, object] | None = None
     warnings: tuple[RunWarning, ...] = ()
     measure: str | None = None
     load: str | None = None

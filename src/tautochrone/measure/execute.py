@@ -7,11 +7,9 @@ from signal import SIGKILL
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, StoreError, TautoError, UsageError
 from tautochrone.base.options import words
-from tautochrone.base.reading import Json
 from tautochrone.base.stream import EVENT, FOOTER, HEADER, FrameReader, json_payload
 from tautochrone.base.words import upper_first
-from tautochrone.experiments import EXPERIMENTS
-from tautochrone.experiments.companion import Companion
+from tautochrone.experiments.middleware_beside import serving_with_sizes
 from tautochrone.experiments.tire_threads import SameTeamError
 from tautochrone.machine.settings import SettingError
 from tautochrone.measure.cautions import CUT_SHORT, cautions_of_facts, cautions_of_probe, cautions_of_stream
@@ -38,6 +36,7 @@ from tautochrone.run.records import Progress as SourcesProgress
 from tautochrone.run.store import Store
 from tautochrone.run.writer import RunWriter
 from tautochrone.target.middleware import provide_program
+from tautochrone.target.middleware_server import Server
 from tautochrone.target.program import ProbeEnd, RunningProbe, refusal
 from tautochrone.target.target import Target
 
@@ -107,20 +106,20 @@ class _Measured:
     Attributes:
         lost: the connection to the probe, and why; None: it ended, as `end` says.
         failure: of a load.
-        companion: what ran beside the probe; None: it was not started.
-        companion_failure: of that, as a sentence.
+        server: of middleware, or that there is none; None: it was not started.
+        server_failure: what went wrong with it, as a sentence.
         smis: system management interrupts meanwhile; None: not known.
         busy: the share of its time in which each CPU of a virtual machine was busy; None: not known.
     """
 
-    header: Json = field(default_factory=dict)
-    footer: Json = field(default_factory=dict)
+    header: dict[str, object] = field(default_factory=dict)
+    footer: dict[str, object] = field(default_factory=dict)
     end: ProbeEnd = field(default_factory=lambda: ProbeEnd(0, ()))
     lost: MeasuringError | None = None
     reports: list[LoadReport] = field(default_factory=list)
     failure: LoadFailure | None = None
-    companion: Companion | None = None
-    companion_failure: str | None = None
+    server: Server | None = None
+    server_failure: str | None = None
     smis: int | None = None
     busy: list[float] | None = None
 
@@ -256,19 +255,18 @@ def _measure(
         )
         smis = SmiCounter(target.files(), conditions.known)
         busy = BusyCpus(target.files(), target.virtual())
-        beside = EXPERIMENTS[placed.experiment].beside
-        with beside(placed.experiment, placed.options, placed.conditions, target) as companion:
-            for name, known in companion.conditions.items():
+        with serving_with_sizes(placed.experiment, placed.options, placed.conditions, target) as server:
+            for name, known in server.conditions.items():
                 writer.add_condition(name, known)
             interrupts.hold()
-            provide_program(target, placed.experiment, companion.options)
+            provide_program(target, placed.experiment, server.options)
             probe = target.start_probe(
-                [placed.experiment, *words(companion.options)], conditions.probe_placement
+                [placed.experiment, *words(server.options)], conditions.probe_placement
             )
             with loads.watched(probe.stop):
                 _record(probe, writer, watch, measured, interrupts, target.now_s)
             measured.smis, measured.busy = smis.since(), busy.since()
-            measured.companion, measured.companion_failure = companion, companion.end()
+            measured.server, measured.server_failure = server, server.end()
         measured.reports = loads.end()
         measured.failure = loads.failure
     except BaseException:
@@ -290,10 +288,10 @@ def _nothing(measured: _Measured) -> TautoError | None:
         return MeasuringError(measured.failure.sentence)
     if measured.end.exit_code in (UsageError.exit_code, NotPermittedError.exit_code):
         return refusal(measured.end.exit_code, measured.end.messages, "the probe refused")
-    if measured.companion_failure is not None:
-        return NothingMeasuredError(measured.companion_failure)
+    if measured.server_failure is not None:
+        return NothingMeasuredError(measured.server_failure)
     nothing = NothingMeasuredError(f"{_PROBE_FAILED}{_last_words(measured.end)}")
-    return nothing if measured.companion is None else measured.companion.explained(nothing)
+    return nothing if measured.server is None else measured.server.explained(nothing)
 
 
 def _seal(writer: RunWriter, measured: _Measured, ended_hint: str | None) -> StoredRun:
@@ -317,11 +315,11 @@ def _cautions(measured: _Measured) -> Iterator[RunWarning]:
         yield RunWarning(
             LOAD_FAILED, failure.sentence, "The run ended with it; what came before was measured beside it."
         )
-    if measured.companion_failure is not None:
-        yield RunWarning(SERVER_FAILED, measured.companion_failure, "What came before was measured with it.")
+    if measured.server_failure is not None:
+        yield RunWarning(SERVER_FAILED, measured.server_failure, "What came before was measured with it.")
     yield from cautions_of_loads(measured.reports, header, footer)
     yield from caution_of_smis(measured.smis)
-    told = failure is not None or measured.companion_failure is not None
+    told = failure is not None or measured.server_failure is not None
     for caution in cautions_of_stream(header, footer):
         if not told or caution.code != CUT_SHORT:  # that it ended early, and why, is told already
             yield caution
@@ -334,8 +332,8 @@ def _what_went_wrong(measured: _Measured, run: StoredRun, *, killed: bool) -> Me
         return MeasuringError(str(measured.lost), kept)
     if measured.failure is not None:
         return MeasuringError(measured.failure.sentence, kept)
-    if measured.end.exit_code != 0 and not killed and measured.companion_failure is not None:
-        return MeasuringError(measured.companion_failure, kept)
+    if measured.end.exit_code != 0 and not killed and measured.server_failure is not None:
+        return MeasuringError(measured.server_failure, kept)
     if measured.end.exit_code != 0 and not killed:
         return MeasuringError(f"{_PROBE_FAILED}{_last_words(measured.end)}", kept)
     return None

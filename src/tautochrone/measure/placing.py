@@ -1,16 +1,15 @@
 """Where a cell's threads and its loads run, how urgent the loads are, and when they end at the latest."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.options import number
-from tautochrone.base.reading import Json
 from tautochrone.base.units import format_span
 from tautochrone.experiments import EXPERIMENTS
 from tautochrone.experiments.tasks import TASKS as TASK_SET
 from tautochrone.experiments.tasks import ProbeTask, tasks_of, with_cpus
-from tautochrone.experiments.taskset_run import CONDITION
+from tautochrone.experiments.taskset_run import placed_on
 from tautochrone.experiments.tire_threads import counted
 from tautochrone.experiments.usual import FIRST, PRIORITY, WHICH_CPUS
 from tautochrone.machine.cpulist import format_cpu_list, parse_cpu_list
@@ -93,16 +92,7 @@ def _on_these(cell: Cell, tasks: Sequence[ProbeTask], cpus: tuple[int, ...]) -> 
         )
     place = dict(zip(named, cpus, strict=False))
     options = cell.options.having({TASK_SET: with_cpus(cell.options.given(TASK_SET) or "", place)})
-    return replace(cell, options=options, conditions=_kept_on(cell.conditions, place))
-
-
-def _kept_on(conditions: Json, place: Mapping[int, int]) -> Json:
-    """What is kept of a task set, with its tasks on other CPUs."""
-    kept = conditions.get(CONDITION)
-    if not kept:
-        return conditions
-    tasks = [{**task, "cpu": place.get(task["cpu"], task["cpu"])} for task in kept["tasks"]]
-    return {**conditions, CONDITION: {**kept, "tasks": tasks}}
+    return replace(cell, options=options, conditions=placed_on(cell.conditions, place))
 
 
 def measured_cpus(cell: Cell, allowed: str | None) -> tuple[int, ...]:

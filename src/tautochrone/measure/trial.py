@@ -4,11 +4,11 @@ The probe opens its output last, after all that can be refused, so with an outpu
 what it refuses, starts its threads, measures nothing and leaves nothing.
 """
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 
 from tautochrone.base.errors import NotPermittedError, TautoError, UsageError
 from tautochrone.base.options import words
-from tautochrone.base.reading import Json
 from tautochrone.experiments.option import Given
 from tautochrone.experiments.tire_threads import SameTeamError, counted
 from tautochrone.machine.facts import observe
@@ -21,7 +21,7 @@ NO_OUTPUT = "/dev/null/no-output"
 
 
 def refusal_of(
-    target: Target, experiment: str, options: Given, conditions: Json | None = None
+    target: Target, experiment: str, options: Given, conditions: Mapping[str, object] | None = None
 ) -> TautoError | None:
     """What the probe refuses of these options there, in its own words; None: it would measure.
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from tautochrone.base.errors import MeasuringError
-from tautochrone.base.reading import Json
 from tautochrone.machine.tree import Files
 from tautochrone.run.manifest import Warning as RunWarning
 from tautochrone.run.records import Header
@@ -57,7 +56,7 @@ class BusyCpus:
         return {int(line[0][3:]): [int(one) for one in line[1:9]] for line in lines if line[0] != "cpu"}
 
 
-def as_condition(virtual: Virtual | None) -> Json:
+def as_condition(virtual: Virtual | None) -> dict[str, object]:
     """What is stored with a run."""
     return {} if virtual is None else {VIRTUAL: asdict(virtual)}
 

@@ -10,7 +10,6 @@ from tautochrone.experiments.middleware import (
     SERVANTS,
     SERVER_OPTIONS,
     TRANSPORT_OPTION,
-    beside_client,
     ends_run_on,
     footprint_s,
     middleware_title,
@@ -48,6 +47,5 @@ EXPERIMENT = Experiment(
     runs_on=ends_run_on(levels_below=-1, levels="servants"),
     size="servants",
     needs=(TRANSPORT,),
-    beside=beside_client,
     has_verb=False,
 )

@@ -14,7 +14,6 @@ from tautochrone.experiments.middleware import (
     RATE_LOW_HZ,
     SERVER_OPTIONS,
     TRANSPORT_OPTION,
-    beside_client,
     ends_run_on,
     latency_s,
     middleware_title,
@@ -88,6 +87,5 @@ EXPERIMENT = Experiment(
     size="clients",
     needs=(TRANSPORT,),
     unused=("record",),
-    beside=beside_client,
     has_verb=False,
 )

@@ -10,7 +10,6 @@ from tautochrone.experiments.middleware import (
     END_OPTIONS,
     SERVER_OPTIONS,
     TRANSPORT_OPTION,
-    beside_client,
     ends_run_on,
     middleware_title,
     prepare_middleware,
@@ -57,6 +56,5 @@ EXPERIMENT = Experiment(
     contradicting=CONTRADICTING,
     runs_on=ends_run_on(),
     needs=(TRANSPORT,),
-    beside=beside_client,
     has_verb=False,
 )

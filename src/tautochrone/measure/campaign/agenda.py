@@ -112,7 +112,7 @@ def plan_key(document: PlanDocument) -> str:
     return key_of(points, document.order, document.seed)
 
 
-def other_system(agenda: Agenda, store: Store, facts: FactTable) -> str | None:
+def other_system(agenda: Agenda, store: Store, facts: Mapping[str, FactTable]) -> str | None:
     """The system that is not what the campaign was begun on, such as one with a new kernel; None: all are.
 
     Args:

@@ -13,7 +13,6 @@ from pathlib import Path
 from secrets import token_hex
 
 from tautochrone.base.errors import StoreError, TautoError
-from tautochrone.base.reading import Json
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.document.deployed import meaning_of
 from tautochrone.measure.document.document import Order, PlanDocument
@@ -153,7 +152,7 @@ def condition(
     point: PlanPoint,
     slot: Slot,
     required: Required | None = None,
-) -> Json:
+) -> dict[str, object]:
     """What a run says about its plan, as JSON has it.
 
     It names all cells, so that a report can be made from the store alone, also of an unfinished plan. A grid

@@ -183,7 +183,7 @@ class Ledger:
     def with_refusals(self, cell: Cell) -> Cell:
         """With what was refused before it, so that a report from the store alone can tell it."""
         told = cell.conditions.get(CONDITION)
-        if not told or not self._refused:
+        if not isinstance(told, dict) or not self._refused:
             return cell
         refused = {key: _why(error) for key, error in self._refused.items()}
         return replace(cell, conditions={**cell.conditions, CONDITION: {**told, REFUSED: refused}})

@@ -32,7 +32,6 @@ from typing import Any, Literal
 
 from tautochrone.base import toml
 from tautochrone.base.errors import UsageError
-from tautochrone.base.reading import Json
 from tautochrone.base.words import near, suggestion
 from tautochrone.experiments import EXPERIMENTS, Value
 
@@ -147,7 +146,7 @@ def parse(text: str, path: Path) -> PlanDocument:
     return _document(text, toml.parse_toml(text, str(path), _ADVICE), path)
 
 
-def _document(text: str, table: Json, path: Path) -> PlanDocument:
+def _document(text: str, table: toml.Table, path: Path) -> PlanDocument:
     if "task" in table and "experiment" not in table:
         raise UsageError(
             f"'{path}' is a task set, and this verb takes a plan",
@@ -163,7 +162,7 @@ class _Reader(toml.TomlReader):
         super().__init__(text, path)
         self._path = path
 
-    def document(self, table: Json) -> PlanDocument:
+    def document(self, table: toml.Table) -> PlanDocument:
         self._only(table, _OF_PLAN, (), "a plan")
         defaults = self._defaults(table.get("defaults", {}))
         entries = tuple(
@@ -201,7 +200,9 @@ class _Reader(toml.TomlReader):
         known = tuple(dict.fromkeys(name for one in EXPERIMENTS.values() for name in one.known))
         return self._options(table, known, ("defaults",), "an option of any experiment")
 
-    def _entry(self, number: int, table: Json, defaults: Mapping[str, tuple[Value, ...]]) -> ExperimentEntry:
+    def _entry(
+        self, number: int, table: toml.Table, defaults: Mapping[str, tuple[Value, ...]]
+    ) -> ExperimentEntry:
         place = ("experiment", number)
         if "name" not in table:
             raise self._mistake(
@@ -235,14 +236,14 @@ class _Reader(toml.TomlReader):
             require=self._own_requirements(table, place),
         )
 
-    def _own_requirements(self, table: Json, place: toml.Path) -> tuple[str, ...] | None:
+    def _own_requirements(self, table: toml.Table, place: toml.Path) -> tuple[str, ...] | None:
         if "require" not in table:
             return None
         return () if table["require"] == [] else self._texts(table, "require", place)
 
     def _options(
         self,
-        table: Json,
+        table: toml.Table,
         known: Sequence[str],
         place: toml.Path,
         what: str,
@@ -255,20 +256,21 @@ class _Reader(toml.TomlReader):
                 raise self._mistake(
                     (*place, key), f"'{key}' is not {what}", suggestion(name, [*known, *others])
                 )
-            values = given if isinstance(given, list) else [given]
-            if not values:
-                raise self._mistake(
-                    (*place, key), f"'{key}' is an empty list", "Give a value, or leave it out."
-                )
-            for at, value in enumerate(values):
+            values: list[Value] = []
+            for at, value in enumerate(given if isinstance(given, list) else [given]):
                 if not isinstance(value, (str, int, float)):
                     raise self._mistake(
                         (*place, key, at), f"'{key}' is {toml.shown(value)}", "It takes a text or a number."
                     )
+                values.append(value)
+            if not values:
+                raise self._mistake(
+                    (*place, key), f"'{key}' is an empty list", "Give a value, or leave it out."
+                )
             found[name] = tuple(values)
         return found
 
-    def _see_used(self, defaults: Json, entries: Sequence[ExperimentEntry]) -> None:
+    def _see_used(self, defaults: Iterable[str], entries: Sequence[ExperimentEntry]) -> None:
         for name in defaults:
             if not any(name in EXPERIMENTS[entry.name].known for entry in entries):
                 raise self._mistake(
@@ -277,7 +279,7 @@ class _Reader(toml.TomlReader):
                     "Leave it out, or write it where it belongs.",
                 )
 
-    def _exclusion(self, number: int, table: Json, entries: Sequence[ExperimentEntry]) -> Exclusion:
+    def _exclusion(self, number: int, table: toml.Table, entries: Sequence[ExperimentEntry]) -> Exclusion:
         place = ("exclude", number)
         options = dict.fromkeys(name for entry in entries for name in entry.options)
         matches: dict[str, tuple[str, ...]] = {}
@@ -297,7 +299,7 @@ class _Reader(toml.TomlReader):
             )
         return Exclusion(number, matches)
 
-    def _only(self, table: Json, known: Collection[str], place: toml.Path, what: str) -> None:
+    def _only(self, table: toml.Table, known: Collection[str], place: toml.Path, what: str) -> None:
         for key in table:
             option = key.replace("_", "-")
             if key not in known and option in _every_option() and not near(key, known):
@@ -305,26 +307,27 @@ class _Reader(toml.TomlReader):
                 raise self._mistake((*place, key), f"'{key}' means nothing in {what}", advice)
         super()._only(table, known, place, what)
 
-    def _axes(self, table: Json, place: toml.Path) -> dict[str, tuple[str, ...]]:
+    def _axes(self, table: toml.Table, place: toml.Path) -> dict[str, tuple[str, ...]]:
         return {axis: self._texts(table, axis, place) for axis in AXES if axis in table}
 
-    def _texts(self, table: Json, key: str, place: toml.Path) -> tuple[str, ...]:
+    def _texts(self, table: toml.Table, key: str, place: toml.Path) -> tuple[str, ...]:
         value = table[key]
-        values = value if isinstance(value, list) else [value]
-        for at, one in enumerate(values):
+        found: list[str] = []
+        for at, one in enumerate(value if isinstance(value, list) else [value]):
             if not isinstance(one, str) or not one.strip() or not one.isprintable():
                 raise self._mistake(
                     (*place, key, at),
                     f"'{key}' has {toml.shown(one)} in it",
                     f'Write {key} = ["…", "…"], in quotes.',
                 )
-        if not values:
+            if one.strip() in found:
+                raise self._mistake(
+                    (*place, key, at), f"'{one.strip()}' is named twice", "Take one of them away."
+                )
+            found.append(one.strip())
+        if not found:
             raise self._mistake((*place, key), f"'{key}' is an empty list", "Name one, or leave it out.")
-        found = tuple(one.strip() for one in values)
-        for at, one in enumerate(found):
-            if one in found[:at]:
-                raise self._mistake((*place, key, at), f"'{one}' is named twice", "Take one of them away.")
-        return found
+        return tuple(found)
 
 
 def _every_option() -> Iterable[str]:

@@ -5,7 +5,6 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from tautochrone.base.reading import Json
 from tautochrone.experiments import Value
 from tautochrone.measure.document.document import Exclusion, ExperimentEntry, Order, PlanDocument
 from tautochrone.run.records import converted
@@ -28,7 +27,7 @@ class _Grid(Struct, frozen=True):
     left_out: tuple[dict[str, tuple[str, ...]], ...]
 
 
-def to_stored(document: PlanDocument) -> Json:
+def to_stored(document: PlanDocument) -> dict[str, object]:
     """A grid as JSON has it."""
     grid = _Grid(
         document.grid,
@@ -40,11 +39,11 @@ def to_stored(document: PlanDocument) -> Json:
         tuple(_Experiment(one.name, one.title, dict(one.options)) for one in document.entries),
         tuple(dict(one.matches) for one in document.exclusions),
     )
-    table: Json = msgspec.to_builtins(grid)
+    table: dict[str, object] = msgspec.to_builtins(grid)
     return table
 
 
-def from_stored(stored: Json | None) -> PlanDocument:
+def from_stored(stored: dict[str, object] | None) -> PlanDocument:
     """The grid that a run kept.
 
     Raises:
