@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import StoreError, UsageError
-from tautochrone.base.reading import Json
 from tautochrone.base.words import plural
 from tautochrone.command.options import JsonOption
 
@@ -164,7 +163,7 @@ def _placing(task_set: TaskSet) -> str:
     return "; ".join(parts)
 
 
-def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None) -> Json:
+def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None) -> dict[str, object]:
     from dataclasses import asdict
 
     from tautochrone.analyse import words as reasons
@@ -226,7 +225,7 @@ def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None
     }
 
 
-def _partition_json(partition: Partition) -> Json:
+def _partition_json(partition: Partition) -> dict[str, object]:
     from tautochrone.analyse import words as reasons
 
     placed = partition.task_set

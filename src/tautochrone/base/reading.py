@@ -12,9 +12,6 @@ import stat
 from pathlib import Path
 from typing import Any, BinaryIO
 
-Json = dict[str, Any]
-"""An object of JSON or a table of TOML: read and not yet looked at, or about to be written."""
-
 MOST_TEXT_BYTES = 1 << 20
 """What a file that people write may have: a plan, a task set, a deployment."""
 

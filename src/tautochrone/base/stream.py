@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tautochrone.base.errors import DamagedError
-from tautochrone.base.reading import Json, json_of, open_file
+from tautochrone.base.reading import json_of, open_file
 
 HEADER, ROWS, EVENT, FOOTER = 1, 2, 3, 4
 FRAME_TYPES = {HEADER: "header", ROWS: "rows", EVENT: "event", FOOTER: "footer"}
@@ -192,7 +192,7 @@ def read_file(path: Path, reader: FrameReader) -> Iterator[Frame]:
             yield from reader.feed(block)
 
 
-def json_payload(frame: Frame) -> Json:
+def json_payload(frame: Frame) -> dict[str, object]:
     """The JSON object in a header, event or footer frame.
 
     Raises:

@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tautochrone.base.reading import Json
 from tautochrone.base.units import format_percent, format_rate, format_span
 from tautochrone.base.words import plural, upper_first
 from tautochrone.experiments import EXPERIMENTS
@@ -98,7 +97,9 @@ def sentences(
         yield one.sentence, one.can_show
 
 
-def planned_as_table(required: Required, points: Mapping[str, PlanPoint], repetitions: int) -> list[Json]:
+def planned_as_table(
+    required: Required, points: Mapping[str, PlanPoint], repetitions: int
+) -> list[dict[str, object]]:
     """The same as JSON has it; times in seconds."""
     return [
         {
@@ -197,7 +198,7 @@ def introduce_agenda(console: Console, agenda: Agenda, at_once: int = 1) -> None
     )
 
 
-def as_table(agenda: Agenda, at_once: int = 1) -> Json:
+def as_table(agenda: Agenda, at_once: int = 1) -> dict[str, object]:
     """The same as JSON has it; times in seconds."""
     rest = _rest(agenda, at_once)
     finished, refused = agenda.finished, agenda.campaign.refused
@@ -235,7 +236,7 @@ def as_table(agenda: Agenda, at_once: int = 1) -> Json:
     }
 
 
-def _required(agenda: Agenda) -> list[Json]:
+def _required(agenda: Agenda) -> list[dict[str, object]]:
     return planned_as_table(agenda.required, agenda.points, agenda.document.repetitions)
 
 

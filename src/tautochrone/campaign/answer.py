@@ -281,7 +281,7 @@ def _commands(results: CampaignResults) -> tuple[str, ...]:
     return (*typed, f"tauto report {results.campaign.id}", *select, *runs, *cell)
 
 
-def as_table(results: CampaignResults) -> dict[str, Any]:
+def as_table(results: CampaignResults) -> dict[str, object]:
     """The same as JSON has it; times in nanoseconds."""
     return {
         "campaign": results.campaign.id,
@@ -308,11 +308,11 @@ def as_table(results: CampaignResults) -> dict[str, Any]:
     }
 
 
-def _grid(results: GridResults) -> dict[str, Any]:
+def _grid(results: GridResults) -> dict[str, object]:
     return {"kind": results.kind, **kind_of(results).as_table(results)}
 
 
-def _row(row: CampaignRow) -> dict[str, Any]:
+def _row(row: CampaignRow) -> dict[str, object]:
     lost = tables.missed(row)
     return {
         "cell": row.cell,

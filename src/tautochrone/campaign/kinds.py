@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tautochrone.base.reading import Json
 from tautochrone.measure.lab.matrix import MATRIX
 from tautochrone.run.conditions import PlanCell
 from tautochrone.target.middleware import FOOTPRINT, LATENCY, THROUGHPUT
@@ -69,7 +68,7 @@ class GridKind:
     sentences: Callable[[Any], list[str]]
     tables: Callable[[Any], list[Grid]]
     figures: Callable[[Any, str], list[Figure]]
-    as_table: Callable[[Any], Json]
+    as_table: Callable[[Any], dict[str, object]]
     picture: Callable[[Any, int], list[str]] = lambda *_: []
     tables_in_short: Callable[[Any], list[Grid]] | None = None
     details: Callable[[Any], list[Grid]] = lambda _: []

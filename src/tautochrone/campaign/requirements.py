@@ -7,7 +7,6 @@ from tautochrone.answer.outcome import Case, Outcome
 from tautochrone.answer.outcome import Standing as CaseStanding
 from tautochrone.answer.phrasing import requirement as words
 from tautochrone.base.errors import UsageError
-from tautochrone.base.reading import Json
 from tautochrone.base.words import plural
 from tautochrone.experiments.requirement import Requirement, parse
 from tautochrone.judge.requirement.judge import Judgement, judge_all
@@ -228,7 +227,7 @@ def notes(judged: Sequence[JudgedCell]) -> list[str]:
     return list(dict.fromkeys(said))
 
 
-def as_table(judged: Sequence[JudgedCell]) -> list[Json]:
+def as_table(judged: Sequence[JudgedCell]) -> list[dict[str, object]]:
     """The same as JSON has it."""
     return [
         {

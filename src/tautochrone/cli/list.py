@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.reading import Json
 from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ def _nothing(place: Path) -> str:
     return f"There is no run in {place}. Type tauto to measure this machine."
 
 
-def _as_json(entry: CatalogueEntry) -> Json:
+def _as_json(entry: CatalogueEntry) -> dict[str, object]:
     from dataclasses import asdict
 
     return asdict(entry) | {"path": str(entry.path), "conditions": entry.conditions.stored}

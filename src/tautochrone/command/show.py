@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 import typer
 
-from tautochrone.base.reading import Json
 from tautochrone.command.options import JsonOption, RunArgument, StoreOption, open_store
 
 
@@ -44,7 +43,7 @@ def show(
     terminal.show(console, shown.document(seen, intervals=intervals, whole=whole))
 
 
-def _as_json(seen: Any) -> Json:
+def _as_json(seen: Any) -> dict[str, object]:
     from dataclasses import asdict
 
     manifest = seen.manifests[0]
@@ -86,7 +85,7 @@ def _as_json(seen: Any) -> Json:
     }
 
 
-def _over_time(found: Any) -> Json:
+def _over_time(found: Any) -> dict[str, object]:
     """What stands out in the course of a run; instants are nanoseconds since its start."""
     from dataclasses import asdict
 

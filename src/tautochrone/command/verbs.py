@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tautochrone.base.options import Options
     from tautochrone.measure.document.document import PlanDocument
 
-_TYPES: dict[str, Any] = {"flag": bool, "count": int | None, "file": Path | None}
+_TYPES: dict[str, object] = {"flag": bool, "count": int | None, "file": Path | None}
 """What a value is read as; all others are texts, which the probe or the lab reads."""
 
 _COMMON: dict[str, tuple[Any, object]] = {

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.reading import Json
 from tautochrone.command.beside import On
 from tautochrone.command.options import JsonOption
 
@@ -209,5 +208,5 @@ def _show(parts: Sequence[Any], force: InForce | None, unseen: str) -> None:
         console.print(f"\nWhether a deployment is in force can't be seen: {unseen}")
 
 
-def _print_json(content: Json) -> None:
+def _print_json(content: object) -> None:
     typer.echo(json.dumps(content, indent=2, ensure_ascii=False))

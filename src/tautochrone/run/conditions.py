@@ -5,11 +5,11 @@ What a feature keeps with its own runs is a record of that feature: `RunConditio
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct, field
 
-from tautochrone.base.reading import Json
+from tautochrone.base.options import Value
 from tautochrone.run.facts import FactTable
 from tautochrone.run.records import Count, Stored, converted
 
@@ -137,10 +137,10 @@ class PlanCell(Struct, frozen=True):
     varied: tuple[str, ...] = ()
     system: str = ""
     deployment: str = ""
-    options: Json = field(default_factory=dict)
+    options: dict[str, Value] = field(default_factory=dict)
     cells: dict[str, str] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
-    grid: Json | None = None
+    grid: dict[str, object] | None = None
     require: dict[str, list[str]] = field(default_factory=dict)
     paper: str = ""
 
@@ -175,7 +175,7 @@ class RunConditions(Stored, frozen=True, kw_only=True):
     load_reports: tuple[LoadReport, ...] = ()
     answer: FirstAnswer = FirstAnswer()
 
-    def keep(self, told: Json) -> None:
+    def keep(self, told: Any) -> None:
         """Keep what it was made from; so do the reports of the loads."""
         super().keep(told)
         for report, own in zip(self.load_reports, told.get("load_reports", ()), strict=True):

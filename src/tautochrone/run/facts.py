@@ -10,9 +10,8 @@ import msgspec
 from msgspec import Struct, field
 
 from tautochrone.base.errors import DamagedError
-from tautochrone.base.reading import Json
 
-FactTable = dict[str, Json]
+FactTable = dict[str, dict[str, object]]
 """Facts as JSON: group -> name -> text, number, truth value, list of these, or None."""
 
 UPGRADES: tuple[Callable[[FactTable], FactTable], ...] = ()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tautochrone.base.errors import DamagedError
-from tautochrone.base.reading import Json, json_of, read_text
+from tautochrone.base.reading import json_of, read_text
 from tautochrone.run.conditions import RunConditions
 from tautochrone.run.facts import Facts, FactTable, KernelFacts
 from tautochrone.run.layout import table_layouts
@@ -157,7 +157,7 @@ class Manifest:
     title: str
     experiment: str
     conditions: RunConditions
-    parameters: Json
+    parameters: dict[str, object]
     facts: FactTable
     header: Header
     footer: Footer | None = None
@@ -302,5 +302,5 @@ class Manifest:
                 raise DamagedError(f"a count in the book of source {book.source} is below 0")
 
 
-def _as_stored(part: Any) -> Json:
+def _as_stored(part: Any) -> dict[str, object]:
     return part.stored if isinstance(part, Stored) else asdict(part)

@@ -13,7 +13,6 @@ from msgspec import Meta, Struct, field
 
 from tautochrone.base.errors import DamagedError
 from tautochrone.base.options import number
-from tautochrone.base.reading import Json
 
 Count = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 """A whole number as rows can hold it."""
@@ -30,7 +29,7 @@ _Kind = TypeVar("_Kind")
 _Stored = TypeVar("_Stored", bound="Stored")
 
 
-class Settings(Json):
+class Settings(dict[str, object]):
     """What a thread or the process was asked to be, or was, as the system said it: names and values.
 
     Which there are depends on the system; those that every reader knows are attributes.
@@ -101,7 +100,7 @@ def _settings(kind: type, told: object) -> object:
 class Stored(Struct, frozen=True, kw_only=True):
     """A record that keeps the JSON object that it was made from."""
 
-    stored: Json = field(default_factory=dict, name="")
+    stored: dict[str, object] = field(default_factory=dict, name="")
 
     @classmethod
     def of(cls: type[_Stored], told: object) -> _Stored:
@@ -300,7 +299,7 @@ class Header(Stored, frozen=True, kw_only=True):
     program: str | None = None
     version: str | None = None
     experiment: str | None = None
-    parameters: Json = field(default_factory=dict)
+    parameters: dict[str, object] = field(default_factory=dict)
     system: System = System()
     clock: Clock = Clock()
     epoch: Epoch | None = None

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from tautochrone.base import stream
 from tautochrone.base.errors import DamagedError
-from tautochrone.base.reading import Json
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural
 from tautochrone.run import files
@@ -159,7 +158,7 @@ class Intake:
             self.books = books_of(footer, self.names)
             self.footer = footer
 
-    def _take_header(self, content: Json, folder: Path, stack: ExitStack) -> None:
+    def _take_header(self, content: dict[str, object], folder: Path, stack: ExitStack) -> None:
         if content.get("stream") != stream.VERSION:
             raise DamagedError(
                 f"the stream has version {content.get('stream')!r}; this tauto reads {stream.VERSION}",

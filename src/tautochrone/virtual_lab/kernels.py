@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.reading import Json
 from tautochrone.command.options import JsonOption
 from tautochrone.target.address import LabAddress, canonical_kernel
 
@@ -197,11 +196,11 @@ def _preemption_words(preemption: KernelPreemption) -> str:
     return f"{preemption.model}, or preempt=" if preemption.choosable else preemption.model
 
 
-def _as_json(name: str, kernel: Kernel | None) -> Json:
+def _as_json(name: str, kernel: Kernel | None) -> dict[str, object]:
     from tautochrone.measure.lab.preemption import preemption_of
     from tautochrone.target.virtual.kernels import fetch_command, size_of, tracers_of
 
-    told: Json = {"name": name, "fetched": kernel is not None, "fetch": fetch_command(name)}
+    told: dict[str, object] = {"name": name, "fetched": kernel is not None, "fetch": fetch_command(name)}
     if kernel is None:
         return told
     preemption = preemption_of(kernel)

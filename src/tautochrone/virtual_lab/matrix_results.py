@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tautochrone.base.reading import Json
+from tautochrone.base.options import Options
 from tautochrone.campaign.kinds import GridRuns
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.measure.document.expand import PlanPoint
@@ -79,7 +79,7 @@ class MatrixResults:
         loads: of the columns.
     """
 
-    options: Json
+    options: Options
     loads: tuple[str, ...]
     rows: tuple[MatrixRow, ...]
     kind: str = MATRIX

@@ -16,7 +16,6 @@ from tautochrone.answer.charts.signs import TILE, Sign
 from tautochrone.answer.charts.theme import MUTED, heat_tone, ink_upon
 from tautochrone.answer.numbers import quantile_name
 from tautochrone.answer.typeset import duration, number, plain
-from tautochrone.base.reading import Json
 from tautochrone.base.units import format_duration, format_us
 from tautochrone.base.words import plural
 from tautochrone.campaign.kinds import GridKind
@@ -213,7 +212,7 @@ def command_of(row: MatrixRow, cell: MatrixCell, results: MatrixResults) -> str:
     return shlex.join(words)
 
 
-def as_table(results: MatrixResults) -> Json:
+def as_table(results: MatrixResults) -> dict[str, object]:
     """What is concluded, as JSON has it; times in nanoseconds."""
     return {
         "options": dict(results.options),
@@ -247,7 +246,7 @@ def _short(times: float) -> str:
     return f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
 
 
-def _cell(row: MatrixRow, cell: MatrixCell, results: MatrixResults) -> Json:
+def _cell(row: MatrixRow, cell: MatrixCell, results: MatrixResults) -> dict[str, object]:
     return {
         **asdict(cell),
         "worst": cell.worst_ns,
