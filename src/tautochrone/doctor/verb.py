@@ -127,12 +127,7 @@ def _worths(store: Path | None, facts: Facts, findings: Sequence[Finding]) -> di
 
 
 def _show(
-    facts: Facts,
-    findings: Sequence[Finding],
-    worths: Mapping[str, Worth],
-    on: str | None,
-    *,
-    explain: bool,
+    facts: Facts, findings: Sequence[Finding], worths: Mapping[str, Worth], on: str | None, *, explain: bool
 ) -> None:
     from tautochrone.answer.console import make_console
     from tautochrone.answer.phrasing.worth import sentence

@@ -62,9 +62,7 @@ class Keeper:
     def _ask_batch(self, requests: Sequence[Request]) -> Iterator[bytes | OSError]:
         first = self._next
         self._next += len(requests)
-        self._program.write(
-            b"".join(_line(str(first + i), *words) for i, words in enumerate(requests)),
-        )
+        self._program.write(b"".join(_line(str(first + i), *words) for i, words in enumerate(requests)))
         for number in range(first, self._next):
             yield self._answer(number)
 

@@ -175,10 +175,9 @@ def ask(program: Program, what: str, patience_s: float) -> ProbeAnswer:
 
 def refusal(exit_code: int, messages: tuple[str, ...], otherwise: str) -> TautoError:
     """The probe's own words (a statement, then what to do) as the error that its exit code means."""
-    kind = {
-        UsageError.exit_code: UsageError,
-        NotPermittedError.exit_code: NotPermittedError,
-    }.get(exit_code, MeasuringError)
+    kind = {UsageError.exit_code: UsageError, NotPermittedError.exit_code: NotPermittedError}.get(
+        exit_code, MeasuringError
+    )
     said = next((line for line in messages if warning_of(line) is None), None)
     if said is None:
         return kind(f"{otherwise}: it ended with exit code {exit_code} and said nothing")

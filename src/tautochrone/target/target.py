@@ -366,10 +366,7 @@ class Target(ABC):
     def keeper_options(self) -> list[str]:
         """TAUTO_JOURNAL names the undo journal on the machine under test."""
         journal = os.environ.get("TAUTO_JOURNAL")
-        return [
-            *(["--journal", journal] if journal else []),
-            *(["--root", self._root] if self._root else []),
-        ]
+        return [*(["--journal", journal] if journal else []), *(["--root", self._root] if self._root else [])]
 
     def _start_keeper(self) -> Program:
         return self.start_keeper(["keep", *self.keeper_options()])

@@ -49,10 +49,7 @@ EFFECTS: dict[str, tuple[str, ...]] = {
 }
 """By knob the codes of the findings whose answers may change with it, the one that it is about first."""
 
-COMPANIONS: dict[str, tuple[str, ...]] = {
-    "smt": ("online",),
-    "isolated": ("interrupts", "workqueues"),
-}
+COMPANIONS: dict[str, tuple[str, ...]] = {"smt": ("online",), "isolated": ("interrupts", "workqueues")}
 """By knob those that are turned with it, because it would be half of a thing without them."""
 
 FOLLOWERS: dict[str, tuple[str, ...]] = {

@@ -202,11 +202,7 @@ CHECKS = (
                 "likely",
                 when=lambda f: f.cpu.nohz_full and f.clock.timer_migration,
             ),
-            good(
-                "Timers stay on their CPU",
-                "kernel.timer_migration is 0.",
-                when=lambda f: f.cpu.nohz_full,
-            ),
+            good("Timers stay on their CPU", "kernel.timer_migration is 0.", when=lambda f: f.cpu.nohz_full),
         ),
     ),
 )

@@ -185,9 +185,7 @@ CHECKS = (
                 when=lambda f: "powersave" in (f.power.governors or ()),
             ),
             good(
-                "The clock frequency does not follow the load",
-                "{observed}",
-                when=lambda f: f.power.governors,
+                "The clock frequency does not follow the load", "{observed}", when=lambda f: f.power.governors
             ),
             note(
                 "The host decides the clock frequency",

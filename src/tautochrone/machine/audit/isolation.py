@@ -154,11 +154,7 @@ CHECKS = (
                 "again.",
                 when=lambda f: any("invalid" in partition for partition in f.isolation.partitions or ()),
             ),
-            good(
-                "Cpuset partitions are in force",
-                "{partitions}.",
-                when=lambda f: f.isolation.partitions,
-            ),
+            good("Cpuset partitions are in force", "{partitions}.", when=lambda f: f.isolation.partitions),
         ),
     ),
     Check(

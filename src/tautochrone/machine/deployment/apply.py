@@ -372,11 +372,7 @@ def _how(asked: str | None, now: str | None, unavailable: str | None, at_boot: s
 
 
 def _prospect(
-    deployment: Deployment,
-    now: dict[str, str | None],
-    tree: Tree,
-    same_as: str | None = None,
-    note: str = "",
+    deployment: Deployment, now: dict[str, str | None], tree: Tree, same_as: str | None = None, note: str = ""
 ) -> Prospect:
     try:
         wanted = canonical_settings(deployment, tree)

@@ -86,9 +86,7 @@ def caches(tree: Tree) -> tuple[str, ...] | None:
     return tuple(found) or None
 
 
-def frequencies(
-    tree: Tree,
-) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, int | None, int | None]:
+def frequencies(tree: Tree) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, int | None, int | None]:
     """Return the governors, the CPUs of each, and the lowest and the highest clock frequency."""
     governed: dict[str, list[int]] = {}
     limits_khz: list[tuple[int | None, int | None]] = []
@@ -110,9 +108,7 @@ def frequency_driver(tree: Tree) -> str | None:
     return tree.text(f"{CPUS}/cpu{next(iter(online_cpus(tree)), 0)}/cpufreq/scaling_driver")
 
 
-def idle_states(
-    tree: Tree,
-) -> tuple[tuple[str, ...] | None, tuple[int, ...] | None, tuple[str, ...] | None]:
+def idle_states(tree: Tree) -> tuple[tuple[str, ...] | None, tuple[int, ...] | None, tuple[str, ...] | None]:
     """Return the idle states, the time to leave each, and the CPUs on which each is enabled."""
     latencies_us: dict[str, int] = {}
     enabled: dict[str, list[int]] = {}

@@ -28,10 +28,7 @@ def known_hosts_files(user: Sequence[str] | None, everybody: Sequence[str] | Non
         user: UserKnownHostsFile as ~/.ssh/config has it; None: it says nothing.
         everybody: GlobalKnownHostsFile, likewise.
     """
-    named = [
-        *(_USER_FILES if user is None else user),
-        *(_GLOBAL_FILES if everybody is None else everybody),
-    ]
+    named = [*(_USER_FILES if user is None else user), *(_GLOBAL_FILES if everybody is None else everybody)]
     paths = (Path(name).expanduser() for name in named)
     return [str(path) for path in paths if path.is_file() and os.access(path, os.R_OK)]
 
@@ -265,10 +262,7 @@ def _in_words(error: Exception, address: SshAddress, port: int) -> TautoError:
                 f"Does `ssh -v -p {port} {host}` work?",
             )
         case OSError() if error.filename is not None:
-            return UsageError(
-                f"{error.filename} can't be read: {error.strerror}",
-                "~/.ssh/config names it.",
-            )
+            return UsageError(f"{error.filename} can't be read: {error.strerror}", "~/.ssh/config names it.")
         case _:
             words = error.strerror if isinstance(error, OSError) else None
             return UnreachableError(

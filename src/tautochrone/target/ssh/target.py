@@ -136,10 +136,7 @@ def _check_version(said: str, probe: Path) -> None:
     ours = own_version()
     theirs = said.strip().removeprefix("tauto-probe ")
     if ours is not None and theirs != ours:
-        raise UsageError(
-            f"{probe} is version {theirs}, and this is version {ours}",
-            how_to_build(),
-        )
+        raise UsageError(f"{probe} is version {theirs}, and this is version {ours}", how_to_build())
 
 
 def _as_it_is(line: str) -> str:
