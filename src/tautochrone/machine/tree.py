@@ -3,9 +3,11 @@
 import gzip
 import time
 import zlib
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 Kind = Literal["file", "folder"]
 
@@ -47,7 +49,6 @@ class LocalFiles:
     """Files of this machine, or copies of another's below any folder."""
 
     def __init__(self, root: Path = Path("/")) -> None:
-        """Read below `root`."""
         self._root = root
 
     @property
@@ -79,47 +80,56 @@ class ReadOnce:
     """Files of a machine as they were when each was first read; what was refused stays refused."""
 
     def __init__(self, files: Files) -> None:
-        """Read from these files."""
         self._files = files
-        self._contents: dict[str, bytes | OSError] = {}
-        self._kinds: dict[str, Kind | None] = {}
-        self._names: dict[str, tuple[str, ...] | OSError] = {}
+        self._known: dict[tuple[str, str], Any] = {}
+        self._announced: set[str] = set()
+        self._missed: dict[str, None] | None = None
 
     @property
     def are_of_this_machine(self) -> bool:
-        """As the files themselves."""
         return self._files.are_of_this_machine
 
     def read(self, path: str) -> bytes:
-        if path not in self._contents:
-            try:
-                self._contents[path] = self._files.read(path)
-            except OSError as error:
-                self._contents[path] = error
-        content = self._contents[path]
-        if isinstance(content, OSError):
-            raise content
-        return content
+        return cast("bytes", self._once("read", path))
 
     def names(self, path: str) -> tuple[str, ...]:
-        if path not in self._names:
-            try:
-                self._names[path] = self._files.names(path)
-            except OSError as error:
-                self._names[path] = error
-        names = self._names[path]
-        if isinstance(names, OSError):
-            raise names
-        return names
+        return cast("tuple[str, ...]", self._once("names", path))
 
     def kind(self, path: str) -> Kind | None:
-        if path not in self._kinds:
-            self._kinds[path] = self._files.kind(path)
-        return self._kinds[path]
+        with suppress(OSError):
+            return cast("Kind | None", self._once("kind", path))
+        return None
 
     def prefetch(self, paths: tuple[str, ...]) -> None:
-        """A hint for the files themselves."""
-        self._files.prefetch(tuple(path for path in paths if path not in self._contents))
+        self._files.prefetch(tuple(path for path in paths if ("read", path) not in self._known))
+
+    def rehearse(self, look: Callable[[], object]) -> None:
+        """Announce what `look` will read, so that a far machine is asked in a few round trips.
+
+        It looks with what is known so far, as if nothing else were there. What it missed is asked for at
+        once, until it misses nothing more.
+        """
+        while not self.are_of_this_machine:
+            self._missed = {}
+            look()
+            missed, self._missed = self._missed, None
+            if not missed:
+                return
+            self._files.prefetch(tuple(missed))
+            self._announced.update(missed)
+
+    def _once(self, verb: str, path: str) -> Any:
+        if (verb, path) not in self._known:
+            if self._missed is not None and path not in self._announced:
+                self._missed[path] = None
+                raise FileNotFoundError
+            try:
+                self._known[verb, path] = getattr(self._files, verb)(path)
+            except OSError as error:
+                self._known[verb, path] = error
+        if isinstance(answer := self._known[verb, path], OSError):
+            raise answer
+        return answer
 
 
 @dataclass

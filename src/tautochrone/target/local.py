@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tautochrone.base.errors import UsageError
 from tautochrone.machine.tree import Files, LocalFiles
-from tautochrone.target.program import Guarded, Program, RunningService, message_of
+from tautochrone.target.program import Program, RunningService, message_of
 from tautochrone.target.target import ANYWHERE, Placement, Target
 
 _READ_BYTES = 1 << 20
@@ -43,18 +43,12 @@ def find_probe() -> Path:
 
 
 class LocalTarget(Target):
-    """Probes and loads as child processes."""
+    """Probes and loads as child processes, by default of the probe that belongs to this lab."""
 
     name = "local"
 
     def __init__(self, probe: Path | None = None, root: str | None = None) -> None:
-        """Use this probe, or the one that belongs to this lab (`find_probe`).
-
-        Args:
-            root: files and settings are those below it, for trials on a copied tree; None: this machine's.
-        """
-        super().__init__(root)
-        self._probe = probe if probe is not None else find_probe()
+        super().__init__(str(probe if probe is not None else find_probe()), root)
 
     def address_here(self) -> str | None:
         return "127.0.0.1"
@@ -65,37 +59,12 @@ class LocalTarget(Target):
     def files(self) -> Files:
         return LocalFiles(Path(self._root or "/"))
 
-    def start(self, arguments: Sequence[str], placement: Placement) -> Program:
-        """Start the probe: by itself, or, where it is placed, under a guard that joins the groups first."""
-        if placement == ANYWHERE:
-            return LocalProgram([str(self._probe), *arguments])
-        return self._start_guarded(arguments, placement)
+    def run(self, command: Sequence[str], environment: Mapping[str, str]) -> Program:
+        return LocalProgram(command, environment)
 
     def start_service(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningService:
         """Under a guard, since it does not look at its standard input: it ends with us, however we end."""
-        return RunningService(self._start_guarded(arguments, placement))
-
-    def _start_guarded(self, arguments: Sequence[str], placement: Placement) -> Program:
-        return Guarded(
-            LocalProgram(
-                [str(self._probe), *guard_options(placement), "--", str(self._probe), *arguments],
-                placement_environment(placement),
-            )
-        )
-
-    def start_keeper(self, arguments: Sequence[str]) -> Program:
-        """Its standard input is ours: when we end, however, it puts back what it changed."""
-        return LocalProgram([str(self._probe), *arguments])
-
-
-def guard_options(placement: Placement) -> list[str]:
-    """`guard`, and what it joins before the program begins."""
-    return ["guard", *(word for file in placement.joins for word in ("--join", file))]
-
-
-def placement_environment(placement: Placement) -> dict[str, str]:
-    """What the probe's threads find out from their environment."""
-    return {"TAUTO_THREADS_JOIN": placement.threads_join} if placement.threads_join else {}
+        return RunningService(self.start(arguments, placement, guarded=True))
 
 
 class LocalProgram:
@@ -106,7 +75,6 @@ class LocalProgram:
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
-        """Start it."""
         self._process = subprocess.Popen(
             command,
             bufsize=0,

@@ -4,8 +4,8 @@ import json
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
 from tautochrone.base.errors import MeasuringError
@@ -23,7 +23,15 @@ from tautochrone.machine.settings import (
 )
 from tautochrone.machine.tree import Files
 from tautochrone.target.keeper import Keeper
-from tautochrone.target.program import ProbeAnswer, Program, RunningLoad, RunningProbe, RunningService, ask
+from tautochrone.target.program import (
+    Guarded,
+    ProbeAnswer,
+    Program,
+    RunningLoad,
+    RunningProbe,
+    RunningService,
+    ask,
+)
 
 # Other machines that take part in what is measured on one: opened once, and closed with it.
 
@@ -38,7 +46,6 @@ class Companions:
     """
 
     def __init__(self) -> None:
-        """None yet."""
         self._open: dict[str, tuple[Target, ExitStack]] = {}
 
     def get(self, where: str, open_target: Open) -> "Target":
@@ -131,32 +138,29 @@ class KeptSettings:
         self._changed = changed
         self._holds = False
         try:
-            keeper.ask("begin", name)
-        except FileExistsError as error:
+            with _failing_as("the undo journal can't be written"):
+                keeper.ask("begin", name)
+        except SettingError as error:
             keeper.close()
-            raise SettingError(
-                f"another deployment is in force on this machine: {error.strerror}",
-                "`tauto deploy restore` puts it back; or wait until whoever applied it has ended.",
-            ) from error
-        except (OSError, MeasuringError) as error:
-            keeper.close()
-            raise _error("the undo journal can't be written", error) from error
+            if isinstance(cause := error.__cause__, FileExistsError):
+                raise SettingError(
+                    f"another deployment is in force on this machine: {cause.strerror}",
+                    "`tauto deploy restore` puts it back; or wait until whoever applied it has ended.",
+                ) from cause
+            raise
 
     def apply(self, change: Change) -> None:
         words, what = _request(change)
         try:
-            self._keeper.ask(*words)
-        except (OSError, MeasuringError) as error:
-            raise _error(what, error) from error
+            with _failing_as(what):
+                self._keeper.ask(*words)
         finally:
             self._changed()
         self._holds |= isinstance(change, Hold)
 
     def undo(self) -> tuple[str, ...]:
         try:
-            return _lines(self._keeper.ask("undo"))
-        except (OSError, MeasuringError) as error:
-            raise _error("the settings could not be put back", error) from error
+            return _put_back(self._keeper, "undo")
         finally:
             self._end()
 
@@ -166,10 +170,8 @@ class KeptSettings:
                 "a limit of the wake-up latency is held open, and would end with this command",
                 "Leave it out, or measure with the deployment: `tauto run … --deployment NAME`.",
             )
-        try:
+        with _failing_as("the settings could not be left in force"):
             self._keeper.ask("leave")
-        except (OSError, MeasuringError) as error:
-            raise _error("the settings could not be left in force", error) from error
         self._end()
 
     def _end(self) -> None:
@@ -195,44 +197,52 @@ def _request(change: Change) -> tuple[tuple[str | bytes, ...], str]:
             return ("repin",), "threads that were pinned can't be pinned again"
 
 
-def _lines(answer: bytes) -> tuple[str, ...]:
-    return tuple(answer.decode(errors="replace").splitlines())
+def _put_back(keeper: Keeper, request: str) -> tuple[str, ...]:
+    with _failing_as("the settings could not be put back"):
+        return tuple(keeper.ask(request).decode(errors="replace").splitlines())
 
 
-def _error(what: str, error: Exception) -> SettingError:
-    if isinstance(error, PermissionError):
-        return SettingError(f"{what}: not permitted to this user", "Run it as root.")
-    words = error.strerror if isinstance(error, OSError) else str(error)
-    return SettingError(f"{what}: {words}", getattr(error, "advice", ""))
+@contextmanager
+def _failing_as(what: str) -> Iterator[None]:
+    """Turn the keeper's refusals, and its death, into errors of settings."""
+    try:
+        yield
+    except PermissionError as error:
+        raise SettingError(f"{what}: not permitted to this user", "Run it as root.") from error
+    except OSError as error:
+        raise SettingError(f"{what}: {error.strerror}") from error
+    except (MeasuringError, ValueError) as error:
+        raise SettingError(f"{what}: {error}", getattr(error, "advice", "")) from error
 
 
 class Target(ABC):
     """A machine under test, on which probe, loads and keeper are started as programs.
 
+    Files and settings are those below `root`, for trials on a copied tree; None: the machine's.
+
     Attributes:
         name: as people write it after --on.
+        probe: the path of the probe there.
+        patience: what guards and keepers are told of how long to wait for a sign of life.
         companions: other machines that take part in what is measured on this one.
     """
 
     name: str
+    patience: tuple[str, ...] = ()
 
-    def __init__(self, root: str | None = None) -> None:
-        """Files and settings are those below `root`, for trials on a copied tree; None: the machine's."""
+    def __init__(self, probe: str, root: str | None = None) -> None:
+        self.probe = probe
         self._root = root
         self._standing: Keeper | None = None
         self.companions = Companions()
 
     @abstractmethod
-    def start(self, arguments: Sequence[str], placement: Placement) -> Program:
-        """Start the probe with these arguments.
+    def run(self, command: Sequence[str], environment: Mapping[str, str]) -> Program:
+        """Start a program there, with these words added to its environment.
 
         Raises:
             MeasuringError: the connection was lost.
         """
-
-    @abstractmethod
-    def start_keeper(self, arguments: Sequence[str]) -> Program:
-        """Start the probe's keeper with these options."""
 
     @abstractmethod
     def files(self) -> Files:
@@ -291,6 +301,24 @@ class Target(ABC):
         program.close_input()
         return ask(program, " ".join(arguments), patience_s)
 
+    def start(self, arguments: Sequence[str], placement: Placement, *, guarded: bool = False) -> Program:
+        """Start the probe: by itself, or under a guard, which joins the groups first where it is placed.
+
+        Raises:
+            MeasuringError: the connection was lost.
+        """
+        command, environment = [self.probe, *arguments], {}
+        if placement == ANYWHERE and not guarded and not self.patience:
+            return self.run(command, environment)
+        joins = [word for file in placement.joins for word in ("--join", file)]
+        if placement.threads_join:  # the probe's threads find it out from their environment
+            environment = {"TAUTO_THREADS_JOIN": placement.threads_join}
+        return Guarded(self.run([self.probe, "guard", *joins, *self.patience, "--", *command], environment))
+
+    def start_keeper(self, arguments: Sequence[str]) -> Program:
+        """Start the keeper of settings, which puts back what it changed when its standard input ends."""
+        return self.run([self.probe, *arguments, *self.patience], {})
+
     def start_probe(self, arguments: Sequence[str], placement: Placement = ANYWHERE) -> RunningProbe:
         """Start `tauto-probe` with these arguments; its stream goes to standard output."""
         return RunningProbe(self.start([*arguments, "--out", "-"], placement))
@@ -319,10 +347,8 @@ class Target(ABC):
         Raises:
             SettingError: the journal can't be read.
         """
-        try:
+        with _failing_as("the undo journal can't be read"):
             content = json.loads(self.keeper().ask("state"))
-        except (OSError, MeasuringError, ValueError) as error:
-            raise _error("the undo journal can't be read", error) from error
         if content is None:
             return None
         return InForce(content["name"], content["since"], content["keeper"], bool(content["left"]))
@@ -333,7 +359,7 @@ class Target(ABC):
         Raises:
             SettingError: another one is in force, or the journal can't be written.
         """
-        return KeptSettings(name, Keeper(self._start_keeper()), self.forget_files)
+        return KeptSettings(name, Keeper(self.start_keeper(self.keeper_words())), self.forget_files)
 
     def restore(self) -> tuple[str, ...]:
         """Put back what `in_force` names; what could not be put back, in words.
@@ -342,9 +368,7 @@ class Target(ABC):
             SettingError: its keeper is still at work, or the journal can't be read.
         """
         try:
-            return _lines(self.keeper().ask("restore"))
-        except (OSError, MeasuringError) as error:
-            raise _error("the settings could not be put back", error) from error
+            return _put_back(self.keeper(), "restore")
         finally:
             self.forget_files()
 
@@ -360,13 +384,10 @@ class Target(ABC):
     def keeper(self) -> Keeper:
         """The keeper that reads, for as long as this target is open."""
         if self._standing is None:
-            self._standing = Keeper(self._start_keeper())
+            self._standing = Keeper(self.start_keeper(self.keeper_words()))
         return self._standing
 
-    def keeper_options(self) -> list[str]:
-        """TAUTO_JOURNAL names the undo journal on the machine under test."""
-        journal = os.environ.get("TAUTO_JOURNAL")
-        return [*(["--journal", journal] if journal else []), *(["--root", self._root] if self._root else [])]
-
-    def _start_keeper(self) -> Program:
-        return self.start_keeper(["keep", *self.keeper_options()])
+    def keeper_words(self) -> list[str]:
+        """`keep` and its options; TAUTO_JOURNAL names the undo journal on the machine under test."""
+        options = {"--journal": os.environ.get("TAUTO_JOURNAL"), "--root": self._root}
+        return ["keep", *(word for name, value in options.items() if value for word in (name, value))]

@@ -42,7 +42,6 @@ _PRODUCT = _DMI[1]
 _DEVICE_TREE = "/proc/device-tree/hypervisor/compatible"
 _ANNOUNCED = "/sys/hypervisor/type"
 _CLOCKS = "/sys/devices/system/clocksource/clocksource0/available_clocksource"
-SIGNS_OF_A_HYPERVISOR = (_PCI_DEVICES, *_DMI, _ANNOUNCED, _DEVICE_TREE, "/proc/cpuinfo", _CLOCKS)
 
 
 def virtual(tree: Tree) -> tuple[bool | None, str | None, str | None]:

@@ -6,12 +6,8 @@ import re
 from tautochrone.machine.cpulist import CPUS, format_cpu_list, online_cpus, parse_cpu_list
 from tautochrone.machine.tree import Tree
 
-FREQUENCY_FILES = ("scaling_governor", "cpuinfo_min_freq", "cpuinfo_max_freq")
-THROTTLE_FILES = ("core_throttle_count", "package_throttle_count")
 MSR = "/dev/cpu/0/msr"
 
-_SERVED = "effective_affinity_list"
-_CACHE_FILES = ("level", "type", "size", "shared_cpu_list")
 _NO_LIMIT_US = 2_000_000_000  # PM_QOS_CPU_LATENCY_DEFAULT_VALUE in linux/pm_qos.h
 # MSR_SMI_COUNT: system management interrupts since reset, on Intel processors since Nehalem (Intel 64 and
 # IA-32 Architectures Software Developer's Manual, volume 4). AMD has no counter that can be read without
@@ -70,17 +66,13 @@ def model(tree: Tree, cpuinfo: str) -> str | None:
     return None
 
 
-def cache_paths(tree: Tree) -> tuple[str, ...]:
-    """Return the folders of the first CPU's caches."""
-    folder = f"{CPUS}/cpu{next(iter(online_cpus(tree)), 0)}/cache"
-    return tuple(f"{folder}/{name}" for name in tree.names(folder) if re.fullmatch(r"index\d+", name))
-
-
 def caches(tree: Tree) -> tuple[str, ...] | None:
     """Return the caches of the first CPU."""
-    found = []
-    for folder in cache_paths(tree):
-        level, kind, size, shared = (tree.text(f"{folder}/{name}") for name in _CACHE_FILES)
+    found, folder = [], f"{CPUS}/cpu{next(iter(online_cpus(tree)), 0)}/cache"
+    for cache in (f"{folder}/{name}" for name in tree.names(folder) if re.fullmatch(r"index\d+", name)):
+        level, kind, size, shared = (
+            tree.text(f"{cache}/{name}") for name in ("level", "type", "size", "shared_cpu_list")
+        )
         if level and kind and size:
             found.append(f"L{level} {kind.lower()} {size}" + (f", CPU {shared}" if shared else ""))
     return tuple(found) or None
@@ -91,10 +83,12 @@ def frequencies(tree: Tree) -> tuple[tuple[str, ...] | None, tuple[str, ...] | N
     governed: dict[str, list[int]] = {}
     limits_khz: list[tuple[int | None, int | None]] = []
     for cpu in online_cpus(tree):
-        governor, *files = (f"{CPUS}/cpu{cpu}/cpufreq/{name}" for name in FREQUENCY_FILES)
-        if name := tree.text(governor):
+        folder = f"{CPUS}/cpu{cpu}/cpufreq"
+        if name := tree.text(f"{folder}/scaling_governor"):
             governed.setdefault(name, []).append(cpu)
-            limits_khz.append((tree.integer(files[0]), tree.integer(files[1])))
+            limits_khz.append(
+                (tree.integer(f"{folder}/cpuinfo_min_freq"), tree.integer(f"{folder}/cpuinfo_max_freq"))
+            )
     return (
         tuple(governed) or None,
         tuple(format_cpu_list(cpus) for cpus in governed.values()) or None,
@@ -112,16 +106,13 @@ def idle_states(tree: Tree) -> tuple[tuple[str, ...] | None, tuple[int, ...] | N
     """Return the idle states, the time to leave each, and the CPUs on which each is enabled."""
     latencies_us: dict[str, int] = {}
     enabled: dict[str, list[int]] = {}
-    described: dict[str, tuple[str, int] | None] = {}
     for cpu, describing in _describing_cpus(tree).items():
         for folder in _idle_folders(tree, cpu):
             model = folder.replace(f"/cpu{cpu}/", f"/cpu{describing}/")
-            if model not in described:
-                described[model] = _idle_state(tree, model)
-            state = described[model] or _idle_state(tree, folder)
-            if state is None:
+            model = model if model in _idle_folders(tree, describing) else folder
+            name, latency_us = tree.text(f"{model}/name"), tree.integer(f"{model}/latency")
+            if name is None or latency_us is None:
                 continue
-            name, latency_us = state
             latencies_us[name] = max(latency_us, latencies_us.get(name, 0))
             enabled.setdefault(name, [])
             if not tree.flag(f"{folder}/disable"):
@@ -149,11 +140,6 @@ def _idle_folders(tree: Tree, cpu: int) -> list[str]:
     """The folders of the idle states of a CPU, shallowest first."""
     folder = f"{CPUS}/cpu{cpu}/cpuidle"
     return [f"{folder}/{name}" for name in tree.names(folder) if re.fullmatch(r"state\d+", name)]
-
-
-def _idle_state(tree: Tree, folder: str) -> tuple[str, int] | None:
-    name, latency_us = tree.text(f"{folder}/name"), tree.integer(f"{folder}/latency")
-    return None if name is None or latency_us is None else (name, latency_us)
 
 
 def resume_limits(tree: Tree) -> tuple[tuple[int, ...] | None, tuple[str, ...] | None]:
@@ -186,7 +172,8 @@ def latency_limit_us(tree: Tree, device: str) -> int | None:
 def thermal_throttles(tree: Tree) -> int | None:
     """Return the largest count of all CPUs on line."""
     folders = [f"{CPUS}/cpu{cpu}/thermal_throttle" for cpu in online_cpus(tree)]
-    counts = [tree.integer(f"{folder}/{name}") for folder in folders for name in THROTTLE_FILES]
+    names = ("core_throttle_count", "package_throttle_count")
+    counts = [tree.integer(f"{folder}/{name}") for folder in folders for name in names]
     return max((count for count in counts if count is not None), default=None)
 
 
@@ -199,7 +186,7 @@ def interrupts_on_isolated(tree: Tree, at_boot: str, *partitions: str) -> tuple[
     there = []
     for number in numbers:
         folder = f"/proc/irq/{number}"
-        served = tree.first_text(f"{folder}/{_SERVED}", f"{folder}/smp_affinity_list")
+        served = tree.first_text(f"{folder}/effective_affinity_list", f"{folder}/smp_affinity_list")
         # Each handler has a folder of its name here. An interrupt without one never fires.
         handlers = tree.folders(folder)
         if handlers and set(parse_cpu_list(served) or ()) & cpus:
@@ -209,33 +196,6 @@ def interrupts_on_isolated(tree: Tree, at_boot: str, *partitions: str) -> tuple[
 
 def _interrupts(tree: Tree) -> list[str]:
     return [name for name in tree.names("/proc/irq") if name.isdecimal()]
-
-
-def interrupt_paths(tree: Tree) -> tuple[str, ...]:
-    """Return what is read of each interrupt, where a CPU is isolated."""
-    if not tree.text(f"{CPUS}/isolated"):
-        return ()
-    folders = [f"/proc/irq/{number}" for number in _interrupts(tree)]
-    return tuple(path for folder in folders for path in (folder, f"{folder}/{_SERVED}"))
-
-
-def idle_and_cache_paths(tree: Tree) -> tuple[str, ...]:
-    """Return what is read of each idle state and each cache."""
-    disable = [f"{folder}/disable" for cpu in online_cpus(tree) for folder in _idle_folders(tree, cpu)]
-    described = [
-        f"{folder}/{name}"
-        for cpu in set(_describing_cpus(tree).values())
-        for folder in _idle_folders(tree, cpu)
-        for name in ("name", "latency")
-    ]
-    caches = [f"{folder}/{name}" for folder in cache_paths(tree) for name in _CACHE_FILES]
-    return (*disable, *described, *caches)
-
-
-def first_cpu_paths(tree: Tree) -> tuple[str, ...]:
-    """Return what is read of the first CPU alone."""
-    folder = f"{CPUS}/cpu{next(iter(online_cpus(tree)), 0)}"
-    return f"{folder}/cpufreq/scaling_driver", f"{folder}/cache"
 
 
 def count_system_management_interrupts(tree: Tree) -> int | None:

@@ -73,16 +73,11 @@ def _release(tree: Tree) -> str | None:
     return tree.text("/proc/sys/kernel/osrelease")
 
 
-def configuration_path(tree: Tree) -> tuple[str, ...]:
-    """Return where the configuration lies if the kernel does not show it itself."""
-    release = _release(tree)
-    return (f"/boot/config-{release}",) if release else ()
-
-
 def _configuration(tree: Tree, release: str | None) -> tuple[tuple[str, ...] | None, str | None]:
-    places = ["/proc/config.gz", *configuration_path(tree)]
+    places = ["/proc/config.gz"]
     if release:
-        places += [f"/lib/modules/{release}/config", f"/usr/lib/modules/{release}/config"]
+        places += [f"/boot/config-{release}", f"/lib/modules/{release}/config"]
+        places += [f"/usr/lib/modules/{release}/config"]
     for place in places:
         if text := tree.text(place):
             values = dict(re.findall(r"^CONFIG_(\w+)=(.*)$", text, re.MULTILINE))
@@ -143,20 +138,10 @@ def fair_server(tree: Tree, folder: str) -> tuple[bool | None, str | None]:
     return (None, None) if number is None else (number >= _FAIR_SERVER_SINCE, "the kernel's release")
 
 
-def fair_server_paths(tree: Tree) -> tuple[str, ...]:
-    """Return what is read of each CPU's deadline server."""
-    return tuple(f"{FAIR_SERVER}/{cpu}/runtime" for cpu in tree.folders(FAIR_SERVER))
-
-
 def fair_server_runtimes_ns(tree: Tree) -> tuple[int, ...] | None:
     """Return the distinct shares of all CPUs' deadline servers."""
-    runtimes_ns = {tree.integer(path) for path in fair_server_paths(tree)}
+    runtimes_ns = {tree.integer(f"{FAIR_SERVER}/{cpu}/runtime") for cpu in tree.folders(FAIR_SERVER)}
     return tuple(sorted(runtime for runtime in runtimes_ns if runtime is not None)) or None
-
-
-def vulnerability_paths(tree: Tree) -> tuple[str, ...]:
-    """Return what is read of each CPU vulnerability."""
-    return tuple(f"{VULNERABILITIES}/{name}" for name in tree.names(VULNERABILITIES))
 
 
 def mitigations(tree: Tree, folder: str) -> tuple[str, ...] | None:

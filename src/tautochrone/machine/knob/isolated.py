@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 from tautochrone.base.errors import UsageError
 from tautochrone.machine.cpulist import (
@@ -27,12 +26,13 @@ Groups = tuple[str, str, str]
 stay where they are)."""
 
 _BALANCE = "cpuset.sched_load_balance"
+_CONTAINER = "this is a container, which sees only its part of the control groups: isolate on its host"
 _AT_BOOT = ("isolcpus", "rcu_nocbs")
 """Not nohz_full: it makes each entry into the kernel dearer, and pays only for threads that never sleep, says
 the kernel's Documentation/core-api/real-time/kernel-configuration.rst (CONFIG_NO_HZ)."""
 
 
-def partitions_root(tree: Tree) -> str | None:
+def _partitions_root(tree: Tree) -> str | None:
     """The folder of cgroup v2 where it has the controller of CPUs; None: it has it not."""
     mounts = (place for place, kind, _ in _mounts(tree) if kind == "cgroup2")
     return next(
@@ -62,52 +62,28 @@ def _mounts(tree: Tree) -> Iterator[tuple[str, str, list[str]]]:
             yield words[1], words[2], words[3].split(",")
 
 
-class _Means(Protocol):
-    """A way to isolate CPUs by control groups."""
-
-    def refusal(self, tree: Tree) -> str | None:
-        """Return why it can't be done here, in words; None: it can."""
-        ...
-
-    def isolated_cpus(self, tree: Tree) -> set[int]:
-        """Return the CPUs that are isolated so, whoever did it."""
-        ...
-
-    def changes(self, cpus: str, tree: Tree) -> Sequence[Change]:
-        """Return what isolates these CPUs."""
-        ...
-
-    def groups(self, tree: Tree) -> Groups | None:
-        """Return where programs must begin; None: our group is not there."""
-        ...
-
-    def shortfall(self, tree: Tree) -> str:
-        """Return what is against it, although all was changed; empty: nothing is known."""
-        ...
-
-
 class _Partition:
     """An isolated partition of cgroup v2, from Linux 6.1 on.
 
     Source: the kernel's Documentation/admin-guide/cgroup-v2.rst, "cpuset.cpus.partition" and "Threads".
     """
 
-    def refusal(self, tree: Tree) -> str | None:
-        root = partitions_root(tree)
-        if root is None:
-            return "cgroup v2 has no cpuset controller here"
-        if tree.exists(f"{root}/cgroup.type"):  # the root of all groups has none
-            return "this is a container, which sees only its part of the control groups: isolate on its host"
-        return None
+    def __init__(self, root: str, tree: Tree) -> None:
+        self.root, self.group, self.tree = root, f"{root}/{GROUP}", tree
 
-    def isolated_cpus(self, tree: Tree) -> set[int]:
-        root = partitions_root(tree)
-        told = tree.text(f"{root}/cpuset.cpus.isolated")  # Linux 6.8
-        if told is None and tree.text(f"{root}/{GROUP}/cpuset.cpus.partition") == "isolated":
-            told = tree.text(f"{root}/{GROUP}/cpuset.cpus.effective")
+    def refusal(self) -> str | None:
+        """Return why it can't be done here, in words; None: it can."""
+        # The root of all groups has no type.
+        return _CONTAINER if self.tree.exists(f"{self.root}/cgroup.type") else None
+
+    def isolated_cpus(self) -> set[int]:
+        """Return the CPUs that are isolated so, whoever did it."""
+        told = self.tree.text(f"{self.root}/cpuset.cpus.isolated")  # Linux 6.8
+        if told is None and self.tree.text(f"{self.group}/cpuset.cpus.partition") == "isolated":
+            told = self.tree.text(f"{self.group}/cpuset.cpus.effective")
         return set(parse_cpu_list(told) or ())
 
-    def changes(self, cpus: str, tree: Tree) -> Sequence[Change]:
+    def changes(self, cpus: str) -> Sequence[Change]:
         """Make the partition.
 
         It is threaded, so that single threads can join it: the rest of their process stays in the root group,
@@ -115,11 +91,11 @@ class _Partition:
         the CPUs too, the list of exclusive ones (Linux 6.7) goes before its claim. What older kernels refuse
         is seen in `shortfall`.
         """
-        root = partitions_root(tree)
-        group = f"{root}/{GROUP}"
+        group, control = self.group, f"{self.root}/cgroup.subtree_control"
+        enabled = "cpuset" in (self.tree.text(control) or "").split()
         return (
             KeepAffinities(),
-            *_enable_cpuset(f"{root}/cgroup.subtree_control", tree),
+            *(() if enabled else (Write(control, "+cpuset", undo="-cpuset"),)),
             MakeFolder(group),
             Write(f"{group}/cgroup.type", "threaded", undo="threaded"),
             Write(f"{group}/cpuset.cpus", cpus, undo=cpus),
@@ -131,61 +107,59 @@ class _Partition:
             PinAgain(),
         )
 
-    def groups(self, tree: Tree) -> Groups | None:
-        root = partitions_root(tree)
-        if root is None or not tree.exists(f"{root}/{GROUP}/cgroup.threads"):
-            return None
-        return f"{root}/cgroup.procs", f"{root}/{GROUP}/cgroup.threads", ""
+    def groups(self) -> Groups | None:
+        """Return where programs must begin; None: our group is not there."""
+        threads = f"{self.group}/cgroup.threads"
+        return (f"{self.root}/cgroup.procs", threads, "") if self.tree.exists(threads) else None
 
-    def shortfall(self, tree: Tree) -> str:
-        """What the kernel says against our partition."""
-        state = tree.text(f"{partitions_root(tree)}/{GROUP}/cpuset.cpus.partition") or ""
+    def shortfall(self) -> str:
+        """Return what the kernel says against our partition; empty: nothing is known."""
+        state = self.tree.text(f"{self.group}/cpuset.cpus.partition") or ""
         said = re.search(r"invalid(?: \((.*)\))?", state)
         if said:
             return f"the kernel finds the partition invalid: {said[1] or 'it does not say why'}"
         return "this kernel has no isolated partitions: Linux 6.1 has" if state == "member" else ""
 
 
-def _enable_cpuset(path: str, tree: Tree) -> Sequence[Change]:
-    enabled = "cpuset" in (tree.text(path) or "").split()
-    return () if enabled else (Write(path, "+cpuset", undo="-cpuset"),)
-
-
 class _Shield:
-    """The cpusets of cgroup v1: all else is moved into a group without the CPUs.
+    """The cpusets of cgroup v1: all else is moved into a group without the CPUs. See `_Partition`.
 
     Nothing spreads work over them any more. What `cset shield` does; see cpusets(7), "Sched load balance".
     """
 
-    def refusal(self, tree: Tree) -> str | None:
-        root = cpusets_root(tree)
-        if root is None:
-            return "there are no cpusets here"
-        if not tree.exists(f"{root}/release_agent"):  # only the root of all groups has it
-            return "this is a container, which sees only its part of the control groups: isolate on its host"
-        return None
+    def __init__(self, root: str | None, tree: Tree) -> None:
+        self.root, self.group, self.tree = root, f"{root}/{GROUP}", tree
 
-    def isolated_cpus(self, tree: Tree) -> set[int]:
-        """The CPUs on line over which no group spreads its threads."""
-        root = cpusets_root(tree)
-        if root is None or tree.flag(f"{root}/{_BALANCE}") is not False:
+    def refusal(self) -> str | None:
+        if self.root is None:
+            return "there are no cpusets here"
+        # Only the root of all groups has an agent.
+        return None if self.tree.exists(f"{self.root}/release_agent") else _CONTAINER
+
+    def isolated_cpus(self) -> set[int]:
+        """Return the CPUs on line over which no group spreads its threads."""
+        if self.root is None or self.tree.flag(f"{self.root}/{_BALANCE}") is not False:
             return set()
-        isolated = set(online_cpus(tree))
-        for group in cpusets_below(root, tree):
-            if tree.flag(f"{group}/{_BALANCE}"):
-                isolated -= set(parse_cpu_list(tree.text(f"{group}/cpuset.cpus")) or ())
+        isolated = set(online_cpus(self.tree))
+        for group in cpusets_below(self.root, self.tree):
+            if self.tree.flag(f"{group}/{_BALANCE}"):
+                isolated -= self._cpus_of(group)
         return isolated
 
-    def changes(self, cpus: str, tree: Tree) -> Sequence[Change]:
+    def changes(self, cpus: str) -> Sequence[Change]:
         """Take the CPUs out of all groups, then move what is in none into a group without them."""
-        root = cpusets_root(tree)
-        group = f"{root}/{GROUP}"
+        root, group, tree = str(self.root), self.group, self.tree
         isolated = set(parse_cpu_list(cpus) or ())
+        claims = {one: self._cpus_of(one) for one in cpusets_below(root, tree)}
         rest = format_cpu_list(set(online_cpus(tree)) - isolated)
         mems = tree.text(f"{root}/cpuset.mems") or "0"
         return (
             KeepAffinities(),
-            *_without(isolated, str(root), tree),
+            *(
+                Write(f"{one}/cpuset.cpus", format_cpu_list(held - isolated))
+                for one, held in claims.items()
+                if held & isolated and held - isolated
+            ),
             MakeFolder(group),
             Write(f"{group}/cpuset.cpus", rest, undo=rest),
             Write(f"{group}/cpuset.mems", mems, undo=mems),
@@ -194,30 +168,21 @@ class _Shield:
             PinAgain(),
         )
 
-    def groups(self, tree: Tree) -> Groups | None:
-        """The measuring threads join the root group, which alone has the isolated CPUs."""
-        root = cpusets_root(tree)
-        if root is None or not tree.exists(f"{root}/{GROUP}/tasks"):
+    def groups(self) -> Groups | None:
+        """Return where programs must begin: the measuring threads in the root group, which has all CPUs."""
+        if self.root is None or not self.tree.exists(f"{self.group}/tasks"):
             return None
-        everybody = f"{root}/{GROUP}/cgroup.procs"
-        return everybody, f"{root}/tasks", everybody
+        everybody = f"{self.group}/cgroup.procs"
+        return everybody, f"{self.root}/tasks", everybody
 
-    def shortfall(self, tree: Tree) -> str:
-        """Which groups can do without none of the CPUs."""
-        root = cpusets_root(tree)
-        claims = (
-            []
-            if root is None
-            else [one for one in cpusets_below(root, tree) if not one.endswith(f"/{GROUP}")]
-        )
-        return f"other cpusets have these CPUs too: {', '.join(claims)}" if claims else ""
+    def shortfall(self) -> str:
+        """Return which groups can do without none of the CPUs."""
+        below = cpusets_below(self.root, self.tree) if self.root else ()
+        claims = ", ".join(one for one in below if not one.endswith(f"/{GROUP}"))
+        return f"other cpusets have these CPUs too: {claims}" if claims else ""
 
-
-def _without(isolated: set[int], root: str, tree: Tree) -> Iterator[Change]:
-    for group in cpusets_below(root, tree):
-        cpus = set(parse_cpu_list(tree.text(f"{group}/cpuset.cpus")) or ())
-        if cpus & isolated and cpus - isolated:
-            yield Write(f"{group}/cpuset.cpus", format_cpu_list(cpus - isolated))
+    def _cpus_of(self, group: str) -> set[int]:
+        return set(parse_cpu_list(self.tree.text(f"{group}/cpuset.cpus")) or ())
 
 
 class Isolated(Knob):
@@ -230,12 +195,12 @@ class Isolated(Knob):
     summary = "the CPUs kept for measuring threads: 1-3 or all but 0 or none"
 
     def available(self, tree: Tree) -> str | None:
-        return _means(tree).refusal(tree)
+        return _means(tree).refusal()
 
     def read(self, tree: Tree) -> str | None:
         """Those on line, by whatever means."""
         online = online_cpus(tree)
-        isolated = _by_boot(tree) | _means(tree).isolated_cpus(tree)
+        isolated = _by_boot(tree) | _means(tree).isolated_cpus()
         return written(tuple(cpu for cpu in online if cpu in isolated)) if online else None
 
     def check(self, wanted: str) -> None:
@@ -255,7 +220,7 @@ class Isolated(Knob):
         missing = set(cpus_of(wanted)) - set(cpus_of(self.read(tree) or ""))
         if not missing or self.available(tree):
             return ()
-        return _means(tree).changes(format_cpu_list(missing), tree)
+        return _means(tree).changes(format_cpu_list(missing))
 
     def advice(self, wanted: str, tree: Tree) -> BootAdvice:
         """The boot parameters, less those that are there."""
@@ -271,20 +236,21 @@ class Isolated(Knob):
         surplus = _by_boot(tree) - asked
         if surplus:
             return f"CPU {format_cpu_list(surplus)} is isolated by the boot parameter isolcpus"
-        others = _means(tree).isolated_cpus(tree) - asked
+        others = _means(tree).isolated_cpus() - asked
         if others:
             return f"CPU {format_cpu_list(others)} is isolated by a control group that is not ours"
-        return _means(tree).shortfall(tree)
+        return _means(tree).shortfall()
 
 
-def _means(tree: Tree) -> _Means:
+def _means(tree: Tree) -> _Partition | _Shield:
     """Partitions where cgroup v2 has the CPUs, else cpusets."""
-    return _Partition() if partitions_root(tree) else _Shield()
+    root = _partitions_root(tree)
+    return _Partition(root, tree) if root else _Shield(cpusets_root(tree), tree)
 
 
 def groups(tree: Tree) -> Groups | None:
     """Return where programs must begin; None: our group is not there."""
-    return _means(tree).groups(tree)
+    return _means(tree).groups()
 
 
 def _by_boot(tree: Tree) -> set[int]:

@@ -3,7 +3,7 @@
 import re
 import secrets
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
@@ -11,13 +11,12 @@ from tautochrone.base.version import own_version
 from tautochrone.machine.tree import Files
 from tautochrone.target.address import SshAddress
 from tautochrone.target.keeper import FarFiles, Keeper
-from tautochrone.target.local import guard_options
 from tautochrone.target.middleware import find_program_for, program_name
 from tautochrone.target.probes import find_probe_for, how_to_build
-from tautochrone.target.program import Guarded, ProbeAnswer, Program, ask
+from tautochrone.target.program import ProbeAnswer, Program, ask
 from tautochrone.target.ssh.connect import log_in
 from tautochrone.target.ssh.link import Background, Link, RemoteProgram
-from tautochrone.target.target import Placement, Target
+from tautochrone.target.target import Target
 
 # Getting the probe onto the machine: a fresh folder, the program, and a shell that removes them at the end.
 #
@@ -250,7 +249,6 @@ def _is_ours(said: str, name: str) -> bool:
     return words[:1] == [name] and (version is None or words[1:2] == [version])
 
 
-_PATIENCE = ("--patience", "1500ms")
 _FILE_CAPABILITIES = re.compile(r"sudo setcap .*?(?=; the lines )", re.DOTALL)
 
 
@@ -280,18 +278,22 @@ def connect(address: SshAddress, root: str | None = None) -> "SshTarget":
 
 
 class SshTarget(Target):
-    """Probes, loads and keeper as programs over one connection."""
+    """Probes, loads and keeper as programs over one connection.
+
+    When it is cut, guards end what they started, and keepers undo what they changed.
+    """
+
+    patience = ("--patience", "1500ms")
 
     def __init__(
         self, address: SshAddress, background: Background, link: Link, root: str | None = None
     ) -> None:
-        """Push the probe; see `connect`."""
-        super().__init__(root)
+        super().__init__("", root)
         self.name = str(address)
         self._background = background
         self._link = link
-        landing = Landing(link, self.name, ["keep", *self.keeper_options(), *_PATIENCE])
-        self._probe = landing.probe
+        landing = Landing(link, self.name, [*self.keeper_words(), *self.patience])
+        self.probe = landing.probe
         self._middleware = PushedMiddleware(link, landing.probe, landing.machine, self.name)
         self._standing = Keeper(landing.keeper)
         self._files = FarFiles(self.keeper)
@@ -311,17 +313,10 @@ class SshTarget(Target):
     def forget_files(self) -> None:
         self._files.forget()
 
-    def start(self, arguments: Sequence[str], placement: Placement) -> Program:
-        """Start the probe under a guard, which ends it when the connection is cut."""
-        guard = [*guard_options(placement), *_PATIENCE]
-        command = [self._probe, *guard, "--", self._probe, *arguments]
-        if placement.threads_join:
-            command = ["env", f"TAUTO_THREADS_JOIN={placement.threads_join}", *command]
-        return Guarded(self._start(command))
-
-    def start_keeper(self, arguments: Sequence[str]) -> Program:
-        """It undoes what it changed when the connection is cut."""
-        return self._start([self._probe, *arguments, *_PATIENCE])
+    def run(self, command: Sequence[str], environment: Mapping[str, str]) -> Program:
+        words = [f"{name}={value}" for name, value in environment.items()]
+        whole = shlex.join(["env", *words, *command] if words else command)
+        return self._link.start(f"exec {whole}", _for_a_pushed_probe, beats=True)
 
     def close(self) -> None:
         """End the keeper, which removes the probe, then the connection."""
@@ -332,9 +327,6 @@ class SshTarget(Target):
         finally:
             self._link.close()
             self._background.close()
-
-    def _start(self, command: Sequence[str]) -> Program:
-        return self._link.start(f"exec {shlex.join(command)}", _for_a_pushed_probe, beats=True)
 
 
 def _for_a_pushed_probe(message: str) -> str:

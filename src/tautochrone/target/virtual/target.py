@@ -21,10 +21,9 @@ from tautochrone.base.errors import UsageError
 from tautochrone.machine.tree import Files
 from tautochrone.target.address import DEFAULT_SHIFT, LabAddress
 from tautochrone.target.keeper import FarFiles
-from tautochrone.target.local import guard_options, placement_environment
 from tautochrone.target.middleware import see_static
-from tautochrone.target.program import Guarded, ProbeAnswer, Program
-from tautochrone.target.target import ANYWHERE, Placement, Target, Virtual
+from tautochrone.target.program import ProbeAnswer, Program
+from tautochrone.target.target import Placement, Target, Virtual
 from tautochrone.target.virtual.gate import BOX_BYTES, TimeGate
 from tautochrone.target.virtual.guest import Guest, GuestProgram, ask
 from tautochrone.target.virtual.image import Image, build_image
@@ -284,8 +283,7 @@ class VirtualTarget(Target):
     """Probes, loads and keeper as programs in a guest."""
 
     def __init__(self, address: LabAddress, machine: BootableMachine) -> None:
-        """Nothing is booted yet."""
-        super().__init__()
+        super().__init__(_PROBE)
         self.name = address.where
         self._address = address
         self._machine = machine
@@ -355,23 +353,17 @@ class VirtualTarget(Target):
         program.close_input()
         return ask(program, " ".join(arguments), patience_s)
 
-    def start(self, arguments: Sequence[str], placement: Placement) -> Program:
-        """Start the probe: by itself, or, where it is placed, under a guard that joins the groups first."""
-        words = [_PROBE, *arguments]
+    def start(self, arguments: Sequence[str], placement: Placement, *, guarded: bool = False) -> Program:
         if arguments[:1] == [_WANTS_KERNEL_HALF]:
             load_kernel_half(self.guest(), self._machine.kernel)
-        if placement == ANYWHERE:
-            return GuestProgram(self.guest(), words, {})
-        guarded = [_PROBE, *guard_options(placement), "--", *words]
-        return Guarded(GuestProgram(self.guest(), guarded, placement_environment(placement)))
+        return super().start(arguments, placement, guarded=guarded)
 
-    def start_keeper(self, arguments: Sequence[str]) -> Program:
-        """In the guest: what it changed ends with the guest, at the latest."""
-        return GuestProgram(self.guest(), [_PROBE, *arguments], {})
+    def run(self, command: Sequence[str], environment: Mapping[str, str]) -> Program:
+        return GuestProgram(self.guest(), command, environment)
 
-    def keeper_options(self) -> list[str]:
-        """None: TAUTO_JOURNAL is a word of the host's environment, and no word of that may reach a guest."""
-        return []
+    def keeper_words(self) -> list[str]:
+        """Return no options: TAUTO_JOURNAL is of the host's environment, none of which may reach a guest."""
+        return ["keep"]
 
     def close(self) -> None:
         """Pull the plug. Nothing of a guest outlives it, so nothing need be put back."""
