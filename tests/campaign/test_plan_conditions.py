@@ -13,8 +13,8 @@ from fake_machine import FACTS, NUMA, QUIET, FakeMachine, cell
 from real import a_cpu, policy_options
 from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.machine.facts import gather
-from tautochrone.machine.settings import InForce, SettingError
-from tautochrone.measure.conditions import NOT_OBTAINED, NotPutBackError
+from tautochrone.machine.settings import InForce, NotPutBackError, SettingError
+from tautochrone.measure.conditions import NOT_OBTAINED
 from tautochrone.measure.execute import run_cell
 from tautochrone.run.store import Store
 from tautochrone.target.program import RunningLoad, RunningProbe

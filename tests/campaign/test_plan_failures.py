@@ -14,12 +14,11 @@ from fake_machine import FACTS, QUIET, FakeMachine, cell
 from real import PATIENCE_S, a_cpu, policy_options, start_tauto, tauto, wait_until
 from tautochrone.base.errors import DamagedError, MeasuringError, StoreError, TautoError, UsageError
 from tautochrone.command.batch import run_batch
-from tautochrone.machine.settings import SettingError
+from tautochrone.machine.settings import NotPutBackError, SettingError
 from tautochrone.measure.campaign import carry_out as carrying_out
 from tautochrone.measure.campaign.carry_out import CampaignOutcome, CampaignSite, carry_out
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.cell import IDLE, Cell
-from tautochrone.measure.conditions import NotPutBackError
 from tautochrone.measure.document.document import parse
 from tautochrone.measure.document.expand import expand
 from tautochrone.measure.execute import NothingMeasuredError, StoppedAfterRunError, run_cell

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from tautochrone.judge.requirement.judge import Judgement
     from tautochrone.machine.audit.finding import Finding
     from tautochrone.machine.deployment import Deployment
+    from tautochrone.machine.settings import NotPutBackError
     from tautochrone.measure.cell import Load
-    from tautochrone.measure.conditions import NotPutBackError
     from tautochrone.run.folder import StoredRun
     from tautochrone.run.store import Store
     from tautochrone.target.target import Target
@@ -174,7 +174,8 @@ class _Check:
         from tautochrone.check.search import make_search, search_of
         from tautochrone.command.live import watching_campaign
         from tautochrone.judge.requirement.judge import judge
-        from tautochrone.measure.conditions import NotPutBackError, conditions_of
+        from tautochrone.machine.settings import NotPutBackError
+        from tautochrone.measure.conditions import conditions_of
         from tautochrone.measure.outlook import Countdown
         from tautochrone.measure.trials import TrialSite
 

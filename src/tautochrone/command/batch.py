@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tautochrone.command.live import Watch
+    from tautochrone.machine.settings import NotPutBackError
     from tautochrone.measure.cell import Cell
-    from tautochrone.measure.conditions import Conditions, NotPutBackError
+    from tautochrone.measure.conditions import Conditions
     from tautochrone.run.facts import Facts
     from tautochrone.run.folder import StoredRun
     from tautochrone.run.store import Store
@@ -99,7 +100,8 @@ def run_batch(
         TautoError: a cell that may not lack was refused or failed, or the deployment was; the store can't be
             written.
     """
-    from tautochrone.measure.conditions import NotPutBackError, conditions_of
+    from tautochrone.machine.settings import NotPutBackError
+    from tautochrone.measure.conditions import conditions_of
 
     batch: Batch | None = None
     try:

@@ -77,6 +77,12 @@ class SettingError(TautoError):
     exit_code = 3
 
 
+class NotPutBackError(SettingError):
+    """What a deployment had changed could not all be put back."""
+
+    exit_code = 1
+
+
 @dataclass(frozen=True)
 class InForce:
     """A deployment that was found in force on a machine.

@@ -8,8 +8,8 @@ from functools import cached_property
 from tautochrone.machine.cpulist import format_cpu_list
 from tautochrone.machine.deployment import Deployment, as_condition
 from tautochrone.machine.deployment.apply import (
-    Application,
     Deployed,
+    deployed,
     is_not_permitted,
     not_permitted,
     places,
@@ -28,12 +28,6 @@ NOT_OBTAINED = "deployment-not-obtained"
 """Code of the warning about a setting that a deployment asked for and did not get."""
 
 _APPLIED_BEFORE = "applied before, and still in force"
-
-
-class NotPutBackError(SettingError):
-    """What a deployment had changed could not all be put back."""
-
-    exit_code = 1
 
 
 @dataclass(frozen=True)
@@ -80,23 +74,14 @@ def conditions_of(deployment: Deployment | None, target: Target, facts: FactTabl
     if deployment is None:
         yield _as_it_is(target, facts)
         return
-    application = Application(deployment, target.files(), target.change_settings)
     try:
-        yield _under(deployment, application.apply(), gather(target.files()))
+        with deployed(deployment, target.files(), target.change_settings) as held:
+            yield _under(deployment, held, gather(target.files()))
     except BaseException as error:
-        _put_back(application, error)
         if is_not_permitted(error):
             again = 'Type the same as root, with sudo "$(command -v tauto)" in place of tauto'
             raise not_permitted(deployment, again if isinstance(target, LocalTarget) else "") from error
         raise
-    _put_back(application)
-
-
-def _put_back(application: Application, after: BaseException | None = None) -> None:
-    try:
-        application.undo()
-    except SettingError as error:
-        raise NotPutBackError(str(error), error.advice) from after or error
 
 
 def _under(deployment: Deployment, held: Deployed, facts: FactTable) -> Conditions:

@@ -11,10 +11,10 @@ from tautochrone.base.stream import EVENT, FOOTER, HEADER, FrameReader, json_pay
 from tautochrone.base.words import upper_first
 from tautochrone.experiments.middleware_beside import serving_with_sizes
 from tautochrone.experiments.tire_threads import SameTeamError
-from tautochrone.machine.settings import SettingError
+from tautochrone.machine.settings import NotPutBackError, SettingError
 from tautochrone.measure.cautions import CUT_SHORT, cautions_of_facts, cautions_of_probe, cautions_of_stream
 from tautochrone.measure.cell import Cell
-from tautochrone.measure.conditions import Conditions, NotPutBackError, conditions_of
+from tautochrone.measure.conditions import Conditions, conditions_of
 from tautochrone.measure.interrupts import HeldInterrupts
 from tautochrone.measure.loads.cautions import cautions_of_loads
 from tautochrone.measure.loads.running import LoadFailure, Loads

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from msgspec import structs
@@ -75,35 +76,18 @@ class AuditAnswer:
     places: tuple[str, ...] = ()
 
 
-def good(title: str, observed: str, certainty: Certainty = "sure", *, when: When = otherwise) -> AuditAnswer:
-    """Return the answer that it is as it should be."""
-    return AuditAnswer("good", title, observed, "", certainty, when)
-
-
-def note(
-    title: str, observed: str, advice: str = "", certainty: Certainty = "sure", *, when: When = otherwise
-) -> AuditAnswer:
-    """Return an answer that is worth knowing."""
-    return AuditAnswer("note", title, observed, advice, certainty, when)
-
-
-def warning(
-    title: str, observed: str, advice: str, certainty: Certainty = "sure", *, when: When = otherwise
-) -> AuditAnswer:
-    """Return the answer that it can cost a deadline."""
-    return AuditAnswer("warning", title, observed, advice, certainty, when)
-
-
-def unknown(title: str, observed: str, advice: str, *, when: When = otherwise) -> AuditAnswer:
-    """Return the answer that it can't be seen; `observed` says why, `advice` how to see it."""
-    return AuditAnswer("unknown", title, observed, advice, "sure", when)
+good = partial(AuditAnswer, "good")
+note = partial(AuditAnswer, "note")
+warning = partial(AuditAnswer, "warning")
+unknown = partial(AuditAnswer, "unknown")
+"""The answers by level. An unknown's `observed` says why it can't be seen, its `advice` how to see it."""
 
 
 def unread(
     title: str, *places: str, more: str = ".", advice: str = "", when: When = otherwise
 ) -> AuditAnswer:
     """Return the answer that these files can't be read; `more` follows. Default advice: read the first."""
-    return AuditAnswer("unknown", title, more, advice or f"cat {places[0]}", "sure", when, places)
+    return unknown(title, more, advice or f"cat {places[0]}", when=when, places=places)
 
 
 @dataclass(frozen=True, kw_only=True)

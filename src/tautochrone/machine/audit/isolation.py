@@ -27,7 +27,7 @@ def _isolation(facts: Facts) -> AuditAnswer | None:
             "CPUs are divided by cpusets",
             "cpuset.sched_load_balance of the root cpuset is 0: no thread moves from one cpuset's CPUs to "
             "another's.",
-            "likely",
+            certainty="likely",
         )
     last = online[-1] if online else "N"
     rest = format_cpu_list(_housekeeping(facts, (online or (0,))[-1:]))

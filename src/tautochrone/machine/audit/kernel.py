@@ -65,7 +65,7 @@ def _preemption_model(facts: Facts) -> AuditAnswer | None:
     live = kernel.preemption_found_by == PREEMPTION or not kernel.preemption_dynamic
     certainty: Certainty = "sure" if live else "likely"
     if kernel.preemption in ("full", "lazy", "full or lazy"):
-        return good("Kernel code is preemptible", observed, certainty)
+        return good("Kernel code is preemptible", observed, certainty=certainty)
     return warning(
         "Kernel code is not preemptible",
         observed,

@@ -238,7 +238,7 @@ CHECKS = (
             good(
                 "No sign of a hypervisor",
                 "Neither firmware names nor CPU flags show one; some hypervisors hide.",
-                "likely",
+                certainty="likely",
             ),
         ),
     ),

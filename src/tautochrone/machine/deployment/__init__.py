@@ -46,12 +46,9 @@ def as_condition(deployment: Deployment, obtained: tuple[Obtained, ...]) -> dict
         name, title, origin, measure, load, and ``settings``: a list of knob, requested, before, obtained,
         reason.
     """
+    names = ("name", "title", "origin", "measure", "load")
     return {
-        "name": deployment.name,
-        "title": deployment.title,
-        "origin": deployment.origin,
-        "measure": deployment.measure,
-        "load": deployment.load,
+        **{name: getattr(deployment, name) for name in names},
         "settings": [asdict(one) for one in obtained],
     }
 
@@ -90,6 +87,7 @@ def deployment_of(
             raise wrong((key,), UsageError(f"a deployment has no '{key}'", suggestion(key, _KEYS)))
         if key in _TEXTS and not isinstance(value, str | int):
             raise wrong((key,), UsageError(f"'{key}' must be a text", f'Write it as {key} = "…".'))
+    texts = {key: str(table[key]) for key in _TEXTS if key in table}
     settings = table.get("settings", {})
     if not isinstance(settings, Mapping):
         raise wrong(("settings",), UsageError("'settings' must be a table", "Begin it with [settings]."))
@@ -100,16 +98,14 @@ def deployment_of(
         except UsageError as error:
             raise wrong(("settings", knob), error) from error
     for key in ("measure", "load"):
-        if key in table:
-            try:
-                check_cpus(str(table[key]))
-            except UsageError as error:
-                raise wrong((key,), UsageError(f"{key}: {error}", error.advice)) from error
-    called = str(table.get("name", name))
+        try:
+            check_cpus(texts.get(key, "all"))
+        except UsageError as error:
+            raise wrong((key,), UsageError(f"{key}: {error}", error.advice)) from error
+    called = texts.get("name", name)
     if not called:
         raise wrong((), UsageError("the deployment has no name", 'Give it one: name = "mine".'))
-    measure, load = (str(table[key]) if key in table else None for key in ("measure", "load"))
-    return Deployment(called, str(table.get("title", "")), words, measure, load, origin)
+    return Deployment(called, texts.get("title", ""), words, texts.get("measure"), texts.get("load"), origin)
 
 
 def _checked(name: str, value: object) -> str:
@@ -154,105 +150,71 @@ class BuiltIn:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Topology:
-    """The CPUs of a machine as the six need them.
-
-    Attributes:
-        cores: the CPUs of each core, those of the first CPU's core first.
-        first: the CPU that stays for everything else, and alone in Single.
-        has_smt: whether several CPUs share a core.
-        hidden: CPUs that are off line, whose cores therefore can't be told.
-        smt: whether SMT can be changed, and what it is: "on", "off" or None.
-    """
-
-    cores: tuple[tuple[int, ...], ...]
-    first: int
-    has_smt: bool
-    hidden: tuple[int, ...]
-    smt: str | None
-
-
-def topology(tree: Tree) -> Topology:
-    """Read it. The first CPU is one that can't go off line, if there is such a one: mostly CPU 0."""
-    cores = tuple(sorted(cores_on_line(tree)))
-    online = online_cpus(tree)
-    fixed = [cpu for cpu in online if not tree.exists(f"{CPUS}/cpu{cpu}/online")]
-    smt = Smt()
-    return Topology(
-        cores=cores,
-        first=min(fixed or online, default=0),
-        has_smt=any(len(core) > 1 for core in cores),
-        hidden=tuple(cpu for cpu in present_cpus(tree) if cpu not in online),
-        smt=smt.read(tree) if smt.available(tree) is None else None,
-    )
-
-
 def built_in(tree: Tree) -> tuple[BuiltIn, ...]:
     """The six, in the paper's order."""
-    machine = topology(tree)
-    return tuple(_one(name, machine) for name in NAMES)
+    machine = _Topology(tree)
+    return tuple(machine.built_in(name) for name in NAMES)
 
 
-def _one(name: str, machine: Topology) -> BuiltIn:
-    hyper, isolates, single = "H" in name, name.endswith("I"), name == "Single"
-    seen = tuple(cpu for core in machine.cores for cpu in core)
-    stays: tuple[int, ...]
-    if single:
-        stays = (machine.first,)
-    elif hyper:
-        stays = seen if machine.smt != "off" else tuple(sorted((*seen, *machine.hidden)))
-    else:
-        stays = tuple(_kept(core, machine.first) for core in machine.cores)
-    isolated = tuple(cpu for cpu in stays if cpu != machine.first) if isolates else ()
-    settings = {"c-states": "any" if "C" in name else "0us"}
-    if machine.smt is not None:
-        settings["smt"] = "on" if hyper else "off"
-    if single or not (hyper and machine.smt == "off"):
-        settings["online"] = format_cpu_list(stays)
-    settings["isolated"] = format_cpu_list(isolated) or "none"
-    if isolates:
-        settings["interrupts"] = str(machine.first)
-    deployment = Deployment(
-        name=name,
-        title=_title(name),
-        settings=settings,
-        measure=format_cpu_list(_measured(isolated, machine) or stays),
-        load=format_cpu_list(cpu for cpu in stays if cpu not in isolated),
-        origin=ORIGIN,
-    )
-    same_as, because = _same_as(name, stays, machine)
-    return BuiltIn(deployment, _cannot(name, stays, machine), same_as, because)
+class _Topology:
+    """The CPUs of a machine as the six need them: its cores, and whether SMT can be changed.
 
+    The first CPU stays for everything else, and alone in Single. It is one that can't go off line, if there
+    is such a one: mostly CPU 0.
+    """
 
-def _same_as(name: str, stays: tuple[int, ...], machine: Topology) -> tuple[str | None, str]:
-    """Which other it is the same as here, and why."""
-    if name == "M" and len(stays) == 1:
-        return "Single", "there is only one core, so it is the same as Single"
-    other = _SAME_WITHOUT_SMT.get(name)
-    if other is None or machine.has_smt or machine.smt == "off":
-        return None, ""
-    return other, f"no core here has several CPUs, so it is the same as {other}"
+    def __init__(self, tree: Tree) -> None:
+        online, smt = online_cpus(tree), Smt()
+        fixed = [cpu for cpu in online if not tree.exists(f"{CPUS}/cpu{cpu}/online")]
+        self.cores = sorted(cores_on_line(tree))
+        self.first = min(fixed or online, default=0)
+        self.has_smt = any(len(core) > 1 for core in self.cores)
+        # Their cores can't be told.
+        self.hidden = [cpu for cpu in present_cpus(tree) if cpu not in online]
+        self.smt = smt.read(tree) if smt.available(tree) is None else None
 
+    def built_in(self, name: str) -> BuiltIn:
+        hyper, isolates, single = "H" in name, name.endswith("I"), name == "Single"
+        if single:
+            stays = [self.first]
+        elif hyper:
+            seen = [cpu for core in self.cores for cpu in core]
+            stays = seen if self.smt != "off" else sorted((*seen, *self.hidden))
+        else:
+            stays = [self.first if self.first in core else core[0] for core in self.cores]
+        isolated = [cpu for cpu in stays if cpu != self.first] if isolates else []
+        settings = {"c-states": "any" if "C" in name else "0us"}
+        if self.smt is not None:
+            settings["smt"] = "on" if hyper else "off"
+        if single or not (hyper and self.smt == "off"):
+            settings["online"] = format_cpu_list(stays)
+        settings["isolated"] = format_cpu_list(isolated) or "none"
+        if isolates:
+            settings["interrupts"] = str(self.first)
+        # Not those that share a core with the rest of the system, if others are left.
+        busy = next((core for core in self.cores if self.first in core), ())
+        measured = [cpu for cpu in isolated if cpu not in busy] or isolated or stays
+        load = format_cpu_list(cpu for cpu in stays if cpu not in isolated)
+        deployment = Deployment(name, _title(name), settings, format_cpu_list(measured), load, origin=ORIGIN)
+        return BuiltIn(deployment, self._cannot(name, len(stays)), *self._same_as(name, len(stays)))
 
-def _cannot(name: str, stays: tuple[int, ...], machine: Topology) -> str | None:
-    if not machine.cores:
-        return "which CPUs are on line can't be read"
-    if name.endswith("I") and len(stays) < 2:
-        return "it has one CPU then, so none can be isolated"
-    if name == "HMI" and machine.smt == "off":
-        return "SMT is off, so it can't be seen which CPUs share a core: apply HM first"
-    return None
+    def _same_as(self, name: str, count: int) -> tuple[str | None, str]:
+        """Return which other it is the same as here, and why."""
+        if name == "M" and count == 1:
+            return "Single", "there is only one core, so it is the same as Single"
+        other = _SAME_WITHOUT_SMT.get(name)
+        if other is None or self.has_smt or self.smt == "off":
+            return None, ""
+        return other, f"no core here has several CPUs, so it is the same as {other}"
 
-
-def _measured(isolated: tuple[int, ...], machine: Topology) -> tuple[int, ...]:
-    """The isolated CPUs, without those that share a core with the rest of the system, if others are left."""
-    busy = next((core for core in machine.cores if machine.first in core), ())
-    return tuple(cpu for cpu in isolated if cpu not in busy) or isolated
-
-
-def _kept(core: tuple[int, ...], first: int) -> int:
-    return first if first in core else core[0]
+    def _cannot(self, name: str, count: int) -> str | None:
+        if not self.cores:
+            return "which CPUs are on line can't be read"
+        if name.endswith("I") and count < 2:
+            return "it has one CPU then, so none can be isolated"
+        if name == "HMI" and self.smt == "off":
+            return "SMT is off, so it can't be seen which CPUs share a core: apply HM first"
+        return None
 
 
 def _title(name: str) -> str:
@@ -273,24 +235,23 @@ def choose(name: str, files: Files) -> Deployment:
     Raises:
         UsageError: there is none, this machine can't have it, or its file is wrong.
     """
-    six = built_in(Tree(files))
-    for one in six:
+    six = {one.deployment.name: one for one in built_in(Tree(files))}
+    for one in six.values():
         if one.deployment.name.lower() == name.lower():
-            return _possible(one)
-    path = Path(name)
+            if one.cannot:
+                raise UsageError(
+                    f"this machine can't have the deployment {one.deployment.name}: {one.cannot}",
+                    "`tauto deploy list` shows which it can have.",
+                )
+            return one.deployment
+    path, own = Path(name), {one.stem: one for one in own_files()}
     if path.suffix == ".toml" or path.is_file():
         return read_deployment(path)
-    for own in own_files():
-        if own.stem == name:
-            return read_deployment(own)
-    names = [*(one.deployment.name for one in six), *(own.stem for own in own_files())]
-    meant = near(name, names)
-    advice = (
-        f"Did you mean '{meant}'?"
-        if meant
-        else f"There are {', '.join(names)}, and TOML files by their path."
-    )
-    raise UsageError(f"there is no deployment '{name}'", advice)
+    if name in own:
+        return read_deployment(own[name])
+    meant = near(name, [*six, *own])
+    every = f"There are {', '.join([*six, *own])}, and TOML files by their path."
+    raise UsageError(f"there is no deployment '{name}'", f"Did you mean '{meant}'?" if meant else every)
 
 
 def own_folder() -> Path:
@@ -303,12 +264,3 @@ def own_folder() -> Path:
 def own_files() -> Iterator[Path]:
     """The files in `own_folder`, sorted."""
     yield from sorted(own_folder().glob("*.toml"))
-
-
-def _possible(one: BuiltIn) -> Deployment:
-    if one.cannot:
-        raise UsageError(
-            f"this machine can't have the deployment {one.deployment.name}: {one.cannot}",
-            "`tauto deploy list` shows which it can have.",
-        )
-    return one.deployment

@@ -1,20 +1,20 @@
 """Applying a deployment to a machine, putting everything back, and what a machine can have."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from tautochrone.base.errors import TautoError, UsageError
+from tautochrone.base.errors import UsageError
 from tautochrone.base.reading import read_text
 from tautochrone.base.toml import mistake
 from tautochrone.machine.cpulist import format_cpu_list, named_cpus, online_cpus
-from tautochrone.machine.deployment import Deployment, built_in, own_files, read_deployment
+from tautochrone.machine.deployment import BuiltIn, Deployment, built_in, own_files, read_deployment
 from tautochrone.machine.knob import KNOBS
 from tautochrone.machine.knob.isolated import groups
 from tautochrone.machine.knob.knob import Knob
-from tautochrone.machine.settings import Change, MachineSettings, SettingError, Write
+from tautochrone.machine.settings import MachineSettings, NotPutBackError, SettingError, Write
 from tautochrone.machine.tree import Files, Tree
 from tautochrone.run.conditions import Obtained
 
@@ -73,18 +73,21 @@ def deployed(
 
     Raises:
         UsageError: this machine can't have a value in it. Nothing was changed.
-        SettingError: the machine refused a change, or something could not be put back.
+        SettingError: the machine refused a change.
+        NotPutBackError: something could not be put back, whatever else went wrong.
     """
     application = Application(deployment, files, change_settings)
+    wrong: BaseException | None = None
     try:
         yield application.apply()
     except BaseException as error:
+        wrong = error
+        raise
+    finally:
         try:
             application.undo()
-        except TautoError as failure:
-            raise failure from error
-        raise
-    application.undo()
+        except SettingError as error:
+            raise NotPutBackError(str(error), error.advice) from wrong or error
 
 
 @dataclass
@@ -107,7 +110,8 @@ class Application:
         tree = Tree(self.files)
         wanted = canonical_settings(self.deployment, tree)
         for cpus in (self.deployment.measure, self.deployment.load):
-            _named(cpus, tree)
+            if cpus is not None:
+                named_cpus(cpus, tree)
         before = read_knobs(tree)
         for knob in KNOBS:
             value = wanted.get(knob.name)
@@ -151,13 +155,14 @@ class Application:
             try:
                 self._settings.apply(change)
             except SettingError:
-                if not _may_refuse(change):
+                if not (isinstance(change, Write) and change.may_refuse):
                     raise
 
 
 def is_not_permitted(error: BaseException) -> bool:
     """Whether a change was refused because this user may not make it."""
-    return isinstance(error, SettingError) and isinstance(error.__cause__, PermissionError)
+    put_back = not isinstance(error, NotPutBackError)
+    return put_back and isinstance(error, SettingError) and isinstance(error.__cause__, PermissionError)
 
 
 def not_permitted(deployment: Deployment, again: str = "") -> SettingError:
@@ -223,21 +228,12 @@ def _reason(knob: Knob, wanted: str | None, obtained: str | None, tree: Tree) ->
     return f"{reason}; at boot: {at_boot}" if at_boot and unavailable else reason
 
 
-def _may_refuse(change: Change) -> bool:
-    return isinstance(change, Write) and change.may_refuse
-
-
-def _named(cpus: str | None, tree: Tree) -> tuple[int, ...] | None:
-    return None if cpus is None else named_cpus(cpus, tree)
-
-
 def _on_line(deployment: Deployment, role: str, tree: Tree) -> tuple[int, ...] | None:
     """The CPUs for measuring or for loads, which must be on line by now."""
     text = getattr(deployment, role)
-    cpus = _named(text, tree)
-    if cpus is None:
+    if text is None:
         return None
-    online = online_cpus(tree)
+    cpus, online = named_cpus(text, tree), online_cpus(tree)
     if text.startswith("all"):
         return tuple(cpu for cpu in cpus if cpu in online)
     missing = [cpu for cpu in cpus if cpu not in online]
@@ -252,15 +248,12 @@ def _on_line(deployment: Deployment, role: str, tree: Tree) -> tuple[int, ...] |
 
 def _where(deployment: Deployment, knob: str, error: UsageError) -> UsageError:
     """The error with the place where the value was written, if that is a file."""
-    path = Path(deployment.origin)
-    named = UsageError(f"{knob}: {error}", error.advice)
-    try:
-        text = read_text(path) if deployment.origin.endswith(".toml") else ""
-    except (OSError, UnicodeDecodeError):
-        text = ""
+    text = ""
+    with suppress(OSError, UnicodeDecodeError):
+        text = read_text(Path(deployment.origin)) if deployment.origin.endswith(".toml") else ""
     if text:
-        return mistake(deployment.origin, text, ("settings", knob), str(named), named.advice)
-    return UsageError(f"the deployment {deployment.name}: {named}", error.advice)
+        return mistake(deployment.origin, text, ("settings", knob), f"{knob}: {error}", error.advice)
+    return UsageError(f"the deployment {deployment.name}: {knob}: {error}", error.advice)
 
 
 # What a machine can have: of deployments, and of the settings of one.
@@ -317,16 +310,10 @@ class KnobSetting:
 def survey(tree: Tree) -> tuple[Prospect, ...]:
     """The built-in deployments and the user's own."""
     now = read_knobs(tree)
-    found = []
-    for one in built_in(tree):
-        if one.cannot:
-            deployment = one.deployment
-            found.append(Prospect(deployment.name, deployment.title, deployment.origin, "no", one.cannot))
-        else:
-            found.append(_prospect(one.deployment, now, tree, one.same_as, one.note))
+    found = [_prospect(one, now, tree) for one in built_in(tree)]
     for path in own_files():
         try:
-            found.append(_prospect(read_deployment(path), now, tree))
+            found.append(_prospect(BuiltIn(read_deployment(path)), now, tree))
         except UsageError as error:
             found.append(Prospect(path.stem, "", str(path), "no", str(error)))
     return tuple(found)
@@ -371,23 +358,19 @@ def _how(asked: str | None, now: str | None, unavailable: str | None, at_boot: s
     return "at boot" if at_boot else "can't"
 
 
-def _prospect(
-    deployment: Deployment, now: dict[str, str | None], tree: Tree, same_as: str | None = None, note: str = ""
-) -> Prospect:
+def _prospect(one: BuiltIn, now: dict[str, str | None], tree: Tree) -> Prospect:
+    deployment = one.deployment
+    who = deployment.name, deployment.title, deployment.origin
+    if one.cannot:
+        return Prospect(*who, "no", one.cannot)
     try:
         wanted = canonical_settings(deployment, tree)
     except UsageError as error:
-        return Prospect(deployment.name, deployment.title, deployment.origin, "no", str(error))
+        return Prospect(*who, "no", str(error))
     missing = [
         f"{knob.name}: {unavailable}"
         for knob in KNOBS
         if wanted.get(knob.name) not in (None, now[knob.name]) and (unavailable := knob.available(tree))
     ]
-    return Prospect(
-        deployment.name,
-        deployment.title,
-        deployment.origin,
-        "in part" if missing else "yes",
-        "; ".join([*missing, *([note] if note else [])]),
-        same_as,
-    )
+    reason = "; ".join([*missing, *([one.note] if one.note else [])])
+    return Prospect(*who, "in part" if missing else "yes", reason, one.same_as)

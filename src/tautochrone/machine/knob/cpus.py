@@ -100,14 +100,8 @@ class InterruptCpus(NamesCpus):
         # The mask may name CPUs that could be there and are not.
         default = set(parse_cpu_mask(tree.text(_DEFAULT)) or ()) & set(present_cpus(tree))
         new = () if default == set(cpus) else (Write(_DEFAULT, format_cpu_mask(cpus)),)
-        return (
-            *new,
-            *(
-                Write(one.path, wanted, may_refuse=True)
-                for one in interrupts(tree)
-                if _elsewhere(one.cpus, cpus)
-            ),
-        )
+        stray = (one for one in interrupts(tree) if _elsewhere(one.cpus, cpus))
+        return (*new, *(Write(one.path, wanted, may_refuse=True) for one in stray))
 
     def advice(self, wanted: str, tree: Tree) -> BootAdvice:
         return BootAdvice(
@@ -135,9 +129,8 @@ class InterruptCpus(NamesCpus):
     def outlook(self, wanted: str, tree: Tree) -> str:
         """It knows nothing of control groups, and looks every ten seconds."""
         balancer = balancer_process(tree)
-        return (
-            f"irqbalance (process {balancer}) moves them back: systemctl stop irqbalance" if balancer else ""
-        )
+        told = f"irqbalance (process {balancer}) moves them back: systemctl stop irqbalance"
+        return told if balancer else ""
 
 
 def _elsewhere(cpus: Sequence[int], wanted: Sequence[int]) -> bool:
@@ -172,7 +165,6 @@ class Workqueues(NamesCpus):
 # Which CPUs are on line, one by one (`Online`) or the second threads of all cores (`Smt`).
 
 _CONTROL = f"{CPUS}/smt/control"
-_WORDS = ("on", "off")
 
 
 class Online(NamesCpus):
@@ -222,11 +214,8 @@ class Online(NamesCpus):
 
     def shortfall(self, wanted: str, tree: Tree) -> str:
         missing = set(cpus_of(wanted)) - set(online_cpus(tree))
-        return (
-            f"CPU {format_cpu_list(missing)} did not come on line: SMT is off, or it is broken"
-            if missing
-            else ""
-        )
+        told = f"CPU {format_cpu_list(missing)} did not come on line: SMT is off, or it is broken"
+        return told if missing else ""
 
 
 def _switch(cpu: int) -> str:
@@ -257,7 +246,7 @@ class Smt(Knob):
         return "on" if control != "off" else "off"  # from Linux 6.6 on it can be a number of threads
 
     def check(self, wanted: str) -> None:
-        check_word(wanted, _WORDS)
+        check_word(wanted, ("on", "off"))
 
     def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
         """Before `off`: what leaves, and what is off line and would come with the next `on`."""
@@ -267,7 +256,7 @@ class Smt(Knob):
         if wanted == "on":
             return (Write(_CONTROL, "on"),)
         online = online_cpus(tree)
-        off_line = (f"{CPUS}/cpu{cpu}/online" for cpu in present_cpus(tree) if cpu not in online)
+        off_line = (_switch(cpu) for cpu in present_cpus(tree) if cpu not in online)
         return (
             *keep_before_leaving(_siblings(tree), tree),
             *(Write(path, "0", may_refuse=True) for path in off_line),
@@ -298,37 +287,23 @@ def cores_on_line(tree: Tree) -> list[tuple[int, ...]]:
     return [tuple(one for one in threads if one in online_cpus(tree)) for threads in cores.values()]
 
 
-def keep_before_leaving(leaving: set[int], tree: Tree) -> list[Change]:
+def keep_before_leaving(leaving: set[int], tree: Tree) -> Iterator[Change]:
     """Note what these CPUs' leaving changes: each file is written with what it holds; undo does so again.
 
     Interrupts move to other CPUs and stay there; idle states are registered anew, all enabled; threads lose
     the CPU from their masks, or their masks altogether; the cpusets of cgroup v1 shrink, and stay so.
     """
     if not leaving:
-        return []
-    return [
-        *_interrupts(leaving, tree),
-        *_idle_states(leaving, tree),
-        KeepAffinities(),
-        *_cpusets(leaving, tree),
-    ]
-
-
-def _interrupts(leaving: set[int], tree: Tree) -> Iterator[Change]:
+        return
     for one in interrupts(tree):
         if leaving & set(one.cpus):
             yield Write(one.path, one.text, may_refuse=True)
-
-
-def _idle_states(leaving: set[int], tree: Tree) -> Iterator[Change]:
     for cpu in sorted(leaving):
         folder = f"{CPUS}/cpu{cpu}/cpuidle"
         for state in tree.folders(folder):
             if tree.flag(f"{folder}/{state}/disable"):
                 yield Write(f"{folder}/{state}/disable", "1")
-
-
-def _cpusets(leaving: set[int], tree: Tree) -> Iterator[Change]:
+    yield KeepAffinities()
     root = cpusets_root(tree)
     for group in cpusets_below(root, tree) if root else ():
         cpus = tree.text(f"{group}/cpuset.cpus")

@@ -114,17 +114,13 @@ NUMA_BALANCING = FileKnob(
     "this kernel does not balance memory between nodes",
     {"off": "numa_balancing=disable"},
 )
+_HUGE = ("always", "madvise", "never")
 HUGE_PAGES = FileKnob(
     "transparent-hugepages",
     "large pages made behind the programs' backs: always, madvise or never",
-    (
-        SettingFile(
-            "/sys/kernel/mm/transparent_hugepage/enabled",
-            {"always": "always", "madvise": "madvise", "never": "never"},
-        ),
-    ),
+    (SettingFile("/sys/kernel/mm/transparent_hugepage/enabled", {word: word for word in _HUGE}),),
     "this kernel is built without transparent huge pages",
-    {word: f"transparent_hugepage={word}" for word in ("always", "madvise", "never")},
+    {word: f"transparent_hugepage={word}" for word in _HUGE},
 )
 WATCHDOG = Watchdog(
     "watchdog",
@@ -266,9 +262,6 @@ def _written(runtime_ns: int, period_ns: int) -> str:
 
 
 def _exact(ns: int) -> str:
-    unit, scale = next(
-        (unit, scale)
-        for unit, scale in (("s", 10**9), ("ms", 10**6), ("us", 1000), ("ns", 1))
-        if ns % scale == 0
-    )
-    return f"{ns // scale}{unit}"
+    """Write it in the largest unit in which it is a whole number."""
+    scales = {"s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
+    return next(f"{ns // scale}{unit}" for unit, scale in scales.items() if ns % scale == 0)

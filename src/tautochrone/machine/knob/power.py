@@ -28,6 +28,10 @@ class _State:
     disabled: bool
 
 
+def _us(canonical: str) -> int:
+    return int(canonical.removesuffix("us"))
+
+
 class CStates(Knob):
     """The deepest idle state, by the time that the driver states for leaving it.
 
@@ -42,7 +46,7 @@ class CStates(Knob):
     )
 
     def available(self, tree: Tree) -> str | None:
-        return None if has_idle_states(tree) else "this kernel offers no idle states to choose from"
+        return None if _states(tree) else "this kernel offers no idle states to choose from"
 
     def read(self, tree: Tree) -> str | None:
         """`any`, or the longest time to leave an enabled state."""
@@ -51,7 +55,11 @@ class CStates(Knob):
             return None
         if not any(state.disabled for states in cpus for state in states):
             return _ANY
-        return f"{max(max(_enabled(states)) for states in cpus)}us"
+        deepest_us = (
+            max((one.latency_us for one in states if not one.disabled), default=states[0].latency_us)
+            for states in cpus
+        )
+        return f"{max(deepest_us)}us"
 
     def check(self, wanted: str) -> None:
         if wanted != _ANY:
@@ -71,7 +79,7 @@ class CStates(Knob):
 
     def changes(self, wanted: str, tree: Tree) -> Sequence[Change]:
         """Disable what is deeper and enable the rest."""
-        limit_us = None if wanted == _ANY else int(wanted.removesuffix("us"))
+        limit_us = None if wanted == _ANY else _us(wanted)
         return tuple(
             Write(f"{state.folder}/disable", "0" if state.disabled else "1")
             for states in _states(tree)
@@ -88,8 +96,8 @@ class CStates(Knob):
         if wanted == _ANY:
             return BootAdvice(now="sudo cpupower idle-set -E")
         if wanted != _ONLY_POLLING:
-            return BootAdvice(now=f"sudo cpupower idle-set -D {int(wanted.removesuffix('us')) + 1}")
-        if not has_idle_states(tree):  # then an idle CPU halts, which only polling avoids
+            return BootAdvice(now=f"sudo cpupower idle-set -D {_us(wanted) + 1}")
+        if not _states(tree):  # then an idle CPU just halts, which only polling avoids
             return BootAdvice(at_boot=_POLL)
         return BootAdvice(
             now=f"for s in {CPUS}/cpu*/cpuidle/state[1-9]*/disable; do echo 1 | sudo tee $s; done",
@@ -99,16 +107,9 @@ class CStates(Knob):
 
     def shortfall(self, wanted: str, tree: Tree) -> str:
         shallowest_us = max((states[0].latency_us for states in _states(tree)), default=0)
-        if wanted != _ANY and shallowest_us > int(wanted.removesuffix("us")):
-            return (
-                f"the shallowest idle state takes {shallowest_us} us to leave, and the kernel always has it"
-            )
-        return ""
-
-
-def has_idle_states(tree: Tree) -> bool:
-    """Whether a driver offers states to choose from. Without one an idle CPU just halts."""
-    return bool(_states(tree))
+        if wanted == _ANY or shallowest_us <= _us(wanted):
+            return ""
+        return f"the shallowest idle state takes {shallowest_us} us to leave, and the kernel always has it"
 
 
 def _states(tree: Tree) -> list[list[_State]]:
@@ -136,10 +137,6 @@ def _state(folder: str, tree: Tree) -> _State | None:
     return _State(folder, latency_us, disabled)
 
 
-def _enabled(states: list[_State]) -> list[int]:
-    return [state.latency_us for state in states if not state.disabled] or [states[0].latency_us]
-
-
 class LatencyLimit(Knob):
     """What programs do for themselves: hold ``/dev/cpu_dma_latency`` open.
 
@@ -154,9 +151,7 @@ class LatencyLimit(Knob):
         """It is a limit on the choice of idle states."""
         if not tree.exists(_DEVICE):
             return f"this kernel has no {_DEVICE}"
-        return (
-            None if has_idle_states(tree) else "this kernel offers no idle states, so a limit has no effect"
-        )
+        return None if _states(tree) else "this kernel offers no idle states, so a limit has no effect"
 
     def read(self, tree: Tree) -> str | None:
         """The strictest limit that anybody holds."""
@@ -175,12 +170,12 @@ class LatencyLimit(Knob):
         """What others hold stays."""
         if wanted in (_NO_LIMIT, self.read(tree)):
             return ()
-        return (Hold(_DEVICE, struct.pack("<i", int(wanted.removesuffix("us")))),)
+        return (Hold(_DEVICE, struct.pack("<i", _us(wanted))),)
 
     def advice(self, wanted: str, tree: Tree) -> BootAdvice:
         if wanted == _NO_LIMIT:
             return BootAdvice()
-        return BootAdvice(now=f"sudo cpupower idle-set -D {int(wanted.removesuffix('us')) + 1}")
+        return BootAdvice(now=f"sudo cpupower idle-set -D {_us(wanted) + 1}")
 
     def shortfall(self, wanted: str, tree: Tree) -> str:
         return "another program holds a stricter limit"

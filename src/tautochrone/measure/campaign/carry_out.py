@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 
 from tautochrone.base.errors import MeasuringError, StoreError, TautoError
 from tautochrone.machine.deployment import Deployment
+from tautochrone.machine.settings import NotPutBackError
 from tautochrone.measure.campaign.campaign import CONDITION, FINISHED, REFUSED
 from tautochrone.measure.campaign.order import Slot
 from tautochrone.measure.cell import Cell
-from tautochrone.measure.conditions import NotPutBackError
 from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.measure.execute import (
     StoppedAfterRunError,
