@@ -5,6 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from urllib.parse import quote
 
 from tautochrone.base.errors import MeasuringError
@@ -22,7 +23,6 @@ class Keeper:
     """One keeper process. Requests may come from several threads; they take turns."""
 
     def __init__(self, program: Program) -> None:
-        """Speak through the pipes of this program."""
         self._program = program
         self._lock = threading.Lock()
         self._waiting = b""
@@ -103,35 +103,29 @@ class Keeper:
 
 
 def _line(*words: str | bytes) -> bytes:
-    return " ".join(_encoded(word) for word in words).encode() + b"\n"
-
-
-def _encoded(word: str | bytes) -> str:
-    return quote(os.fsencode(word), safe=_PLAIN).replace("~", "%7E") or "%"
+    encoded = (quote(os.fsencode(word), safe=_PLAIN).replace("~", "%7E") or "%" for word in words)
+    return " ".join(encoded).encode() + b"\n"
 
 
 # The files of a machine that is far: read by its keeper, in advance where that was hinted.
 
 
 _FRESH_S = 5.0
-_Key = tuple[str, str]
+_KINDS: dict[bytes, Kind] = {b"file": "file", b"folder": "folder"}
 
 
 class FarFiles:
-    """See `Files`. What was read in advance is used once, and soon: settings may change meanwhile."""
+    """See `Files`, read through the keeper of the moment.
+
+    What was read in advance is used once, and soon, by the time of `now_s`: settings may change meanwhile.
+    """
 
     are_of_this_machine = False
 
     def __init__(self, keeper: Callable[[], Keeper], now_s: Callable[[], float] = time.monotonic) -> None:
-        """Read through a keeper.
-
-        Args:
-            keeper: the one of the moment.
-            now_s: the time by which what was read in advance grows old.
-        """
         self._now_s = now_s
         self._keeper = keeper
-        self._ahead: dict[_Key, tuple[float, bytes | OSError]] = {}
+        self._ahead: dict[tuple[str, str], tuple[float, bytes | OSError]] = {}
 
     def read(self, path: str) -> bytes:
         return self._content("read", path)
@@ -142,13 +136,9 @@ class FarFiles:
         )
 
     def kind(self, path: str) -> Kind | None:
-        try:
-            found = self._content("kind", path).decode().strip()
-        except OSError:
-            return None
-        if found == "file":
-            return "file"
-        return "folder" if found == "folder" else None
+        with suppress(OSError):
+            return _KINDS.get(self._content("kind", path).strip())
+        return None
 
     def prefetch(self, paths: tuple[str, ...]) -> None:
         """Read all of them in the time that one takes."""
@@ -163,14 +153,11 @@ class FarFiles:
 
     def _content(self, verb: str, path: str) -> bytes:
         ahead = self._ahead.pop((verb, path), None)
-        is_fresh = ahead is not None and self._now_s() - ahead[0] <= _FRESH_S
-        answer = ahead[1] if ahead is not None and is_fresh else self._now(verb, path)
-        if isinstance(answer, OSError):
-            raise answer
-        return answer
-
-    def _now(self, verb: str, path: str) -> bytes | OSError:
+        if ahead is not None and self._now_s() - ahead[0] <= _FRESH_S:
+            if isinstance(ahead[1], OSError):
+                raise ahead[1]
+            return ahead[1]
         try:
             return self._keeper().ask(verb, path)
         except OSError as error:
-            return OSError(error.errno or errno.EIO, error.strerror, path)
+            raise OSError(error.errno or errno.EIO, error.strerror, path) from error

@@ -28,13 +28,7 @@ class ProbeEnd:
 
 @dataclass(frozen=True)
 class ProbeAnswer:
-    """What a short command of the probe said.
-
-    Attributes:
-        exit_code: as in `ProbeEnd`.
-        text: its standard output.
-        messages: as in `ProbeEnd`.
-    """
+    """What a short command of the probe said: see `ProbeEnd`; `text` is its standard output."""
 
     exit_code: int
     text: str
@@ -92,7 +86,6 @@ class Guarded:
     """A program under `tauto-probe guard`, which is told in lines what other programs learn from signals."""
 
     def __init__(self, guard: Program) -> None:
-        """Speak to the program through its guard."""
         self._guard = guard
 
     def read(self) -> bytes:
@@ -210,7 +203,6 @@ class RunningProbe:
     """A probe that is measuring."""
 
     def __init__(self, program: Program) -> None:
-        """It has just been started."""
         self._program = program
         self._asked_to_end = False
 
@@ -242,28 +234,42 @@ class RunningProbe:
         return ProbeEnd(code, self._program.messages())
 
 
-class RunningLoad:
-    """A background load that is known to be running."""
+class _Ready:
+    """A program that has said its first line, by which it is known to be ready.
 
-    def __init__(self, program: Program) -> None:
-        """Wait for its word that it runs.
+    Attributes:
+        said: that line.
+    """
+
+    said: str
+
+    def __init__(self, program: Program, what: str) -> None:
+        """Wait for its first line.
 
         Raises:
             UsageError, NotPermittedError: refused, in the probe's words.
             MeasuringError: it did not start, or the connection was lost.
         """
         self._program = program
-        self._lines: Iterator[str] = lines_of(program)
+        self._lines = lines_of(program)
+        said: str | None = None
+        try:
+            said = next(self._lines, None)
+            if said is None:
+                raise refusal(_ended(program), program.messages(), f"{what} did not start")
+        finally:
+            if said is None:
+                program.release()
+        self.said = said
+
+
+class RunningLoad(_Ready):
+    """A background load that is known to be running."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program, "the load")
         self._code: int | None = None
         self._report: dict[str, object] | None = None
-        started = False
-        try:
-            started = next(self._lines, None) is not None
-            if not started:
-                raise refusal(_ended(program), program.messages(), "the load did not start")
-        finally:
-            if not started:
-                program.release()
 
     def failure(self) -> str | None:
         """Why it has ended by itself, in words; None while it runs. Never blocks."""
@@ -301,34 +307,13 @@ class RunningLoad:
         return self._report
 
 
-class RunningService:
-    """A program that serves others, and is known to be ready.
-
-    Attributes:
-        said: its first line, by which it said that it is ready.
-    """
-
-    said: str
+class RunningService(_Ready):
+    """A program that serves others, and is known to be ready."""
 
     def __init__(self, program: Program) -> None:
-        """Wait for its first line.
-
-        Raises:
-            UsageError, NotPermittedError: refused, in the probe's words.
-            MeasuringError: it did not start, or the connection was lost.
-        """
-        self._program = program
+        super().__init__(program, "it")
         self._wrong: str | None = None
         self._has_ended = False
-        said: str | None = None
-        try:
-            said = next(lines_of(program), None)
-            if said is None:
-                raise refusal(_ended(program), program.messages(), "it did not start")
-        finally:
-            if said is None:
-                program.release()
-        self.said = said
 
     def failure(self) -> str | None:
         """Why it has ended by itself, in words; None while it runs. Never blocks."""
@@ -349,20 +334,17 @@ class RunningService:
         if not self._has_ended:
             self._has_ended = True
             try:
-                self._wrong = self._end(patience_s)
+                code = self._program.wait(patience_s)
+                if code is not None:
+                    self._wrong = self._how(code)
+                else:  # how it ends now says nothing: it is asked to
+                    self._program.stop()
+                    _ended(self._program)
             except MeasuringError as error:
                 self._wrong = str(error)
             finally:
                 self._program.release()
         return self._wrong
-
-    def _end(self, patience_s: float) -> str | None:
-        code = self._program.wait(patience_s)
-        if code is not None:
-            return self._how(code)
-        self._program.stop()
-        _ended(self._program)
-        return None  # how it ends now says nothing: it was asked to
 
     def _how(self, code: int) -> str | None:
         """What went wrong with one that ended so."""

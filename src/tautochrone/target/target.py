@@ -126,10 +126,7 @@ class KeptSettings:
     """One deployment's changes, by a keeper of their own; see `MachineSettings`."""
 
     def __init__(self, name: str, keeper: Keeper, changed: Callable[[], None]) -> None:
-        """Begin the journal.
-
-        Args:
-            changed: called when files may have changed.
+        """Begin the journal; `changed` is called when files may have changed.
 
         Raises:
             SettingError: another deployment is in force, or the journal can't be written.

@@ -50,7 +50,6 @@ class HostKeyWitness(asyncssh.SSHClient):
     """
 
     def __init__(self) -> None:
-        """Nothing was shown yet."""
         self.shown: asyncssh.SSHKey | None = None
         self.password_was_asked_for = False
         self.identity_files: tuple[str, ...] = ()

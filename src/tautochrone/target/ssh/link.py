@@ -26,7 +26,6 @@ class Background:
     """An event loop in a thread of its own."""
 
     def __init__(self) -> None:
-        """Start it."""
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(_note)  # what a person must know comes out of what they asked for
         self._thread = threading.Thread(target=self._loop.run_forever, name="ssh", daemon=True)
@@ -78,17 +77,16 @@ Translate = Callable[[str], str]
 
 
 class RemoteProgram(asyncssh.SSHClientSession[bytes]):
-    """One program; see `Program`. The channel's callbacks come in the background's thread."""
+    """One program; see `Program`. The channel's callbacks come in the background's thread.
+
+    Args:
+        lost: makes the error that says that the connection is gone.
+        translate: what it says on standard error into what makes sense for a program that was pushed.
+    """
 
     def __init__(
         self, background: Background, lost: Callable[[], MeasuringError], translate: Translate
     ) -> None:
-        """A program that is about to be started.
-
-        Args:
-            lost: makes the error that says that the connection is gone.
-            translate: what it says on standard error into what makes sense for a program that was pushed.
-        """
         self._background = background
         self._lost = lost
         self._translate = translate
@@ -129,14 +127,15 @@ class RemoteProgram(asyncssh.SSHClientSession[bytes]):
 
     def exit_status_received(self, status: int) -> None:
         """It ended."""
-        with self._changed:
-            self._code, self._ended_at_s = status, time.monotonic()
-            self._changed.notify_all()
+        self._end(status)
 
     def exit_signal_received(self, name: str, _core_dumped: bool, _msg: str, _lang: str) -> None:
         """A signal ended it."""
+        self._end(-getattr(signal, f"SIG{name}", signal.SIGKILL))
+
+    def _end(self, code: int) -> None:
         with self._changed:
-            self._code, self._ended_at_s = -_number_of(name), time.monotonic()
+            self._code, self._ended_at_s = code, time.monotonic()
             self._changed.notify_all()
 
     def connection_lost(self, _exc: Exception | None) -> None:
@@ -145,28 +144,19 @@ class RemoteProgram(asyncssh.SSHClientSession[bytes]):
             self._closed = True
             self._changed.notify_all()
 
-    def beat(self) -> None:
-        """Tell its guard that the connection lives."""
-        self._write(b"\n")
-
     @property
     def has_ended(self) -> bool:
         """Whether there is nobody to speak to any more."""
         return self._closed
 
-    def _write(self, data: bytes) -> None:
+    def say(self, data: bytes = b"") -> None:
+        """Write to its standard input, or end that with nothing."""
         if self._channel is not None and not self._closed:
             with suppress(OSError, asyncssh.Error):
-                self._channel.write(data)
-
-    def _write_eof(self) -> None:
-        if self._channel is not None and not self._closed:
-            with suppress(OSError, asyncssh.Error):
-                self._channel.write_eof()
-
-    def _resume(self) -> None:
-        if self._channel is not None:
-            self._channel.resume_reading()
+                if data:
+                    self._channel.write(data)
+                else:
+                    self._channel.write_eof()
 
     # In the caller's thread.
 
@@ -176,18 +166,19 @@ class RemoteProgram(asyncssh.SSHClientSession[bytes]):
                 self._changed.wait()
             data = bytes(self._output)
             self._output.clear()
-            if self._paused:
+            if self._paused and self._channel is not None:
                 self._paused = False
-                self._background.soon(self._resume)
+                self._background.soon(self._channel.resume_reading)
             if not data and not self._output_ended and self._code is None:
                 raise self._lost()
             return data
 
     def write(self, data: bytes) -> None:
-        self._background.soon(lambda: self._write(data))
+        if data:
+            self._background.soon(lambda: self.say(data))
 
     def close_input(self) -> None:
-        self._background.soon(self._write_eof)
+        self._background.soon(self.say)
 
     def stop(self) -> None:
         """Not all SSH servers pass signals on: guarded programs are told in lines."""
@@ -223,30 +214,25 @@ class RemoteProgram(asyncssh.SSHClientSession[bytes]):
             self._channel.close()
 
 
-def _number_of(name: str) -> int:
-    try:
-        return int(signal.Signals[f"SIG{name}"])
-    except KeyError:
-        return int(signal.SIGKILL)
-
-
 _HEARTBEAT_S = 0.4
 _IPV6 = 6
 
 
 class Link:
-    """A connection to a machine, once it has let us in."""
+    """A connection to a machine, once it has let us in.
+
+    Attributes:
+        address_here, address_there: the two ends of the connection, also of one that was lost. None: it goes
+            through a proxy or another machine, or the address holds on one network interface only.
+    """
 
     def __init__(self, background: Background, connection: asyncssh.SSHClientConnection, name: str) -> None:
-        """Begin to send heartbeats.
-
-        Args:
-            name: of the machine, for people.
-        """
+        """Begin to send heartbeats; `name` is the machine's, for people."""
         self._background = background
         self._connection = connection
         self._name = name
-        self._ends = tuple(_address_of(connection.get_extra_info(end)) for end in ("sockname", "peername"))
+        self.address_here = _address_of(connection.get_extra_info("sockname"))
+        self.address_there = _address_of(connection.get_extra_info("peername"))
         self._programs: set[RemoteProgram] = set()
         self._is_closing = False
         self._lost: MeasuringError | None = None
@@ -269,17 +255,6 @@ class Link:
     def beat(self, program: RemoteProgram) -> None:
         """From now on it wants heartbeats."""
         self._background.soon(lambda: self._programs.add(program))
-
-    def address_here(self) -> str | None:
-        """This machine's end of the connection, also of one that was lost.
-
-        None: it goes through a proxy or another machine, or the address holds on one network interface only.
-        """
-        return self._ends[0]
-
-    def address_there(self) -> str | None:
-        """The machine's end of the connection; None as above."""
-        return self._ends[1]
 
     def lost(self) -> MeasuringError:
         """The error that says so."""
@@ -304,7 +279,7 @@ class Link:
                 if program.has_ended:
                     self._programs.discard(program)
                 else:
-                    program.beat()
+                    program.say(b"\n")
 
     async def _wait_for_the_end(self) -> None:
         await self._connection.wait_closed()

@@ -103,7 +103,9 @@ def _push(link: Link, probe: Path, place: str, name: str) -> None:
         raise MeasuringError(
             f"{probe.name} does not run on {name}: {' '.join(answer.messages) or 'it said nothing'}"
         )
-    _check_version(answer.text, probe)
+    ours, theirs = own_version(), answer.text.strip().removeprefix("tauto-probe ")
+    if ours is not None and theirs != ours:
+        raise UsageError(f"{probe} is version {theirs}, and this is version {ours}", how_to_build())
 
 
 def push(link: Link, file: Path, place: str, name: str) -> ProbeAnswer:
@@ -129,15 +131,6 @@ def push(link: Link, file: Path, place: str, name: str) -> ProbeAnswer:
     return ProbeAnswer(answer.exit_code, version, answer.messages)
 
 
-def _check_version(said: str, probe: Path) -> None:
-    from tautochrone.base.version import own_version
-
-    ours = own_version()
-    theirs = said.strip().removeprefix("tauto-probe ")
-    if ours is not None and theirs != ours:
-        raise UsageError(f"{probe} is version {theirs}, and this is version {ours}", how_to_build())
-
-
 def _as_it_is(line: str) -> str:
     return line
 
@@ -159,18 +152,9 @@ _PACKAGES = {
 class PushedMiddleware:
     """What lies beside the probe on one machine."""
 
-    def __init__(self, link: Link, probe: str, machine: str, name: str) -> None:
-        """Nothing yet.
-
-        Args:
-            probe: its path there.
-            machine: its kind, as ``uname -m`` has it.
-            name: of the machine, for people.
-        """
-        self._link = link
-        self._folder = probe.rpartition("/")[0]
-        self._machine = machine
-        self._name = name
+    def __init__(self, link: Link, landing: Landing, name: str) -> None:
+        self._link, self._machine, self._name = link, landing.machine, name
+        self._folder = landing.probe.rpartition("/")[0]
         self._there: set[str] = set()
         self._refused: dict[str, TautoError] = {}
 
@@ -294,15 +278,15 @@ class SshTarget(Target):
         self._link = link
         landing = Landing(link, self.name, [*self.keeper_words(), *self.patience])
         self.probe = landing.probe
-        self._middleware = PushedMiddleware(link, landing.probe, landing.machine, self.name)
+        self._middleware = PushedMiddleware(link, landing, self.name)
         self._standing = Keeper(landing.keeper)
         self._files = FarFiles(self.keeper)
 
     def address_here(self) -> str | None:
-        return self._link.address_here()
+        return self._link.address_here
 
     def address_there(self) -> str | None:
-        return self._link.address_there()
+        return self._link.address_there
 
     def files(self) -> Files:
         return self._files

@@ -283,7 +283,6 @@ class GuestProgram:
     """One program; see `Program`. All its times are the guest's."""
 
     def __init__(self, guest: Guest, words: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Start it, as soon as the guest's time runs."""
         self._guest = guest
         self._lock = threading.Lock()  # never held for longer than it takes to copy, nor by a signal handler
         self._output = bytearray()

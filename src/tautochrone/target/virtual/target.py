@@ -199,7 +199,6 @@ class RunningMachine:
     """
 
     def __init__(self, machine: BootableMachine, gate: TimeGate) -> None:
-        """Start it, with this gate."""
         self._console = os.memfd_create("tautochrone-console", os.MFD_CLOEXEC)
         fcntl.fcntl(self._console, fcntl.F_SETFL, os.O_APPEND)  # QEMU's own messages go there, too
         paths = {
