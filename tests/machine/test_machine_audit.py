@@ -18,7 +18,6 @@ from tautochrone.machine.audit import (
     FOLLOWERS,
     NO_SETTINGS,
     OF_THE_KERNEL,
-    audit,
     audit_facts,
 )
 from tautochrone.machine.audit.finding import LEVELS, Finding
@@ -36,6 +35,10 @@ from tautochrone.run.facts import (
 from where import ROOT
 
 _CPUS = "/sys/devices/system/cpu"
+
+
+def audit(root: Path) -> tuple[Finding, ...]:
+    return audit_facts(observe(root))
 
 
 def found(root: Path, code: str) -> Finding | None:

@@ -17,7 +17,7 @@ from ssh_servers import ssh_server
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.doctor.findings import findings_view
 from tautochrone.doctor.verb import doctor
-from tautochrone.machine.audit import audit
+from tautochrone.machine.audit import audit_facts
 from tautochrone.machine.facts import gather, observe
 from tautochrone.run.facts import Facts
 from tautochrone.run.store import Store
@@ -52,7 +52,7 @@ def terminal(root: Path, width: int, *, colour: bool, explain: bool = False) -> 
     console = Console(
         file=out, width=width, force_terminal=colour, color_system="standard" if colour else None
     )
-    for part in findings_view(audit(root), explain=explain):
+    for part in findings_view(audit_facts(observe(root)), explain=explain):
         console.print(part)
     return out.getvalue()
 
@@ -86,7 +86,9 @@ def test_json_holds_findings_and_facts(app: typer.Typer, tmp_path: Path) -> None
     answer = json.loads(text)
     assert code == 0
     assert answer["schema"] == 1
-    assert [finding["code"] for finding in answer["findings"]] == [finding.code for finding in audit(root)]
+    assert [finding["code"] for finding in answer["findings"]] == [
+        finding.code for finding in audit_facts(observe(root))
+    ]
     assert Facts.from_table(answer["facts"]) == observe(root)
 
 
@@ -120,7 +122,7 @@ def test_a_terminal_shows_every_word_within_its_width(tmp_path: Path, width: int
     assert max(len(line) for line in text.splitlines()) <= width
     words = text.split()
     assert "…" not in "".join(words).replace("domain,…", "")
-    for finding in audit(root):
+    for finding in audit_facts(observe(root)):
         shown = [finding.title]
         if finding.level != "good" or explain:
             shown += [finding.observed, finding.advice]

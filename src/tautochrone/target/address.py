@@ -29,9 +29,15 @@ DEFAULT_SHIFT = 1
 _DEBIAN_ARCHITECTURES = {"amd64": "", "x86_64": "", "x86-64": "", "arm64": "/arm64", "aarch64": "/arm64"}
 _DEBIAN = re.compile(r"debian[:-](?P<flavour>[^/]*)(?:/(?P<architecture>.*))?")
 _OWN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
-_OPTIONS = ("smp", "threads", "shift", "memory", "preempt", "append")
-_MOST = {"smp": 64, "threads": 8, "shift": 10, "memory": 65536}
-_LEAST = {"smp": 1, "threads": 1, "shift": 0, "memory": 96}  # with less Debian's RT kernel does not boot
+_NUMBERS = {
+    "smp": ("cpus", 1, 64),
+    "threads": ("threads", 1, 8),
+    "shift": ("shift", 0, 10),
+    "memory": ("memory_mib", 96, 65536),  # with less Debian's RT kernel does not boot
+}
+"""By option its name in the address, and the least and the most that it can be."""
+
+_OPTIONS = (*_NUMBERS, "preempt", "append")
 
 
 @dataclass(frozen=True)
@@ -58,12 +64,7 @@ class LabAddress:
         """The kernel's name and what is not usual, as `tauto lab diff` takes and shows it."""
         usual = {field.name: field.default for field in fields(self)}
         words = [self.kernel]
-        for option, name in (
-            ("smp", "cpus"),
-            ("threads", "threads"),
-            ("shift", "shift"),
-            ("memory", "memory_mib"),
-        ):
+        for option, (name, _, _) in _NUMBERS.items():
             if (value := getattr(self, name)) != usual[name]:
                 words.append(f"{option}={value}")
         model, appended = self._preemption_first()
@@ -151,21 +152,18 @@ def read_lab_address(text: str) -> LabAddress:
         if option in given:
             raise UsageError(f"lab:{text}: '{option}' is given twice", "Give it once.")
         given[option] = value
-    numbers = {option: _number(text, option, given[option]) for option in _MOST if option in given}
-    cpus, threads = numbers.get("smp", 1), numbers.get("threads", 1)
+    numbers = {
+        name: _number(text, option, given[option], least, most)
+        for option, (name, least, most) in _NUMBERS.items()
+        if option in given
+    }
+    cpus, threads = numbers.get("cpus", 1), numbers.get("threads", 1)
     if cpus % threads:
         raise UsageError(
             f"lab:{text}: {cpus} CPUs can't be cores of {threads} threads each",
             "Let smp be a multiple of threads.",
         )
-    return LabAddress(
-        kernel,
-        cpus,
-        threads,
-        numbers.get("shift"),
-        numbers.get("memory", 1024),
-        _parameters(text, given.get("preempt"), appended),
-    )
+    return LabAddress(kernel, append=_parameters(text, given.get("preempt"), appended), **numbers)
 
 
 def meant_kernel(word: str, own: Iterable[str] = ()) -> str:
@@ -190,8 +188,7 @@ def _split(text: str) -> tuple[list[str], str]:
     return before.split(","), " ".join(appended.split())
 
 
-def _number(text: str, option: str, value: str) -> int:
-    least, most = _LEAST[option], _MOST[option]
+def _number(text: str, option: str, value: str, least: int, most: int) -> int:
     if not value.isascii() or not value.isdigit() or not least <= int(value) <= most:
         unit = " (MiB)" if option == "memory" else ""
         raise UsageError(

@@ -195,7 +195,11 @@ def _start(
 
     if where != client.name:
         _see_has_network(client)
-        _see_can_part(text(options, "transport"))
+        if text(options, "transport") in _ONLY_ON_ONE_MACHINE:
+            raise UsageError(
+                f"transport {text(options, 'transport')} reaches no other machine",
+                "Leave --server-on out, or take another transport.",
+            )
     try:
         target = client if where == client.name else client.companions.get(where, opened)
         if target is not client:
@@ -213,7 +217,9 @@ def _start(
     except TautoError as error:
         if isinstance(error, MeasuringError):
             forget()  # if it was the connection, the next cell needs another one
-        raise _of_server(error, where) from error
+        kinds = (UsageError, NotPermittedError, MeasuringError)
+        kind = next((kind for kind in kinds if isinstance(error, kind)), MeasuringError)
+        raise kind(f"the server on {where}: {error}", error.advice) from error
     place = service.said.removeprefix("control ").strip()
     kept: dict[str, object] = {
         "target": where,
@@ -226,36 +232,11 @@ def _start(
 
 
 def _see_has_network(target: Target) -> None:
-    """Refuse a machine from which no other one is reached.
-
-    Raises:
-        UsageError: it is one.
-    """
     if target.virtual() is not None:
         raise UsageError(
             f"{target.name} is a virtual machine without a network: client and server can't be apart there",
             "Leave --server-on out: both then run in it.",
         )
-
-
-def _see_can_part(transport: str | None) -> None:
-    """Refuse what no network carries.
-
-    Raises:
-        UsageError: it is such a transport.
-    """
-    if transport in _ONLY_ON_ONE_MACHINE:
-        raise UsageError(
-            f"transport {transport} reaches no other machine",
-            "Leave --server-on out, or take another transport.",
-        )
-
-
-def _of_server(error: TautoError, where: str) -> TautoError:
-    """The same kind of error, about the server."""
-    kinds = (UsageError, NotPermittedError, MeasuringError)
-    kind = next((kind for kind in kinds if isinstance(error, kind)), MeasuringError)
-    return kind(f"the server on {where}: {error}", error.advice)
 
 
 def _of_server_too(experiment: str, options: Options) -> dict[str, Value]:

@@ -56,11 +56,10 @@ def _find(program: str, machine: str) -> Path:
             f"there is no probe for machines of the kind {machine!r}",
             f"There are probes for {', '.join(dict.fromkeys(_ARCHITECTURES.values()))}.",
         )
-    name = f"{program}-{architecture}"
-    for folder in _folders():
-        if (folder / name).is_file():
-            return folder / name
-    raise UsageError(f"{_SHOWN[program]} for {architecture} machines was not built", how_to_build(name))
+    if (found := find_static(program, machine)) is not None:
+        return found
+    shown = f"{_SHOWN[program]} for {architecture} machines"
+    raise UsageError(f"{shown} was not built", how_to_build(f"{program}-{architecture}"))
 
 
 def how_to_build(name: str = "") -> str:

@@ -245,13 +245,13 @@ class Target(ABC):
     def files(self) -> Files:
         """The machine's files."""
 
-    @abstractmethod
     def address_here(self) -> str | None:
-        """The address at which the machine under test reaches this one; None: that can't be told."""
+        """Return the address at which the machine under test reaches this one; None: it can't be told."""
+        return None
 
-    @abstractmethod
     def address_there(self) -> str | None:
-        """The address at which this machine reaches the one under test; None: that can't be told."""
+        """Return the address at which this machine reaches the one under test; None: it can't be told."""
+        return None
 
     def virtual(self) -> Virtual | None:
         """What virtual machine of the lab's own it is; None: it is none, and its time is that of hardware."""

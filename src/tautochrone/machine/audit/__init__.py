@@ -5,11 +5,9 @@ stored with a run can be audited too. It answers nothing where the question does
 """
 
 from dataclasses import replace
-from pathlib import Path
 
 from tautochrone.machine.audit import clock, cpus, hardware, isolation, kernel, process
 from tautochrone.machine.audit.finding import LEVELS, Check, Finding
-from tautochrone.machine.facts import observe
 from tautochrone.run.facts import Facts
 
 CHECKS: tuple[Check, ...] = (
@@ -105,11 +103,6 @@ def _knobs(code: str, facts: Facts) -> tuple[str, ...]:
         "smt": facts.cpu.smt_control in ("on", "off"),
     }
     return tuple(knob for knob in knobs_of(code) if has.get(knob, True))
-
-
-def audit(root: Path = Path("/")) -> tuple[Finding, ...]:
-    """Audit the system whose ``/proc``, ``/sys`` and ``/boot`` lie below `root`; see `audit_facts`."""
-    return audit_facts(observe(root))
 
 
 def knobs_of(code: str) -> tuple[str, ...]:

@@ -259,21 +259,11 @@ def _of_package(name: str, architecture: str, package: str, place: Path) -> Kern
 def _described(
     name: str, architecture: str, release: str, package: str | None, place: Path, image: str
 ) -> Kernel:
-    def there(path: Path) -> Path | None:
-        return path if path.exists() else None
-
     boot = place / "boot"
-    return Kernel(
-        name,
-        architecture,
-        release,
-        package,
-        boot / image,
-        there(place / "lib" / "modules" / release),
-        there(boot / f"System.map-{release}"),
-        there(boot / f"config-{release}"),
-        hash_of(boot / image),
-    )
+    beside = (place / "lib" / "modules" / release, boot / f"System.map-{release}", boot / f"config-{release}")
+    modules, system_map, config = (path if path.exists() else None for path in beside)
+    sha256 = hash_of(boot / image)
+    return Kernel(name, architecture, release, package, boot / image, modules, system_map, config, sha256)
 
 
 def _copy_beside(image: Path, release: str, config: str | None, boot: Path) -> None:

@@ -86,6 +86,9 @@ class Kernel:
     sha256: str
 
 
+_PATHS = ("image", "modules", "system_map", "config")
+
+
 def find_kernel(name: str) -> Kernel:
     """The kernel of that name, which is in the cache and as it was fetched.
 
@@ -105,19 +108,12 @@ def known_kernel(canonical: str) -> Kernel | None:
     """What the cache has under that name; whether it is as it was fetched is not checked."""
     try:
         record = json.loads(_record(canonical).read_text())
-        kernel = Kernel(
-            record["name"],
-            record["architecture"],
-            record["release"],
-            record["package"],
-            cache_folder() / record["image"],
-            _in_cache(record["modules"]),
-            _in_cache(record["system_map"]),
-            _in_cache(record["config"]),
-            record["sha256"],
-        )
+        record.pop("image_seen", None)
+        paths = {name: cache_folder() / record[name] if record[name] else None for name in _PATHS}
+        kernel = Kernel(**record | paths)
         return kernel if kernel.image.is_file() else None
-    except (OSError, ValueError, KeyError, TypeError):  # what can't be read has to be fetched again
+    # What can't be read has to be fetched again.
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
@@ -199,22 +195,7 @@ def _seen(path: Path) -> list[int]:
     return [status.st_size, status.st_mtime_ns]
 
 
-def _in_cache(relative: str | None) -> Path | None:
-    return cache_folder() / relative if relative else None
-
-
-# Which of the kernel's own tracers a kernel has, by its configuration.
-
-
-_TRACERS = {
-    "timerlat": "TIMERLAT_TRACER",
-    "osnoise": "OSNOISE_TRACER",
-    "function": "FUNCTION_TRACER",
-    "function_graph": "FUNCTION_GRAPH_TRACER",
-}
-
-
 def tracers_of(kernel: Kernel) -> tuple[str, ...] | None:
-    """As tracefs calls them; None: it is not known how the kernel was configured."""
-    built = built_in(kernel)
-    return tuple(name for name, option in _TRACERS.items() if option in built) if built else None
+    """Return the kernel's own tracers, as tracefs calls them; None: how it was configured is not known."""
+    built, tracers = built_in(kernel), ("timerlat", "osnoise", "function", "function_graph")
+    return tuple(name for name in tracers if f"{name.upper()}_TRACER" in built) if built else None

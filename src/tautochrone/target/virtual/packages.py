@@ -147,13 +147,8 @@ class Lists:
 def _configuration(architecture: str, folder: Path) -> list[str]:
     """This machine's proxies and the like, but none of what its packages want done after an update."""
     dumped = subprocess.run(["apt-config", "dump"], capture_output=True, text=True, check=True).stdout
-    kept = [
-        line
-        for line in dumped.splitlines()
-        if line.startswith("Acquire::") and not line.startswith(_OF_NO_USE)
-    ]
     return [
-        *kept,
+        *(line for line in re.findall("^Acquire::.*$", dumped, re.M) if not line.startswith(_OF_NO_USE)),
         'Dir::Etc::main "/dev/null";',
         'Dir::Etc::parts "/dev/null";',
         f'APT::Architecture "{architecture}";',
@@ -182,20 +177,6 @@ def architecture_of_this_machine() -> str:
     _see_apt()
     told = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True)
     return told.stdout.strip()
-
-
-def lists_of_this_machine(architecture: str) -> Lists | None:
-    """Those of this machine, if they are of that architecture."""
-    return Lists(architecture) if architecture_of_this_machine() == architecture else None
-
-
-def no_such_package(name: str) -> UsageError:
-    """To be raised when no lists have it."""
-    return UsageError(
-        f"the package sources of this system ({_system()}) have no package {name}",
-        "The names debian:… mean packages of Debian 12. Any other kernel can be given: "
-        "tauto lab fetch --kernel PATH --modules DIR --name NAME.",
-    )
 
 
 def _read_package(text: str) -> Package | None:
@@ -291,16 +272,19 @@ def bring(
             failure = error
             continue
         return package, place
-    raise failure or no_such_package(wanted)
+    raise failure or UsageError(
+        f"the package sources of this system ({_system()}) have no package {wanted}",
+        "The names debian:… mean packages of Debian 12. Any other kernel can be given: "
+        "tauto lab fetch --kernel PATH --modules DIR --name NAME.",
+    )
 
 
 def _places(architecture: str, tell: Tell, *, newest: bool) -> Iterator[Lists]:
     """Where to look, one after the other: what costs time comes last."""
     own = Lists(architecture, cache_folder() / "lists" / architecture)
     if not newest:
-        of_this_machine = lists_of_this_machine(architecture)
-        if of_this_machine is not None:
-            yield of_this_machine
+        if architecture_of_this_machine() == architecture:
+            yield Lists(architecture)
         if own.are_there:
             yield own
     own.update(tell)
@@ -314,12 +298,8 @@ def _unpack(lists: Lists, package: Package, place: Path, tell: Tell, finish: Fin
         download.mkdir()
         archive = lists.download(package, download, tell)
         tell(f"{package.file}: unpacking", 0, 0)
-        ended = subprocess.run(
-            [*ends_with_us(), "dpkg", "-x", str(archive), str(content)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        unpack = [*ends_with_us(), "dpkg", "-x", str(archive), str(content)]
+        ended = subprocess.run(unpack, capture_output=True, text=True, check=False)
         if ended.returncode:
             raise StoreError(
                 f"{archive.name} can't be unpacked: {ended.stderr.strip()}", "Is there space for it?"
@@ -331,15 +311,13 @@ def _unpack(lists: Lists, package: Package, place: Path, tell: Tell, finish: Fin
 # The busybox of every guest.
 
 
-BUSYBOX = "busybox-static"
-
-
 def bring_busybox(architecture: str, tell: Tell, *, newest: bool = False) -> None:
     """Have the busybox for guests of an architecture. To be called by the sole writer of the cache."""
     known = _known_busybox(architecture)
     if known is not None and not newest and is_whole(folder_of(known)):
         return
-    _, place = bring(BUSYBOX, by_name(BUSYBOX), ARCHITECTURES[architecture], tell, newest=newest)
+    package = "busybox-static"
+    _, place = bring(package, by_name(package), ARCHITECTURES[architecture], tell, newest=newest)
     usual, merged = place / "bin" / "busybox", place / "usr" / "bin" / "busybox"  # merged: from Debian 13 on
     relative = (usual if usual.is_file() else merged).relative_to(cache_folder())
     write_whole(_record(architecture), (json.dumps({"busybox": str(relative)}) + "\n").encode())

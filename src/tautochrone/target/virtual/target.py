@@ -155,34 +155,31 @@ def _firmware(program: str) -> str:
 # One CPU of the host for each QEMU that counts instructions, so that its threads keep their order.
 
 
-class HostCpu:
-    """A CPU of the host that no other QEMU of any lab on this machine has, as long as there are enough."""
+def _give_cpu(pid: int) -> socket.socket:
+    """Give a CPU of its own to a process that was just started, and has one thread yet.
 
-    def __init__(self, pid: int) -> None:
-        """Give it to a process that was just started, and has one thread yet."""
-        self._claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        with suppress(OSError):  # it only makes disorder rarer
-            os.sched_setaffinity(pid, {self._claimed()})
-            os.sched_setscheduler(pid, os.SCHED_BATCH, os.sched_param(0))
+    It is the least taken one: no other QEMU of any lab on this machine has it, as long as there are enough.
+    The claim is a name in memory, which ends with whoever made it.
+    """
+    claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    with suppress(OSError):  # it only makes disorder rarer
+        os.sched_setaffinity(pid, {_claimed(claim)})
+        os.sched_setscheduler(pid, os.SCHED_BATCH, os.sched_param(0))
+    return claim
 
-    def close(self) -> None:
-        """Let go of it."""
-        self._claim.close()
 
-    def _claimed(self) -> int:
-        """The least taken one. A claim is a name in memory, which ends with whoever made it."""
-        cpus = sorted(os.sched_getaffinity(0))
-        random.shuffle(cpus)
-        for turn in itertools.count():
-            for cpu in cpus:
-                try:
-                    self._claim.bind(f"\0tautochrone-host-cpu-{cpu}-{turn}")
-                except OSError as error:
-                    if error.errno != errno.EADDRINUSE:
-                        raise
-                else:
-                    return cpu
-        raise AssertionError("not reached")
+def _claimed(claim: socket.socket) -> int:
+    cpus = sorted(os.sched_getaffinity(0))
+    random.shuffle(cpus)
+    for turn, cpu in ((turn, cpu) for turn in itertools.count() for cpu in cpus):
+        try:
+            claim.bind(f"\0tautochrone-host-cpu-{cpu}-{turn}")
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+        else:
+            return cpu
+    raise AssertionError("not reached")
 
 
 _MOST_CONSOLE_BYTES = 65536
@@ -201,12 +198,9 @@ class RunningMachine:
     def __init__(self, machine: BootableMachine, gate: TimeGate) -> None:
         self._console = os.memfd_create("tautochrone-console", os.MFD_CLOEXEC)
         fcntl.fcntl(self._console, fcntl.F_SETFL, os.O_APPEND)  # QEMU's own messages go there, too
-        paths = {
-            BOX: f"/proc/self/fd/{gate.box}",
-            CONSOLE: f"/proc/self/fd/{self._console}",
-            KERNEL: str(machine.kernel.image),
-            IMAGE: str(machine.image.path),
-        }
+        box, console = (f"/proc/self/fd/{descriptor}" for descriptor in (gate.box, self._console))
+        image, initrd = str(machine.kernel.image), str(machine.image.path)
+        paths = {BOX: box, CONSOLE: console, KERNEL: image, IMAGE: initrd}
         words = [_with_path(word, paths) for word in machine.words]
         try:
             self._process = subprocess.Popen(
@@ -221,7 +215,7 @@ class RunningMachine:
             os.close(self._console)
             raise
         gate.close_far_ends()
-        self._place = HostCpu(self._process.pid) if machine.shift is not None else None
+        self._place = _give_cpu(self._process.pid) if machine.shift is not None else None
 
     def kill(self) -> None:
         self._process.kill()
@@ -320,13 +314,6 @@ class VirtualTarget(Target):
     def sleep(self, seconds: float) -> None:
         """The guest's time runs only while somebody waits for it."""
         self.guest().pass_time(lambda: False, seconds)
-
-    def address_here(self) -> str | None:
-        """There is no network."""
-        return None
-
-    def address_there(self) -> str | None:
-        return None
 
     def files(self) -> Files:
         """The guest's files; those of the next guest, once there is one."""
