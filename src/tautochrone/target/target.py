@@ -304,7 +304,8 @@ class Target(ABC):
         Raises:
             MeasuringError: the connection was lost.
         """
-        command, environment = [self.probe, *arguments], {}
+        command = [self.probe, *arguments]
+        environment: dict[str, str] = {}
         if placement == ANYWHERE and not guarded and not self.patience:
             return self.run(command, environment)
         joins = [word for file in placement.joins for word in ("--join", file)]
