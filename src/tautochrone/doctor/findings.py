@@ -38,12 +38,8 @@ def findings_view(
 ) -> Iterable[RenderableType]:
     """What a terminal shows of findings: a heading and a table per level, most urgent first.
 
-    There are no frames, so that commands can be copied.
-
-    Args:
-        findings: as `audit` returns them.
-        worths: what some of them were worth here.
-        explain: show all of every finding; otherwise what is good is named in one paragraph.
+    There are no frames, so that commands can be copied. Unless all of every finding is to be explained, what
+    is good is named in one paragraph.
     """
     for level, group in _by_level(findings):
         style = _STYLES[level]

@@ -127,10 +127,7 @@ def known_kernels() -> list[str]:
 
 
 def read_lab_address(text: str) -> LabAddress:
-    """The virtual machine that is meant.
-
-    Args:
-        text: what stands after ``lab:``.
+    """Return the virtual machine that is meant by what stands after ``lab:``.
 
     Raises:
         UsageError: malformed, or an option that is not there.

@@ -90,11 +90,7 @@ def find_program_for(transport: str, machine: str) -> Path | None:
 
 
 def see_static(transport: str, machine: str, name: str) -> None:
-    """See that the program of a transport brings all that it needs.
-
-    Args:
-        machine: as ``uname -m`` calls it there.
-        name: of the machine, for people.
+    """See that the program of a transport brings all that it needs to a machine of this kind and name.
 
     Raises:
         UsageError: it does not.

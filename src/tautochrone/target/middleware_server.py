@@ -27,10 +27,9 @@ _ADVICE = "Name the address of the server's machine as the client reaches it: --
 
 
 def address_between(client: Target, server: Target, given: str | None) -> str:
-    """Where the client finds the server, as a number.
+    """Return where the client finds the server, as a number, which a person may have given as a name.
 
-    Args:
-        given: by a person, a number or a name; None: it is found out from how this machine reaches both.
+    Where nobody has, it is found out from how this machine reaches both.
 
     Raises:
         UsageError: it can't be known, or what is given is no address of a machine.
@@ -163,10 +162,6 @@ def serving(
 ) -> Iterator[Server]:
     """While inside, the server of an experiment runs, where its conditions ask for one on a target.
 
-    Args:
-        options: of the experiment.
-        client: the target of the client.
-
     Raises:
         UsageError, NotPermittedError: the server was refused, or nobody knows how the client would reach it.
         MeasuringError: it did not start, or its target can't be reached.
@@ -261,11 +256,9 @@ _USUAL = {LATENCY: 10, FOOTPRINT: 50}
 
 
 def _cpus(options: Options, allowed: str | None, *, apart: bool) -> str | None:
-    """The server's CPU, where nobody named it; None: it is pinned nowhere.
+    """Return the server's CPU, of those allowed there, where nobody named it; None: it is pinned nowhere.
 
-    Args:
-        allowed: on the server's machine, as a CPU list.
-        apart: that is another one than the client's, whose CPUs say nothing about it.
+    If client and server are `apart`, the client's CPUs say nothing about the server's.
     """
     place, given = text(options, "place"), text(options, "cpus")
     if place == "free":

@@ -63,11 +63,7 @@ def _find(program: str, machine: str) -> Path:
 
 
 def how_to_build(name: str = "") -> str:
-    """How to get the programs for other machines: from the sources, which an installed wheel does not have.
-
-    Args:
-        name: of the one that is missing; empty: all are to be built anew.
-    """
+    """Return how to get the program of this name, or all, from the sources, which a wheel does not have."""
     if _checkouts():
         other = f", or let TAUTO_PROBES name the folder that has {name}" if name else ""
         return f"Run `make probes` in the source folder{other}."

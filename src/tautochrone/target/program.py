@@ -138,10 +138,7 @@ def warning_of(message: str) -> tuple[str, str] | None:
 
 
 def ask(program: Program, what: str, patience_s: float) -> ProbeAnswer:
-    """Run a short program to its end; its standard input is empty.
-
-    Args:
-        what: it does, for people.
+    """Run a short program to its end, with nothing on its standard input; `what` it does is for people.
 
     Raises:
         MeasuringError: it did not end in time (then it is ended), or the connection was lost.
@@ -326,11 +323,7 @@ class RunningService(_Ready):
         return None if code is None else self._how(code) or "it ended before its time"
 
     def end(self, patience_s: float = 0.0) -> str | None:
-        """See it end, and say what went wrong with it, in words; None: nothing did. May be called twice.
-
-        Args:
-            patience_s: given it to end by itself, before it is asked to.
-        """
+        """See it end by itself, or ask it to, and return what went wrong, in words. May be called twice."""
         if not self._has_ended:
             self._has_ended = True
             try:

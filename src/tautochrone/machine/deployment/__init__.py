@@ -40,12 +40,7 @@ class Deployment:
 
 
 def as_condition(deployment: Deployment, obtained: tuple[Obtained, ...]) -> dict[str, object]:
-    """What is stored with a run, as JSON has it.
-
-    Returns:
-        name, title, origin, measure, load, and ``settings``: a list of knob, requested, before, obtained,
-        reason.
-    """
+    """Return what is stored with a run, as JSON has it; each of its ``settings`` is an `Obtained`."""
     names = ("name", "title", "origin", "measure", "load")
     return {
         **{name: getattr(deployment, name) for name in names},
@@ -66,14 +61,9 @@ def read_deployment(path: Path) -> Deployment:
 def deployment_of(
     table: Mapping[str, object], text: str, origin: str, at: _Place = (), name: str = ""
 ) -> Deployment:
-    """Read a deployment's table.
+    """Read a deployment's table, which lies at `at` in the text of the file `origin`.
 
-    Args:
-        table: what is in it.
-        text: the whole TOML text, for the lines in messages.
-        origin: the file's path.
-        at: where the table is in the text.
-        name: used where it has none.
+    `name` is used where the table has none.
 
     Raises:
         UsageError: something in it is wrong: the file, the line, the value and the fix.
@@ -226,11 +216,9 @@ def _title(name: str) -> str:
 
 
 def choose(name: str, files: Files) -> Deployment:
-    """The deployment of this name on this machine, or in this file.
+    """Return the deployment that is meant on the machine with these files.
 
-    Args:
-        name: CHM, HM, HMI, M, MI or Single; the path of a TOML file; or the name of one in `own_folder`.
-        files: of the machine on which it is meant to be applied.
+    Its name is CHM, HM, HMI, M, MI or Single; the path of a TOML file; or the name of one in `own_folder`.
 
     Raises:
         UsageError: there is none, this machine can't have it, or its file is wrong.

@@ -64,12 +64,7 @@ def places(files: Files) -> Places:
 def deployed(
     deployment: Deployment, files: Files, change_settings: Callable[[str], MachineSettings]
 ) -> Iterator[Deployed]:
-    """Apply a deployment for as long as the block lasts.
-
-    Args:
-        deployment: what is wanted.
-        files: the machine's.
-        change_settings: begins to change its settings, under the deployment's name.
+    """Apply a deployment for as long as the block lasts; `change_settings` is given its name.
 
     Raises:
         UsageError: this machine can't have a value in it. Nothing was changed.
@@ -166,11 +161,7 @@ def is_not_permitted(error: BaseException) -> bool:
 
 
 def not_permitted(deployment: Deployment, again: str = "") -> SettingError:
-    """The error that says so, when what was changed before is put back.
-
-    Args:
-        again: how to do it on this machine; empty: it is another one.
-    """
+    """Return the error that says so. `again` is how to do it on this machine; empty: it is another one."""
     return SettingError(
         f"not permitted to this user: the deployment {deployment.name} changes "
         f"{', '.join(deployment.settings)}, which only root may; nothing was changed",

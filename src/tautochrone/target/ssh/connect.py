@@ -22,12 +22,7 @@ _GLOBAL_FILES = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
 
 
 def known_hosts_files(user: Sequence[str] | None, everybody: Sequence[str] | None) -> list[str]:
-    """The files of known keys that are there and can be read.
-
-    Args:
-        user: UserKnownHostsFile as ~/.ssh/config has it; None: it says nothing.
-        everybody: GlobalKnownHostsFile, likewise.
-    """
+    """Return the files of known keys that can be read; None: ~/.ssh/config does not name any such."""
     named = [*(_USER_FILES if user is None else user), *(_GLOBAL_FILES if everybody is None else everybody)]
     paths = (Path(name).expanduser() for name in named)
     return [str(path) for path in paths if path.is_file() and os.access(path, os.R_OK)]
@@ -73,12 +68,9 @@ class HostKeyWitness(asyncssh.SSHClient):
 def host_key_refusal(
     host: str, port: int, shown: asyncssh.SSHKey | None, files: Iterable[str]
 ) -> NotPermittedError:
-    """The error for a machine whose key is unknown, or another than the known one.
+    """Return the error for a machine whose key is unknown, or another than the known one.
 
-    Args:
-        host: the name by which its key is known.
-        shown: the key that it showed; None: it has none of the known kind.
-        files: of known keys.
+    It has shown this key; None: it has none of the known kind.
     """
     key = f": {shown.get_algorithm()} {shown.get_fingerprint()}" if shown is not None else ""
     option = f" -p {port}" if port != asyncssh.DEFAULT_PORT else ""
@@ -115,10 +107,7 @@ def may_ask() -> bool:
 
 
 def ask(address: SshAddress, witness: HostKeyWitness, secrets: dict[str, object]) -> bool:
-    """Ask for what was lacking, first for keys, then for a password.
-
-    Args:
-        secrets: asyncssh's options; what is told is added.
+    """Ask for what was lacking, first for keys, then for a password, and add it to asyncssh's options.
 
     Returns:
         False: there is nothing to ask for, or no answer came.

@@ -239,10 +239,7 @@ class Link:
         background.run(self._begin())
 
     def start(self, command: str, translate: Translate, *, beats: bool) -> RemoteProgram:
-        """Start a command.
-
-        Args:
-            beats: it wants an empty line now and then, or takes the connection for dead.
+        """Start a command. If it `beats`, it wants heartbeats, or takes the connection for dead.
 
         Raises:
             MeasuringError: the connection was lost, or the machine starts no more programs.

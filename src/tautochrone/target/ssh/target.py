@@ -51,11 +51,7 @@ class Landing:
     """
 
     def __init__(self, link: Link, name: str, keep: Sequence[str]) -> None:
-        """Push the probe and start the keeper.
-
-        Args:
-            name: of the machine, for people.
-            keep: the keeper's arguments.
+        """Push the probe to the machine of this name and start the keeper with the arguments `keep`.
 
         Raises:
             UsageError: there is no probe for its architecture.
@@ -237,10 +233,7 @@ _FILE_CAPABILITIES = re.compile(r"sudo setcap .*?(?=; the lines )", re.DOTALL)
 
 
 def connect(address: SshAddress, root: str | None = None) -> "SshTarget":
-    """Log in, push the probe, start the keeper.
-
-    Args:
-        root: files and settings are those below it, for trials on a copied tree; None: the machine's.
+    """Log in, push the probe, start the keeper; see `Target` for `root`.
 
     Raises:
         UsageError: there is no probe for it.

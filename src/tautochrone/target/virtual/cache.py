@@ -115,10 +115,7 @@ def hash_of(path: Path) -> str:
 
 
 def checked_bytes(path: Path, fetch: str) -> bytes:
-    """What is in a file of the cache, or of anywhere else, where there is nothing to check.
-
-    Args:
-        fetch: the command that brings it anew.
+    """Return what is in a file of the cache, which `fetch` brings anew; one of elsewhere is not checked.
 
     Raises:
         DamagedError: it is not what was fetched.

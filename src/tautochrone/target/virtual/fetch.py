@@ -59,10 +59,7 @@ class BootImage:
 
 
 def read_boot_image(content: bytes, name: str) -> BootImage:
-    """Find out what a kernel's file is, and unpack it.
-
-    Args:
-        name: of the file, for messages.
+    """Find out what a kernel's file of this name is, and unpack it.
 
     Raises:
         UsageError: not a kernel that the lab can boot.
@@ -161,12 +158,9 @@ _UNPACKERS: dict[bytes, Callable[[bytes, int], bytes]] = {
 
 
 def fetch_kernel(name: str, tell: Tell, *, again: bool = False, look_over: bool = False) -> Kernel:
-    """One of Debian's kernels, and the busybox for its guests; brought if it is not here.
+    """Return one of Debian's kernels; it and the busybox for its guests are brought if they are not here.
 
-    Args:
-        tell: told what is being done.
-        again: ask for the newest version.
-        look_over: read all that is here, modules and all, and bring anew what is damaged.
+    `again` asks for the newest version; `look_over` reads all that is here, and brings anew what is damaged.
 
     Raises:
         UsageError: there is no such kernel.
@@ -201,10 +195,7 @@ def fetch_kernel(name: str, tell: Tell, *, again: bool = False, look_over: bool 
 
 
 def adopt_kernel(name: str, image: Path, modules: Path | None, tell: Tell) -> Kernel:
-    """Copy a kernel that somebody has into the cache, under a name.
-
-    Args:
-        modules: the folder of its release, ``…/lib/modules/RELEASE``.
+    """Copy a kernel that somebody has, and its ``…/lib/modules/RELEASE``, into the cache, under a name.
 
     Raises:
         UsageError: the name is taken or malformed, or that is no kernel, or not its modules.

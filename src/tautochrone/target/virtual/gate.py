@@ -74,9 +74,7 @@ class TimeGate:
     def call(self, look: Callable[[float], None]) -> bytes:
         """Wait until the guest calls; its reply. Its time then stands still until `answer`.
 
-        Args:
-            look: called now and then while it does not, with the time that it has been waited for, in
-                seconds; may raise.
+        Meanwhile `look` is called now and then with the seconds that were waited; it may raise.
 
         Raises:
             GateClosedError: the virtual machine has ended.

@@ -66,9 +66,7 @@ class Guest:
     def __init__(self, begin: Callable[[], tuple[TimeGate, Emulator]], name: str) -> None:
         """Begin to boot; returns at once.
 
-        Args:
-            begin: starts the virtual machine. Called in the guest's thread, which lives as long as it does.
-            name: of the guest, for people.
+        `begin` starts the virtual machine, in the guest's thread, which lives as long as the machine does.
         """
         self.is_fresh = True
         self._begin, self._name = begin, name
@@ -127,10 +125,9 @@ class Guest:
         self._ask(CLOSE, number)
 
     def signal(self, number: int, signal: int, *, at_once: bool = False) -> None:
-        """A signal to a program and what belongs to it; as safe as `write`.
+        """Signal to a program and what belongs to it, as safely as `write` does.
 
-        Args:
-            at_once: a guest that is running and does not come back soon is ended for it.
+        For what must happen `at_once`, a guest that is running and does not come back soon is ended.
         """
         self._ask(SIGNAL, number, struct.pack("<I", signal))
         if at_once and self._speaks:

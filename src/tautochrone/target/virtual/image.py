@@ -90,12 +90,10 @@ _ENDINGS = (".ko", ".ko.xz", ".ko.zst", ".ko.gz")
 def with_what_they_need(
     folder: Path | None, wanted: Sequence[str | Path], fetch: str
 ) -> list[tuple[str, bytes]]:
-    """Names and contents of modules, unpacked, in an order in which they can be loaded.
+    """Return names and contents of modules, unpacked, in an order in which they can be loaded.
 
-    Args:
-        folder: the kernel's, ``…/lib/modules/RELEASE``; None: it has none.
-        wanted: names, or files of modules that were built elsewhere.
-        fetch: the command that brings the kernel anew.
+    Wanted are names in the kernel's folder ``…/lib/modules/RELEASE`` (None: it has none), or files of modules
+    that were built elsewhere. `fetch` is the command that brings the kernel anew.
 
     Raises:
         UsageError: there is no such module.

@@ -65,11 +65,7 @@ class Package:
 
 
 class Lists:
-    """Lists of packages of one architecture.
-
-    Args:
-        folder: of the lab's own ones; None: this machine's.
-    """
+    """Lists of packages of one architecture: the lab's own ones in a folder, or (None) this machine's."""
 
     def __init__(self, architecture: str, folder: Path | None = None) -> None:
         self._architecture = architecture
@@ -245,13 +241,9 @@ def bring(
     newest: bool = False,
     finish: Finish | None = None,
 ) -> tuple[Package, Path]:
-    """A package, and the folder in which it lies unpacked. To be called by the sole writer of the cache.
+    """Return a package, and the folder in which it lies unpacked; for the sole writer of the cache.
 
-    Args:
-        wanted: its name, for messages.
-        architecture: as Debian calls it; with "all" for packages without one it is the lists' one.
-        newest: of what the sources have now.
-        finish: what to add to it.
+    For packages of "all" architectures it is the lists' one. `newest` asks the sources as they are now.
 
     Raises:
         UsageError: no sources have it.

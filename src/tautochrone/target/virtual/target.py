@@ -258,10 +258,7 @@ _WANTS_KERNEL_HALF = "kernel"
 def boot(
     address: LabAddress, modules: Sequence[str | Path] = (), extra: Mapping[str, Path] | None = None
 ) -> "VirtualTarget":
-    """Prepare a virtual machine; it boots when something is first asked of it.
-
-    Args:
-        modules: that it loads when it boots, and `extra`, what else is in its file system: see `build_image`.
+    """Prepare a virtual machine; it boots when something is first asked of it. See `build_image`.
 
     Raises:
         UsageError: the kernel is not there, or QEMU, or what goes into the guest.
