@@ -37,7 +37,7 @@ from where import ROOT
 _CPUS = "/sys/devices/system/cpu"
 
 
-def audit(root: Path) -> tuple[Finding, ...]:
+def audit(root: Path = Path("/")) -> tuple[Finding, ...]:
     return audit_facts(observe(root))
 
 
