@@ -44,9 +44,6 @@ from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
 from tautochrone.run.place import REPORTS
 
-# A reproduction as a document, and several together as one; and as JSON has it.
-
-
 Length = Literal["full", "quick", "other"]
 INDEX, CLAIMS = "index.html", "claims.md"
 _MOST_LACKING, _MOST_NAMED = 12, 3

@@ -13,10 +13,6 @@ from tautochrone.papers.figures.files import names
 from tautochrone.papers.folder import stem_of
 from tautochrone.papers.studies import NAMES, expected_s, plan_of
 
-# What is reproduced of a study, as Markdown: docs/papers.md is written from the files of the
-# studies.
-
-
 BEGIN, END = "<!-- begin: scripts/describe-papers -->", "<!-- end: scripts/describe-papers -->"
 _LENGTHS = ("count", "duration", "calls", "repetitions")
 """Options that say how long a cell is measured; they stand for its full and its quick length."""

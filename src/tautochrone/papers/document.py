@@ -315,11 +315,7 @@ def _number(text: str) -> float:
 
 
 def number_of(given: Given, name: str, otherwise: float) -> float:
-    """A number that is given under a name.
-
-    Raises:
-        ValueError: it is none: a fault in the study's file.
-    """
+    """A number that is given under a name."""
     return float(str(given.get(name, otherwise)))
 
 
@@ -333,21 +329,13 @@ def list_of(given: Given, name: str) -> Sequence[str] | Sequence[int] | Sequence
 
 @cache
 def read(name: str) -> Paper:
-    """The study of this name.
-
-    Raises:
-        ValueError: its file says something that can't be: a fault of this program.
-    """
+    """The study of this name."""
     text = (files("tautochrone.papers") / f"{name}.toml").read_text(encoding="utf-8")
     return parse(text, name)
 
 
 def parse(text: str, name: str) -> Paper:
-    """The text of a study's file.
-
-    Raises:
-        ValueError: it says something that can't be.
-    """
+    """The text of a study's file."""
     told = tomllib.loads(text)
     return _record(
         Paper,

@@ -25,9 +25,6 @@ from tautochrone.papers.sheet import arrange
 from tautochrone.papers.side_by_side import Laid, TableEntry, factor, lay, said_of
 from tautochrone.run.output import output
 
-# A reproduction as a folder for who writes about it: the page, vector figures, tables, claims.
-
-
 _HEADS = (
     "system", "published", "origin", "row", "column", "unit", "shown", "value", "low", "high", "spread",
     "bound", "samples", "repetitions", "least", "largest", "interval_low", "interval_high", "why_not",
@@ -49,7 +46,6 @@ def write(made: Made, folder: Path) -> Path:
 
     Raises:
         StoreError: a file can't be written.
-        DamagedError: samples can't be read.
     """
     drawn = draw_all(made.paper, made.measurements)
     try:

@@ -120,12 +120,7 @@ class ReducedRuns:
     _known: dict[tuple[str, str | None], tuple[Reduced, ...]] = field(default_factory=dict)
 
     def of(self, run: StoredRun, measure: str | None = None) -> tuple[Reduced, ...]:
-        """Each source that has samples of a measure (None or empty: of the first one).
-
-        Raises:
-            UsageError: there is no such measure.
-            DamagedError: the samples can't be read.
-        """
+        """Each source that has samples of a measure (None or empty: of the first one)."""
         key = (run.id, measure or None)
         if key not in self._known:
             self._known[key] = reduce_run(run, measure or None)

@@ -14,10 +14,6 @@ from tautochrone.papers.document import Heading
 from tautochrone.papers.measured import Absent, label_of
 from tautochrone.papers.side_by_side import NOT_AVAILABLE, Laid, TableEntry, TableSide, describe, levels
 
-# How a table with its sides is arranged on a page: heads over several columns, names over several
-# rows.
-
-
 NOT_MEASURED = "not measured"
 MOST_COLUMNS = 8
 """Of numbers, that a page has room for; of more, the systems stand below each other."""

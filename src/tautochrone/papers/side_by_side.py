@@ -44,11 +44,7 @@ _FACTORS = {
 
 
 def factor(measured: str, shown: str) -> float:
-    """By what a number in one unit is multiplied to be one in another.
-
-    Raises:
-        ValueError: these have nothing to do with each other: a fault in a study's file.
-    """
+    """By what a number in one unit is multiplied to be one in another."""
     if measured == shown or (not measured and shown != "%"):
         return 1.0
     found = _FACTORS.get((measured, shown))
@@ -64,9 +60,6 @@ def shown(value: MeasuredValue, unit: str, at_least: int = 0, resolution_ns: flo
         unit: that the table has.
         at_least: decimals, as far as the clock has them: as many as what stands beside it.
         resolution_ns: of the clock; nothing finer is shown.
-
-    Raises:
-        ValueError: it can't be shown in this unit.
     """
     if value.text:
         return value.text
@@ -257,10 +250,6 @@ def lay(table: Table, measurements: Measurements, paper: Paper) -> Laid:
     """The table with the published entries and ours.
 
     What was given to the systems and not found out is there once, unless there is something of ours to it.
-
-    Raises:
-        ValueError: a query that can't be: a fault in the study's file.
-        DamagedError: samples can't be read.
     """
     units = tuple(tuple(row.unit or column.unit for column in table.columns) for row in table.rows)
     published = [_published(system, rows, paper) for system, rows in table.published.items()]

@@ -14,9 +14,6 @@ from tautochrone.papers.document import Claim
 from tautochrone.papers.measured import label_of
 from tautochrone.papers.side_by_side import letter, set_apart
 
-# The claims of a paper with what became of each here, for every medium.
-
-
 _MARKS: dict[Answer, Mark] = {"holds": "holds", "does not hold": "missed", "can't be told": "not-shown"}
 _SIGNS: dict[Answer, str] = {"holds": "+", "does not hold": "x", "can't be told": "?"}
 _COUNTED: dict[Answer, tuple[str, str]] = {

@@ -21,24 +21,14 @@ from tautochrone.papers.document import Claim, Paper
 from tautochrone.papers.measured import MeasuredSystem, Measurements, Role
 
 Test = Callable[[ClaimEvidence], TestFinding]
-"""What a claim comes to.
-
-Raises:
-    ValueError: the claim can't be asked like this: a fault in the study's file.
-    UsageError: a requirement can't be read: the same.
-    DamagedError: samples can't be read.
-"""
+"""What a claim comes to."""
 
 NOT_HERE = "not-here"
 """The claim can't be asked of any machine of this kind."""
 
 
 def not_here(claim: Claim) -> TestFinding:
-    """What is said of such a claim; ``given.why`` says why.
-
-    Raises:
-        KeyError: it does not say why: a fault in the study's file.
-    """
+    """What is said of such a claim; ``given.why`` says why."""
     return TestFinding("can't be told", str(claim.given["why"]), "not on this kind of machine")
 
 
@@ -71,11 +61,6 @@ def ask_all(paper: Paper, measurements: Measurements) -> tuple[AskedClaim, ...]:
     """Every claim, in the study's order, of each system or pair that it is about.
 
     The same runs always give the same answers: what is drawn at random has a fixed seed.
-
-    Raises:
-        ValueError: a claim can't be asked as its file says: a fault of this program.
-        UsageError: a requirement can't be read: the same.
-        DamagedError: samples can't be read.
     """
     known: Known = {}
     return tuple(asked for claim in paper.claims for asked in ask(claim, measurements, known))
@@ -86,9 +71,6 @@ def ask(claim: Claim, measurements: Measurements, known: Known | None = None) ->
 
     Args:
         known: what was estimated for claims before this one.
-
-    Raises:
-        ValueError, UsageError, DamagedError: see `ask_all`.
     """
     if claim.test == NOT_HERE:
         yield AskedClaim(claim, (), not_here(claim))

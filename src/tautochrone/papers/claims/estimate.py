@@ -131,11 +131,7 @@ class ClaimEstimate:
 
 
 def estimate(place: QueriedSystem, measurements: Measurements) -> ClaimEstimate | Absent:
-    """The number of a place, or why there is none.
-
-    Raises:
-        DamagedError: samples can't be read.
-    """
+    """The number of a place, or why there is none."""
     found = evaluate(place.query, measurements, place.system)
     if isinstance(found, Absent):
         return found
@@ -260,11 +256,7 @@ def from_numbers(bare: ClaimEstimate, numbers: list[float]) -> ClaimEstimate:
 
 
 def span(place: QueriedSystem, measurements: Measurements, low: str, high: str) -> ClaimEstimate | Absent:
-    """How far one quantile lies from another, ``p50`` and ``p99.9``: of each run, or of what is drawn.
-
-    Raises:
-        DamagedError: samples can't be read.
-    """
+    """How far one quantile lies from another, ``p50`` and ``p99.9``: of each run, or of what is drawn."""
     ends = [replace(place.query, statistic=name) for name in (low, high)]
     found = [evaluate(one, measurements, place.system) for one in ends]
     for one in found:

@@ -87,11 +87,7 @@ class ClaimEvidence:
         return self.claim.given
 
     def places(self, key: str) -> tuple[QueriedSystem, ...]:
-        """The queries under a key; of ``by-point``, one for each point that they mean.
-
-        Raises:
-            ValueError: there is no such key: a fault in the study's file.
-        """
+        """The queries under a key; of ``by-point``, one for each point that they mean."""
         if key not in self.claim.queries:
             raise ValueError(f"claim {self.claim.name}: there is no '{key}' in ours")
         system = self.systems.get(key, self.systems.get("", ""))
@@ -105,11 +101,7 @@ class ClaimEvidence:
         )
 
     def pairs(self, first: str, second: str) -> list[tuple[QueriedSystem, QueriedSystem]]:
-        """The places of two keys that belong together: those of the same point, or one after the other.
-
-        Raises:
-            ValueError: they do not fit each other: a fault in the study's file.
-        """
+        """The places of two keys that belong together: those of the same point, or one after the other."""
         one, other = self.places(first), self.places(second)
         if self.given.get("by-point"):
             of = {place.point: place for place in other}
@@ -121,11 +113,7 @@ class ClaimEvidence:
         return list(zip(one, other, strict=True))
 
     def roles(self, of: str, otherwise: tuple[str, str]) -> tuple[str, str]:
-        """The two keys of a test: of a pair, the role that is given under ``of`` and the other one.
-
-        Raises:
-            ValueError: it is of a pair, and none is given.
-        """
+        """The two keys of a test: of a pair, the role that is given under ``of`` and the other one."""
         if self.claim.about != "pair":
             return otherwise
         named = self.given.get(of)
@@ -144,11 +132,7 @@ def _of_point(query: Query, system: str, point: PlanPoint) -> QueriedSystem:
 
 
 def limit(told: Datum) -> float:
-    """A limit as a study's file has it: a number, or a time in ns of ``"500us"``.
-
-    Raises:
-        ValueError: it is neither.
-    """
+    """A limit as a study's file has it: a number, or a time in ns of ``"500us"``."""
     if not isinstance(told, str):
         return float(str(told))
     try:
@@ -223,10 +207,6 @@ def side_of(place: QueriedSystem, measurements: Measurements) -> Side:
     """Its runs that have samples, and in each its sources.
 
     Releases of a source that has no sample at all are given to another one of its run, so that they count.
-
-    Raises:
-        UsageError: a run has no such measure.
-        DamagedError: samples can't be read.
     """
     found: list[list[SourceSamples]] = []
     for run in measurements.runs_of(place.query, place.system):
@@ -239,12 +219,7 @@ def side_of(place: QueriedSystem, measurements: Measurements) -> Side:
 
 
 def lost_of(place: QueriedSystem, measurements: Measurements) -> int:
-    """Releases that are known to have no sample, of all its runs.
-
-    Raises:
-        UsageError: a run has no such measure.
-        DamagedError: samples can't be read.
-    """
+    """Releases that are known to have no sample, of all its runs."""
     return sum(source.missing for run in side_of(place, measurements) for source in run)
 
 

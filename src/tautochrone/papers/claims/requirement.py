@@ -75,11 +75,7 @@ def takes_of(evidence: ClaimEvidence) -> int:
 
 
 def takes_of_each(evidence: ClaimEvidence, several: int) -> list[int]:
-    """The same of each number of a claim, of which there are so many.
-
-    Raises:
-        ValueError: it is given for another number of them: a fault in the study's file.
-    """
+    """The same of each number of a claim, of which there are so many."""
     each = [int(one) for one in list_of(evidence.given, "takes") or (0,)]
     if len(each) == 1:
         return each * several

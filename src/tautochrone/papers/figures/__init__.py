@@ -120,11 +120,7 @@ class DrawnFigure:
 
 
 def draw_all(paper: Paper, measurements: Measurements) -> tuple[DrawnFigure, ...]:
-    """Every figure of a study, in its order; one without a measurement is empty, and says why.
-
-    Raises:
-        DamagedError: samples can't be read.
-    """
+    """Every figure of a study, in its order; one without a measurement is empty, and says why."""
     study = study_of(paper)
     return tuple(draw(figure, measurements, study) for figure in paper.figures)
 

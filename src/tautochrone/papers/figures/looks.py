@@ -134,11 +134,7 @@ class FigureTask:
         return str(self.figure.settings.get("axis", otherwise))
 
     def in_ns(self, value: float, otherwise: str = "us") -> float:
-        """A published time in ns; of a figure that does not say its unit in another one.
-
-        Raises:
-            ValueError: it is no unit of time: a fault of the study's file.
-        """
+        """A published time in ns; of a figure that does not say its unit in another one."""
         unit = str(self.figure.settings.get("unit", otherwise))
         if unit not in _NS:
             raise ValueError(f"'{unit}' is no unit of time")

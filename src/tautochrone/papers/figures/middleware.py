@@ -141,11 +141,7 @@ def _points(task: FigureTask, lane: MeasuredLane) -> Iterator[CallPoint]:
 
 
 def _number(one: Summary, statistic: str) -> float:
-    """Of one run.
-
-    Raises:
-        ValueError: this chart does not know the statistic: a fault of the study's file.
-    """
+    """Of one run."""
     if statistic not in _NUMBERS:
         raise ValueError(f"'{statistic}' is no statistic of this chart")
     return _NUMBERS[statistic](one)

@@ -22,12 +22,7 @@ STATISTICS: Mapping[str, Statistic] = {name: one for kind in _KINDS for name, on
 
 
 def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
-    """The number that a query means on one of our systems.
-
-    Raises:
-        ValueError: there is no such statistic: a fault in the study's file.
-        DamagedError: samples can't be read.
-    """
+    """The number that a query means on one of our systems."""
     found = _evaluate(query.statistic, query, measurements, system)
     if query.spread and isinstance(found, MeasuredValue):
         beside = _evaluate(query.spread, query, measurements, system)

@@ -25,11 +25,7 @@ Statistic = Callable[[Query, Measurements, str], Found]
 
 
 def counts_of(query: Query, measurements: Measurements, run: StoredRun) -> Counts | None:
-    """The samples of a run that a query means; None: there is none.
-
-    Raises:
-        UsageError: the run has no such measure.
-    """
+    """The samples of a run that a query means; None: there is none."""
     parts = [one.counts for one in sources_of(query, measurements, run)]
     return merge(parts) if parts else None
 

@@ -86,9 +86,6 @@ def each_repetition(query: Query, measurements: Measurements, system: str) -> tu
     """One number for each repetition, in ns, of all runs one after the other; or why there is none.
 
     With the statistic ``mean-size`` it is the mean size of signed values, otherwise their mean.
-
-    Raises:
-        DamagedError: samples can't be read.
     """
     runs = measurements.runs_of(query, system)
     if not runs:
@@ -185,11 +182,7 @@ class CountedReleases:
 
 
 def counted_of(query: Query, measurements: Measurements, system: str) -> list[CountedReleases] | Absent:
-    """Each repetition, or why there is nothing to be counted.
-
-    Raises:
-        DamagedError: samples can't be read.
-    """
+    """Each repetition, or why there is nothing to be counted."""
     found = []
     for run in measurements.runs_of(query, system):
         one = _counted_of(query, measurements, run)

@@ -277,13 +277,7 @@ _COUNT = ""
 
 
 def against_reference(query: Query, measurements: Measurements, system: str) -> ChiSquare | Absent:
-    """The test of a deployment against the reference, or why there is none.
-
-    Raises:
-        ValueError: it is given no reference: a fault in the study's file.
-        UsageError: the runs have no such measure.
-        DamagedError: samples can't be read.
-    """
+    """The test of a deployment against the reference, or why there is none."""
     wanted = replace(query, deployment=reference_of(query))
     sides = [samples_of(one, measurements, system) for one in (wanted, query)]
     for one in sides:
@@ -295,11 +289,7 @@ def against_reference(query: Query, measurements: Measurements, system: str) -> 
 
 
 def reference_of(query: Query) -> str:
-    """The deployment that a query's one is measured by.
-
-    Raises:
-        ValueError: it is given none: a fault in the study's file.
-    """
+    """The deployment that a query's one is measured by."""
     if "reference" not in query.given:
         raise ValueError(f"{query.of}, {query.statistic}: no reference is given")
     return str(query.given["reference"])

@@ -61,11 +61,7 @@ def places_of(query: Query, measurements: Measurements, system: str) -> tuple[Ti
 
 
 def fast_cells(query: Query, measurements: Measurements, system: str) -> tuple[FastCell, ...]:
-    """As fast as possible.
-
-    Raises:
-        DamagedError: samples can't be read.
-    """
+    """As fast as possible."""
     return tuple(
         FastCell(one.nodes, one.threads, tuple(map(fast_trial, one.runs)), one.why)
         for one in places_of(query, measurements, system)

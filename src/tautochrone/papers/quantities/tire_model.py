@@ -82,9 +82,6 @@ def studies_of(query: Query, measurements: Measurements, system: str) -> tuple[M
     """The model of the tires that a query means, one for each policy.
 
     What T_switch and T_ipc come from are the runs of the experiments that ``given.beside`` names.
-
-    Raises:
-        DamagedError: samples can't be read.
     """
     runs = measurements.runs_of(query, system)
     beside = [
