@@ -22,7 +22,6 @@ from tautochrone.lab_diff import charts
 from tautochrone.lab_diff.answer import as_table, document
 from tautochrone.lab_diff.calls import Traced, calls_in, name_of, read_calls, shares, with_stacks
 from tautochrone.lab_diff.differences import MISSING, Loop, compare, loops_of
-from tautochrone.lab_diff.measure import Findings
 from tautochrone.lab_diff.question import question_of
 from tautochrone.lab_diff.results import NOT_THE_RESULT, DiffResults, account
 from tautochrone.lab_diff.window import ReleaseWindow, functions_of, lost, read_events, windows, without_entry
@@ -166,12 +165,12 @@ def test_every_completed_release_has_its_window_and_a_missed_one_has_none() -> N
     assert [one.number for one in found] == [0]
 
 
-def findings(folder: Path, late_ns: int, *, traced: bool = True) -> Findings:
+def findings(folder: Path, late_ns: int, *, traced: bool = True) -> DiffResults:
     """Two stored runs, and the traces of `data` as if they were of A."""
     store = Store(folder)
     a, b = (store_run(store, [latencies(1, 4_000, worst)], "exit") for worst in (late_ns, 42_000))
     asked = question_of("debian:stock", "debian:rt", parse_load(["exit"]), "1ms", "2s", None, traced=traced)
-    found = Findings(asked, (a, b), tuple(compare(loops_of(a), loops_of(b), 1_000)))
+    found = DiffResults(asked, (a, b), tuple(compare(loops_of(a), loops_of(b), 1_000)))
     if not traced:
         return found
     wait = ReleaseWindow(9, 7_273_500_000, 7_281_590_000, None, None)
@@ -180,7 +179,7 @@ def findings(folder: Path, late_ns: int, *, traced: bool = True) -> Findings:
 
 
 def test_headline_and_json_tell_the_name_and_where_the_two_differ_first(tmp_path: Path) -> None:
-    results = DiffResults(findings(tmp_path, 8_000_000))
+    results = findings(tmp_path, 8_000_000)
     assert results.headline == "exit: worst 8 ms on debian:stock, 42 us on debian:rt: free_pcppages_bulk"
     said = as_table(results)
     assert said["name"]["function"] == "free_pcppages_bulk"
@@ -190,14 +189,14 @@ def test_headline_and_json_tell_the_name_and_where_the_two_differ_first(tmp_path
 
 @pytest.mark.slow
 def test_the_page_has_the_name_and_says_that_a_traced_run_is_no_result(tmp_path: Path) -> None:
-    out = page.write(document(DiffResults(findings(tmp_path, 8_000_000))), tmp_path / "page.html")
+    out = page.write(document(findings(tmp_path, 8_000_000)), tmp_path / "page.html")
     text = unescape(out.read_text())
     assert "free_pcppages_bulk" in text
     assert NOT_THE_RESULT in text
 
 
 def test_where_nothing_differs_it_says_so_and_names_nothing(tmp_path: Path) -> None:
-    results = DiffResults(findings(tmp_path, 42_000, traced=False))
+    results = findings(tmp_path, 42_000, traced=False)
     assert results.headline.endswith("are the same to the nanosecond at every release")
     assert list(results.explanation()) == []
 
@@ -244,6 +243,6 @@ def test_calls_that_are_all_short_beside_the_wait_still_make_a_figure(tmp_path: 
     found = findings(tmp_path, 8_000_000)
     assert found.timed is not None
     window = replace(found.timed.window, release_ns=0)  # so that the wait is a thousand times as long
-    figure = charts.calls(DiffResults(replace(found, timed=replace(found.timed, window=window))))
+    figure = charts.calls(replace(found, timed=replace(found.timed, window=window)))
     assert figure is not None
     assert figure.panels[0].chart.specification(PAGE)["height"] > 0

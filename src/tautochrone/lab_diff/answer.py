@@ -24,7 +24,7 @@ from tautochrone.base.faults import Later
 from tautochrone.base.units import format_duration
 from tautochrone.lab_diff.calls import Call
 from tautochrone.lab_diff.differences import SourceDifference
-from tautochrone.lab_diff.measure import SIDES
+from tautochrone.lab_diff.question import SIDES
 from tautochrone.lab_diff.results import NOT_THE_RESULT, SAME_INSTANT, DiffResults, latency
 from tautochrone.lab_diff.window import ReleaseWindow
 
@@ -55,7 +55,7 @@ def document(results: DiffResults) -> Document:
             labels=names,
             deployments=Later(lambda: None),
             commands=(
-                shlex.join(results.found.question.command) or "tauto lab diff A B",
+                shlex.join(results.question.command) or "tauto lab diff A B",
                 *(f"tauto show {one.id}" for one in manifests),
                 f"tauto report {' '.join(one.id for one in manifests)}",
             ),
@@ -108,7 +108,7 @@ def _machine(results: DiffResults, side: str) -> tuple[TypedCell, ...]:
     found = loop.worst is not None
     return (
         cell(side),
-        cell(results.found.question.name(side)),
+        cell(results.question.name(side)),
         TypedCell(virtual.release if virtual is not None else None),
         count(len(loop.latency_ns)),
         count(loop.missed),
@@ -186,7 +186,7 @@ def _inside(window: ReleaseWindow) -> TypedCell:
 
 def functions(results: DiffResults) -> TypedTable | None:
     """What the timed functions took of the worst release; None: none was timed."""
-    timed = results.found.timed
+    timed = results.timed
     if timed is None or not timed.shares:
         return None
     loop = results.loop(results.slower)
@@ -203,7 +203,7 @@ def functions(results: DiffResults) -> TypedTable | None:
     note = (
         f"Release {timed.window.number:,} of the run with timed calls: "
         f"{format_duration(timed.latency_ns)}; without tracing, the worst is {latency(loop.worst_ns)}. "
-        f"{len(results.found.functions)} functions were timed: those on the stacks of late releases, and "
+        f"{len(results.functions)} functions were timed: those on the stacks of late releases, and "
         "some that are known to take long. "
         "What a function called and is not among them counts as its own."
     )
@@ -214,8 +214,8 @@ def functions(results: DiffResults) -> TypedTable | None:
 
 def as_table(results: DiffResults) -> dict[str, object]:
     """What programs read; times in nanoseconds."""
-    found, question = results.found, results.found.question
-    name, timed = results.named, results.found.timed
+    question = results.question
+    name, timed = results.named, results.timed
     return {
         "a": {"machine": question.system("A"), "run": results.manifests[0].id},
         "b": {"machine": question.system("B"), "run": results.manifests[1].id},
@@ -223,12 +223,12 @@ def as_table(results: DiffResults) -> dict[str, object]:
         "headline": results.headline,
         "identical": results.identical,
         "slower": results.slower if results.differ else None,
-        "loops": [_comparison(one) for one in found.compared],
+        "loops": [_comparison(one) for one in results.compared],
         "name": None if name is None else {**asdict(name), "function": name.function},
         "traced_runs": {
             "about": NOT_THE_RESULT,
-            "why_not": found.not_traced or None,
-            "lost_events": found.lost,
+            "why_not": results.not_traced or None,
+            "lost_events": results.lost,
             "stacks": {side: _window(results.worst_window(side)) for side in SIDES},
             "timed": None
             if timed is None
@@ -263,17 +263,12 @@ def _comparison(one: SourceDifference) -> dict[str, object]:
 def _window(window: ReleaseWindow | None) -> dict[str, object] | None:
     if window is None:
         return None
+    names = ("latency_ns", "before_waking_ns", "before_switch_ns", "after_switch_ns", "cause")
     return {
         "release": window.number,
-        "latency_ns": window.latency_ns,
-        "before_waking_ns": window.before_waking_ns,
-        "before_switch_ns": window.before_switch_ns,
-        "after_switch_ns": window.after_switch_ns,
-        "cause": window.cause,
+        **{name: getattr(window, name) for name in names},
         "sections_that_forbid_preemption": window.held,
-        "task": window.task,
-        "interrupted": window.interrupted,
-        "given_up": window.given_up,
+        **{name: getattr(window, name) for name in ("task", "interrupted", "given_up")},
         "inside": window.chain,
     }
 

@@ -55,24 +55,15 @@ def read_calls(text: str) -> tuple[Call, ...]:
         text: of a trace by `function_graph` with `tracing_thresh`, which tells each call when it returns, and
             the options funcgraph-abstime, funcgraph-proc and funcgraph-tail.
     """
-    return tuple(_calls(text))
+    return tuple(_call(found) for found in map(_CALL.match, text.splitlines()) if found is not None)
 
 
-def _calls(text: str) -> Iterator[Call]:
-    for line in text.splitlines():
-        found = _CALL.match(line)
-        if found is None:
-            continue
-        end_ns = int(found["s"]) * _NS_PER_S + int(found["fraction"]) * _NS_PER_US
-        yield Call(
-            begin_ns=end_ns - round(float(found["us"]) * _NS_PER_US),
-            end_ns=end_ns,
-            cpu=int(found["cpu"]),
-            task=found["task"].strip(),
-            pid=int(found["pid"]),
-            depth=max(0, len(found["indent"]) // _INDENT - 1),
-            function=found["name"],
-        )
+def _call(found: re.Match[str]) -> Call:
+    end_ns = int(found["s"]) * _NS_PER_S + int(found["fraction"]) * _NS_PER_US
+    begin_ns = end_ns - round(float(found["us"]) * _NS_PER_US)
+    depth = max(0, len(found["indent"]) // _INDENT - 1)
+    cpu, pid = int(found["cpu"]), int(found["pid"])
+    return Call(begin_ns, end_ns, cpu, found["task"].strip(), pid, depth, found["name"])
 
 
 def calls_in(
@@ -93,32 +84,25 @@ def calls_in(
         if call.pid not in ran or call.pid in without or call.end_ns <= from_ns or call.begin_ns >= to_ns:
             continue
         around = open_by_pid.setdefault(call.pid, [])
-        while around and not _contains(around[-1].call, call):
+        while around and not _contains(around[-1][0], call):
             around.pop()
-        nest = _Nest(call, [])
-        (around[-1].inner if around else found).append(nest)
+        clipped = replace(call, begin_ns=max(call.begin_ns, from_ns), end_ns=min(call.end_ns, to_ns))
+        nest: _Nest = (call, clipped, [])
+        (around[-1][2] if around else found).append(nest)
         around.append(nest)
-    return tuple(_clipped(one, from_ns, to_ns) for one in reversed(found))
+    return _nested(found)
 
 
-@dataclass
-class _Nest:
-    call: Call
-    inner: list["_Nest"]
+_Nest = tuple[Call, Call, list["_Nest"]]
+"""A call, what of it falls into the stretch, and the calls inside it, the last one first."""
+
+
+def _nested(nests: Sequence[_Nest]) -> tuple[Call, ...]:
+    return tuple(replace(call, inner=_nested(inner)) for _, call, inner in reversed(nests))
 
 
 def _contains(outer: Call, inner: Call) -> bool:
     return outer.depth < inner.depth and outer.begin_ns <= inner.begin_ns + _ROUNDED_NS
-
-
-def _clipped(nest: _Nest, from_ns: int, to_ns: int) -> Call:
-    call = nest.call
-    return replace(
-        call,
-        begin_ns=max(call.begin_ns, from_ns),
-        end_ns=min(call.end_ns, to_ns),
-        inner=tuple(_clipped(one, from_ns, to_ns) for one in reversed(nest.inner)),
-    )
 
 
 @dataclass(frozen=True)
@@ -139,20 +123,20 @@ class CallShare:
 
 def shares(nested: Sequence[Call]) -> tuple[CallShare, ...]:
     """The functions of some nested calls, the one with most time of its own first."""
-    found: dict[str, CallShare] = {}
-    longest: dict[str, int] = {}
+    found: dict[str, list[tuple[Call, tuple[str, ...]]]] = {}
     for call, chain in _walk(nested, ()):
-        known = found.get(call.function, CallShare(call.function, 0, 0, 0, chain))
-        within_itself = call.function in chain[:-1]
-        found[call.function] = CallShare(
-            call.function,
-            known.calls + 1,
-            known.self_ns + call.self_ns,
-            known.total_ns + (0 if within_itself else call.total_ns),
-            chain if call.total_ns > longest.get(call.function, -1) else known.chain,
+        found.setdefault(call.function, []).append((call, chain))
+    every = [
+        CallShare(
+            function,
+            len(own),
+            sum(call.self_ns for call, _ in own),
+            sum(call.total_ns for call, chain in own if function not in chain[:-1]),
+            max(own, key=lambda one: one[0].total_ns)[1],
         )
-        longest[call.function] = max(call.total_ns, longest.get(call.function, -1))
-    return tuple(sorted(found.values(), key=lambda one: (-one.self_ns, -one.total_ns, one.function)))
+        for function, own in found.items()
+    ]
+    return tuple(sorted(every, key=lambda one: (-one.self_ns, -one.total_ns, one.function)))
 
 
 def _walk(nested: Sequence[Call], around: tuple[str, ...]) -> Iterator[tuple[Call, tuple[str, ...]]]:
@@ -215,18 +199,14 @@ class Name:
         return self.chain[:-1]
 
 
-def samples_of(loop: Loop) -> list[tuple[int, int, int]]:
-    """Number, release and first time stamp of each completed release."""
-    return [
+def with_stacks(loop: Loop, events: Sequence[WindowEvent]) -> list[ReleaseWindow]:
+    """Every completed release of a run whose stacks were noted."""
+    samples = [
         (number, loop.release_ns(number), loop.release_ns(number) + latency_ns)
         for number, latency_ns in enumerate(loop.latency_ns.tolist())
         if latency_ns != MISSING
     ]
-
-
-def with_stacks(loop: Loop, events: Sequence[WindowEvent]) -> list[ReleaseWindow]:
-    """Every completed release of a run whose stacks were noted."""
-    return windows(samples_of(loop), events, loop.cpu)
+    return windows(samples, events, loop.cpu)
 
 
 def worst_with_calls(loop: Loop, calls: Sequence[Call], measuring_task: str) -> Traced | None:
@@ -258,23 +238,15 @@ def name_of(
     looked = without_entry(stacks.chain) if stacks is not None else ()
     first = timed.shares[0] if timed is not None and timed.shares else None
     if timed is None or first is None or first.self_ns < _MOST_OF_IT * timed.latency_ns:
-        return _timed(Name(looked), timed) if looked else None
+        if not looked:
+            return None
+        known = [one for one in timed.shares if one.function == looked[-1]] if timed is not None else []
+        return Name(looked, known[0].total_ns, timed.latency_ns) if timed and known else Name(looked)
     if first.function in looked[:-1] and looked[-1] not in functions:
         return Name(looked)  # what the stacks saw inside it was not timed
     return Name(_joined(looked, first.chain), first.total_ns, timed.latency_ns)
 
 
-def _timed(name: Name, timed: Traced | None) -> Name:
-    """With its time, where the calls that were timed have it."""
-    found = [one for one in timed.shares if one.function == name.function] if timed is not None else []
-    if timed is None or not found:
-        return name
-    return Name(name.chain, found[0].total_ns, timed.latency_ns)
-
-
 def _joined(looked: tuple[str, ...], chain: tuple[str, ...]) -> tuple[str, ...]:
     """The chain of timed calls, with those before it that only the stacks saw."""
-    for at, function in enumerate(looked):
-        if function == chain[0]:
-            return (*looked[:at], *chain)
-    return chain
+    return (*looked[: looked.index(chain[0])], *chain) if chain[0] in looked else chain

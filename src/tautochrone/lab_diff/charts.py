@@ -15,7 +15,7 @@ from tautochrone.answer.charts.theme import PAPER_TONE, heat_tone, ink_upon, ser
 from tautochrone.answer.typeset import duration, number
 from tautochrone.lab_diff.calls import Call, shares
 from tautochrone.lab_diff.differences import MISSING, Loop
-from tautochrone.lab_diff.measure import SIDES
+from tautochrone.lab_diff.question import SIDES
 from tautochrone.lab_diff.results import NOT_THE_RESULT, DiffResults
 
 _LATENCIES = (
@@ -43,7 +43,7 @@ def latencies(results: DiffResults) -> Figure:
 
 def calls(results: DiffResults) -> Figure | None:
     """During the worst wait of the slower machine; None: none was timed."""
-    timed = results.found.timed
+    timed = results.timed
     if timed is None or not timed.nested:
         return None
     drawn = _calls(timed.nested, timed.window.release_ns, timed.latency_ns)

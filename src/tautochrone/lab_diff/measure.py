@@ -1,14 +1,15 @@
 """Measuring two virtual machines the same way, and then again while their kernels trace themselves."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tautochrone.base.errors import MeasuringError
-from tautochrone.lab_diff.calls import Call, Traced, read_calls, with_stacks, worst_with_calls
-from tautochrone.lab_diff.differences import Loop, SourceDifference, compare, loops_of
-from tautochrone.lab_diff.question import DiffQuestion
+from tautochrone.lab_diff.calls import Call, read_calls, with_stacks, worst_with_calls
+from tautochrone.lab_diff.differences import Loop, compare, loops_of
+from tautochrone.lab_diff.question import SIDES, DiffQuestion
+from tautochrone.lab_diff.results import DiffResults
 from tautochrone.lab_diff.window import ReleaseWindow, WindowEvent, functions_of, lost, read_events
 from tautochrone.machine.facts import gather
 from tautochrone.measure.cell import Cell
@@ -84,7 +85,6 @@ def _run(target: Target, script: str) -> str:
         program.release()
 
 
-SIDES = ("A", "B")
 _LATE = 0.5
 """A release at least so late, as a part of the worst one, has its functions timed."""
 _MOST_LATE = 40
@@ -158,47 +158,9 @@ class Look:
         return Looked(run.id, loops=loops, calls=read_calls(text), functions=traced, lost=lost(text))
 
 
-@dataclass(frozen=True)
-class Findings:
-    """What was measured.
-
-    Attributes:
-        runs: of A and of B.
-        compared: of each loop.
-        stacks: by side, A or B, what the stacks tell of every release.
-        timed: the slower one's worst release with timed calls.
-        functions: whose calls were timed.
-        lost: events of the traces for which the kernels had no room.
-        not_traced: why there is no trace; empty: there is one, or nothing to look into.
-    """
-
-    question: DiffQuestion
-    runs: tuple[StoredRun, StoredRun]
-    compared: tuple[SourceDifference, ...]
-    stacks: Mapping[str, tuple[ReleaseWindow, ...]] = field(default_factory=dict)
-    timed: Traced | None = None
-    functions: tuple[str, ...] = ()
-    lost: int = 0
-    not_traced: str = ""
-
-    @property
-    def worst(self) -> SourceDifference:
-        """The loop that was served latest on either side."""
-        return max(self.compared, key=lambda one: max(_worst_ns(one.a), _worst_ns(one.b)))
-
-    @property
-    def slower(self) -> str:
-        """Which side was served latest."""
-        return SIDES[0] if _worst_ns(self.worst.a) >= _worst_ns(self.worst.b) else SIDES[1]
-
-    def loop(self, side: str) -> Loop:
-        """Of the loop that was served latest, that of one side."""
-        return self.worst.a if side == SIDES[0] else self.worst.b
-
-
 def measure(
     question: DiffQuestion, store: Store, crew: Crew, begin: Begin = lambda _: lambda _: None
-) -> Findings:
+) -> DiffResults:
     """Measure both, compare them, and look into the worst release where they differ.
 
     Five runs, or two where nothing differs or is to be looked into.
@@ -211,16 +173,16 @@ def measure(
     plain = _do(crew, jobs, begin)
     runs = (StoredRun.read(store.path / plain["A"].run), StoredRun.read(store.path / plain["B"].run))
     compared = tuple(compare(loops_of(runs[0]), loops_of(runs[1]), question.threshold_of(runs)))
-    found = Findings(question, runs, compared)
-    if not question.traced or all(one.first is None for one in compared):
+    found = DiffResults(question, runs, compared)
+    if not question.traced or not found.differ:
         return found
     try:
         return _look_into(found, crew, begin)
     except MeasuringError as error:
-        return Findings(question, runs, compared, not_traced=str(error))
+        return replace(found, not_traced=str(error))
 
 
-def _look_into(found: Findings, crew: Crew, begin: Begin) -> Findings:
+def _look_into(found: DiffResults, crew: Crew, begin: Begin) -> DiffResults:
     question = found.question
     facts = {side: run.manifest.facts for side, run in zip(SIDES, found.runs, strict=True)}
     cells = {
@@ -228,7 +190,11 @@ def _look_into(found: Findings, crew: Crew, begin: Begin) -> Findings:
     }
     looks = ((side, Look(question.system(side), cells[side], facts[side])) for side in SIDES)
     looked = _do(crew, looks, begin)
-    stacks = {side: _windows(looked[side], found.loop(side).source) for side in SIDES}
+    stacks = {
+        side: with_stacks(_of(one.loops, found.loop(side).source), one.events)
+        for side, one in looked.items()
+        if isinstance(one, Looked)
+    }
     slower = found.slower
     functions = functions_of(_late(stacks[slower]))
     cell = replace(question.cell(slower), title=f"{question.name(slower)}, calls timed")
@@ -236,20 +202,13 @@ def _look_into(found: Findings, crew: Crew, begin: Begin) -> Findings:
     timed = _do(crew, iter([(slower, timing)]), begin)[slower]
     assert isinstance(timed, Looked)
     loop = _of(timed.loops, found.loop(slower).source)
-    return Findings(
-        question,
-        found.runs,
-        found.compared,
-        stacks,
-        worst_with_calls(loop, timed.calls, MEASURING_TASK),
-        timed.functions,
-        sum(one.lost for one in (*looked.values(), timed) if isinstance(one, Looked)),
+    return replace(
+        found,
+        stacks=stacks,
+        timed=worst_with_calls(loop, timed.calls, MEASURING_TASK),
+        functions=timed.functions,
+        lost=sum(one.lost for one in (*looked.values(), timed) if isinstance(one, Looked)),
     )
-
-
-def _windows(looked: SealedCell, source: str) -> tuple[ReleaseWindow, ...]:
-    assert isinstance(looked, Looked)
-    return tuple(with_stacks(_of(looked.loops, source), looked.events))
 
 
 def _late(found: Sequence[ReleaseWindow]) -> list[ReleaseWindow]:
@@ -260,10 +219,6 @@ def _late(found: Sequence[ReleaseWindow]) -> list[ReleaseWindow]:
 
 def _of(loops: Sequence[Loop], source: str) -> Loop:
     return next(one for one in loops if one.source == source)
-
-
-def _worst_ns(loop: Loop) -> int:
-    return loop.worst_ns or 0
 
 
 def _do(crew: Crew, jobs: Iterator[tuple[str, Plain | Look]], begin: Begin) -> dict[str, SealedCell]:

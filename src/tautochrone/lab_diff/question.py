@@ -13,6 +13,7 @@ from tautochrone.target.address import DEFAULT_SHIFT, LabAddress, read_lab_addre
 
 EXPERIMENT = "cyclic"
 LEAST_THRESHOLD_NS = 1_000
+SIDES = ("A", "B")
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,10 @@ class DiffQuestion:
         """What was asked for, or a microsecond, or one instruction of either clock if that is longer."""
         if self.threshold_ns is not None:
             return self.threshold_ns
-        return max(LEAST_THRESHOLD_NS, *(instruction_ns(run) or 0 for run in runs))
+        virtual = [run.manifest.conditions.virtual for run in runs]
+        shifts = [one.shift if one is not None else DEFAULT_SHIFT for one in virtual]
+        # Without a shift the time of a virtual machine is the host's.
+        return max(LEAST_THRESHOLD_NS, *(0 if shift is None else int(2**shift) for shift in shifts))
 
 
 def question_of(
@@ -107,13 +111,6 @@ def question_of(
         traced,
         tuple(command),
     )
-
-
-def instruction_ns(run: StoredRun) -> int | None:
-    """How long one instruction takes on the virtual machine of a run; None: its time is the host's."""
-    virtual = run.manifest.conditions.virtual
-    shift = virtual.shift if virtual is not None else DEFAULT_SHIFT
-    return None if shift is None else int(2**shift)
 
 
 def _address(text: str) -> LabAddress:

@@ -1,18 +1,16 @@
 """What is told of two virtual machines, whatever it is told in."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from tautochrone.base.units import format_duration
 from tautochrone.lab_diff.calls import Name, Traced, name_of
 from tautochrone.lab_diff.differences import Loop, SourceDifference
-from tautochrone.lab_diff.measure import SIDES, Findings
+from tautochrone.lab_diff.question import SIDES, DiffQuestion
 from tautochrone.lab_diff.window import IDLE, ReleaseWindow
+from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import Manifest
-
-# What is said of one late release, in sentences.
-
 
 ARROW = " > "
 _GIVES_UP_ITSELF = ("none", "voluntary")
@@ -84,59 +82,76 @@ _LONGEST_NAME = 36
 
 @dataclass(frozen=True)
 class DiffResults:
-    """Two machines, measured and compared."""
+    """Two machines, measured and compared.
 
-    found: Findings
+    Attributes:
+        runs: of A and of B.
+        compared: of each loop.
+        stacks: by side, A or B, what the stacks tell of every release.
+        timed: the slower one's worst release with timed calls.
+        functions: whose calls were timed.
+        lost: events of the traces for which the kernels had no room.
+        not_traced: why there is no trace; empty: there is one, or nothing to look into.
+    """
+
+    question: DiffQuestion
+    runs: tuple[StoredRun, StoredRun]
+    compared: tuple[SourceDifference, ...]
+    stacks: Mapping[str, Sequence[ReleaseWindow]] = field(default_factory=dict)
+    timed: Traced | None = None
+    functions: tuple[str, ...] = ()
+    lost: int = 0
+    not_traced: str = ""
 
     @property
     def manifests(self) -> tuple[Manifest, Manifest]:
         """Of A's run and of B's."""
-        return self.found.runs[0].manifest, self.found.runs[1].manifest
+        return self.runs[0].manifest, self.runs[1].manifest
 
     @property
     def worst(self) -> SourceDifference:
         """The loop that was served latest on either side; the only one where there is one CPU."""
-        return self.found.worst
+        return max(self.compared, key=lambda one: max(one.a.worst_ns or 0, one.b.worst_ns or 0))
 
     @property
     def slower(self) -> str:
         """The side that was served latest."""
-        return self.found.slower
+        return SIDES[0] if (self.worst.a.worst_ns or 0) >= (self.worst.b.worst_ns or 0) else SIDES[1]
 
     def name(self, side: str) -> str:
         """Of a machine, as short as it is unmistakable; the whole of it stands in the table of both."""
-        question = self.found.question
+        question = self.question
         kernels_differ = question.a.kernel != question.b.kernel
         names = {one: question.address(one).kernel if kernels_differ else question.name(one) for one in SIDES}
         return f"machine {side}" if any(len(one) > _LONGEST_NAME for one in names.values()) else names[side]
 
     def loop(self, side: str) -> Loop:
         """The loop that was served latest, on one side."""
-        return self.found.loop(side)
+        return self.worst.a if side == SIDES[0] else self.worst.b
 
     @property
     def identical(self) -> bool:
         """Whether every latency of every loop is the same."""
-        return all(one.identical for one in self.found.compared)
+        return all(one.identical for one in self.compared)
 
     @property
     def differ(self) -> bool:
         """Whether a release differs by more than the threshold."""
-        return any(one.first is not None for one in self.found.compared)
+        return any(one.first is not None for one in self.compared)
 
     def worst_window(self, side: str) -> ReleaseWindow | None:
         """The worst release of the run whose stacks were noted; None: there is none."""
-        return max(self.found.stacks.get(side, ()), key=lambda one: one.latency_ns, default=None)
+        return max(self.stacks.get(side, ()), key=lambda one: one.latency_ns, default=None)
 
     @cached_property
     def named(self) -> Name | None:
         """What held the worst release of the slower machine up."""
-        return name_of(self.worst_window(self.slower), self.found.timed, self.found.functions)
+        return name_of(self.worst_window(self.slower), self.timed, self.functions)
 
     @property
     def headline(self) -> str:
         """The answer, in one line."""
-        question = self.found.question
+        question = self.question
         if self.identical:
             return f"{self.name('A')} and {self.name('B')} are the same to the nanosecond at every release"
         if not self.differ:
@@ -153,8 +168,8 @@ class DiffResults:
 
     def differences(self) -> Iterator[str]:
         """Where the two differ, and by how much."""
-        for one in self.found.compared:
-            source = f"{one.a.source}: " if len(self.found.compared) > 1 else ""
+        for one in self.compared:
+            source = f"{one.a.source}: " if len(self.compared) > 1 else ""
             yield f"{source}{self._difference(one)}"
 
     def _difference(self, one: SourceDifference) -> str:
@@ -188,8 +203,8 @@ class DiffResults:
 
     def explanation(self) -> Iterator[str]:
         """What the kernel of the slower machine did while its worst release waited."""
-        if self.found.not_traced:
-            yield f"What held it up is not known: {self.found.not_traced}"
+        if self.not_traced:
+            yield f"What held it up is not known: {self.not_traced}"
         window, plain_ns = self.worst_window(self.slower), self.loop(self.slower).worst_ns
         if window is None or plain_ns is None:
             return
@@ -200,12 +215,12 @@ class DiffResults:
         )
         yield from account(window, self.preemption(self.slower))
         if self.named is not None:
-            yield naming(self.named, self.found.timed)
+            yield naming(self.named, self.timed)
         else:
             yield "No function of the kernel is known to have run for most of it."
-        if self.found.lost:
+        if self.lost:
             yield (
-                f"The kernels had no room for {self.found.lost:,} events of their traces, the earliest ones: "
+                f"The kernels had no room for {self.lost:,} events of their traces, the earliest ones: "
                 "a shorter --duration has them all."
             )
 

@@ -14,8 +14,8 @@ from tautochrone.measure.outlook import Countdown
 
 if TYPE_CHECKING:
     from tautochrone.command.live import Watch
-    from tautochrone.lab_diff.measure import Findings
     from tautochrone.lab_diff.question import DiffQuestion
+    from tautochrone.lab_diff.results import DiffResults
     from tautochrone.measure.cell import Cell
     from tautochrone.run.store import Store
 
@@ -75,7 +75,7 @@ def verb(
     _report(_measure(question, place, jobs), place, as_json=as_json, out=out, open_it=open_it)
 
 
-def _measure(question: DiffQuestion, store: Store, jobs: int | None) -> Findings:
+def _measure(question: DiffQuestion, store: Store, jobs: int | None) -> DiffResults:
     import os
 
     from tautochrone.campaign.verb import hands
@@ -116,17 +116,15 @@ class _Outlook(Countdown):
         return max(0, self._begun - 1) * self._share_of_each
 
 
-def _report(found: Findings, store: Store, *, as_json: bool, out: Path | None, open_it: bool) -> None:
+def _report(results: DiffResults, store: Store, *, as_json: bool, out: Path | None, open_it: bool) -> None:
     from tautochrone.answer.console import make_console
     from tautochrone.answer.render import page
     from tautochrone.lab_diff import answer
-    from tautochrone.lab_diff.results import DiffResults
 
-    results = DiffResults(found)
     shown = answer.document(results)
     if not as_json:
         make_console().print()
     tell_document(shown, lambda: answer.as_table(results), as_json=as_json)
-    ids = "-".join(run.id.rpartition("-")[2] for run in found.runs)
+    ids = "-".join(run.id.rpartition("-")[2] for run in results.runs)
     path = page.write(shown, out if out is not None else store.path / f"report-lab-diff-{ids}.html")
     tell_report(path, as_json=as_json, open_it=open_it)

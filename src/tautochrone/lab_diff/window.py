@@ -1,9 +1,10 @@
 """One release that was served late: what held it up, as the events around it tell."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 from typing import Literal
 
 # Events of the kernel's own trace (tracefs): what happened when, and from which chain of functions.
@@ -51,26 +52,19 @@ class WindowEvent:
 def read_events(text: str) -> tuple[WindowEvent, ...]:
     """The events of a trace, with the stack that follows each, in their order."""
     depth_at = _depth_column(text)
-    return tuple(_event(head, frames, depth_at) for head, frames in _with_stacks(text))
+    found: list[tuple[re.Match[str], list[str]]] = []
+    for line in text.splitlines():
+        if not line.startswith(_FRAME):
+            if head := _EVENT.match(line):
+                found.append((head, []))
+        elif found:
+            found[-1][1].append(line.removeprefix(_FRAME).strip())
+    return tuple(_event(head, frames, depth_at) for head, frames in found)
 
 
 def lost(text: str) -> int:
     """How many events the buffers could not keep, where their ``stats`` stand with the trace."""
     return sum(map(int, _OVERRUN.findall(text)))
-
-
-def _with_stacks(text: str) -> Iterator[tuple[re.Match[str], list[str]]]:
-    head: re.Match[str] | None = None
-    frames: list[str] = []
-    for line in text.splitlines():
-        if line.startswith(_FRAME):
-            frames.append(line.removeprefix(_FRAME).strip())
-        elif found := _EVENT.match(line):
-            if head is not None:
-                yield head, frames
-            head, frames = found, []
-    if head is not None:
-        yield head, frames
 
 
 def _event(head: re.Match[str], frames: list[str], depth_at: int | None) -> WindowEvent:
@@ -175,15 +169,13 @@ class ReleaseWindow:
     @property
     def cause(self) -> Cause | None:
         """Which of the three took longest; None: not known."""
-        parts: list[tuple[int, Cause]] = []
-        for ns, name in (
-            (self.before_waking_ns, "interrupts"),
-            (self.before_switch_ns, "preemption"),
-            (self.after_switch_ns, "switch"),
-        ):
-            if ns is not None:
-                parts.append((ns, name))  # type: ignore[arg-type]
-        return max(parts)[1] if len(parts) == 3 else None
+        interrupts, preemption, switch = self.before_waking_ns, self.before_switch_ns, self.after_switch_ns
+        if interrupts is None or preemption is None or switch is None:
+            return None
+        parts: list[tuple[int, Cause]] = [
+            (interrupts, "interrupts"), (preemption, "preemption"), (switch, "switch"),
+        ]  # fmt: skip
+        return max(parts)[1]
 
     @property
     def interrupted(self) -> tuple[str, ...]:
@@ -234,15 +226,10 @@ def windows(
     own = [one for one in events if cpu in (None, one.cpu)]
     depths = [one.preemption_depth for one in own if one.name == WAKING and one.preemption_depth is not None]
     least = min(depths, default=None)
-    found, at = [], 0
+    instants, found = [one.instant_ns for one in own], []
     for number, release_ns, stamp_ns in samples:
-        while at < len(own) and own[at].instant_ns < release_ns - _MARGIN_NS:
-            at += 1
-        inside = []
-        for event in own[at:]:
-            if event.instant_ns > stamp_ns + _MARGIN_NS:
-                break
-            inside.append(event)
+        first = bisect_left(instants, release_ns - _MARGIN_NS)
+        inside = own[first : bisect_right(instants, stamp_ns + _MARGIN_NS, lo=first)]
         waking = next((one for one in inside if one.name == WAKING), None)
         switch = next((one for one in reversed(inside) if one.name == SWITCH), None)
         depth = waking.preemption_depth if waking is not None else None
@@ -268,10 +255,7 @@ def functions_of(found: Iterable[ReleaseWindow]) -> tuple[str, ...]:
 
 def without_entry(chain: Sequence[str]) -> tuple[str, ...]:
     """Without the functions at its outer end through which every call of the kernel comes."""
-    for at, function in enumerate(chain):
-        if not _is(_ENTRY, function):
-            return tuple(chain[at:])
-    return ()
+    return _without(_ENTRY, chain)
 
 
 def _is(kind: re.Pattern[str], function: str) -> bool:
@@ -298,8 +282,5 @@ def _common(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
 
 
 def _without(kind: re.Pattern[str], frames: Sequence[str]) -> tuple[str, ...]:
-    """Without the innermost functions that are of this kind."""
-    for at, frame in enumerate(frames):
-        if not _is(kind, frame):
-            return tuple(frames[at:])
-    return ()
+    """Without the first functions that are of this kind."""
+    return tuple(dropwhile(lambda frame: _is(kind, frame), frames))

@@ -19,7 +19,7 @@ NAME.plan.toml and NAME.quick.plan.toml; the study itself is NAME.toml:
     [table.published]        # by system: rows of columns
     "Linux 2.4" = [[104, 4446, 48, 760]]
 
-    [[figure]]               # name, title, chart, shows, panels, settings, marks, and
+    [[figure]]               # name, title, chart, shows, settings, marks, and
     series = [{ label = "idle", ours = { of = "latency", load = "idle", statistic = "values" } }]
     [figure.said]            # a table without a name: numbers that the text gives
 
@@ -184,7 +184,6 @@ class PublishedFigure:
         shows: what the published one shows, in our own words.
         series: what is drawn.
         marks: published numbers that are drawn with it.
-        panels: what has a panel of its own: "" (nothing), "system", "series".
         settings: of the chart.
         said: what the study's text says of it in numbers; None: nothing.
     """
@@ -195,7 +194,6 @@ class PublishedFigure:
     shows: str
     series: tuple[DrawnSeries, ...]
     marks: tuple[PublishedMark, ...] = ()
-    panels: str = ""
     settings: Given = field(default_factory=dict)
     said: Table | None = None
 

@@ -64,6 +64,10 @@ class Absent:
 Found = MeasuredValue | Absent
 
 
+class NotMeasuredError(Exception):
+    """A statistic has no number, and why: a sentence; `evaluate` turns it into an `Absent`."""
+
+
 def ends_of(each: Sequence[float]) -> tuple[float | None, float | None]:
     """The least and the largest of the repetitions' numbers; neither, where there is one repetition."""
     return (min(each), max(each)) if len(each) > 1 else (None, None)

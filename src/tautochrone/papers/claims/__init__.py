@@ -12,25 +12,20 @@ from tautochrone.papers.claims.evidence import (
     ClaimEvidence,
     Known,
     TestFinding,
+    UntoldError,
 )
 from tautochrone.papers.claims.less import less, narrower
 from tautochrone.papers.claims.requirement import requirement, separates
 from tautochrone.papers.claims.rises import rises, rises_more
 from tautochrone.papers.claims.within import same, says, steady, within
 from tautochrone.papers.document import Claim, Paper
-from tautochrone.papers.measured import MeasuredSystem, Measurements, Role
+from tautochrone.papers.measured import MeasuredSystem, Measurements
 
 Test = Callable[[ClaimEvidence], TestFinding]
-"""What a claim comes to."""
+"""What a claim comes to; it raises `UntoldError` where there is nothing to judge."""
 
 NOT_HERE = "not-here"
-"""The claim can't be asked of any machine of this kind."""
-
-
-def not_here(claim: Claim) -> TestFinding:
-    """What is said of such a claim; ``given.why`` says why."""
-    return TestFinding("can't be told", str(claim.given["why"]), "not on this kind of machine")
-
+"""The claim can't be asked of any machine of this kind; ``given.why`` says why."""
 
 TESTS: Mapping[str, Test] = {
     "requirement": requirement,
@@ -72,33 +67,32 @@ def ask(claim: Claim, measurements: Measurements, known: Known | None = None) ->
     Args:
         known: what was estimated for claims before this one.
     """
+    known = {} if known is None else known
     if claim.test == NOT_HERE:
-        yield AskedClaim(claim, (), not_here(claim))
+        yield AskedClaim(
+            claim, (), UntoldError(str(claim.given["why"]), "not on this kind of machine").finding
+        )
         return
     if claim.about == "pair":
-        yield from _of_pairs(claim, measurements, {} if known is None else known)
+        yield from _of_pairs(claim, measurements, known)
         return
-    role: Role | None = None if claim.about == "each" else claim.about
-    meant = [one for one in measurements.systems if role is None or one.role == role]
+    meant = [one for one in measurements.systems if claim.about in ("each", one.role)]
     if not meant:
         yield AskedClaim(claim, (), _nobody(measurements.systems, claim.about))
     for system in meant:
-        yield AskedClaim(
-            claim, (system.name,), _found(claim, measurements, system, {} if known is None else known)
-        )
-
-
-def _found(claim: Claim, measurements: Measurements, system: MeasuredSystem, known: Known) -> TestFinding:
-    if system.why_not:
-        return TestFinding("can't be told", system.why_not, "not measured")
-    return _answered(ClaimEvidence(claim, measurements, {"": system.name}, known))
+        evidence = ClaimEvidence(claim, measurements, {"": system.name}, known)
+        found = UntoldError(system.why_not).finding if system.why_not else _answered(evidence)
+        yield AskedClaim(claim, (system.name,), found)
 
 
 def _answered(evidence: ClaimEvidence) -> TestFinding:
     claim = evidence.claim
     if claim.test not in TESTS:
         raise ValueError(f"claim {claim.name}: there is no test '{claim.test}'")
-    found = TESTS[claim.test](evidence)
+    try:
+        found = TESTS[claim.test](evidence)
+    except UntoldError as error:
+        found = error.finding
     turned = claim.given.get("holds-if", "holds") == "does not hold"
     return replace(found, answer=_TURNED[found.answer]) if turned else found
 
@@ -115,16 +109,13 @@ def _of_pairs(claim: Claim, measurements: Measurements, known: Known) -> Iterato
             "one and a virtual one: more than the kernel differs between these. "
             f"Add {_BOTH}, or both kernels on one machine."
         )
-        yield AskedClaim(claim, (), TestFinding("can't be told", why, "no two on one kind of machine"))
+        yield AskedClaim(claim, (), UntoldError(why, "no two on one kind of machine").finding)
     for one, other in pairs:
         evidence = ClaimEvidence(claim, measurements, {ORDINARY: one.name, REAL_TIME: other.name}, known)
         found = _answered(evidence)
-        also = _also_differs(one, other)
-        yield AskedClaim(
-            claim,
-            (one.name, other.name),
-            replace(found, evidence=f"{found.evidence} {also}") if also else found,
-        )
+        if also := _also_differs(one, other):
+            found = replace(found, evidence=f"{found.evidence} {also}")
+        yield AskedClaim(claim, (one.name, other.name), found)
 
 
 def _is_fair(one: MeasuredSystem, other: MeasuredSystem) -> bool:
@@ -151,6 +142,4 @@ def _nobody(systems: Sequence[MeasuredSystem], about: str) -> TestFinding:
     add = " ".join(_ADD[role] for role in absent) if len(absent) < 2 else _BOTH
     why = f"No {kernels} kernel was measured: add {add}." if absent else "No system was measured."
     silent = [f"{one.name}: {one.why_not}" for one in systems if one.why_not]
-    return TestFinding(
-        "can't be told", " ".join([why, *silent]), f"no {kernels} kernel" if absent else "not measured"
-    )
+    return UntoldError(" ".join([why, *silent]), f"no {kernels} kernel" if absent else "not measured").finding

@@ -13,14 +13,12 @@ which the others are measured. ``given.how`` is
 """
 
 import math
-from collections.abc import Sequence
-
-from scipy import special
+from dataclasses import replace
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import capital, listed
 from tautochrone.measure.campaign.reasons import NOT_YET
-from tautochrone.papers.claims.compare import compare
+from tautochrone.papers.claims.compare import compare, reach_of
 from tautochrone.papers.claims.estimate import ClaimEstimate
 from tautochrone.papers.claims.evidence import (
     ORDINARY,
@@ -28,6 +26,7 @@ from tautochrone.papers.claims.evidence import (
     Answer,
     ClaimEvidence,
     TestFinding,
+    UntoldError,
     number_name,
 )
 from tautochrone.papers.claims.tally import numbers_of, of, times, with_interval
@@ -38,7 +37,6 @@ from tautochrone.run.folder import StoredRun
 from tautochrone.selection import words
 from tautochrone.selection.judge import Selection, select
 from tautochrone.selection.places import parse_metric
-from tautochrone.statistics.means import degrees_of_freedom
 from tautochrone.statistics.quantiles import CONFIDENCE
 
 # `predicts`: what one number is on two systems tells what another one is, since both are in
@@ -55,17 +53,17 @@ def predicts(evidence: ClaimEvidence) -> TestFinding:
     for place in places:
         one = number(place)
         if isinstance(one, Absent):
-            return TestFinding("can't be told", f"{place.system}: {one.why}", "not measured")
+            raise UntoldError(f"{place.system}: {one.why}")
         if one.unsure or one.at_least or not 0 < one.value < math.inf:
             why = one.unsure or "a number that is not above 0, or that misses releases, has no ratio."
-            return TestFinding("can't be told", capital(f"{number_name(place.query)}: {why}"), "no ratio")
+            raise UntoldError(capital(f"{number_name(place.query)}: {why}"), "no ratio")
         found.append(one)
     signs = (1, -1, -1, 1)
     logarithm = sum(sign * math.log(one.value) for sign, one in zip(signs, found, strict=True))
     low, high = _limits(logarithm, found)
     most = 1 + number_of(evidence.given, "margin", 0.1)
-    first_low, first_high = _ratio(found)
-    differ = first_high < 1 / most or first_low > most
+    first = compare(found[0], found[2])  # real-time over ordinary; without limits nothing is shown of it
+    differ = first.high < 1 / most or first.low > most
     answer: Answer = "can't be told"
     if not differ:
         pass
@@ -92,23 +90,11 @@ def predicts(evidence: ClaimEvidence) -> TestFinding:
     return TestFinding(answer, " ".join(said), short)
 
 
-def _ratio(found: list[ClaimEstimate]) -> tuple[float, float]:
-    """Of the first number, real-time over ordinary."""
-    compared = compare(found[0], found[2])
-    if math.isnan(compared.low):
-        return 0.0, math.inf
-    return compared.low, compared.high
-
-
 def _limits(logarithm: float, found: list[ClaimEstimate]) -> tuple[float, float]:
-    errors = [one.error for one in found if one.error is not None and one.logarithmic]
-    variances = [error**2 for error in errors]
-    if len(errors) < sum(one.error is not None for one in found):
+    known = [one for one in found if one.error is not None]
+    if not all(one.logarithmic for one in known):
         return 0.0, math.inf
-    if not any(variances):
-        return math.exp(logarithm), math.exp(logarithm)
-    freedom = degrees_of_freedom(variances, [one.freedom for one in found if one.error is not None])
-    reach = float(special.stdtrit(freedom, (1 + CONFIDENCE) / 2)) * math.sqrt(sum(variances))
+    reach = reach_of([one.error or 0.0 for one in known], [one.freedom for one in known], CONFIDENCE)
     return math.exp(logarithm - reach), math.exp(logarithm + reach)
 
 
@@ -126,7 +112,7 @@ def chosen(evidence: ClaimEvidence) -> TestFinding:
             reasons.append(measurements.why_none(place.query, place.system))
     why = " ".join(dict.fromkeys(reasons))
     if not runs:
-        return TestFinding("can't be told", why, "not measured")
+        raise UntoldError(why)
     metric = parse_metric(str(given["metric"])) if "metric" in given else None
     measure = next((one.query.measure for one in places if one.query.measure), None)
     wanted = str(given["choose"])
@@ -136,13 +122,15 @@ def chosen(evidence: ClaimEvidence) -> TestFinding:
             list(runs.values()), by="deployment", reference=reference, metric=metric, measure=measure
         )
     except UsageError as error:
-        return TestFinding("can't be told", f"{error}. {why}".strip(), "nothing to choose from")
+        raise UntoldError(f"{error}. {why}".strip(), "nothing to choose from") from error
     source = places[0].query.source
     meant = [one for one in found.selections if not source or matches(source, one.source)]
     if not meant:
-        return TestFinding("can't be told", f"Nothing is called '{source}'. {why}".strip(), "not measured")
+        raise UntoldError(f"Nothing is called '{source}'. {why}".strip())
     each = [_of(one, wanted, str(given.get("how", "as printed")), evidence.claim.name) for one in meant]
-    return _together(each, why)
+    order: tuple[Answer, ...] = ("does not hold", "can't be told", "holds")
+    worst = min(each, key=lambda one: order.index(one.answer))
+    return replace(worst, evidence=f"{worst.evidence} {why}".strip())
 
 
 def _missing(evidence: ClaimEvidence, of: str) -> list[str]:
@@ -164,10 +152,10 @@ def _of(selection: Selection, wanted: str, how: str, claim: str) -> TestFinding:
     others = [one for one in selection.candidates if one.name != selection.reference]
     if wanted not in names:
         there = listed(list(names))
-        return TestFinding("can't be told", f"{wanted} was not measured; there is: {there}.", "not measured")
+        return UntoldError(f"{wanted} was not measured; there is: {there}.").finding
     if len(others) < 2 and names[wanted] != selection.reference:
         why = f"There is nothing to choose from but {listed([one.name for one in others])}."
-        return TestFinding("can't be told", why, "nothing to choose from")
+        return UntoldError(why, "nothing to choose from").finding
     if how == "as printed":
         return _as_printed(selection, names[wanted])
     if how == "ranking":
@@ -190,9 +178,3 @@ def _by_rank(selection: Selection, wanted: str) -> TestFinding:
         answer = "holds" if len(best) == 1 else "can't be told"
     short = f"best: {listed(list(best))}" if answer != "can't be told" else "it shares its place"
     return TestFinding(answer, words.answer(selection), short)
-
-
-def _together(each: Sequence[TestFinding], why: str) -> TestFinding:
-    order: tuple[Answer, ...] = ("does not hold", "can't be told", "holds")
-    worst = min(each, key=lambda one: order.index(one.answer))
-    return TestFinding(worst.answer, f"{worst.evidence} {why}".strip(), worst.in_short)

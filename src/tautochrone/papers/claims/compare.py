@@ -7,14 +7,15 @@ batches on each side it takes six at the top of all, at 95 % and to either side.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 from scipy import special
 
 from tautochrone.papers.claims.estimate import Basis, ClaimEstimate
 from tautochrone.statistics.difference.quantile_difference import drawn_interval
+from tautochrone.statistics.difference.resampling import Resampled
 from tautochrone.statistics.means import degrees_of_freedom
 from tautochrone.statistics.quantiles import CONFIDENCE
 
@@ -22,13 +23,9 @@ from tautochrone.statistics.quantiles import CONFIDENCE
 
 
 def on_top(lower: ClaimEstimate, higher: ClaimEstimate, factor: float) -> tuple[int, float] | None:
-    """How many batches of the one lie above all samples of the other, and how probable that is by chance.
+    """How many batches lie above all samples of the other times the factor; how probable that is by chance.
 
-    Args:
-        factor: of the lower one, which is multiplied by it.
-
-    Returns:
-        None where the order of samples is not known, or the lower one missed releases, which are later.
+    None where the order of samples is not known, or the lower one missed releases, which are later.
     """
     if lower.maxima is None or higher.maxima is None or lower.lost:
         return None
@@ -104,10 +101,9 @@ def compare(first: ClaimEstimate, second: ClaimEstimate, confidence: float = CON
         low, high = low_2 / high_1 if high_1 > 0 else math.nan, high_2 / low_1 if low_1 > 0 else math.nan
         least, most = low_2 - high_1, high_2 - low_1
     elif first.drawn is not None and second.drawn is not None:
-        low, high = (
-            _drawn(first, second, confidence, ratio=True) if ratio is not None else (math.nan, math.nan)
-        )
-        least, most = _drawn(first, second, confidence, ratio=False)
+        both = first.drawn, second.drawn
+        low, high = (math.nan, math.nan) if ratio is None else _drawn(*both, confidence, ratio=True)
+        least, most = _drawn(*both, confidence, ratio=False)
     else:
         low, high = _ratio_limits(first, second, ratio, confidence)
         least, most = _difference_limits(first, second, difference, confidence)
@@ -161,11 +157,8 @@ def _of_extremes(compared: Compared, factor: float) -> Side:
         if high_2 <= factor * first.value:
             return "no"
         return "yes" if low_2 > factor * first.value and not first.at_least else "open"
-    return (
-        "yes"
-        if second.value > factor * first.limits(compared.confidence)[1] and not first.at_least
-        else "open"
-    )
+    beyond = second.value > factor * first.limits(compared.confidence)[1]
+    return "yes" if beyond and not first.at_least else "open"
 
 
 def alike(compared: Compared, margin: float | None, margin_is: float | None) -> Side:
@@ -215,20 +208,10 @@ def _basis(first: ClaimEstimate, second: ClaimEstimate) -> Basis:
     return max(first.basis, second.basis, key=_WORST_LAST.index)
 
 
-def _drawn(
-    first: ClaimEstimate, second: ClaimEstimate, confidence: float, *, ratio: bool
-) -> tuple[float, float]:
-    assert first.drawn is not None
-    assert second.drawn is not None
-    if ratio and min(_least_drawn(first), _least_drawn(second)) <= 0:
+def _drawn(first: Resampled, second: Resampled, confidence: float, *, ratio: bool) -> tuple[float, float]:
+    if ratio and min(math.inf if one.drawn is None else one.drawn.min() for one in (first, second)) <= 0:
         return math.nan, math.nan
-    return drawn_interval(first.drawn, second.drawn, confidence, ratio=ratio)
-
-
-def _least_drawn(one: ClaimEstimate) -> float:
-    assert one.drawn is not None
-    assert one.drawn.drawn is not None
-    return float(np.min(one.drawn.drawn))
+    return drawn_interval(first, second, confidence, ratio=ratio)
 
 
 def _ratio_limits(
@@ -241,7 +224,7 @@ def _ratio_limits(
     errors = [_of_logarithm(one) for one in (first, second)]
     if not all(math.isfinite(one) for one in errors):
         return math.nan, math.nan
-    reach = _reach(errors, (first.freedom, second.freedom), confidence)
+    reach = reach_of(errors, (first.freedom, second.freedom), confidence)
     return ratio * math.exp(-reach), ratio * math.exp(reach)
 
 
@@ -267,13 +250,12 @@ def _difference_limits(
 ) -> tuple[float, float]:
     if not math.isfinite(difference):
         return math.nan, math.nan
-    freedom = (first.freedom, second.freedom)
     plain = not first.logarithmic and not second.logarithmic
     if plain and first.interval is None and second.interval is None:
         errors = [one.error or 0.0 for one in (first, second)]
         if not all(math.isfinite(one) for one in errors):
             return math.nan, math.nan
-        reach = _reach(errors, freedom, confidence)
+        reach = reach_of(errors, (first.freedom, second.freedom), confidence)
         return difference - reach, difference + reach
     (low_1, high_1), (low_2, high_2) = first.limits(confidence), second.limits(confidence)
     return (
@@ -282,7 +264,8 @@ def _difference_limits(
     )
 
 
-def _reach(errors: list[float], freedoms: tuple[float, float], confidence: float) -> float:
+def reach_of(errors: Sequence[float], freedoms: Sequence[float], confidence: float) -> float:
+    """How far the interval of a sum or a difference reaches, from the errors of its parts."""
     variances = [one**2 for one in errors]
     if not any(variances):
         return 0.0

@@ -257,9 +257,8 @@ def from_numbers(bare: ClaimEstimate, numbers: list[float]) -> ClaimEstimate:
 
 def span(place: QueriedSystem, measurements: Measurements, low: str, high: str) -> ClaimEstimate | Absent:
     """How far one quantile lies from another, ``p50`` and ``p99.9``: of each run, or of what is drawn."""
-    ends = [replace(place.query, statistic=name) for name in (low, high)]
-    found = [evaluate(one, measurements, place.system) for one in ends]
-    for one in found:
+    for name in (low, high):
+        one = evaluate(replace(place.query, statistic=name), measurements, place.system)
         if isinstance(one, Absent):
             return one
     side = side_of(place, measurements)
@@ -317,7 +316,7 @@ def _of_repetitions_within(
     numbers = each_repetition(place.query, measurements, place.system)
     lost = lost_of(place, measurements)
     bare = replace(bare, lost=lost, at_least=lost > 0)
-    if isinstance(numbers, Absent) or len(numbers) < FEWEST_RUNS:
+    if len(numbers) < FEWEST_RUNS:
         return replace(bare, unsure=f"its interval takes {FEWEST_RUNS} repetitions.")
     groups = min(BATCHES, max(FEWEST_RUNS, len(numbers) // _NEIGHBOURS))
     means = np.array([group.mean() for group in np.array_split(np.array(numbers), groups)])

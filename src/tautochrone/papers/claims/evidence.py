@@ -34,6 +34,14 @@ class TestFinding:
     in_short: str
 
 
+class UntoldError(Exception):
+    """A claim can't be told: why, in a sentence or two, and in a few words."""
+
+    def __init__(self, why: str, in_short: str = "not measured") -> None:
+        super().__init__(why)
+        self.finding = TestFinding("can't be told", why, in_short)
+
+
 @dataclass(frozen=True)
 class AskedClaim:
     """A claim, asked of one system of ours, or of an ordinary and a real-time one.

@@ -19,23 +19,38 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
 from scipy import special
 
 from tautochrone.base.words import capital
 from tautochrone.papers.claims.compare import Compared, Side, exceeds, is_bare_extreme
-from tautochrone.papers.claims.estimate import ClaimEstimate, span
-from tautochrone.papers.claims.evidence import Answer, ClaimEvidence, QueriedSystem, TestFinding, number_name
+from tautochrone.papers.claims.estimate import ClaimEstimate, from_numbers, span
+from tautochrone.papers.claims.evidence import (
+    Answer,
+    ClaimEvidence,
+    QueriedSystem,
+    TestFinding,
+    UntoldError,
+    number_name,
+)  # fmt: skip
 from tautochrone.papers.claims.requirement import takes_of
-from tautochrone.papers.claims.tally import Number, finding, judged, number, numbers_of, times, with_interval
+from tautochrone.papers.claims.tally import (
+    Number,
+    beyond,
+    finding,
+    judged,
+    number,
+    numbers_of,
+    times,
+    with_interval,
+)  # fmt: skip
 from tautochrone.papers.document import number_of
 from tautochrone.papers.measured import Absent
+from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
 from tautochrone.statistics.quantiles import CONFIDENCE
 
 # Many pairs of numbers taken together: over a map of masses and threads, over all periods.
 
 Pairs = Sequence[tuple[ClaimEstimate, ClaimEstimate]]
-_FEWEST_POINTS = 3
 _SESSION = "What differs from session to session is not in it."
 
 
@@ -47,7 +62,7 @@ def most(pairs: Pairs, factor: float, what: str) -> TestFinding:
     said += f"; {len(pairs) - told} are ties" if told < len(pairs) else ""
     if told < _NEEDED:
         why = f"{said}. A sign test takes {_NEEDED} points that differ."
-        return TestFinding("can't be told", why, "too few points that differ")
+        return UntoldError(why, "too few points that differ").finding
     answer: Answer = "can't be told"
     if p <= 1 - CONFIDENCE:
         answer = "holds" if above > told - above else "does not hold"
@@ -57,23 +72,17 @@ def most(pairs: Pairs, factor: float, what: str) -> TestFinding:
 
 def points(pairs: Pairs, factor: float, what: str) -> TestFinding:
     """By the geometric mean of the ratios."""
-    if len(pairs) < _FEWEST_POINTS:
-        return TestFinding("can't be told", f"It takes {_FEWEST_POINTS} points.", "too few points")
+    if len(pairs) < FEWEST_RUNS:
+        return UntoldError(f"It takes {FEWEST_RUNS} points.", "too few points").finding
     if any(not 0 < one.value < math.inf for pair in pairs for one in pair):
-        return TestFinding("can't be told", "A number that is not above 0 has no ratio.", "a number is 0")
-    logs = np.array([math.log(higher.value / lower.value) for lower, higher in pairs])
-    centre, error = float(logs.mean()), float(logs.std(ddof=1)) / math.sqrt(len(logs))
-    reach = float(special.stdtrit(len(logs) - 1, (1 + CONFIDENCE) / 2)) * error
-    low, high = math.exp(centre - reach), math.exp(centre + reach)
-    answer: Answer = "can't be told"
-    if low > factor:
-        answer = "holds"
-    elif high <= factor:
-        answer = "does not hold"
-    ratio, sure = with_interval(math.exp(centre), low, high)
+        return UntoldError("A number that is not above 0 has no ratio.", "a number is 0").finding
+    mean = from_numbers(ClaimEstimate(1.0, ""), [higher.value / lower.value for lower, higher in pairs])
+    low, high = mean.limits(CONFIDENCE)
+    answer = beyond(low, high, factor)
+    ratio, sure = with_interval(mean.value, low, high)
     said = (
         f"{what} of the one that is claimed to be higher is {ratio} times that of the other "
-        f"({sure}; geometric mean and Student's interval over {len(logs)} points). {_SESSION}"
+        f"({sure}; geometric mean and Student's interval over {len(pairs)} points). {_SESSION}"
     )
     return TestFinding(
         answer, said, f"{ratio} times" if answer != "can't be told" else "no difference is shown"
@@ -87,7 +96,7 @@ def total(pairs: Pairs, factor: float, what: str) -> TestFinding:
     said = f"{number(lower, unit)} against {number(higher, unit)}"
     if lower == higher == 0:
         none = f"{what}: none on either side at {len(pairs)} points, so there is nothing to compare."
-        return TestFinding("can't be told", none, "none on either side")
+        return UntoldError(none, "none on either side").finding
     above, told, p = _signs(pairs, factor)
     answer: Answer = "can't be told"
     if p <= 1 - CONFIDENCE and (higher > factor * lower) == (above > told - above):
@@ -140,7 +149,7 @@ def _over(
             found.append((one, other))
     if not found:
         why = absent[0] if absent else ""
-        return TestFinding("can't be told", why or "Nothing of it is measured.", "not measured")
+        raise UntoldError(why or "Nothing of it is measured.")
     made = OVER[over](found, factor, capital(what))
     left_out = f"Left out, since not measured on both sides: {len(absent)}. {absent[0]}" if absent else ""
     return replace(made, evidence=f"{made.evidence} {left_out}".strip())

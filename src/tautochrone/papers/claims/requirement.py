@@ -18,7 +18,14 @@ from tautochrone.base.units import format_duration
 from tautochrone.base.words import capital
 from tautochrone.experiments.requirement import parse
 from tautochrone.judge.requirement.judge import Judgement, judge
-from tautochrone.papers.claims.evidence import ORDINARY, REAL_TIME, Answer, ClaimEvidence, TestFinding
+from tautochrone.papers.claims.evidence import (
+    ORDINARY,
+    REAL_TIME,
+    Answer,
+    ClaimEvidence,
+    TestFinding,
+    UntoldError,
+)
 from tautochrone.papers.claims.tally import none_so_far
 from tautochrone.papers.document import list_of
 from tautochrone.papers.measured import Absent
@@ -35,7 +42,7 @@ def requirement(evidence: ClaimEvidence) -> TestFinding:
     """Whether the runs meet it: see above."""
     found = _judged(evidence, "runs")
     if isinstance(found, Absent):
-        return TestFinding("can't be told", found.why, "not measured")
+        raise UntoldError(found.why)
     turned = evidence.given.get("holds-if", "holds") == "does not hold"
     return _finding(found, takes_of(evidence), must_be_long=turned)
 
@@ -46,7 +53,7 @@ def separates(evidence: ClaimEvidence) -> TestFinding:
     for role in (REAL_TIME, ORDINARY):
         one = _judged(evidence, role)
         if isinstance(one, Absent):
-            return TestFinding("can't be told", f"{evidence.systems[role]}: {one.why}", "not measured")
+            raise UntoldError(f"{evidence.systems[role]}: {one.why}")
         found[role] = _finding(one, takes_of(evidence), must_be_long=role == ORDINARY)
     said = " ".join(f"On {evidence.systems[role]}: {one.evidence}" for role, one in found.items())
     short = "; ".join(f"{role} {one.answer}" for role, one in found.items())
@@ -91,12 +98,9 @@ def _finding(judgement: Judgement, takes: int, *, must_be_long: bool) -> TestFin
     if answer == "holds" and never and (samples < takes or (must_be_long and not takes)):
         worst = max((line.worst_ns or 0 for line in judgement.lines), default=0)
         largest = f" The largest is {format_duration(worst)}." if worst else ""
-        if takes:
-            return TestFinding(
-                "can't be told", f"{none_so_far(samples, takes)}{largest}", f"none so far in {samples:,}"
-            )
-        none = f"None so far in {samples:,}, which does not show that there is none.{largest}"
-        return TestFinding("can't be told", none, f"none so far in {samples:,}")
+        none = f"None so far in {samples:,}, which does not show that there is none."
+        none = none_so_far(samples, takes) if takes else none
+        return TestFinding("can't be told", f"{none}{largest}", f"none so far in {samples:,}")
     if answer == "can't be told":
         settled = capital(required.to_settle(judgement))
         words = " ".join(f"{one.rstrip('.')}." for one in (required.why(judgement), settled) if one)

@@ -12,15 +12,14 @@ factor of the one over that of the other is judged in the same way.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
-from scipy import special
 
 from tautochrone.base.words import capital
 from tautochrone.papers.claims.estimate import ClaimEstimate
-from tautochrone.papers.claims.evidence import Answer, ClaimEvidence, TestFinding, labels, number_name
-from tautochrone.papers.claims.tally import headed, numbers_of, of, times, with_interval
+from tautochrone.papers.claims.evidence import ClaimEvidence, TestFinding, UntoldError, labels, number_name
+from tautochrone.papers.claims.tally import beyond, headed, numbers_of, of, times, with_interval
 from tautochrone.papers.document import list_of, number_of
 from tautochrone.papers.measured import Absent
 from tautochrone.statistics.means import degrees_of_freedom
@@ -34,33 +33,8 @@ FEWEST_BARE = 4
 """The same where only their distances from the line say how sure it is."""
 
 
-@dataclass(frozen=True)
-class FittedRise:
-    """By how much the fitted line, of logarithms, rises from the first point to the last.
-
-    Attributes:
-        rise: difference of logarithms.
-        error: its standard error.
-        freedom: of the error.
-    """
-
-    rise: float
-    error: float
-    freedom: float
-
-    @property
-    def factor(self) -> float:
-        """So many times the first is the last."""
-        return math.exp(self.rise)
-
-    def limits(self) -> tuple[float, float]:
-        """Of the factor, at `CONFIDENCE`."""
-        reach = float(special.stdtrit(self.freedom, (1 + CONFIDENCE) / 2)) * self.error if self.error else 0.0
-        return math.exp(self.rise - reach), math.exp(self.rise + reach)
-
-
-def trend(numbers: Sequence[ClaimEstimate], at: Sequence[float]) -> FittedRise | str:
-    """The line of least squares through the logarithms, and the greater of two standard errors of its rise.
+def trend(numbers: Sequence[ClaimEstimate], at: Sequence[float]) -> ClaimEstimate | str:
+    """By what factor the line of least squares through the logarithms grows, with the greater of two errors.
 
     One comes from the uncertainties of the numbers. The other comes from how far they lie from the line,
     which also holds what differs from one run to the next; it takes four points, as three hardly scatter
@@ -90,33 +64,34 @@ def trend(numbers: Sequence[ClaimEstimate], at: Sequence[float]) -> FittedRise |
     if any(one is None for one in own):
         if len(numbers) < FEWEST_BARE:
             return f"a trend of numbers that have no interval takes {FEWEST_BARE} points"
-        return FittedRise(slope * reach, of_line, float(freedom))
+        return _factor(slope * reach, of_line, freedom)
     weights = centred / squares * reach
     variances = [float(weight * (error or 0.0)) ** 2 for weight, error in zip(weights, own, strict=True)]
     of_numbers = math.sqrt(sum(variances))
     if of_numbers >= of_line or len(numbers) < FEWEST_BARE:
         free = degrees_of_freedom(variances, [one.freedom for one in numbers]) if any(variances) else freedom
-        return FittedRise(slope * reach, of_numbers, free)
-    return FittedRise(slope * reach, of_line, float(freedom))
+        return _factor(slope * reach, of_numbers, free)
+    return _factor(slope * reach, of_line, freedom)
+
+
+def _factor(rise: float, error: float, freedom: float) -> ClaimEstimate:
+    """Of a difference of logarithms, with its standard error."""
+    return ClaimEstimate(math.exp(rise), "", error=error, freedom=float(freedom), logarithmic=True)
 
 
 def _of_logarithm(one: ClaimEstimate) -> float | None:
     return one.error if one.logarithmic and one.error is not None and math.isfinite(one.error) else None
 
 
-_Seen = tuple[FittedRise, str]
 _FROM = "from what is known of each number and how far they lie from the line"
 
 
 def rises(evidence: ClaimEvidence) -> TestFinding:
     """Whether it grows: see above."""
-    seen = _trend(evidence, "points")
-    if isinstance(seen, TestFinding):
-        return seen
-    found, said = seen
+    found, said = _trend(evidence, "points")
     falls = bool(evidence.given.get("falls"))
     if falls:
-        found = FittedRise(-found.rise, found.error, found.freedom)
+        found = replace(found, value=1 / found.value)
     word = "falls" if falls else "rises"
     return _judged(evidence, found, f"{said} The line through these {word} by a factor of")
 
@@ -124,35 +99,28 @@ def rises(evidence: ClaimEvidence) -> TestFinding:
 def rises_more(evidence: ClaimEvidence) -> TestFinding:
     """Whether one grows more than the other: see above."""
     keys = evidence.roles("more", ("more", "less"))
-    both: list[_Seen] = []
-    for key in keys:
-        seen = _trend(evidence, key)
-        if isinstance(seen, TestFinding):
-            return seen
-        both.append(seen)
-    (more, said_more), (less, said_less) = both
-    errors = [one.error for one in (more, less)]
+    (more, said_more), (less, said_less) = (_trend(evidence, key) for key in keys)
+    errors = [one.error or 0.0 for one in (more, less)]
     variances = [error**2 for error in errors]
     free = degrees_of_freedom(variances, [more.freedom, less.freedom]) if any(variances) else more.freedom
-    difference = FittedRise(more.rise - less.rise, math.hypot(*errors), free)
+    ratio = replace(more, value=more.value / less.value, error=math.hypot(*errors), freedom=free)
     names = [evidence.systems.get(key) or key for key in keys]
     said = (
-        f"{headed(names[0])}: {said_more} The line through these rises by a factor of {times(more.factor)}. "
-        f"{headed(names[1])}: {said_less} By a factor of {times(less.factor)}. The first over the second is"
+        f"{headed(names[0])}: {said_more} The line through these rises by a factor of {times(more.value)}. "
+        f"{headed(names[1])}: {said_less} By a factor of {times(less.value)}. The first over the second is"
     )
-    return _judged(evidence, difference, said)
+    return _judged(evidence, ratio, said)
 
 
-def _trend(evidence: ClaimEvidence, key: str) -> _Seen | TestFinding:
+def _trend(evidence: ClaimEvidence, key: str) -> tuple[ClaimEstimate, str]:
+    """By what factor the numbers of a key grow, and these in words."""
     places, number = evidence.places(key), numbers_of(evidence)
     names = labels(places)
     found: list[ClaimEstimate] = []
     for place, name in zip(places, names, strict=True):
         one = number(place)
         if isinstance(one, Absent):
-            return TestFinding(
-                "can't be told", f"{headed(name)}: {one.why}" if name else one.why, "not measured"
-            )
+            raise UntoldError(f"{headed(name)}: {one.why}" if name else one.why)
         found.append(one)
     at = [float(one) for one in list_of(evidence.given, "at") or range(len(found))]
     if len(at) != len(found):
@@ -162,23 +130,16 @@ def _trend(evidence: ClaimEvidence, key: str) -> _Seen | TestFinding:
     values = "; ".join(f"{name}: {of(one)}" for name, one in zip(names, found, strict=True))
     said = f"{capital(what)}: {values}."
     if isinstance(line, str):
-        return TestFinding("can't be told", f"{said} {capital(line)}.", "no trend")
+        raise UntoldError(f"{said} {capital(line)}.", "no trend")
     if any(one.at_least for one in found):
-        return TestFinding(
-            "can't be told", f"{said} What was missed is not in these.", "releases were missed"
-        )
+        raise UntoldError(f"{said} What was missed is not in these.", "releases were missed")
     return line, said
 
 
-def _judged(evidence: ClaimEvidence, found: FittedRise, said: str) -> TestFinding:
-    factor = number_of(evidence.given, "factor", 1.0)
-    low, high = found.limits()
-    answer: Answer = "can't be told"
-    if low > factor:
-        answer = "holds"
-    elif high <= factor:
-        answer = "does not hold"
-    factor_said, sure = with_interval(found.factor, low, high)
+def _judged(evidence: ClaimEvidence, found: ClaimEstimate, said: str) -> TestFinding:
+    low, high = found.limits(CONFIDENCE)
+    answer = beyond(low, high, number_of(evidence.given, "factor", 1.0))
+    factor_said, sure = with_interval(found.value, low, high)
     words = f"{said} {factor_said} ({sure}, {_FROM})."
     if answer == "can't be told":
         return TestFinding(answer, f"{words} Neither that nor the contrary is shown.", "no trend is shown")

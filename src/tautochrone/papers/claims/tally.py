@@ -13,6 +13,7 @@ from tautochrone.papers.claims.evidence import (
     ClaimEvidence,
     QueriedSystem,
     TestFinding,
+    UntoldError,
     number_name,
     telling,
 )
@@ -220,11 +221,19 @@ def said_once(reasons: Sequence[tuple[str, str]]) -> str:
     return " ".join(f"{headed(of)}: {why}" if of else why for why, of in first.items())
 
 
-def answer_of(pairs: Sequence[PlacePair]) -> Answer:
+SIDE_OF: Mapping[Answer, Side] = {"holds": "yes", "does not hold": "no", "can't be told": "open"}
+
+
+def answer_of(sides: Sequence[Side]) -> Answer:
     """One that is refuted refutes it; all must be shown."""
-    if any(one.side == "no" for one in pairs):
+    if "no" in sides:
         return "does not hold"
-    return "holds" if pairs and all(one.side == "yes" for one in pairs) else "can't be told"
+    return "holds" if sides and all(one == "yes" for one in sides) else "can't be told"
+
+
+def beyond(low: float, high: float, factor: float) -> Answer:
+    """Whether an interval lies above a factor: shown, the contrary shown, or neither."""
+    return "holds" if low > factor else "does not hold" if high <= factor else "can't be told"
 
 
 def finding(
@@ -246,15 +255,12 @@ def finding(
         left_out: what must be said of those that were not compared.
     """
     if not pairs:
-        return TestFinding("can't be told", left_out or "Nothing of it is measured.", "not measured")
-    answer = answer_of(pairs)
+        raise UntoldError(left_out or "Nothing of it is measured.")
+    answer = answer_of([one.side for one in pairs])
     absent = [one for one in pairs if one.compared is None]
     if answer == "can't be told" and absent:
-        return TestFinding(
-            answer, said_once([(", ".join(one.where), one.why) for one in absent]), "not measured"
-        )
-    wanted = {"holds": "yes", "does not hold": "no", "can't be told": "open"}[answer]
-    telling = [one for one in pairs if one.side == wanted and one.compared is not None]
+        raise UntoldError(said_once([(", ".join(one.where), one.why) for one in absent]))
+    telling = [one for one in pairs if one.side == SIDE_OF[answer] and one.compared is not None]
     shown = telling[0] if answer != "holds" else min(telling, key=_nearest)
     assert shown.compared is not None
     sentences = [_sentence(shown, what or shown.what, beside_it, several=len(pairs) > 1)]
@@ -354,8 +360,7 @@ def _in_short(
             return "releases were missed" if any(one.lost for one in bounds) else "only a bound is known"
         return open_because.rstrip(".").lower()
     if len(pairs) > 1:
-        wanted = "yes" if answer == "holds" else "no"
-        count = sum(one.side == wanted for one in pairs)
+        count = sum(one.side == SIDE_OF[answer] for one in pairs)
         return f"{'so' if answer == 'holds' else 'contrary'} in {count} of {len(pairs)}"
     if as_ratio and compared.ratio is not None and math.isfinite(compared.ratio):
         return f"{times(compared.ratio)} times"

@@ -22,17 +22,19 @@ from tautochrone.papers.claims.estimate import ClaimEstimate
 from tautochrone.papers.claims.evidence import (
     ORDINARY,
     REAL_TIME,
-    Answer,
     ClaimEvidence,
     QueriedSystem,
     TestFinding,
+    UntoldError,
     labels,
     limit,
     number_name,
 )
 from tautochrone.papers.claims.requirement import takes_of_each
 from tautochrone.papers.claims.tally import (
+    SIDE_OF,
     Number,
+    answer_of,
     basis,
     finding,
     headed,
@@ -65,9 +67,7 @@ def steady(evidence: ClaimEvidence) -> TestFinding:
     """Whether all are the same as the first: see above."""
     points = evidence.places("points")
     if len(points) < 2:
-        return TestFinding(
-            "can't be told", "There is nothing else that it could be steady against.", "one point"
-        )
+        raise UntoldError("There is nothing else that it could be steady against.", "one point")
     return _alike(evidence, [(points[0], other) for other in points[1:]])
 
 
@@ -95,8 +95,6 @@ def within(evidence: ClaimEvidence) -> TestFinding:
     measured = numbers_of(evidence)
     places = evidence.places("value")
     limits = _limits(evidence, places, measured)
-    if isinstance(limits, Absent):
-        return TestFinding("can't be told", limits.why, "not measured")
     names = labels(places)
     sides: list[Side] = []
     sentences: list[str] = []
@@ -117,14 +115,11 @@ def within(evidence: ClaimEvidence) -> TestFinding:
             none_yet.append((_nearness(one, ends), f"{sentences[-1]} {_why_open(one, ends, many)}".strip()))
     if none_yet and "no" not in sides and len(none_yet) == sides.count("open"):
         nearest = max(none_yet)[1]
-        of_several = (
-            f" Of {len(none_yet)} numbers this is the nearest to its limit." if len(none_yet) > 1 else ""
-        )
-        return TestFinding(
-            "can't be told", said_once(absent) if absent else f"{nearest}{of_several}", "not shown"
-        )
+        if len(none_yet) > 1:
+            nearest = f"{nearest} Of {len(none_yet)} numbers this is the nearest to its limit."
+        raise UntoldError(said_once(absent) if absent else nearest, "not shown")
     if absent and "no" not in sides:
-        return TestFinding("can't be told", said_once(absent), "not measured")
+        raise UntoldError(said_once(absent))
     return _finding(sides, sentences, shown)
 
 
@@ -160,14 +155,12 @@ def says(evidence: ClaimEvidence) -> TestFinding:
         text = found.text if wanted or found.value is None else number(found.value, found.unit)
         shorts.append(f"{text}{_noted(found.note)}")
         said.append(f"{headed(name or number_name(place.query))}: {shorts[-1]}.")
-    answer = _answer(sides)
+    answer = answer_of(sides)
     if answer == "can't be told":
-        if absent:
-            return TestFinding(answer, said_once(absent), "not measured")
-        if few_of:
+        if few_of and not absent:
             silent = [one for one, side in zip(said, sides, strict=True) if side == "open"]
-            return TestFinding(answer, " ".join(silent), f"none so far in {min(few_of):,}")
-        return TestFinding(answer, "Nothing of it is measured.", "not measured")
+            raise UntoldError(" ".join(silent), f"none so far in {min(few_of):,}")
+        raise UntoldError(said_once(absent) if absent else "Nothing of it is measured.")
     told = " ".join(one for one, side in zip(said, sides, strict=True) if side != "open")
     agree = sides.count("yes")
     short = f"{agree} of {len(sides)}" if len(sides) > 1 else shorts[0]
@@ -179,9 +172,7 @@ def _noted(note: str) -> str:
     return f" ({plain.rstrip('.')})" if note else ""
 
 
-def _limits(
-    evidence: ClaimEvidence, places: Sequence[QueriedSystem], measured: Number
-) -> list[_Limits] | Absent:
+def _limits(evidence: ClaimEvidence, places: Sequence[QueriedSystem], measured: Number) -> list[_Limits]:
     given = evidence.given
     if "expected" in evidence.claim.queries:
         others = evidence.places("expected")
@@ -192,7 +183,7 @@ def _limits(
         for place in others:
             one = measured(place)
             if isinstance(one, Absent):
-                return one
+                raise UntoldError(one.why)
             found.append(_about(evidence, one.value))
         return found
     if "expected" in given:
@@ -255,13 +246,10 @@ def _sentence(place: QueriedSystem, name: str, one: ClaimEstimate, ends: _Limits
 def _finding(
     sides: list[Side], sentences: list[str], shown: list[tuple[ClaimEstimate, _Limits]]
 ) -> TestFinding:
-    answer = _answer(sides)
-    wanted = {"holds": "yes", "does not hold": "no", "can't be told": "open"}[answer]
-    telling = [one for one, side in zip(sentences, sides, strict=True) if side == wanted]
+    answer = answer_of(sides)
+    telling = [one for one, side in zip(sentences, sides, strict=True) if side == SIDE_OF[answer]]
     if not shown:
-        return TestFinding(
-            answer, " ".join(dict.fromkeys(sentences)) or "Nothing of it is measured.", "not measured"
-        )
+        raise UntoldError("Nothing of it is measured.")
     if answer == "can't be told":
         bare = " ".join(dict.fromkeys(basis(one.basis, [one]) for one, _ in shown if one.basis in _NO_SPAN))
         return TestFinding(answer, " ".join([*dict.fromkeys(telling), *filter(None, [bare])]), "not shown")
@@ -270,9 +258,3 @@ def _finding(
         return TestFinding(answer, words, f"{sides.count('yes')} of {len(sides)} within")
     one = shown[0][0]
     return TestFinding(answer, words, number(one.value, one.unit))
-
-
-def _answer(sides: Sequence[Side]) -> Answer:
-    if "no" in sides:
-        return "does not hold"
-    return "holds" if sides and all(one == "yes" for one in sides) else "can't be told"

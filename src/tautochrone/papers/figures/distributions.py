@@ -19,11 +19,10 @@ from tautochrone.answer.charts.theme import INK
 from tautochrone.answer.numbers import loss_caption
 from tautochrone.answer.series import Bins, CumulativeCurve, Series
 from tautochrone.answer.typeset import number, percent
-from tautochrone.base.errors import UsageError
 from tautochrone.papers.document import DrawnSeries, PublishedMark, number_of
 from tautochrone.papers.figures import looks
 from tautochrone.papers.figures.looks import FigureTask, Study
-from tautochrone.papers.measured import MeasuredSystem, Measurements, label_of
+from tautochrone.papers.measured import MeasuredSystem, Measurements, NotMeasuredError, label_of
 from tautochrone.papers.quantities.general import counts_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.manifest import sum_of_known
@@ -46,8 +45,8 @@ def _sampled(
     label = label_of(system.name)
     try:
         parts = [counts_of(drawn.query, measurements, run) for run in runs]
-    except UsageError as error:
-        notes.append(f"{label}, {drawn.label}: {error}.")
+    except NotMeasuredError as error:
+        notes.append(f"{label}, {drawn.label}: {error}")
         return
     held = [one for one in parts if one is not None]
     if not held:

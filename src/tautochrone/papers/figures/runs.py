@@ -14,12 +14,11 @@ from tautochrone.answer.charts.signs import Sign, as_in_key
 from tautochrone.answer.charts.theme import INK, Tone, series_tone
 from tautochrone.answer.experiments.taskset import schedules
 from tautochrone.answer.typeset import duration
-from tautochrone.base.errors import UsageError
 from tautochrone.papers.figures import looks
 from tautochrone.papers.figures.looks import FigureTask
-from tautochrone.papers.measured import Absent, label_of
+from tautochrone.papers.measured import NotMeasuredError, label_of
 from tautochrone.papers.quantities.releases import each_repetition
-from tautochrone.papers.quantities.selection import reference_of, samples_of
+from tautochrone.papers.quantities.selection import against_reference, reference_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.difference.sides import QuantilePlot
 from tautochrone.statistics.difference.sides import quantile_plot as plot_of
@@ -32,82 +31,63 @@ _FIRST, _LAST = 0.16, 0.84  # where in its lane the first and the last repetitio
 
 @dataclass(frozen=True)
 class StripLane:
-    """One of our systems in one series.
+    """One system in one series.
 
     Attributes:
         series: "user space"; lanes of one series stand together.
         name: of the system.
-        values_ns: of each repetition in ns, in their order.
+        values_ns: of each repetition in ns, in their order; of a published system its number.
         tone, shape: of its dots.
+        path: of a published system, the outline of its mark; empty: it is ours.
     """
 
     series: str
     name: str
     values_ns: tuple[float, ...]
-    tone: Tone
-    shape: str
+    tone: Tone = INK
+    shape: str = ""
+    path: str = ""
+
+    @property
+    def words(self) -> str:
+        """What it shows."""
+        name = ", ".join(filter(None, (self.name, self.series)))
+        if self.path:
+            return f"{name}, published: {duration(self.values_ns[0])}"
+        return f"{name}: {len(self.values_ns)} repetitions, mean {duration(fmean(self.values_ns))}"
 
 
-@dataclass(frozen=True)
-class PublishedLane:
-    """A number that is known from elsewhere, in a lane of its own.
-
-    Attributes:
-        series, name: as of a `StripLane`.
-        at_ns: the value in ns.
-        path: outline of its mark.
-    """
-
-    series: str
-    name: str
-    at_ns: float
-    path: str
+_Placed = list[tuple[float, StripLane]]
+"""Lanes, and the middle of each in px from the top."""
 
 
-@dataclass(frozen=True)
-class _Placed:
-    """Where lanes stand: the middle of each in px from the top."""
-
-    ours: Sequence[tuple[float, StripLane]]
-    published: Sequence[tuple[float, PublishedLane]]
-    heads: Sequence[tuple[float, str]]
-    height: float
-
-
-def strips(
-    ours: Sequence[StripLane], published: Sequence[PublishedLane], series: Sequence[str], *, title: str
-) -> Chart:
+def strips(lanes: Sequence[StripLane], series: Sequence[str], *, title: str) -> Chart:
     """Draw one dot for each repetition, a lane for each system, and a line at each system's mean.
 
     Args:
-        ours: measured lanes.
-        published: lanes of numbers from elsewhere.
+        lanes: ours, then published ones.
         series: labels from top to bottom; none: the lanes have none.
         title: of the axis of time.
     """
-    x = time([value for one in ours for value in one.values_ns] + [one.at_ns for one in published], title)
-    placed = _placed(ours, published, series or [""])
-    y = Scale({"domain": [placed.height, 0], "nice": False}, {"title": None, **_names(placed)})
+    x = time([value for one in lanes for value in one.values_ns], title)
+    placed, heads, height = _placed(lanes, series or [""])
+    y = Scale({"domain": [height, 0], "nice": False}, {"title": None, **_names(placed, heads)})
     told = [("words", "which")]
     layers = []
-    if placed.ours:
-        means = Rows([_mean(at, lane) for at, lane in placed.ours], x=x.of("at"), y=y.of("y"))
+    if ours := [(at, lane) for at, lane in placed if not lane.path]:
+        means = Rows([_mean(at, lane) for at, lane in ours], x=x.of("at"), y=y.of("y"))
         layers.append(means.rule(y2="y2", color=INK, strokeWidth=1, tooltip=told))
-        dots = [row for at, lane in placed.ours for row in _dots(at, lane)]
+        dots = [row for at, lane in ours for row in _dots(at, lane)]
         stands = Rows(dots, x=x.of("at"), y=y.of("y"), color=literal("color"), shape=literal("shape"))
         layers.append(stands.point(size=16, opacity=0.75, tooltip=told))
-    if placed.published:
+    if published := [(at, lane, lane.values_ns[0]) for at, lane in placed if lane.path]:
         marks = [
-            {
-                "at": one.at_ns,
-                "y": at,
-                "path": one.path,
-                "words": f"{one.name}, published: {duration(one.at_ns)}",
-            }
-            for at, one in placed.published
+            {"at": ns, "y": at, "path": one.path, "words": f"{one.name}, published: {duration(ns)}"}
+            for at, one, ns in published
         ]
         layers.append(as_in_key(marks, x=x.of("at"), y=y.of("y"), tooltip=told))
-    return Chart(layers, round(placed.height), _strips_words(ours, published))
+    words = "; ".join(one.words for one in lanes)
+    return Chart(layers, round(height), f"Each repetition. {words}.")
 
 
 def _dots(at: float, lane: StripLane) -> Iterator[Row]:
@@ -124,25 +104,22 @@ def _dots(at: float, lane: StripLane) -> Iterator[Row]:
 
 
 def _mean(at: float, lane: StripLane) -> Row:
-    mean = fmean(lane.values_ns)
-    return {
-        "at": max(mean, 1.0),
-        "y": at - 0.45 * _LANE_PX,
-        "y2": at + 0.45 * _LANE_PX,
-        "words": f"{lane.name}, mean: {duration(mean)}",
-    }
+    mean, half = fmean(lane.values_ns), 0.45 * _LANE_PX
+    words = f"{lane.name}, mean: {duration(mean)}"
+    return {"at": max(mean, 1.0), "y": at - half, "y2": at + half, "words": words}
 
 
-def _names(placed: _Placed) -> Mapping[str, object]:
+def _names(placed: _Placed, heads: Sequence[tuple[float, str]]) -> Mapping[str, object]:
     """The lanes' names as labels of the axis, the series' above them."""
-    names = [(at, one.name) for at, one in placed.ours] + [(at, one.name) for at, one in placed.published]
-    said = "".join(f"datum.value == {at} ? {json.dumps(name)} : " for at, name in [*names, *placed.heads])
-    heads = " || ".join(f"datum.value == {at}" for at, _ in placed.heads) or "false"
+    ours_first = sorted(placed, key=lambda one: bool(one[1].path))
+    names = [*((at, lane.name) for at, lane in ours_first), *heads]
+    said = "".join(f"datum.value == {at} ? {json.dumps(name)} : " for at, name in names)
+    of_series = " || ".join(f"datum.value == {at}" for at, _ in heads) or "false"
     return {
-        "values": sorted(at for at, _ in [*names, *placed.heads]),
+        "values": sorted(at for at, _ in names),
         "labelExpr": f"{said}''",
         "labelOverlap": False,
-        "labelFontWeight": {"condition": {"test": heads, "value": 600}, "value": "normal"},
+        "labelFontWeight": {"condition": {"test": of_series, "value": 600}, "value": "normal"},
         "labelColor": INK,
         "labelLimit": 200,
         "grid": False,
@@ -150,38 +127,20 @@ def _names(placed: _Placed) -> Mapping[str, object]:
 
 
 def _placed(
-    lanes_of_ours: Sequence[StripLane], published: Sequence[PublishedLane], series: Sequence[str]
-) -> _Placed:
-    """From top to bottom: of each series its head, what was published, then ours."""
-    ours, theirs, heads = (
-        list[tuple[float, StripLane]](),
-        list[tuple[float, PublishedLane]](),
-        list[tuple[float, str]](),
-    )
-    y = 0.0
+    lanes: Sequence[StripLane], series: Sequence[str]
+) -> tuple[_Placed, list[tuple[float, str]], float]:
+    """From top to bottom: of each series its head, what was published, then ours; and how high all is."""
+    placed: _Placed = []
+    heads, y = [], 0.0
     for label in series:
         if label:
             heads.append((y + _HEAD_PX / 2 + 3, label))
             y += _HEAD_PX
-        for known in (one for one in published if one.series == label):
-            theirs.append((y + _THIN_PX / 2, known))
-            y += _THIN_PX
-        for own in (one for one in lanes_of_ours if one.series == label):
-            ours.append((y + _LANE_PX / 2, own))
-            y += _LANE_PX
-    return _Placed(ours, theirs, heads, y + _END_PX)
-
-
-def _strips_words(ours: Sequence[StripLane], published: Sequence[PublishedLane]) -> str:
-    def named(one: StripLane | PublishedLane) -> str:
-        return ", ".join(filter(None, (one.name, one.series)))
-
-    said = [
-        f"{named(one)}: {len(one.values_ns)} repetitions, mean {duration(fmean(one.values_ns))}"
-        for one in ours
-    ]
-    said += [f"{named(one)}, published: {duration(one.at_ns)}" for one in published]
-    return "Each repetition. " + "; ".join(said) + "."
+        for lane in sorted((one for one in lanes if one.series == label), key=lambda one: not one.path):
+            height = _THIN_PX if lane.path else _LANE_PX
+            placed.append((y + height / 2, lane))
+            y += height
+    return placed, heads, y + _END_PX
 
 
 # The schedule of a task set, expected by analysis and measured: Figure 5 of delgado2020.
@@ -237,40 +196,35 @@ def draw_strips(task: FigureTask) -> list[blocks.Figure]:
     """The lanes of every system, below published ones, grouped by series."""
     lanes, notes = _lanes(task)
     marks = [one for one in task.figure.marks if one.x is not None]
-    known = _known(task)
-    if not lanes and not known:
+    if not lanes and not marks:
         return []
-    names = {one.name for one in lanes}
-    title = task.axis("Response time")
+    path, rank = looks.published_path, task.study.rank
+    known = [
+        StripLane(one.label, one.system, (task.in_ns(one.x or 0, "ns"),), path=path(rank(one.system)))
+        for one in marks
+    ]
     key = (
-        *looks.key_of_systems(names, task, line=False),
+        *looks.key_of_systems({one.name for one in lanes}, task, line=False),
         *looks.key_of_published([replace(one, label="") for one in marks], task.figure, task.study),
     )
-    panel = Panel(PanelPlace(f"{task.prefix}-strips"), "", strips(lanes, known, task.labels, title=title))
+    chart = strips([*lanes, *known], task.labels, title=task.axis("Response time"))
+    panel = Panel(PanelPlace(f"{task.prefix}-strips"), "", chart)
     caption = (*([_STRIPS_CAPTION] if lanes else []), *task.where_from(marks))
     return [task.drawn((panel,), caption, key, notes)]
-
-
-def _known(task: FigureTask) -> list[PublishedLane]:
-    path, rank = looks.published_path, task.study.rank
-    return [
-        PublishedLane(one.label, one.system, task.in_ns(one.x, "ns"), path(rank(one.system)))
-        for one in task.figure.marks
-        if one.x is not None
-    ]
 
 
 def _lanes(task: FigureTask) -> tuple[list[StripLane], list[str]]:
     lanes, notes = [], []
     for series in task.figure.series:
         for rank, system in enumerate(task.measurements.systems):
-            found = each_repetition(series.query, task.measurements, system.name)
             label = label_of(system.name)
-            if not isinstance(found, Absent):
-                tone, shape = series_tone(rank), shape_of(rank)
-                lanes.append(StripLane(series.label, label, found, tone, shape))
-            elif task.measurements.runs_of(series.query, system.name):
-                notes.append(f"{', '.join(filter(None, (label, series.label)))}: {found.why}")
+            if not task.measurements.runs_of(series.query, system.name):
+                continue
+            try:
+                found = each_repetition(series.query, task.measurements, system.name)
+                lanes.append(StripLane(series.label, label, found, series_tone(rank), shape_of(rank)))
+            except NotMeasuredError as error:
+                notes.append(f"{', '.join(filter(None, (label, series.label)))}: {error}")
     return lanes, notes
 
 
@@ -324,18 +278,10 @@ def _plots(task: FigureTask, system: str, rank: int) -> tuple[list[_One], list[s
         ):
             continue  # why nothing was measured is said for all charts alike
         try:
-            sides = [
-                samples_of(one, task.measurements, system)
-                for one in (replace(drawn.query, deployment=reference_of(drawn.query)), drawn.query)
-            ]
-        except UsageError as error:
-            notes.append(f"{drawn.label}: {error}.")
-            continue
-        if absent := next((one for one in sides if isinstance(one, Absent)), None):
-            notes.append(f"{drawn.label}: {absent.why}")
-            continue
-        reference, observed = (one for one in sides if not isinstance(one, Absent))
-        found.append(_One(system, rank, drawn.label, plot_of(reference, observed)))
+            plot = plot_of(*against_reference(drawn.query, task.measurements, system))
+            found.append(_One(system, rank, drawn.label, plot))
+        except NotMeasuredError as error:
+            notes.append(f"{drawn.label}: {error}")
     return found, notes
 
 

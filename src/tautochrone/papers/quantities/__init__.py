@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements
+from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements, NotMeasuredError
 from tautochrone.papers.quantities.general import CLOCK, GENERAL, Statistic, quantile
 from tautochrone.papers.quantities.middleware import INVERSION, MIDDLEWARE, SWITCHING
 from tautochrone.papers.quantities.ranges import RANGES
@@ -23,20 +23,19 @@ STATISTICS: Mapping[str, Statistic] = {name: one for kind in _KINDS for name, on
 
 def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
     """The number that a query means on one of our systems."""
-    found = _evaluate(query.statistic, query, measurements, system)
-    if query.spread and isinstance(found, MeasuredValue):
-        beside = _evaluate(query.spread, query, measurements, system)
-        return replace(found, spread=beside.value if isinstance(beside, MeasuredValue) else None)
-    return found
-
-
-def _evaluate(name: str, query: Query, measurements: Measurements, system: str) -> Found:
-    statistic = statistic_of(name)
+    statistic = statistic_of(query.statistic)
     if statistic is None:
-        raise ValueError(f"there is no statistic '{name}'")
+        raise ValueError(f"there is no statistic '{query.statistic}'")
     if not measurements.runs_of(query, system):
         return Absent(measurements.why_none(query, system))
-    return statistic(query, measurements, system)
+    try:
+        found = statistic(query, measurements, system)
+    except NotMeasuredError as error:
+        return Absent(str(error))
+    if not query.spread:
+        return found
+    beside = evaluate(replace(query, statistic=query.spread, spread=""), measurements, system)
+    return replace(found, spread=beside.value if isinstance(beside, MeasuredValue) else None)
 
 
 def statistic_of(name: str) -> Statistic | None:

@@ -14,14 +14,15 @@ from tautochrone.base.words import sentence
 from tautochrone.judge.reduced import Reduced
 from tautochrone.judge.rows import absent_rows
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements, ends_of, matches
+from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError, ends_of, matches
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.summary import Summary, summarise_counts, summary_of
 
 _NS = "ns"
 Of = Callable[[Summary], float]
-Statistic = Callable[[Query, Measurements, str], Found]
+Statistic = Callable[[Query, Measurements, str], MeasuredValue]
+"""A number of at least one run. It raises `NotMeasuredError` where there is none."""
 
 
 def counts_of(query: Query, measurements: Measurements, run: StoredRun) -> Counts | None:
@@ -31,21 +32,25 @@ def counts_of(query: Query, measurements: Measurements, run: StoredRun) -> Count
 
 
 def sources_of(query: Query, measurements: Measurements, run: StoredRun) -> list[Reduced]:
-    """The sources of a run that a query means, as far as they have samples."""
-    return [one for one in measurements.samples.of(run, query.measure) if matches(query.source, one.name)]
+    """The sources of a run that a query means, as far as they have samples.
+
+    Raises:
+        NotMeasuredError: the run has no such measure.
+    """
+    try:
+        sources = measurements.samples.of(run, query.measure)
+    except UsageError as error:
+        raise NotMeasuredError(f"{error}.") from error
+    return [one for one in sources if matches(query.source, one.name)]
 
 
-def summaries(query: Query, measurements: Measurements, system: str) -> list[Summary] | Absent:
-    """One for each repetition, or why there is none."""
-    found, runs = [], measurements.runs_of(query, system)
-    for run in runs:
-        try:
-            counts = counts_of(query, measurements, run)
-        except UsageError as error:
-            return Absent(f"{error}.")
-        if counts is not None:
-            found.append(summary(counts))
-    return found or Absent(_why_no_sample(query, runs))
+def counts_of_each(query: Query, measurements: Measurements, system: str) -> list[Counts]:
+    """The samples of each repetition that has some, at least one."""
+    runs = measurements.runs_of(query, system)
+    found = [one for run in runs if (one := counts_of(query, measurements, run)) is not None]
+    if not found:
+        raise NotMeasuredError(why_absent(runs, query.source) or "It was measured, and has no sample.")
+    return found
 
 
 def summary(counts: Counts) -> Summary:
@@ -53,29 +58,25 @@ def summary(counts: Counts) -> Summary:
     return summary_of(counts) if counts.exact else summarise_counts(counts.value, counts.value, counts.count)
 
 
-def _why_no_sample(query: Query, runs: Sequence[StoredRun]) -> str:
-    for run in runs:
-        for name, why in absent_rows(run).items():
-            if matches(query.source, name):
-                return sentence(why)
-    return "It was measured, and has no sample."
+def why_absent(runs: Sequence[StoredRun], source: str) -> str:
+    """Why the runs have no such source, as they say themselves: a sentence; empty: they do not say."""
+    told = ((name, why) for run in runs for name, why in absent_rows(run).items())
+    return next((sentence(why) for name, why in told if matches(source, name)), "")
 
 
 def _statistic(of: Of, combine: Callable[[Sequence[float]], float]) -> Statistic:
-    def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
-        found = summaries(query, measurements, system)
-        return found if isinstance(found, Absent) else value_of(found, [of(one) for one in found], combine)
+    def evaluate(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+        found = [summary(one) for one in counts_of_each(query, measurements, system)]
+        return value_of([of(one) for one in found], sum(one.count for one in found), combine)
 
     return evaluate
 
 
 def value_of(
-    found: Sequence[Summary], numbers: Sequence[float], combine: Callable[[Sequence[float]], float]
+    numbers: Sequence[float], samples: int, combine: Callable[[Sequence[float]], float] = fmean
 ) -> MeasuredValue:
     """One number of several repetitions, in ns."""
-    return MeasuredValue(
-        combine(numbers), _NS, sum(one.count for one in found), len(numbers), *ends_of(numbers)
-    )
+    return MeasuredValue(combine(numbers), _NS, samples, len(numbers), *ends_of(numbers))
 
 
 def quantile(name: str) -> Statistic | None:
@@ -85,31 +86,24 @@ def quantile(name: str) -> Statistic | None:
     except UsageError:
         return None
 
-    def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
+    def evaluate(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+        from tautochrone.statistics.difference.resampling import quantile_with_lost
         from tautochrone.statistics.quantiles import samples_needed
 
-        found = summaries(query, measurements, system)
-        if isinstance(found, Absent):
-            return found
-        least, needed = min(one.count for one in found), samples_needed(q)
+        found = counts_of_each(query, measurements, system)
+        least, needed = min(one.total for one in found), samples_needed(q)
         if least < needed:
-            return Absent(f"Too few samples: {least:,}, and it takes {needed:,}.")
-        numbers = [_quantile(query, measurements, run, q) for run in measurements.runs_of(query, system)]
-        return value_of(found, [one for one in numbers if one is not None], median)
+            raise NotMeasuredError(f"Too few samples: {least:,}, and it takes {needed:,}.")
+        numbers = [number for one in found if (number := quantile_with_lost(one, 0, q)) is not None]
+        return value_of(numbers, sum(one.total for one in found), median)
 
     return evaluate
 
 
-def _quantile(query: Query, measurements: Measurements, run: StoredRun, q: float) -> float | None:
-    from tautochrone.statistics.difference.resampling import quantile_with_lost
-
-    counts = counts_of(query, measurements, run)
-    return None if counts is None else quantile_with_lost(counts, 0, q)
-
-
+NUMBERS: Mapping[str, Of] = {"mean": lambda one: one.mean, "sd": lambda one: one.standard_deviation}
 GENERAL: Mapping[str, Statistic] = {
-    "mean": _statistic(lambda one: one.mean, fmean),
-    "sd": _statistic(lambda one: one.standard_deviation, median),
+    "mean": _statistic(NUMBERS["mean"], fmean),
+    "sd": _statistic(NUMBERS["sd"], median),
     "min": _statistic(lambda one: one.minimum, min),
     "max": _statistic(lambda one: one.maximum, max),
 }
@@ -120,7 +114,7 @@ GENERAL: Mapping[str, Statistic] = {
 _USUAL = "monotonic"
 
 
-def _cost(query: Query, measurements: Measurements, system: str) -> Found:
+def _cost(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """Of one reading of the clock that the source names: the median of batches of readings."""
     wanted = query.source or _USUAL
     found = [
@@ -130,9 +124,8 @@ def _cost(query: Query, measurements: Measurements, system: str) -> Found:
         if one.name == wanted and (cost := one.calibration.cost_ns) is not None
     ]
     if not found:
-        return Absent(f"The clock {wanted} was not measured.")
-    least, largest = ends_of(found)
-    return MeasuredValue(median(found), "ns", repetitions=len(found), least=least, largest=largest)
+        raise NotMeasuredError(f"The clock {wanted} was not measured.")
+    return value_of(found, 0, median)
 
 
 CLOCK: Mapping[str, Statistic] = {"cost": _cost}

@@ -3,44 +3,50 @@
 And whether a lock is open to priority inversion (garre2014, 3.2).
 """
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from statistics import fmean, median
 
-from scipy import special
-
 from tautochrone.answer.phrasing.mechanisms import why_not_shown
 from tautochrone.base.words import sentence
-from tautochrone.judge.inversion import LockVerdict, judge_run
-from tautochrone.judge.rows import absent_rows
+from tautochrone.judge.inversion import judge_run
 from tautochrone.judge.switching import Switching, Synchronized, judge_switching
-from tautochrone.middleware.footprint_judge import STATIC, Binary, footprint_of, served
+from tautochrone.middleware.footprint_judge import STATIC, footprint_of, served
 from tautochrone.middleware.latency_judge import clients_of, slope_of
-from tautochrone.middleware.throughput_judge import CallRate, ThroughputRow, ThroughputRun, throughput_of
+from tautochrone.middleware.throughput_judge import ThroughputRow, ThroughputRun, throughput_of
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements, ends_of, matches
-from tautochrone.papers.quantities.general import GENERAL, Statistic, counts_of, sources_of, summary
-from tautochrone.papers.quantities.releases import Limits, of_mean, of_ratio, of_runs
+from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError, ends_of, matches
+from tautochrone.papers.quantities.general import (
+    GENERAL,
+    NUMBERS,
+    Statistic,
+    counts_of,
+    sources_of,
+    summary,
+    value_of,
+    why_absent,
+)  # fmt: skip
+from tautochrone.papers.quantities.releases import Limits, known_limits, limits_of, of_mean, of_ratio, of_runs
 from tautochrone.run.folder import StoredRun
-from tautochrone.statistics.difference.jackknife import Jackknifed, batches_of, jackknife, mean
+from tautochrone.statistics.difference.jackknife import batches_of, jackknife, mean
 from tautochrone.statistics.difference.sides import all_counts
-from tautochrone.statistics.quantiles import CONFIDENCE
-from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY
 
 _ANSWERS = {"open": "yes", "safe": "no"}
 
 
-def _vulnerable(query: Query, measurements: Measurements, system: str) -> Found:
+def _vulnerable(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """Yes if it was seen once: an urgent thread waited for one that has nothing to do with the lock."""
-    found = list(_verdicts(query, measurements, system))
+    runs = measurements.runs_of(query, system)
+    # The name of a lock has its CPUs after a comma.
+    found = [one for run in runs for one in judge_run(run) if matches(query.source, one.lock)]
     if not found:
-        return Absent(_why(query, measurements, system))
+        told = why_absent(runs, query.source) or why_absent(runs, f"{query.source},*")
+        raise NotMeasuredError(told or "It was not measured with this lock.")
     standing = next((one for one in ("open", "safe") if any(each.standing == one for each in found)), None)
     if standing is None:
-        return Absent(f"It was not shown: {why_not_shown(found[0]) or None}.")
+        raise NotMeasuredError(f"It was not shown: {why_not_shown(found[0]) or None}.")
     shown = sum(one.times_shown for one in found)
     times = sum(one.times_open for one in found)
     worst = max((one.worst_ns or 0 for one in found), default=0)
@@ -53,24 +59,6 @@ def _vulnerable(query: Query, measurements: Measurements, system: str) -> Found:
     )
 
 
-def _verdicts(query: Query, measurements: Measurements, system: str) -> list[LockVerdict]:
-    """The locks whose name, without its CPUs, is the query's source."""
-    return [
-        one
-        for run in measurements.runs_of(query, system)
-        for one in judge_run(run)
-        if matches(query.source, one.lock)
-    ]
-
-
-def _why(query: Query, measurements: Measurements, system: str) -> str:
-    for run in measurements.runs_of(query, system):
-        for name, why in absent_rows(run).items():
-            if matches(query.source, name.partition(",")[0]):
-                return sentence(why)
-    return "It was not measured with this lock."
-
-
 INVERSION: Mapping[str, Statistic] = {"vulnerable": _vulnerable}
 
 
@@ -80,30 +68,21 @@ _EACH_WAY = 2
 _KEPT = 64
 
 
-def _synchronized(query: Query, measurements: Measurements, system: str) -> Found:
+def _synchronized(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """The mean hand-over of a mutex less that of the mutex alone; ``mutex``: its protocol ["none"]."""
     found = _tests(query, measurements, system)
-    if isinstance(found, Absent):
-        return found
     each = [one.switch.value for one in found]
-    limits = [
-        None if one.switch.low is None or one.switch.high is None else (one.switch.low, one.switch.high)
-        for one in found
-    ]
-    return replace(_value(found, each), interval=of_runs(each, limits))
+    interval = of_runs(each, [known_limits(one.switch) for one in found])
+    return replace(value_of(each, sum(one.handover.count for one in found)), interval=interval)
 
 
-def _synchronized_jitter(query: Query, measurements: Measurements, system: str) -> Found:
+def _synchronized_jitter(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """The standard deviation of the hand-over, as the study has its jitter beside that difference."""
-    found = _tests(query, measurements, system)
-    if isinstance(found, Absent):
-        return found
-    return replace(
-        _value(found, each := [one.handover.standard_deviation for one in found]), value=median(each)
-    )
+    found = [one.handover for one in _tests(query, measurements, system)]
+    return value_of([one.standard_deviation for one in found], sum(one.count for one in found), median)
 
 
-def _switch_share(query: Query, measurements: Measurements, system: str) -> Found:
+def _switch_share(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """Two synchronised switches, there and back, as a share of the mean of a call.
 
     ``switches``: the title of the experiment that measured these. A call without an answer took longer than
@@ -112,29 +91,21 @@ def _switch_share(query: Query, measurements: Measurements, system: str) -> Foun
     call = GENERAL["mean"](query, measurements, system)
     switches = replace(query, of=str(query.given[_SWITCHES]), measure="", source="", load="", options={})
     if not measurements.runs_of(switches, system):
-        return Absent(measurements.why_none(switches, system))
+        raise NotMeasuredError(measurements.why_none(switches, system))
     switch = _synchronized(switches, measurements, system)
-    for one in (call, switch):
-        if isinstance(one, Absent):
-            return one
-    assert isinstance(call, MeasuredValue)
-    assert isinstance(switch, MeasuredValue)
     if not call.value or not switch.value or switch.value < 0:
-        return Absent("A switch, or a call, took no time that could be told from 0.")
+        raise NotMeasuredError("A switch, or a call, took no time that could be told from 0.")
     limits, lost = _of_calls(query, measurements, system)
     interval = None
     if switch.interval is not None and limits is not None:
-        low, high = of_ratio(_EACH_WAY * switch.value, _twice(switch.interval), call.value, limits)
+        ends = _EACH_WAY * switch.interval[0], _EACH_WAY * switch.interval[1]
+        low, high = of_ratio(_EACH_WAY * switch.value, ends, call.value, limits)
         interval = (0.0 if lost else low, high)
     note = f"a switch takes {switch.value / 1e3:.3g} us, a call {call.value / 1e3:.3g} us"
     if lost:
         note += f"; {lost:,} calls had no answer"
     share = _EACH_WAY * switch.value / call.value
     return MeasuredValue(share, "", call.samples, call.repetitions, interval=interval, note=note)
-
-
-def _twice(limits: Limits) -> Limits:
-    return _EACH_WAY * limits[0], _EACH_WAY * limits[1]
 
 
 def _of_calls(query: Query, measurements: Measurements, system: str) -> tuple[Limits | None, int]:
@@ -149,34 +120,23 @@ def _of_calls(query: Query, measurements: Measurements, system: str) -> tuple[Li
         if own:
             found = None if sums is None else jackknife(sums, mean)
             means.append(summary(all_counts([own])).mean if found is None else found.value)
-            limits.append(None if found is None else _limits_of_mean(found))
+            limits.append(None if found is None else limits_of(found))
     return (of_runs(means, limits) if means else None), lost
 
 
-def _limits_of_mean(found: Jackknifed) -> Limits:
-    reach = float(special.stdtrit(found.freedom, (1 + CONFIDENCE) / 2)) * found.error
-    if found.logarithmic:
-        return found.value * math.exp(-reach), found.value * math.exp(reach)
-    return found.value - reach, found.value + reach
-
-
-def _tests(query: Query, measurements: Measurements, system: str) -> list[Synchronized] | Absent:
+def _tests(query: Query, measurements: Measurements, system: str) -> list[Synchronized]:
     wanted = query.given.get(_MUTEX, _PLAIN)
     judged = [_judged(run) for run in measurements.runs_of(query, system)]
     found = [one for run in judged for one in run.synchronized if one.protocol == wanted]
-    return found or Absent(f"No hand-over of a mutex with protocol {wanted} was measured.")
+    if not found:
+        raise NotMeasuredError(f"No hand-over of a mutex with protocol {wanted} was measured.")
+    return found
 
 
 @lru_cache(maxsize=_KEPT)
 def _judged(run: StoredRun) -> Switching:
     """A run, which is sealed, judged once."""
     return judge_switching(run)
-
-
-def _value(found: Sequence[Synchronized], each_ns: Sequence[float]) -> MeasuredValue:
-    return MeasuredValue(
-        fmean(each_ns), "ns", sum(one.handover.count for one in found), len(each_ns), *ends_of(each_ns)
-    )
 
 
 SWITCHING: Mapping[str, Statistic] = {
@@ -186,12 +146,11 @@ SWITCHING: Mapping[str, Statistic] = {
 }
 
 
-_NUMBERS: Mapping[str, str] = {"mean": "mean", "sd": "standard_deviation"}
 _REAL_TIME = "real-time"
 _NO_RATE = "No such call was made, or its run ended before its time was known."
 
 
-def _rate(query: Query, measurements: Measurements, system: str) -> Found:
+def _rate(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """Operations per second that got through: of one-way calls those that the server had.
 
     Of several types it is the mean over these.
@@ -202,9 +161,15 @@ def _rate(query: Query, measurements: Measurements, system: str) -> Found:
         if rows:
             found.append(rows)
     if not found:
-        return Absent(_why_no_rate(query, measurements, system))
+        runs = measurements.runs_of(query, system)
+        told = ((name, why) for run in runs for name, why in _throughput(run).absent.items())
+        raise NotMeasuredError(
+            next((sentence(why) for name, why in told if matches(query.source, name)), _NO_RATE)
+        )
     each = [fmean(one.value for _, one in rows) for rows in found]
-    limits = [of_mean([one.value for _, one in rows], [_limits(one) for _, one in rows]) for rows in found]
+    limits = [
+        of_mean([one.value for _, one in rows], [known_limits(one) for _, one in rows]) for rows in found
+    ]
     every = [row for rows in found for row, _ in rows]
     lost = sum(row.lost or 0 for row in every if row.direction == ONE_WAY)
     return MeasuredValue(
@@ -216,10 +181,6 @@ def _rate(query: Query, measurements: Measurements, system: str) -> Found:
         interval=of_runs(each, limits),
         note=f"{lost:,} calls never arrived" if lost else "",
     )
-
-
-def _limits(one: CallRate) -> Limits | None:
-    return None if one.low is None or one.high is None else (one.low, one.high)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -234,64 +195,43 @@ def rows_of(query: Query, run: StoredRun) -> list[ThroughputRow]:
     return [row for row in _throughput(run).rows if matches(query.source, names[row.source])]
 
 
-def _why_no_rate(query: Query, measurements: Measurements, system: str) -> str:
-    for run in measurements.runs_of(query, system):
-        for name, why in _throughput(run).absent.items():
-            if matches(query.source, name):
-                return sentence(why)
-    return _NO_RATE
-
-
-def _rise(query: Query, measurements: Measurements, system: str) -> Found:
+def _rise(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """By how much a mean (``of = "sd"``: a standard deviation) rises with each lower client, in ns.
 
     Its 95 % interval, where it is known, is told as a note, too.
     """
+    number = NUMBERS[str(query.given.get("of", "mean"))]
     clients, values, samples = [], [], 0
     for run in measurements.runs_of(query, system):
         counts = counts_of(query, measurements, run)
         if counts is not None:
-            one = summary(counts)
             clients.append(clients_of(run))
-            values.append(_number(one, str(query.given.get("of", "mean"))))
-            samples += one.count
+            values.append(number(summary(counts)))
+            samples += counts.total
     slope = slope_of(clients, values)
     if slope is None:
-        return Absent("It takes runs with two numbers of clients.")
-    limits = None if slope.low is None or slope.high is None else (slope.low, slope.high)
-    note = f"{_us(limits[0])} to {_us(limits[1])} us at 95 %" if limits else ""
+        raise NotMeasuredError("It takes runs with two numbers of clients.")
+    limits = known_limits(slope)
+    note = f"{limits[0] / 1e3:.3g} to {limits[1] / 1e3:.3g} us at 95 %" if limits else ""
     return MeasuredValue(slope.value, "ns", samples, len(values), interval=limits, note=note)
 
 
-def _us(value_ns: float) -> str:
-    return f"{value_ns / 1e3:.3g}"
-
-
-def _number(one: Summary, name: str) -> float:
-    return float(getattr(one, _NUMBERS[name]))
-
-
-def _multiple(query: Query, measurements: Measurements, system: str) -> Found:
+def _multiple(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """How many times as much as on our first real-time system; ``of``: of which statistic ["mean"]."""
     real_time = [one.name for one in measurements.systems if one.role == _REAL_TIME]
     if not real_time:
-        return Absent("No real-time kernel was measured to compare it with.")
+        raise NotMeasuredError("No real-time kernel was measured to compare it with.")
     statistic = GENERAL[str(query.given.get("of", "mean"))]
     for name in (system, real_time[0]):
         if not measurements.runs_of(query, name):
-            return Absent(measurements.why_none(query, name))
+            raise NotMeasuredError(measurements.why_none(query, name))
     own, other = (statistic(query, measurements, name) for name in (system, real_time[0]))
-    for one in (own, other):
-        if isinstance(one, Absent):
-            return one
-    assert isinstance(own, MeasuredValue)
-    assert isinstance(other, MeasuredValue)
     if own.value is None or not other.value:
-        return Absent("The number to compare with is 0.")
+        raise NotMeasuredError("The number to compare with is 0.")
     return MeasuredValue(own.value / other.value, "", own.samples, own.repetitions)
 
 
-def _library_size(query: Query, measurements: Measurements, system: str) -> Found:
+def _library_size(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """Of the static libraries with ``library`` in their name all sections; of all where that is not given.
 
     Where there is no static one, of the shared ones, and a note says so.
@@ -302,26 +242,21 @@ def _library_size(query: Query, measurements: Measurements, system: str) -> Foun
         footprint = footprint_of(run)
         named = [one for one in footprint.libraries if wanted in one.name]
         static = [one for one in named if one.linked == STATIC]
-        total = _total(static or named)
-        if total is not None:
+        sizes = [one.total for one in static or named]
+        known = [one for one in sizes if one is not None]
+        if known and len(known) == len(sizes):
             names = " + ".join(one.name for one in static or named)
-            return MeasuredValue(float(total), "bytes", note=names if static else f"{names}, shared")
+            return MeasuredValue(float(sum(known)), "bytes", note=names if static else f"{names}, shared")
         why = why or footprint.absent.get("libraries", "")
-    return Absent(sentence(why) if why else "The run does not tell sizes of libraries.")
+    raise NotMeasuredError(sentence(why) if why else "The run does not tell sizes of libraries.")
 
 
-def _total(binaries: Sequence[Binary]) -> int | None:
-    sizes = [one.total for one in binaries]
-    known = [one for one in sizes if one is not None]
-    return sum(known) if known and len(known) == len(sizes) else None
-
-
-def _resident(query: Query, measurements: Measurements, system: str) -> Found:
+def _resident(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """Resident memory of the running server after its calls."""
     runs = [footprint_of(run) for run in measurements.runs_of(query, system)]
     found = served(runs)
     if found is None or found.resident is None:
-        return Absent("The system does not tell the memory of a process.")
+        raise NotMeasuredError("The system does not tell the memory of a process.")
     return MeasuredValue(
         float(found.resident), "bytes", repetitions=len(runs), note=f"{found.servants} servants"
     )

@@ -17,12 +17,12 @@ import numpy as np
 
 from tautochrone.base.units import parse_duration_ns
 from tautochrone.papers.document import Query, number_of
-from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements, ends_of
-from tautochrone.papers.quantities.general import Statistic
+from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError
+from tautochrone.papers.quantities.general import Statistic, value_of
 from tautochrone.papers.quantities.releases import (
     ONE_SIDED,
     CountedReleases,
-    Interval,
+    Limits,
     ReleasePart,
     counted_of,
     effect_within,
@@ -37,32 +37,21 @@ _MOST_BINS = 1 << 22
 _NS, _SHARE = "ns", 0.97
 
 
-def _range(query: Query, measurements: Measurements, system: str) -> Found:
-    found = _ranges(query, measurements, system)
-    if isinstance(found, Absent):
-        return found
-    held, samples = found
+def _range(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+    held, samples = _ranges(query, measurements, system)
     note = "" if all(one.high_ns - one.low_ns == _width(query) for one in held) else _several(query)
     return _spanned([(one.low_ns, one.high_ns) for one in held], samples, note)
 
 
-def _range_width(query: Query, measurements: Measurements, system: str) -> Found:
+def _range_width(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """With the interval of `_widths_between`."""
-    found = _ranges(query, measurements, system)
-    if isinstance(found, Absent):
-        return found
-    held, samples = found
-    counted = counted_of(query, measurements, system)
+    held, samples = _ranges(query, measurements, system)
     widths = [one.high_ns - one.low_ns for one in held]
-    least, most = (min(widths), max(widths)) if len(widths) > 1 else (None, None)
-    between = None if isinstance(counted, Absent) else _widths_between(query, counted, held)
-    width = median(widths)
-    return MeasuredValue(width, _NS, samples, len(held), least, most, interval=_with(width, between))
+    between = _widths_between(query, counted_of(query, measurements, system), held)
+    return replace(value_of(widths, samples, median), interval=_with(median(widths), between))
 
 
-def _widths_between(
-    query: Query, counted: Sequence[CountedReleases], held: Sequence[Range]
-) -> Interval | None:
+def _widths_between(query: Query, counted: Sequence[CountedReleases], held: Sequence[Range]) -> Limits | None:
     """Widths of which it can't be ruled out that they hold the share: as limits of a quantile, by ranks.
 
     The upper one is infinite where even all samples would not show that they hold it.
@@ -72,7 +61,7 @@ def _widths_between(
     return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
 
 
-def _widths_of(query: Query, one: CountedReleases, held: Range) -> Interval | None:
+def _widths_of(query: Query, one: CountedReleases, held: Range) -> Limits | None:
     releases, share = one.releases, _share(query)
     effect = effect_within(one, held.low_ns, held.high_ns)
     few, many = 0, releases
@@ -96,7 +85,7 @@ def _widths_of(query: Query, one: CountedReleases, held: Range) -> Interval | No
     return narrow.high_ns - narrow.low_ns, wide.high_ns - wide.low_ns if shown and wide else math.inf
 
 
-def _range_difference(query: Query, measurements: Measurements, system: str) -> Found:
+def _range_difference(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     later = _ranges(query, measurements, system)
     before = replace(
         query,
@@ -104,20 +93,17 @@ def _range_difference(query: Query, measurements: Measurements, system: str) -> 
         given={**query.given, "width": query.given["earlier-width"]},
     )
     earlier = _ranges(before, measurements, system)
-    if isinstance(later, Absent):
-        return later
-    if isinstance(earlier, Absent):
-        return earlier
     ends = [difference(one, other) for one, other in zip(later[0], earlier[0], strict=False)]
     return _spanned(ends, later[1], _own(before, measurements, system) if "own" in query.given else "")
 
 
 def _own(query: Query, measurements: Measurements, system: str) -> str:
     """The range of the differences themselves, each taken of one sample: for a note."""
-    found = _range(replace(query, measure=str(query.given["own"])), measurements, system)
-    if isinstance(found, Absent) or found.low is None or found.high is None:
+    try:
+        found = _range(replace(query, measure=str(query.given["own"])), measurements, system)
+    except NotMeasuredError:
         return ""
-    within = f"{found.low / 1e3:g} to {found.high / 1e3:g} us"
+    within = f"{(found.low or 0) / 1e3:g} to {(found.high or 0) / 1e3:g} us"
     return f"Each sample's own difference: {100 * _share(query):g} % within {within}."
 
 
@@ -132,21 +118,20 @@ def _several(query: Query) -> str:
     return f"The fewest neighbouring bins of {_width(query) / 1e3:g} us that hold {held}: one has fewer."
 
 
-def _ranges(query: Query, measurements: Measurements, system: str) -> tuple[list[Range], int] | Absent:
+def _ranges(query: Query, measurements: Measurements, system: str) -> tuple[list[Range], int]:
     """The one of each repetition, and of how many samples."""
     counted = counted_of(query, measurements, system)
-    if isinstance(counted, Absent):
-        return counted
     held = [narrowest_range(_bins(one, _width(query)), _share(query)) for one in counted]
     known = [one for one in held if one is not None]
     if len(known) < len(held):
         if any(one.lost for one in counted):
-            return Absent(f"Releases were missed or lost: no range holds {100 * _share(query):g} % of all.")
-        return Absent("Too many samples lie below zero or too far off to be counted in bins.")
+            share = f"{100 * _share(query):g} %"
+            raise NotMeasuredError(f"Releases were missed or lost: no range holds {share} of all.")
+        raise NotMeasuredError("Too many samples lie below zero or too far off to be counted in bins.")
     return known, sum(one.counts.total for one in counted)
 
 
-def _fullest_bin(query: Query, measurements: Measurements, system: str) -> Found:
+def _fullest_bin(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     def within(one: CountedReleases) -> ReleasePart:
         low, held = _fullest_anywhere(one, query) if query.given.get("anywhere") else _fullest(one, query)
         return ReleasePart(held, one.dropped, low, low + _width(query))
@@ -169,7 +154,7 @@ def _fullest_anywhere(one: CountedReleases, query: Query) -> tuple[int, int]:
     return int(value[place]), int(held[place])
 
 
-def _share_above(query: Query, measurements: Measurements, system: str) -> Found:
+def _share_above(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     limit_ns = parse_duration_ns(str(query.given["limit"]))
 
     def beyond(one: CountedReleases) -> ReleasePart:
@@ -181,41 +166,31 @@ def _share_above(query: Query, measurements: Measurements, system: str) -> Found
 
 def _of_each(
     query: Query, measurements: Measurements, system: str, part: Callable[[CountedReleases], ReleasePart]
-) -> Found:
+) -> MeasuredValue:
     """The median of the repetitions' shares of all releases, with an interval of what they share."""
     counted = counted_of(query, measurements, system)
-    if isinstance(counted, Absent):
-        return counted
     parts = [part(one) for one in counted]
     shares = [one.held / run.releases for one, run in zip(parts, counted, strict=True)]
-    return MeasuredValue(
-        median(shares),
-        "",
-        sum(one.counts.total for one in counted),
-        len(shares),
-        *ends_of(shares),
-        interval=_with(median(shares), share_between(parts, counted)),
-        note=of_lost(counted),
-    )
+    interval = _with(median(shares), share_between(parts, counted))
+    found = value_of(shares, sum(one.counts.total for one in counted), median)
+    return replace(found, unit="", interval=interval, note=of_lost(counted))
 
 
-def _with(value: float, interval: Interval | None) -> Interval | None:
+def _with(value: float, interval: Limits | None) -> Limits | None:
     """Of repetitions their median is the value, and their interval that of all together."""
     return None if interval is None else (min(value, interval[0]), max(value, interval[1]))
 
 
-def _largest_over_usual(query: Query, measurements: Measurements, system: str) -> Found:
+def _largest_over_usual(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """The largest sample as so many times the median, which ``given.usual`` says under which load."""
     counted = counted_of(query, measurements, system)
     usual = counted_of(replace(query, load=str(query.given["usual"])), measurements, system)
-    if isinstance(counted, Absent):
-        return counted
-    if isinstance(usual, Absent):
-        return usual
     medians = [quantile_with_lost(one.counts, one.lost, 0.5) for one in usual]
     finite = [one for one in medians if one is not None]
     if len(finite) < len(medians) or median(finite) <= 0:
-        return Absent("The median is not above 0, or so many releases were missed that there is none.")
+        raise NotMeasuredError(
+            "The median is not above 0, or so many releases were missed that there is none."
+        )
     lost = any(one.lost for one in counted)
     largest = math.inf if lost else max(int(one.counts.value[-1]) for one in counted)
     samples = sum(one.counts.total for one in counted)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
+from typing import Protocol
 
 import numpy as np
 from scipy import special
@@ -11,8 +12,8 @@ from scipy import special
 from tautochrone.base.errors import UsageError
 from tautochrone.judge.reduced import Reduced
 from tautochrone.papers.document import Query
-from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements, ends_of, matches
-from tautochrone.papers.quantities.general import Statistic, sources_of
+from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError, matches
+from tautochrone.papers.quantities.general import Statistic, sources_of, value_of
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.difference.between_runs import FEWEST_RUNS
@@ -23,6 +24,7 @@ from tautochrone.statistics.difference.dependence import (
     joined_for,
     scaled_variance,
 )
+from tautochrone.statistics.difference.jackknife import Jackknifed
 from tautochrone.statistics.quantiles import CONFIDENCE, lower, upper
 from tautochrone.statistics.reduction import Reduction
 
@@ -73,35 +75,53 @@ def of_ratio(upper: float, of_upper: Limits, lower: float, of_lower: Limits) -> 
     return low, high
 
 
+class _Bounded(Protocol):
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+
+
+def known_limits(one: _Bounded) -> Limits | None:
+    """Both limits of what may have none."""
+    return None if one.low is None or one.high is None else (one.low, one.high)
+
+
+def limits_of(found: Jackknifed) -> Limits:
+    """Of a number from batches of neighbours."""
+    reach = float(special.stdtrit(found.freedom, (1 + CONFIDENCE) / 2)) * found.error
+    if found.logarithmic:
+        return found.value * math.exp(-reach), found.value * math.exp(reach)
+    return found.value - reach, found.value + reach
+
+
 # What was repeated within a run: koh2013 has the mean of fifty repetitions, and a dot for each.
 
 MEAN_SIZE, REPEATED_MEAN = "mean-size", "repeated-mean"
 _REPETITION = "repetition"
-_NS = "ns"
 _NO_SAMPLE = "It was measured, and has no sample."
 _BINNED_REPETITIONS = "A histogram was kept, which does not tell repetitions apart."
 
 
-def each_repetition(query: Query, measurements: Measurements, system: str) -> tuple[float, ...] | Absent:
-    """One number for each repetition, in ns, of all runs one after the other; or why there is none.
+def each_repetition(query: Query, measurements: Measurements, system: str) -> tuple[float, ...]:
+    """One number for each repetition, in ns, of all runs one after the other; at least one.
 
     With the statistic ``mean-size`` it is the mean size of signed values, otherwise their mean.
+
+    Raises:
+        NotMeasuredError: there is none.
     """
     runs = measurements.runs_of(query, system)
     if not runs:
-        return Absent(measurements.why_none(query, system))
-    found: list[float] = []
-    for run in runs:
-        own = _of_run(query, run)
-        if isinstance(own, Absent):
-            return own
-        found += own
-    return tuple(found) or Absent(_NO_SAMPLE)
+        raise NotMeasuredError(measurements.why_none(query, system))
+    if not (found := tuple(number for run in runs for number in _of_run(query, run))):
+        raise NotMeasuredError(_NO_SAMPLE)
+    return found
 
 
-def _of_run(query: Query, run: StoredRun) -> list[float] | Absent:
+def _of_run(query: Query, run: StoredRun) -> list[float]:
     if run.is_histogram:
-        return Absent(_BINNED_REPETITIONS)
+        raise NotMeasuredError(_BINNED_REPETITIONS)
     measure = query.measure or None
     try:
         return [
@@ -111,7 +131,7 @@ def _of_run(query: Query, run: StoredRun) -> list[float] | Absent:
             for number in _of_source(query, run, source)
         ]
     except UsageError as error:
-        return Absent(f"{error}.")
+        raise NotMeasuredError(f"{error}.") from error
 
 
 def _of_source(query: Query, run: StoredRun, source: int) -> list[float]:
@@ -127,11 +147,9 @@ def _of_source(query: Query, run: StoredRun, source: int) -> list[float]:
     return [float(one) for one in means]
 
 
-def _mean(query: Query, measurements: Measurements, system: str) -> Found:
+def _mean(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """The mean of the repetitions' means."""
     found = each_repetition(query, measurements, system)
-    if isinstance(found, Absent):
-        return found
     runs = measurements.runs_of(query, system)
     samples = sum(
         run.count(query.measure or None, source)
@@ -139,13 +157,11 @@ def _mean(query: Query, measurements: Measurements, system: str) -> Found:
         for source, name in run.sources.items()
         if matches(query.source, name)
     )
-    return MeasuredValue(fmean(found), _NS, samples, len(found), *ends_of(found))
+    return value_of(found, samples)
 
 
 REPEATED: Mapping[str, Statistic] = {MEAN_SIZE: _mean, REPEATED_MEAN: _mean}
 
-
-Interval = tuple[float, float]
 
 ONE_SIDED = 0.975
 """Confidence of one limit; of both together: 95 %."""
@@ -181,27 +197,25 @@ class CountedReleases:
         return self.counts.total + self.lost
 
 
-def counted_of(query: Query, measurements: Measurements, system: str) -> list[CountedReleases] | Absent:
-    """Each repetition, or why there is nothing to be counted."""
-    found = []
-    for run in measurements.runs_of(query, system):
-        one = _counted_of(query, measurements, run)
-        if isinstance(one, Absent):
-            return one
-        found.append(one)
-    return found or Absent(_NO_SAMPLE)
+def counted_of(query: Query, measurements: Measurements, system: str) -> list[CountedReleases]:
+    """Each repetition, at least one.
+
+    Raises:
+        NotMeasuredError: there is nothing to be counted in one of them.
+    """
+    found = [_counted_of(query, measurements, run) for run in measurements.runs_of(query, system)]
+    if not found:
+        raise NotMeasuredError(_NO_SAMPLE)
+    return found
 
 
-def _counted_of(query: Query, measurements: Measurements, run: StoredRun) -> CountedReleases | Absent:
-    try:
-        sources = sources_of(query, measurements, run)
-    except UsageError as error:
-        return Absent(f"{error}.")
+def _counted_of(query: Query, measurements: Measurements, run: StoredRun) -> CountedReleases:
+    sources = sources_of(query, measurements, run)
     if not sources:
-        return Absent(_NO_SAMPLE)
+        raise NotMeasuredError(_NO_SAMPLE)
     counts = merge([one.counts for one in sources])
     if not counts.exact:
-        return Absent(_BINNED)
+        raise NotMeasuredError(_BINNED)
     periods = run.manifest.header.periods_ns
     books = [one for one in run.manifest.books if matches(query.source, one.name)]
     scheduled = [one for one in books if one.source in periods]
@@ -229,7 +243,7 @@ class ReleasePart:
     high_ns: int | None
 
 
-def share_between(parts: Sequence[ReleasePart], counted: Sequence[CountedReleases]) -> Interval:
+def share_between(parts: Sequence[ReleasePart], counted: Sequence[CountedReleases]) -> Limits:
     """Of the share in all repetitions, by Clopper and Pearson with the design effect (`binomial`)."""
     releases = sum(one.releases for one in counted)
     held = sum(one.held for one in parts)

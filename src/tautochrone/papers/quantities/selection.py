@@ -15,23 +15,19 @@ from dataclasses import replace
 from functools import lru_cache
 from statistics import fmean, median
 
-from scipy import special
-
 from tautochrone.base.words import capital, listed, plural
 from tautochrone.experiments.taskset_outcome import TaskOutcome, TaskSpread
 from tautochrone.experiments.taskset_run import expected_of, outcomes_of
 from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.papers.document import Query, number_of
-from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements, ends_of, matches
-from tautochrone.papers.quantities.general import Statistic, counts_of, sources_of
-from tautochrone.papers.quantities.releases import Limits, of_runs
-from tautochrone.run.conditions import Obtained
+from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError, matches
+from tautochrone.papers.quantities.general import Statistic, counts_of, sources_of, value_of
+from tautochrone.papers.quantities.releases import Limits, limits_of, of_runs
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.counts import Counts, merge
 from tautochrone.statistics.difference.chi_square import ChiSquare, chi_square
 from tautochrone.statistics.difference.jackknife import batches_of, jackknife
 from tautochrone.statistics.difference.jackknife import mean as mean_of_batches
-from tautochrone.statistics.quantiles import CONFIDENCE
 
 _NS = "ns"
 _RESPONSE = "response_ns"
@@ -50,7 +46,7 @@ def _outcomes(run: StoredRun) -> tuple[TaskOutcome, ...]:
 
 
 def _of_tasks(of: Callable[[TaskOutcome], TaskSpread | None]) -> Statistic:
-    def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
+    def evaluate(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
         number, combine = _NUMBERS[str(query.given.get("number", "mean"))]
         spreads = [
             spread
@@ -59,11 +55,9 @@ def _of_tasks(of: Callable[[TaskOutcome], TaskSpread | None]) -> Statistic:
             if matches(query.source, one.task.name) and (spread := of(one)) is not None
         ]
         if not spreads:
-            return Absent(f"No job of {query.source or 'the tasks'} was completed.")
-        found = [float(number(one)) for one in spreads]
-        return MeasuredValue(
-            float(combine(found)), _NS, sum(one.count for one in spreads), len(found), *ends_of(found)
-        )
+            raise NotMeasuredError(f"No job of {query.source or 'the tasks'} was completed.")
+        each = [float(number(one)) for one in spreads]
+        return value_of(each, sum(one.count for one in spreads), combine)
 
     return evaluate
 
@@ -71,10 +65,8 @@ def _of_tasks(of: Callable[[TaskOutcome], TaskSpread | None]) -> Statistic:
 _of_spread = _of_tasks(lambda one: one.response)
 
 
-def _response(query: Query, measurements: Measurements, system: str) -> Found:
+def _response(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     found, runs = _of_spread(query, measurements, system), measurements.runs_of(query, system)
-    if isinstance(found, Absent):
-        return found
     number = query.given.get("number", "mean")
     meant = [one for run in runs for one in _outcomes(run) if matches(query.source, one.task.name)]
     if number == "mean" and len(meant) == len(runs):
@@ -99,29 +91,24 @@ def _limits(query: Query, measurements: Measurements, run: StoredRun) -> Limits 
         one.as_source() for one in measurements.samples.of(run, _RESPONSE) if matches(query.source, one.name)
     ]
     sums = batches_of([of_task]) if of_task else None
-    if sums is None:
-        return None
-    found = jackknife(sums, mean_of_batches)
-    reach = float(special.stdtrit(found.freedom, (1 + CONFIDENCE) / 2)) * found.error
-    reach *= found.value if found.logarithmic else 1.0
-    return found.value - reach, found.value + reach
+    return None if sums is None else limits_of(jackknife(sums, mean_of_batches))
 
 
-def _analysed(query: Query, measurements: Measurements, system: str) -> Found:
+def _analysed(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """The worst response by analysis of the set that was measured."""
     for run in measurements.runs_of(query, system):
         expected = expected_of(run)
         for name, response_ns in expected.responses_ns.items():
             if matches(query.source, name):
                 if response_ns is None:
-                    return Absent(f"The response of {name} is not bounded.")
+                    raise NotMeasuredError(f"The response of {name} is not bounded.")
                 return MeasuredValue(response_ns, _NS)
         if expected.why_not:
-            return Absent(f"Nothing was analysed: {expected.why_not}.")
-    return Absent("Nothing was analysed.")
+            raise NotMeasuredError(f"Nothing was analysed: {expected.why_not}.")
+    raise NotMeasuredError("Nothing was analysed.")
 
 
-def _late(query: Query, measurements: Measurements, system: str) -> Found:
+def _late(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """Jobs that ended after their deadline, and releases that were passed over."""
     late, jobs, runs = 0, 0, measurements.runs_of(query, system)
     for run in runs:
@@ -129,7 +116,7 @@ def _late(query: Query, measurements: Measurements, system: str) -> Found:
             if not matches(query.source, one.task.name):
                 continue
             if one.missed is None:
-                return Absent("How many releases were passed over is not known.")
+                raise NotMeasuredError("How many releases were passed over is not known.")
             late += one.late + one.missed
             jobs += one.jobs + one.missed
     return MeasuredValue(late, samples=jobs, repetitions=len(runs), note=f"Of {jobs:,} jobs.")
@@ -152,111 +139,102 @@ _OF_A_GUEST = "haltpoll"
 """Linux's idle driver of virtual machines: it polls, then halts the virtual CPU; the rest is for the host."""
 
 
-def _trait(of: Callable[[StoredRun], Found]) -> Statistic:
-    def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
-        return of(measurements.runs_of(query, system)[0])
-
-    return evaluate
+def _trait(of: Callable[[StoredRun], MeasuredValue]) -> Statistic:
+    return lambda query, measurements, system: of(measurements.runs_of(query, system)[0])
 
 
-def _c_states(run: StoredRun) -> Found:
-    held = _obtained(run, "c-states")
-    if held is None:
-        return _unknown(run, "c-states")
-    found, driver = _yes(held not in _POLLING), _idle_driver(run)
+def _c_states(run: StoredRun) -> MeasuredValue:
+    found, driver = _yes(_obtained(run, "c-states") not in _POLLING), _idle_driver(run)
     if found.text != "Y" or driver is None:
         return found
     of = ", a state of the virtual machine and no C-state of the hardware" if driver == _OF_A_GUEST else ""
     return replace(found, note=f"Idle driver {driver}{of}.")
 
 
-def _smt(run: StoredRun) -> Found:
-    threads = run.manifest.known.cpu.threads_per_core
-    return _no_topology() if threads is None else _yes(threads > 1)
+def _several(count: int | None) -> MeasuredValue:
+    if count is None:
+        raise NotMeasuredError("Which CPUs share a core is not known.")
+    return _yes(count > 1)
 
 
-def _multicore(run: StoredRun) -> Found:
-    cores = run.manifest.known.cpu.cores
-    return _no_topology() if cores is None else _yes(cores > 1)
+def _smt(run: StoredRun) -> MeasuredValue:
+    return _several(run.manifest.known.cpu.threads_per_core)
 
 
-def _isolated(run: StoredRun) -> Found:
-    held = _obtained(run, "isolated")
-    return _unknown(run, "isolated") if held is None else _yes(bool(parse_cpu_list(held)))
+def _multicore(run: StoredRun) -> MeasuredValue:
+    return _several(run.manifest.known.cpu.cores)
 
 
-def _cpus(run: StoredRun) -> Found:
+def _isolated(run: StoredRun) -> MeasuredValue:
+    return _yes(bool(parse_cpu_list(_obtained(run, "isolated"))))
+
+
+def _cpus(run: StoredRun) -> MeasuredValue:
     online = parse_cpu_list(run.manifest.known.cpu.online or "")
-    return MeasuredValue(len(online)) if online else Absent("Which CPUs were on line is not known.")
+    if not online:
+        raise NotMeasuredError("Which CPUs were on line is not known.")
+    return MeasuredValue(len(online))
 
 
-def _overruns(query: Query, measurements: Measurements, system: str) -> Found:
+def _overruns(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """Releases that missed their deadline, the period: later than that, or passed over."""
     late, samples, runs = 0, 0, measurements.runs_of(query, system)
-    if why := _differs_in_more(query, measurements, system):
-        return Absent(why)
+    _see_that_c_states_differ_alone(query, measurements, system)
     for run in runs:
         for one in sources_of(query, measurements, run):
             if one.period_ns is None or one.lost is None:
-                return Absent("Which releases were missed is not known.")
+                raise NotMeasuredError("Which releases were missed is not known.")
             late += one.counts.above(one.period_ns) + one.lost
             samples += one.counts.total + one.lost
     return MeasuredValue(late, samples=samples, repetitions=len(runs), note=f"Of {samples:,} releases.")
 
 
-def _differs_in_more(query: Query, measurements: Measurements, system: str) -> str:
-    """Why it is not that C-states alone tell it from the deployment that it is given; empty: it is."""
+def _see_that_c_states_differ_alone(query: Query, measurements: Measurements, system: str) -> None:
+    """Raise NotMeasuredError if more than C-states tells it from the deployment that it is given."""
     name = query.given.get("but-for-c-states")
     others = measurements.runs_of(replace(query, deployment=str(name)), system) if name else []
     if not others:
-        return ""
+        return
     one, other = measurements.runs_of(query, system)[0], others[0]
     if _idle_driver(other) == _OF_A_GUEST:
-        return f"The idle driver is {_OF_A_GUEST}: a virtual machine's, not C-states of the hardware."
+        raise NotMeasuredError(
+            f"The idle driver is {_OF_A_GUEST}: a virtual machine's, not C-states of the hardware."
+        )
     for run, under, wanted in ((other, name, "Y"), (one, query.deployment, "N")):
-        held = _c_states(run)
-        if isinstance(held, Absent):
-            return held.why
-        if held.text != wanted:
-            return f"C-states were {'off' if wanted == 'Y' else 'on'} under {under}."
-    unlike = [label for label, of in _TRAITS.items() if not _is_same(of(one), of(other))]
-    return f"{name} differs here in more than C-states: {listed(unlike)}." if unlike else ""
+        if _c_states(run).text != wanted:
+            raise NotMeasuredError(f"C-states were {'off' if wanted == 'Y' else 'on'} under {under}.")
+    unlike = [label for label, of in _TRAITS.items() if not _is_same(of, one, other)]
+    if unlike:
+        raise NotMeasuredError(f"{name} differs here in more than C-states: {listed(unlike)}.")
 
 
-def _is_same(one: Found, other: Found) -> bool:
+def _is_same(of: Callable[[StoredRun], MeasuredValue], one: StoredRun, other: StoredRun) -> bool:
     """Whether a trait is known of both, and the same."""
-    return isinstance(one, MeasuredValue) and one == other
+    try:
+        return of(one) == of(other)
+    except NotMeasuredError:
+        return False
 
 
 def _idle_driver(run: StoredRun) -> str | None:
     return run.manifest.known.power.idle_driver
 
 
-def _setting(run: StoredRun, knob: str) -> Obtained | None:
+def _obtained(run: StoredRun, knob: str) -> str:
+    """What a setting was."""
     held = run.manifest.conditions.deployment
-    return next((one for one in held.settings if one.knob == knob), None) if held is not None else None
-
-
-def _obtained(run: StoredRun, knob: str) -> str | None:
-    held = _setting(run, knob)
-    return held.obtained if held is not None else None
-
-
-def _unknown(run: StoredRun, knob: str) -> Absent:
-    held = _setting(run, knob)
-    why = (held.reason if held is not None else "") or f"what {knob} was is not known"
-    return Absent(f"{capital(why).rstrip('.')}.")
-
-
-def _no_topology() -> Absent:
-    return Absent("Which CPUs share a core is not known.")
+    found = next((one for one in held.settings if one.knob == knob), None) if held is not None else None
+    if found is not None and found.obtained is not None:
+        return found.obtained
+    why = (found.reason if found is not None else "") or f"what {knob} was is not known"
+    raise NotMeasuredError(f"{capital(why).rstrip('.')}.")
 
 
 def _yes(answer: bool) -> MeasuredValue:
     return MeasuredValue(None, text="Y" if answer else "N")
 
 
-_TRAITS: Mapping[str, Callable[[StoredRun], Found]] = {
+_TRAITS: Mapping[str, Callable[[StoredRun], MeasuredValue]] = {
     "SMT": _smt,
     "cores": _multicore,
     "isolation": _isolated,
@@ -273,21 +251,6 @@ DEPLOYMENT: Mapping[str, Statistic] = {
 }
 
 
-_COUNT = ""
-
-
-def against_reference(query: Query, measurements: Measurements, system: str) -> ChiSquare | Absent:
-    """The test of a deployment against the reference, or why there is none."""
-    wanted = replace(query, deployment=reference_of(query))
-    sides = [samples_of(one, measurements, system) for one in (wanted, query)]
-    for one in sides:
-        if isinstance(one, Absent):
-            return one
-    reference, observed = (one for one in sides if isinstance(one, Counts))
-    per = int(number_of(query.given, "per", 0))
-    return chi_square(reference, observed, per=per or None)
-
-
 def reference_of(query: Query) -> str:
     """The deployment that a query's one is measured by."""
     if "reference" not in query.given:
@@ -295,20 +258,28 @@ def reference_of(query: Query) -> str:
     return str(query.given["reference"])
 
 
-def samples_of(query: Query, measurements: Measurements, system: str) -> Counts | Absent:
-    """All samples that a query means, of all repetitions together, or why there are none."""
-    runs = measurements.runs_of(query, system)
-    if not runs:
-        return Absent(f"{query.deployment}: {measurements.why_none(query, system)}")
-    parts = [one for one in (counts_of(query, measurements, run) for run in runs) if one is not None]
-    return merge(parts) if parts else Absent(f"{query.deployment}: it was measured, and has no sample.")
+def against_reference(query: Query, measurements: Measurements, system: str) -> tuple[Counts, Counts]:
+    """All samples of the reference and of what a query means, each of all repetitions together.
+
+    Raises:
+        NotMeasuredError: one of them has none.
+    """
+    found = []
+    for one in (replace(query, deployment=reference_of(query)), query):
+        runs = measurements.runs_of(one, system)
+        if not runs:
+            raise NotMeasuredError(f"{one.deployment}: {measurements.why_none(one, system)}")
+        parts = [counts for run in runs if (counts := counts_of(one, measurements, run)) is not None]
+        if not parts:
+            raise NotMeasuredError(f"{one.deployment}: it was measured, and has no sample.")
+        found.append(merge(parts))
+    return found[0], found[1]
 
 
 def _statistic(of: Callable[[ChiSquare], MeasuredValue]) -> Statistic:
-    def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
-        found = against_reference(query, measurements, system)
-        if isinstance(found, Absent):
-            return found
+    def evaluate(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+        per = int(number_of(query.given, "per", 0))
+        found = chi_square(*against_reference(query, measurements, system), per=per or None)
         return replace(
             of(found),
             samples=found.observed_samples,
@@ -333,13 +304,9 @@ def _note(found: ChiSquare) -> str:
     return " ".join(said)
 
 
-def _rejected(found: ChiSquare) -> MeasuredValue:
-    return MeasuredValue(None, text="Y" if found.rejected else "N")
-
-
 SELECTION: Mapping[str, Statistic] = {
-    "chi-square dof": _statistic(lambda one: MeasuredValue(one.dof, _COUNT)),
-    "chi-square critical": _statistic(lambda one: MeasuredValue(one.critical, _COUNT)),
-    "chi-square": _statistic(lambda one: MeasuredValue(one.statistic, _COUNT)),
-    "chi-square rejected": _statistic(_rejected),
+    "chi-square dof": _statistic(lambda one: MeasuredValue(one.dof)),
+    "chi-square critical": _statistic(lambda one: MeasuredValue(one.critical)),
+    "chi-square": _statistic(lambda one: MeasuredValue(one.statistic)),
+    "chi-square rejected": _statistic(lambda one: _yes(one.rejected)),
 }

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from math import isinf, log, sqrt
 from statistics import fmean
 
@@ -13,7 +12,7 @@ from tautochrone.machine.cpulist import parse_cpu_list
 from tautochrone.measure.campaign.reasons import NOT_YET
 from tautochrone.measure.document.expand import PlanPoint
 from tautochrone.papers.document import Datum, Query
-from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements
+from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.papers.quantities.tire_model import border, teams, transition
 from tautochrone.run.facts import Facts
@@ -105,7 +104,7 @@ def _where(point: PlanPoint, runs: Sequence[StoredRun], facts: Facts | None) -> 
     return None if count is None else (int(point.options.get("nodes", 0)), count)
 
 
-def _elapsed(query: Query, measurements: Measurements, system: str) -> Found:
+def _elapsed(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """What a simulation takes as fast as possible, the median of its repetitions; of several, in all.
 
     ``given.above``: only where these are more threads than that word comes to.
@@ -114,10 +113,10 @@ def _elapsed(query: Query, measurements: Measurements, system: str) -> Found:
         words = [query.given[one] for one in ("threads", "above")]
         counts = [team_of(one, measurements, system) for one in words]
         if counts[0] is not None and counts[0] == counts[1]:
-            return Absent(f"{capital(said(words[0]))} is {said(words[1])} here: {counts[0]}.")
-    cells = [one for one in _chosen_fast(query, measurements, system) if one.trials]
+            raise NotMeasuredError(f"{capital(said(words[0]))} is {said(words[1])} here: {counts[0]}.")
+    cells = _chosen_fast(query, measurements, system)
     if not cells:
-        return Absent(_nothing(query, measurements, system))
+        raise NotMeasuredError(_NONE)
     spreads = [one.elapsed for one in cells]
     known = [one for one in spreads if one is not None]
     several = len(cells) == 1 and len(cells[0].trials) > 1
@@ -132,56 +131,46 @@ def _elapsed(query: Query, measurements: Measurements, system: str) -> Found:
 
 
 def _chosen_fast(query: Query, measurements: Measurements, system: str) -> Sequence[FastCell]:
-    cells = fast_cells(query, measurements, system)
+    cells = [one for one in fast_cells(query, measurements, system) if one.trials]
     if "threads" not in query.given:
         return cells
     wanted = team_of(query.given["threads"], measurements, system)
     return [one for one in cells if one.threads == wanted]
 
 
-def _oscillation(query: Query, measurements: Measurements, system: str) -> Found:
+def _oscillation(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """By which share a time lies off what its two neighbours in size suggest: root mean square."""
-    cells = [one for one in _chosen_fast(query, measurements, system) if one.trials]
+    cells = _chosen_fast(query, measurements, system)
     off: list[float] = []
     for threads in sorted({one.threads for one in cells}):
-        own = [
-            (float(one.nodes), one.elapsed.middle) for one in cells if one.threads == threads and one.elapsed
+        own = ((one.nodes, one.elapsed.middle) for one in cells if one.threads == threads and one.elapsed)
+        # Logarithms of the time for each mass: a straight line has none of its slope left in them.
+        each = [log(ns / nodes) for nodes, ns in own if ns > 0]
+        off += [
+            here - (before + after) / 2 for before, here, after in zip(each, each[1:], each[2:], strict=False)
         ]
-        for (_, before), (_, here), (_, after) in _triples(_at_a_line(own)):
-            off.append(here - (before + after) / 2)
     if len(off) < 2:
-        return Absent("Too few sizes were measured to see how a curve runs.")
+        raise NotMeasuredError("Too few sizes were measured to see how a curve runs.")
     return MeasuredValue(sqrt(fmean(one**2 for one in off)), note=f"{len(off)} sizes with neighbours")
-
-
-def _at_a_line(own: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Logarithms of the time for each mass: a straight line has none of its slope left in them."""
-    return [(log(nodes), log(ns / nodes)) for nodes, ns in own if ns > 0]
-
-
-def _triples(
-    points: Sequence[tuple[float, float]],
-) -> list[tuple[tuple[float, float], tuple[float, float], tuple[float, float]]]:
-    return [(a, b, c) for (a, b), (_, c) in pairwise(pairwise(points))]
 
 
 Cells = Sequence[MapCell]
 Team = Callable[[Datum], int | None]
 
 
-def _of_maps(of: Callable[[Query, Cells, Team], Found]) -> Statistic:
+def _of_maps(of: Callable[[Query, Cells, Team], MeasuredValue]) -> Statistic:
     """A statistic of the measured tires of a map; it is told how many threads a word means."""
 
-    def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
-        cells = [one for one in _chosen_map(query, measurements, system) if one.trials]
+    def evaluate(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
+        cells = _chosen_map(query, measurements, system)
         if not cells:
-            return Absent(_nothing(query, measurements, system))
+            raise NotMeasuredError(_NONE)
         return of(query, cells, lambda word: team_of(word, measurements, system))
 
     return evaluate
 
 
-def _missed(_query: Query, cells: Cells, _team_of: Team) -> Found:
+def _missed(_query: Query, cells: Cells, _team_of: Team) -> MeasuredValue:
     """Missed deadlines; of several repetitions of a tire those of the worst, of several tires in all."""
     return MeasuredValue(
         float(sum(one.missed or 0 for one in cells)),
@@ -192,7 +181,7 @@ def _missed(_query: Query, cells: Cells, _team_of: Team) -> Found:
 
 
 def _chosen_map(query: Query, measurements: Measurements, system: str) -> Sequence[MapCell]:
-    cells = map_cells(query, measurements, system)
+    cells = [one for one in map_cells(query, measurements, system) if one.trials]
     if "threads" in query.given:
         wanted = team_of(query.given["threads"], measurements, system)
         return [one for one in cells if one.threads == wanted]
@@ -202,7 +191,7 @@ def _chosen_map(query: Query, measurements: Measurements, system: str) -> Sequen
     return cells
 
 
-def _met_up_to(query: Query, measurements: Measurements, system: str) -> Found:
+def _met_up_to(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """The largest tire up to which no deadline was missed, with ``given.threads`` threads.
 
     `ANY`: whatever the number of threads; `BEST`: with the number that serves best. Its interval is that of
@@ -214,7 +203,7 @@ def _met_up_to(query: Query, measurements: Measurements, system: str) -> Found:
     cells = _chosen_map(query, measurements, system)
     found = [one for one in boundaries(cells) if one.measured]
     if not found:
-        return Absent(_nothing(query, measurements, system))
+        raise NotMeasuredError(_NONE)
     pick = min if words == ANY else max
     chosen = pick(found, key=_reach)
     first = chosen.first_miss.nodes if chosen.first_miss is not None else None
@@ -245,17 +234,17 @@ def _reach(one: Boundary) -> tuple[int, bool]:
     return (0 if one.reliable is None else one.reliable.nodes, one.first_miss is None)
 
 
-def _first_miss(query: Query, cells: Cells, _team_of: Team) -> Found:
+def _first_miss(query: Query, cells: Cells, _team_of: Team) -> MeasuredValue:
     """The smallest tire that missed a deadline; with ``given.of = "threads"``, how many threads it had."""
     missed = sorted((one.nodes, one.threads) for one in cells if one.missed)
     if not missed:
-        return Absent("No deadline was missed in any of them.")
+        raise NotMeasuredError("No deadline was missed in any of them.")
     nodes, threads = missed[0]
     of_threads = query.given.get("of") == "threads"
     return MeasuredValue(float(threads if of_threads else nodes), note=f"{nodes:,} masses, {_team(threads)}")
 
 
-def _most_threads(query: Query, cells: Cells, team: Team) -> Found:
+def _most_threads(query: Query, cells: Cells, team: Team) -> MeasuredValue:
     """Up to how many threads most tires meet all deadlines; in times of what ``given.each`` comes to."""
     unit = team(query.given.get("each", 1)) or 1
     most, beyond = 0, True
@@ -266,12 +255,14 @@ def _most_threads(query: Query, cells: Cells, team: Team) -> Found:
             break
         most = threads
     if not most:
-        return Absent("Most tires missed deadlines with the fewest threads already: it is not the threads.")
+        raise NotMeasuredError(
+            "Most tires missed deadlines with the fewest threads already: it is not the threads."
+        )
     note = "no larger number was measured" if beyond else f"with {_team(threads)} most tires missed some"
     return MeasuredValue(most / unit, beyond=beyond, note=note)
 
 
-def _transition(_query: Query, cells: Cells, _team_of: Team) -> Found:
+def _transition(_query: Query, cells: Cells, _team_of: Team) -> MeasuredValue:
     """How many times as many masses lie between meeting all deadlines and missing most, at the widest.
 
     See `tire_model.transition`; of all numbers of threads the widest.
@@ -279,7 +270,7 @@ def _transition(_query: Query, cells: Cells, _team_of: Team) -> Found:
     own = teams(cells)
     found = [one for one in map(transition, own.values()) if one is not None]
     if not found:
-        return Absent("No border lies between the sizes that were measured.")
+        raise NotMeasuredError("No border lies between the sizes that were measured.")
     low, high = max(one.low for one in found), max(one.high for one in found)
     told = f"the widest of {len(found)} of {len(own)} numbers of threads"
     if isinf(high):
@@ -287,7 +278,7 @@ def _transition(_query: Query, cells: Cells, _team_of: Team) -> Found:
     return MeasuredValue(low if isinf(high) else high, interval=(low, high), beyond=isinf(high), note=told)
 
 
-def _share_that_misses(query: Query, cells: Cells, team: Team) -> Found:
+def _share_that_misses(query: Query, cells: Cells, team: Team) -> MeasuredValue:
     """Of tires with more threads than ``given.above`` comes to, the share that missed a deadline.
 
     Its interval is Clopper and Pearson's, of tires as if each were by itself.
@@ -295,7 +286,7 @@ def _share_that_misses(query: Query, cells: Cells, team: Team) -> Found:
     least = team(query.given.get("above", 0))
     above = [one for one in cells if least is not None and one.threads > least]
     if not above:
-        return Absent(_NONE)
+        raise NotMeasuredError(_NONE)
     missed = sum(bool(one.missed) for one in above)
     return MeasuredValue(
         missed / len(above),
@@ -305,7 +296,7 @@ def _share_that_misses(query: Query, cells: Cells, team: Team) -> Found:
     )
 
 
-def _taken(query: Query, measurements: Measurements, system: str) -> Found:
+def _taken(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """How often a thread that did not wait lost its CPU in a step, the mean: N_switch of equation (2)."""
     lost, steps = 0, 0
     for run in measurements.runs_of(query, system):
@@ -317,18 +308,13 @@ def _taken(query: Query, measurements: Measurements, system: str) -> Found:
         lost += sum(one or 0 for one in told)
         steps += done
     if not steps:
-        return Absent("This system does not tell how often a thread lost its CPU.")
+        raise NotMeasuredError("This system does not tell how often a thread lost its CPU.")
     times = "once" if lost == 1 else f"{lost:,} times"
     return MeasuredValue(lost / steps, samples=steps, note=f"{times} in {steps:,} steps of threads")
 
 
 def _team(threads: int) -> str:
     return plural(threads, "thread")
-
-
-def _nothing(query: Query, measurements: Measurements, system: str) -> str:
-    runs = measurements.runs_of(query, system)
-    return _NONE if runs else measurements.why_none(query, system)
 
 
 TIRE: Mapping[str, Statistic] = {

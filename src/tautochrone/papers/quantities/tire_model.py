@@ -10,7 +10,7 @@ from statistics import fmean
 
 from tautochrone.judge.tire_run import configuration
 from tautochrone.papers.document import Query, list_of
-from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements
+from tautochrone.papers.measured import MeasuredValue, Measurements, NotMeasuredError
 from tautochrone.papers.quantities.general import Statistic
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.regression import Estimate
@@ -101,12 +101,12 @@ def _studies(paths: tuple[Path, ...], beside: tuple[Path, ...]) -> tuple[ModelSt
     return studies(points, [StoredRun.read(one) for one in beside], configuration(runs[0]).solver)
 
 
-def _holds(query: Query, measurements: Measurements, system: str) -> Found:
+def _holds(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """Whether it holds, over all masses, with every number of threads of these policies."""
     found = studies_of(query, measurements, system)
     attempts = [one for study in found for one in study.attempts]
     if len(measurements.runs_of(query, system)) < _FEWEST_RUNS or not attempts:
-        return Absent("Too few tires were measured to fit it.")
+        raise NotMeasuredError("Too few tires were measured to fit it.")
     whole = sum(one.whole.holds for one in attempts)
     part = sum(one.within is not None for one in attempts)
     text = HOLDS if whole == len(attempts) else IN_PART if part else FAILS
@@ -117,7 +117,7 @@ def _holds(query: Query, measurements: Measurements, system: str) -> Found:
     )
 
 
-def _error(query: Query, measurements: Measurements, system: str) -> Found:
+def _error(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
     """By which share steps differ from the equation at tires that it was not fitted on: the worst median."""
     errors = [
         one.best.held_out
@@ -126,16 +126,16 @@ def _error(query: Query, measurements: Measurements, system: str) -> Found:
         if one.best.held_out is not None
     ]
     if not errors:
-        return Absent("Too few tires were measured to try it on some.")
+        raise NotMeasuredError("Too few tires were measured to try it on some.")
     return MeasuredValue(max(errors), note=f"{len(errors)} fits")
 
 
 def _constant(of: Callable[[Constants], Estimate]) -> Statistic:
-    def evaluate(query: Query, measurements: Measurements, system: str) -> Found:
+    def evaluate(query: Query, measurements: Measurements, system: str) -> MeasuredValue:
         held = [fit for study in studies_of(query, measurements, system) if (fit := _best(study)) is not None]
         known = [of(one.constants) for one in held if one.constants is not None]
         if not known:
-            return Absent("Equation (2) holds nowhere here, so it has no constants.")
+            raise NotMeasuredError("Equation (2) holds nowhere here, so it has no constants.")
         first = known[0]
         middle = fmean(one.value for one in known)
         if len(known) > 1 or first.low is None or first.high is None:
