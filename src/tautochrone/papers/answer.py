@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from tautochrone.answer import html
 from tautochrone.answer.blocks import Grid, Sheet, SheetBand, SheetCell
@@ -379,27 +379,27 @@ def as_table(made: Made) -> dict[str, Data]:
 
     return {
         "paper": paper.name,
-        **_fields(paper, "title", "cited"),
-        **_fields(made, "campaign", "command", "length"),
+        **fields_of(paper, "title", "cited"),
+        **fields_of(made, "campaign", "command", "length"),
         "runs": len(made.runs),
         "planned": made.slots,
-        "systems": [_fields(one, "name", "role", "why_not") for one in measurements.systems],
+        "systems": [fields_of(one, "name", "role", "why_not") for one in measurements.systems],
         "conditions": [
-            {**_fields(line, "topic", "published"), "ours": {**line.ours}}
+            {**fields_of(line, "topic", "published"), "ours": {**line.ours}}
             for line in compare(paper, measurements)
         ],
         "claims": [
             {
-                **_fields(one.claim, "name", "where", "says", "found", "reading", "besides"),
+                **fields_of(one.claim, "name", "where", "says", "found", "reading", "besides"),
                 "systems": [*one.systems],
-                **_fields(one.finding, "answer", "evidence", "in_short"),
+                **fields_of(one.finding, "answer", "evidence", "in_short"),
             }
             for one in made.asked
         ],
         "tables": [table(one.name, one) for one in paper.tables],
         "figures": [
             {
-                **_fields(figure, "name", "title", "shows"),
+                **fields_of(figure, "name", "title", "shows"),
                 "said": None if figure.said is None else table(figure.name, figure.said),
             }
             for figure in paper.figures
@@ -409,7 +409,8 @@ def as_table(made: Made) -> dict[str, Data]:
     }
 
 
-def _fields(of: object, *names: str) -> dict[str, Data]:
+def fields_of(of: object, *names: str) -> dict[str, Any]:
+    """These fields of a record, by name."""
     return {name: getattr(of, name) for name in names}
 
 
@@ -423,7 +424,7 @@ def _table(name: str, laid: Laid) -> dict[str, Data]:
         "systems": [
             {
                 "name": side.system,
-                **_fields(side, "published", "origin"),
+                **fields_of(side, "published", "origin"),
                 "entries": [[_entry(one) for one in row] for row in side.entries],
             }
             for side in laid.sides
@@ -441,4 +442,4 @@ def _entry(entry: TableEntry) -> dict[str, Data]:
     names = ("value", "unit", "low", "high", "spread", "beyond", "samples", "repetitions")
     interval: Data = None if found.interval is None else list(found.interval)
     note: dict[str, Data] = {"note": found.note} if found.note else {}
-    return {"shown": entry.text, **_fields(found, *names), "interval": interval, **note}
+    return {"shown": entry.text, **fields_of(found, *names), "interval": interval, **note}

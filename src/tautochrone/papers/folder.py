@@ -16,7 +16,7 @@ from pathlib import Path
 from tautochrone.answer.render import latex, markdown, page
 from tautochrone.base.errors import StoreError
 from tautochrone.papers import verdicts as claims
-from tautochrone.papers.answer import Made, document
+from tautochrone.papers.answer import Made, document, fields_of
 from tautochrone.papers.claims.evidence import AskedClaim
 from tautochrone.papers.figures import DrawnFigure, captions, draw_all
 from tautochrone.papers.figures.files import written
@@ -117,14 +117,9 @@ def claims_csv(asked: Sequence[AskedClaim]) -> str:
         (
             {
                 "claim": one.claim.name,
-                "where": one.claim.where,
-                "says": one.claim.says,
-                "found": one.claim.found,
+                **fields_of(one.claim, "where", "says", "found", "reading"),
                 "systems": " and ".join(one.systems),
-                "answer": one.finding.answer,
-                "in_short": one.finding.in_short,
-                "evidence": one.finding.evidence,
-                "reading": one.claim.reading,
+                **fields_of(one.finding, "answer", "in_short", "evidence"),
                 "besides": "yes" if one.claim.besides else "no",
             }
             for one in asked
@@ -136,14 +131,15 @@ def _numbers(entry: TableEntry, unit: str) -> dict[str, object]:
     found = entry.found
     if isinstance(found, Absent):
         return {"why_not": found.why}
-    numbers = {"value": found.value, "low": found.low, "high": found.high, "spread": found.spread}
+    numbers: dict[str, float | None] = fields_of(found, "value", "low", "high", "spread")
     counts: dict[str, object] = {"bound": "at least" if found.beyond else ""}
     scale = 1.0
     if isinstance(found, MeasuredValue):
         scale = 1.0 if found.text else factor(found.unit, unit)
         ends = found.interval or (None, None)
-        numbers |= {"least": found.least, "largest": found.largest}
-        numbers |= dict(zip(("interval_low", "interval_high"), ends, strict=True))
+        numbers |= fields_of(found, "least", "largest") | dict(
+            zip(("interval_low", "interval_high"), ends, strict=True)
+        )
         counts |= {"samples": found.samples or "", "repetitions": found.repetitions}
     known = {name: f"{one * scale:.12g}" for name, one in numbers.items() if one is not None}
     return {**known, **counts}

@@ -161,20 +161,15 @@ class Measurements:
 
     def runs_on(self, system: str) -> list[StoredRun]:
         """All finished runs of a system."""
-        return [
-            run
-            for key, point in self.points.items()
-            if point.system == system
-            for run in self.runs.get(key, ())
-        ]
+        own = [key for key, point in self.points.items() if point.system == system]
+        return [run for key in own for run in self.runs.get(key, ())]
 
     def why_none(self, query: Query, system: str) -> str:
         """Why there is no run: a sentence."""
         points = self.points_of(query, system)
         if not points:
             return "The plan does not measure it."
-        said = dict.fromkeys(self.reasons.get(one.key, NOT_YET) for one in points)
-        return " ".join(said)
+        return " ".join(dict.fromkeys(self.reasons.get(one.key, NOT_YET) for one in points))
 
 
 def matches(pattern: str, source: str) -> bool:
@@ -185,17 +180,16 @@ def matches(pattern: str, source: str) -> bool:
 def _is_meant(query: Query, point: PlanPoint) -> bool:
     return (
         point.heading == query.of
-        and (not query.load or query.load in (point.load.name, point.load_spec, _bare(point.load.name)))
+        and (
+            not query.load
+            or query.load in (point.load.name, point.load_spec, point.load.name.partition(":")[0])
+        )
         and (not query.deployment or query.deployment == point.deployment.short)
         and all(
             name in point.options and _canonical(wanted) == _canonical(str(point.options[name]))
             for name, wanted in query.options.items()
         )
     )
-
-
-def _bare(load: str) -> str:
-    return load.partition(":")[0]
 
 
 def _canonical(text: str) -> str:

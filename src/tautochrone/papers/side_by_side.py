@@ -5,8 +5,9 @@ Numbers of ours stand in the table's unit, with the digits that carry meaning.
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from tautochrone.base.words import capital
 from tautochrone.papers.document import Heading, Paper, Printed, Query, Table
@@ -147,6 +148,8 @@ def _bound(number: float) -> str:
 NOT_AVAILABLE = "N/A"
 _NO_COUNTERPART = "It has no counterpart here."
 _NONE = "none"
+_Cell = TypeVar("_Cell")
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
@@ -252,7 +255,10 @@ def lay(table: Table, measurements: Measurements, paper: Paper) -> Laid:
     What was given to the systems and not found out is there once, unless there is something of ours to it.
     """
     units = tuple(tuple(row.unit or column.unit for column in table.columns) for row in table.rows)
-    published = [_published(system, rows, paper) for system, rows in table.published.items()]
+    published = [
+        TableSide(system, paper.short, "", _each(rows, lambda one: TableEntry(set_apart(one.text), one)))
+        for system, rows in table.published.items()
+    ]
     if table.given and not any(query for row in table.ours for query in row):
         return Laid(table, tuple(published), units)
     footnotes = _Footnotes()
@@ -275,15 +281,6 @@ def levels(heading: Heading) -> tuple[str, ...]:
     return tuple(part.strip() for part in heading.label.split("|"))
 
 
-def _published(system: str, rows: Sequence[Sequence[Printed]], paper: Paper) -> TableSide:
-    return TableSide(
-        system,
-        paper.short,
-        "",
-        entries=tuple(tuple(TableEntry(set_apart(one.text), one) for one in row) for row in rows),
-    )
-
-
 def _ours(
     table: Table,
     units: Sequence[Sequence[str]],
@@ -293,45 +290,37 @@ def _ours(
     footnotes: _Footnotes,
 ) -> TableSide:
     """One of our systems; what it lacks for one reason alone is said once, at its name."""
-    found = [[_found(query, table, measurements, system) for query in row] for row in table.ours]
-    whys = {one.why if isinstance(one, Absent) else "" for row in found for one in row}
-    common = whys.pop() if len(whys) == 1 and len([one for row in found for one in row]) > 1 else ""
+    none = Absent(table.why_not or _NO_COUNTERPART)
+    found = _each(table.ours, lambda one: evaluate(one, measurements, system.name) if one else none)
+    every = [one for row in found for one in row]
+    whys = {one.why if isinstance(one, Absent) else "" for one in every}
+    common = whys.pop() if len(whys) == 1 and len(every) > 1 else ""
 
     def entry(row: int, column: int) -> TableEntry:
         one, query = found[row][column], table.ours[row][column]
+        if isinstance(one, Absent):
+            return TableEntry(NOT_AVAILABLE, one, () if common else (footnotes.letter(one.why),))
         resolution = resolution_ns(measurements, query, system.name)
-        made = _entry(one, units[row][column], least[row][column], resolution, footnotes.letter)
-        if isinstance(one, MeasuredValue) and one.value == 0 and not one.text:
-            made = replace(made, text=_nothing(table, units, row, column) or made.text)
-        return replace(made, notes=()) if common else made
+        text = shown(one, units[row][column], least[row][column], resolution)
+        if one.value == 0 and not one.text:
+            text = _nothing(table, units, row, column) or text
+        return TableEntry(text, one, (footnotes.letter(one.note),) if one.note else ())
 
     notes = (footnotes.letter(common),) if common else ()
+    columns = range(len(table.columns))
     return TableSide(
         system.name,
         "",
         measured_when(measurements, system.name),
-        entries=tuple(
-            tuple(entry(row, column) for column in range(len(table.columns)))
-            for row in range(len(table.rows))
-        ),
-        detail=kernel_of(system),
-        notes=notes,
+        tuple(tuple(entry(row, column) for column in columns) for row in range(len(table.rows))),
+        kernel_of(system),
+        notes,
     )
 
 
-def _found(query: Query | None, table: Table, measurements: Measurements, system: MeasuredSystem) -> Found:
-    if query is None:
-        return Absent(table.why_not or _NO_COUNTERPART)
-    return evaluate(query, measurements, system.name)
-
-
-def _entry(
-    found: Found, unit: str, least: int, resolution: float, letter: Callable[[str], str]
-) -> TableEntry:
-    if isinstance(found, Absent):
-        return TableEntry(NOT_AVAILABLE, found, (letter(found.why),))
-    notes = (letter(found.note),) if found.note else ()
-    return TableEntry(shown(found, unit, least, resolution), found, notes)
+def _each(rows: Iterable[Iterable[_Cell]], of: Callable[[_Cell], _Made]) -> tuple[tuple[_Made, ...], ...]:
+    """What comes of each place of a table."""
+    return tuple(tuple(map(of, row)) for row in rows)
 
 
 def _decimals(table: Table, units: Sequence[Sequence[str]]) -> list[list[int]]:
@@ -342,24 +331,14 @@ def _decimals(table: Table, units: Sequence[Sequence[str]]) -> list[list[int]]:
             for column, one in enumerate(entries):
                 place = column, units[row][column]
                 most[place] = max(most.get(place, 0), decimals(one))
-    return [
-        [
-            max(table.decimals, most.get((column, units[row][column]), 0))
-            for column in range(len(table.columns))
-        ]
-        for row in range(len(table.rows))
-    ]
+    return [[max(table.decimals, most.get(place, 0)) for place in enumerate(row)] for row in units]
 
 
 def _nothing(table: Table, units: Sequence[Sequence[str]], row: int, column: int) -> str:
     """The paper's word for 0 in a column; empty: it has none."""
-    printed = (
-        rows[at][column].text
-        for rows in table.published.values()
-        for at in range(len(rows))
-        if units[at][column] == units[row][column]
-    )
-    return next((text for text in printed if text == _NONE), "")
+    alike = [at for at, own in enumerate(units) if own[column] == units[row][column]]
+    printed = {rows[at][column].text for rows in table.published.values() for at in alike}
+    return _NONE if _NONE in printed else ""
 
 
 def resolution_ns(measurements: Measurements, query: Query | None, system: str) -> float:

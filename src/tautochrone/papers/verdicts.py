@@ -181,7 +181,7 @@ def with_notes(found: Sequence[ClaimLine]) -> tuple[list[ClaimLine], tuple[tuple
         for line in found
         for one in line.verdicts
         for _, text in one.evidence
-        for sentence in set(_sentences(text))
+        for sentence in set(_SENTENCE.split(text))
     )
     often = [one for one, count in sentences.items() if count >= _OFTEN and len(one) >= _LONG]
     letters = {sentence: letter(at) for at, sentence in enumerate(often)}
@@ -212,8 +212,7 @@ def _merged(asked: Sequence[AskedClaim]) -> Iterator[ClaimVerdict]:
     for at, one in enumerate(asked):
         finding, place = one.finding, 0 if len(one.systems) == 1 else at + 1
         found.setdefault((finding.answer, finding.in_short, place), []).append(one)
-    for own in found.values():
-        yield _verdict(own)
+    yield from map(_verdict, found.values())
 
 
 def _verdict(asked: Sequence[AskedClaim]) -> ClaimVerdict:
@@ -221,7 +220,9 @@ def _verdict(asked: Sequence[AskedClaim]) -> ClaimVerdict:
     answer, is_pair = first.finding.answer, len(first.systems) > 1
     texts: dict[str, list[str]] = {}
     for one in asked:
-        texts.setdefault(_begun(one.finding.evidence, one.systems), []).extend(one.systems)
+        text = one.finding.evidence
+        begins_with_name = text.startswith((*one.systems, "lab:", "ssh:"))
+        texts.setdefault(text if begins_with_name else capital(text), []).extend(one.systems)
     return ClaimVerdict(
         tuple(name for one in asked for name in one.systems),
         is_pair,
@@ -238,20 +239,11 @@ def _on(systems: Sequence[str], *, is_pair: bool) -> str:
     return f"each of {listed(names)}" if len(names) > 1 else "".join(names)
 
 
-def _begun(evidence: str, systems: Sequence[str]) -> str:
-    """With a capital first letter, unless it begins with a name."""
-    return evidence if evidence.startswith((*systems, "lab:", "ssh:")) else capital(evidence)
-
-
-def _sentences(evidence: str) -> list[str]:
-    return _SENTENCE.split(evidence)
-
-
 def _noted(verdict: ClaimVerdict, letters: dict[str, str]) -> ClaimVerdict:
     notes: set[str] = set()
     rest = []
     for on, text in verdict.evidence:
-        said = _sentences(text)
+        said = _SENTENCE.split(text)
         notes.update(letters[one] for one in said if one in letters)
         own = " ".join(one for one in said if one not in letters)
         rest += [(on, own)] if own else []

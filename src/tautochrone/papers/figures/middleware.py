@@ -1,6 +1,6 @@
 """The figures of schmidt2002: throughput by type, latency and jitter over clients, memory by section."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TypeVar
@@ -21,7 +21,7 @@ from tautochrone.middleware.throughput_tables import answered, drained
 from tautochrone.papers.document import DrawnSeries, list_of
 from tautochrone.papers.figures.looks import FigureTask
 from tautochrone.papers.measured import label_of
-from tautochrone.papers.quantities.general import counts_of, summary
+from tautochrone.papers.quantities.general import NUMBERS, counts_of, summary
 from tautochrone.run.folder import StoredRun
 from tautochrone.statistics.summary import Summary
 from tautochrone.target.middleware import ONE_WAY, TWO_WAY
@@ -77,26 +77,15 @@ def references(task: FigureTask, scale: float, *labels: str) -> list[Reference]:
 
 def key(drawn: Sequence[MeasuredLane], published: Sequence[Reference]) -> list[Sign]:
     """What the lanes look like, and the published lines."""
-    held = [one.lane(_itself) for one in drawn]
-    signs = lanes.signs(held) if len(held) > 1 else tuple(_alone(one) for one in held)
+    held = [one.lane(lambda run: run) for one in drawn]
+    alone = (Sign(one.name, path=one.mark.outline, tone=one.mark.tone) for one in held)
+    signs = lanes.signs(held) if len(held) > 1 else alone
     lines = (Sign(one.words, " ".join(map(str, one.dash)), tone=INK) for one in published)
     return [*signs, *lines]
 
 
-def _alone(lane: Lane[StoredRun]) -> Sign:
-    return Sign(lane.name, path=lane.mark.outline, tone=lane.mark.tone)
-
-
-def _itself(run: StoredRun) -> StoredRun:
-    return run
-
-
 # A statistic of one client's calls over the number of lower clients (schmidt2002, Figures 4 to 6).
 
-_NUMBERS: Mapping[str, Callable[[Summary], float]] = {
-    "mean": lambda one: one.mean,
-    "sd": lambda one: one.standard_deviation,
-}
 _ROOM = 1.12  # so that no mark is cut by an edge
 _LOGARITHMIC = "The scale of time is logarithmic: what rises in proportion rises alike everywhere."
 
@@ -142,9 +131,9 @@ def _points(task: FigureTask, lane: MeasuredLane) -> Iterator[CallPoint]:
 
 def _number(one: Summary, statistic: str) -> float:
     """Of one run."""
-    if statistic not in _NUMBERS:
+    if statistic not in NUMBERS:
         raise ValueError(f"'{statistic}' is no statistic of this chart")
-    return _NUMBERS[statistic](one)
+    return NUMBERS[statistic](one)
 
 
 # Memory of middleware (schmidt2002, Figure 7): libraries and programs by section, and the running
@@ -162,15 +151,15 @@ def draw_footprint(task: FigureTask) -> list[blocks.Figure]:
         if (why := run.absent.get("libraries"))
     )
     return [
-        _named(replace(part, notes=tuple(notes)) if at == 0 else part, task.figure.title)
+        replace(
+            part,
+            title=task.figure.title,
+            # What is drawn stands beside its only panel, which may stand by itself.
+            panels=tuple(replace(one, title=one.title or part.title.lower()) for one in part.panels),
+            notes=tuple(notes) if at == 0 else part.notes,
+        )
         for at, part in enumerate(found)
     ]
-
-
-def _named(part: blocks.Figure, title: str) -> blocks.Figure:
-    """As the study has it, with what is drawn beside its only panel, which may stand by itself."""
-    panels = tuple(replace(one, title=one.title or part.title.lower()) for one in part.panels)
-    return replace(part, title=title, panels=panels)
 
 
 # Operations per second by type (schmidt2002, Figure 2): a part two-way, a part one-way.
@@ -189,10 +178,7 @@ def draw_rates(task: FigureTask) -> list[blocks.Figure]:
 
 
 def _part(
-    task: FigureTask,
-    lanes: Sequence[MeasuredLane],
-    rows: dict[str, list[ThroughputRow]],
-    direction: str,
+    task: FigureTask, lanes: Sequence[MeasuredLane], rows: dict[str, list[ThroughputRow]], direction: str
 ) -> Iterator[blocks.Figure]:
     dots = list(_dots(lanes, rows, direction))
     if not dots:
@@ -209,9 +195,8 @@ def _part(
         caption.append(_ONE_RUN)
     if published:
         caption.append(f"Black lines: {task.study.words}.")
-    yield task.drawn(
-        [Panel(PanelPlace(f"{task.prefix}-{direction}"), _WORDS[direction], chart)], caption, signs
-    )
+    panel = Panel(PanelPlace(f"{task.prefix}-{direction}"), _WORDS[direction], chart)
+    yield task.drawn([panel], caption, signs)
 
 
 def _dots(

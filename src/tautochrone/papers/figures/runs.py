@@ -157,7 +157,11 @@ def draw_schedule(task: FigureTask) -> list[blocks.Figure]:
         for one in schedules([(run, "")], f"{task.prefix}-{at}"):
             measured = any(panel.place.kind.endswith("-first") for panel in one.panels)
             title = label if len(found) > 1 else task.figure.title
-            panels = one.panels if len(found) > 1 or not label else _named(one.panels, label)
+            panels = one.panels
+            if len(found) == 1 and label:  # no title above them says whose they are
+                panels = tuple(
+                    replace(each, title=", ".join(filter(None, (label, each.title)))) for each in panels
+                )
             parts.append(replace(one, title=title, panels=panels, key=(*_bars(measured), *one.key)))
     return parts
 
@@ -170,19 +174,15 @@ def _bars(measured: bool) -> tuple[Sign, ...]:
     )
 
 
-def _named(panels: Sequence[Panel], label: str) -> tuple[Panel, ...]:
-    """With whose they are, where no title above them says it."""
-    return tuple(replace(one, title=", ".join(filter(None, (label, one.title)))) for one in panels)
-
-
 def _runs(task: FigureTask) -> Iterator[tuple[StoredRun, str]]:
     several = len(task.measurements.systems) > 1
     for system in task.measurements.systems:
         for drawn in task.figure.series:
-            runs = task.measurements.runs_of(drawn.query, system.name)
-            if runs:
-                words = [label_of(system.name)] if several else []
-                yield runs[0], ", ".join([*words, *([drawn.label] if drawn.label else [])])
+            if runs := task.measurements.runs_of(drawn.query, system.name):
+                yield (
+                    runs[0],
+                    ", ".join(filter(None, (label_of(system.name) if several else "", drawn.label))),
+                )
 
 
 # One dot for each repetition, a lane for each system, as Figures 4, 6, 8 and 10 of koh2013.
@@ -238,14 +238,8 @@ _QUANTILES_CAPTION = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class _One:
-    """A panel: of which system, of which series."""
-
-    system: str
-    rank: int
-    label: str
-    plot: QuantilePlot
+_Plot = tuple[str, QuantilePlot]
+"""Of which series."""
 
 
 def draw_quantiles(task: FigureTask) -> list[blocks.Figure]:
@@ -253,24 +247,18 @@ def draw_quantiles(task: FigureTask) -> list[blocks.Figure]:
     parts = []
     several = len(task.measurements.systems) > 1
     for rank, system in enumerate(task.measurements.systems):
-        plots, notes = _plots(task, system.name, rank)
+        plots, notes = _plots(task, system.name)
         if plots:
             label = label_of(system.name)
             title = f"{task.figure.title}: {label}" if several else task.figure.title
             reference = reference_of(task.figure.series[0].query)
-            parts.append(
-                blocks.Figure(
-                    title,
-                    tuple(_panels(plots, reference, f"{task.prefix}-{rank}")),
-                    (_QUANTILES_CAPTION.format(reference=reference),),
-                    (),
-                    tuple(notes),
-                )
-            )
+            panels = tuple(_panels(plots, rank, reference, f"{task.prefix}-{rank}"))
+            caption = (_QUANTILES_CAPTION.format(reference=reference),)
+            parts.append(blocks.Figure(title, panels, caption, (), tuple(notes)))
     return parts
 
 
-def _plots(task: FigureTask, system: str, rank: int) -> tuple[list[_One], list[str]]:
+def _plots(task: FigureTask, system: str) -> tuple[list[_Plot], list[str]]:
     found, notes = [], []
     for drawn in task.figure.series:
         if not task.measurements.runs_of(drawn.query, system) or drawn.query.deployment == reference_of(
@@ -279,17 +267,16 @@ def _plots(task: FigureTask, system: str, rank: int) -> tuple[list[_One], list[s
             continue  # why nothing was measured is said for all charts alike
         try:
             plot = plot_of(*against_reference(drawn.query, task.measurements, system))
-            found.append(_One(system, rank, drawn.label, plot))
+            found.append((drawn.label, plot))
         except NotMeasuredError as error:
             notes.append(f"{drawn.label}: {error}")
     return found, notes
 
 
-def _panels(plots: Sequence[_One], reference: str, prefix: str) -> Iterator[Panel]:
-    span_ns = tail.extent_of_plots([one.plot for one in plots])
-    for index, one in enumerate(plots):
-        line = tail.regression(one.plot)
-        chart = tail.quantile_plot(
-            one.plot, names=(reference, one.label), rank=one.rank, span_ns=span_ns, height=_HEIGHT
-        )
-        yield Panel(PanelPlace(prefix, index), f"{one.label}: y = {line}" if line else one.label, chart)
+def _panels(plots: Sequence[_Plot], rank: int, reference: str, prefix: str) -> Iterator[Panel]:
+    span_ns = tail.extent_of_plots([plot for _, plot in plots])
+    for index, (label, plot) in enumerate(plots):
+        line = tail.regression(plot)
+        names = (reference, label)
+        chart = tail.quantile_plot(plot, names=names, rank=rank, span_ns=span_ns, height=_HEIGHT)
+        yield Panel(PanelPlace(prefix, index), f"{label}: y = {line}" if line else label, chart)

@@ -6,15 +6,14 @@ others is drawn, and the figure says so.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from tautochrone.answer import blocks
 from tautochrone.answer.blocks import Panel, PanelPlace
 from tautochrone.answer.charts.signs import Sign
 from tautochrone.answer.charts.theme import INK
-from tautochrone.papers.document import PublishedFigure, PublishedMark
+from tautochrone.papers.document import PublishedMark
 from tautochrone.papers.figures.looks import FigureTask, Study, published_path
-from tautochrone.papers.measured import MeasuredSystem, label_of
+from tautochrone.papers.measured import label_of
 from tautochrone.papers.quantities.tire import ANY, fast_cells, map_cells, team_of
 from tautochrone.papers.quantities.tire_model import studies_of
 from tautochrone.tire import grid_charts, model_charts
@@ -37,35 +36,22 @@ _OTHER = {
 }
 
 
-@dataclass(frozen=True)
-class Counterpart:
-    """Whom a figure shows.
+def counterpart(task: FigureTask) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Those of our systems that were measured and are of the kind that ``settings.role`` names.
 
-    Attributes:
-        systems: of ours, in their order.
-        notes: what its reader must know of that.
+    Each has the title of its panel. The notes say what a reader must know of the choice.
     """
-
-    systems: tuple[MeasuredSystem, ...]
-    notes: tuple[str, ...] = ()
-
-    def titles(self, figure: PublishedFigure) -> list[str]:
-        """Of their panels."""
-        policy = figure.settings.get("policy")
-        own = f", policy {policy}" if policy else ""
-        return [f"{label_of(one.name)}{own}" for one in self.systems]
-
-
-def counterpart(task: FigureTask) -> Counterpart:
-    """Those of our systems that were measured and are of the kind that ``settings.role`` names."""
-    role = str(task.figure.settings.get("role", ""))
-    measured = tuple(
-        one
-        for one in task.measurements.systems
-        if any(task.measurements.runs_of(series.query, one.name) for series in task.figure.series)
-    )
-    alike = tuple(one for one in measured if one.role == role or not role)
-    return Counterpart(alike) if alike or not measured else Counterpart(measured, (_OTHER[role],))
+    role, policy = (str(task.figure.settings.get(name, "")) for name in ("role", "policy"))
+    queries = [series.query for series in task.figure.series]
+    measured = [
+        system
+        for system in task.measurements.systems
+        if any(task.measurements.runs_of(query, system.name) for query in queries)
+    ]
+    alike = [one for one in measured if one.role == role or not role]
+    own = f", policy {policy}" if policy else ""
+    titles = {one.name: f"{label_of(one.name)}{own}" for one in alike or measured}
+    return titles, () if alike or not measured else (_OTHER[role],)
 
 
 # Figures 5 to 7: computing time as fast as possible over the masses, a panel for each system.
@@ -73,15 +59,15 @@ def counterpart(task: FigureTask) -> Counterpart:
 
 def draw_fast(task: FigureTask) -> list[blocks.Figure]:
     """A line for each number of threads; of several repetitions the median and what they span."""
-    shown = counterpart(task)
+    titles, notes = counterpart(task)
     query = task.figure.series[0].query
-    cells = [fast_cells(query, task.measurements, one.name) for one in shown.systems]
+    cells = [fast_cells(query, task.measurements, name) for name in titles]
     extent = grid_charts.extent_of([cell for own in cells for cell in own])
     if extent is None:
         return []
     panels = tuple(
         Panel(PanelPlace(f"{task.prefix}-time", at), title, grid_charts.computing_time(own, extent))
-        for at, (title, own) in enumerate(zip(shown.titles(task.figure), cells, strict=True))
+        for at, (title, own) in enumerate(zip(titles.values(), cells, strict=True))
         if any(cell.trials for cell in own)
     )
     caption = [f"{extent.simulated_s:g} s were simulated in each point."]
@@ -91,11 +77,7 @@ def draw_fast(task: FigureTask) -> list[blocks.Figure]:
         caption.append("A line joins medians; beside them stands what the repetitions span.")
     if len(panels) > 1:
         caption.append("All panels have the same scales.")
-    return [
-        blocks.Figure(
-            task.figure.title, panels, tuple(caption), grid_charts.key_of_threads(extent), shown.notes
-        )
-    ]
+    return [task.drawn(panels, caption, grid_charts.key_of_threads(extent), notes)]
 
 
 # Figures 8 to 13: missed deadlines over masses and threads, a panel for each system.
@@ -111,37 +93,39 @@ _NOT_TO_SCALE = "Numbers of threads are not to scale."
 def draw_map(task: FigureTask) -> list[blocks.Figure]:
     """Settings: ``kind``, hard or soft. A mark's label is its number of threads, or `ANY`: in each row."""
     kind = str(task.figure.settings.get("kind", grid_charts.HARD))
-    shown = counterpart(task)
+    titles, notes = counterpart(task)
     query = task.figure.series[0].query
     panels: list[Panel] = []
     every: list[MapCell] = []
     seen: list[PublishedMark] = []
-    for at, (system, title) in enumerate(zip(shown.systems, shown.titles(task.figure), strict=True)):
-        cells = map_cells(query, task.measurements, system.name)
+    for at, (name, title) in enumerate(titles.items()):
+        cells = map_cells(query, task.measurements, name)
         if not any(cell.trials for cell in cells):
             continue
         rings = [
             (mark, ring)
             for mark in task.figure.marks
-            for ring in _rings(mark, cells, team_of(mark.label, task.measurements, system.name), task.study)
+            for ring in _rings(mark, cells, team_of(mark.label, task.measurements, name), task.study)
         ]
         drawn = grid_charts.drawn_rings([ring for _, ring in rings], cells)
         seen += [mark for mark, ring in rings if ring in drawn]
-        panels.append(
-            Panel(
-                PanelPlace(f"{task.prefix}-{kind}", at),
-                title,
-                grid_charts.deadline_map(cells, kind=kind, rings=drawn),
-            )
-        )
+        chart = grid_charts.deadline_map(cells, kind=kind, rings=drawn)
+        panels.append(Panel(PanelPlace(f"{task.prefix}-{kind}", at), title, chart))
         every += cells
     if not panels:
         return []
     marks = [mark for mark in task.figure.marks if mark in seen]
-    key = (*grid_charts.key_of_map(every, kind), *_key(marks, task.study))
-    caption = (_CAPTIONS[kind], _NOT_TO_SCALE)
-    notes = (*_left_out(task, marks), *shown.notes)
-    return [task.drawn(panels, caption, key, notes)]
+    published = (
+        Sign(f"{one.system}, {one.words}: {task.study.words}", path=_path(one, task.study), tone=INK)
+        for one in marks
+    )
+    key = (*grid_charts.key_of_map(every, kind), *published)
+    left_out = (
+        f"Not drawn, since it lies beyond the map: {one.system}, {one.words}, {task.study.words}."
+        for one in task.figure.marks
+        if one not in seen
+    )
+    return [task.drawn(panels, (_CAPTIONS[kind], _NOT_TO_SCALE), key, (*left_out, *notes))]
 
 
 def _rings(
@@ -157,21 +141,6 @@ def _rings(
 
 def _path(mark: PublishedMark, study: Study) -> str:
     return published_path(study.rank(mark.system), 0 if mark.label == ANY else 1)
-
-
-def _key(marks: Sequence[PublishedMark], study: Study) -> list[Sign]:
-    return [
-        Sign(f"{one.system}, {one.words}: {study.words}", path=_path(one, study), tone=INK) for one in marks
-    ]
-
-
-def _left_out(task: FigureTask, seen: Sequence[PublishedMark]) -> list[str]:
-    """Published numbers that find no place."""
-    return [
-        f"Not drawn, since it lies beyond the map: {one.system}, {one.words}, {task.study.words}."
-        for one in task.figure.marks
-        if one not in seen
-    ]
 
 
 # Equation (2): predicted against measured steps, for each system and policy.
@@ -206,21 +175,10 @@ def _drawn(model: Model, prefix: str, name: str) -> Iterator[blocks.Figure]:
     counts = list(drawn)
     refused = [one.threads for one in model.attempts if not fit_shown(model, one).holds]
     notes = [f"With {teams_of(refused)} the fit is refused: its line is no prediction."] if refused else []
-    yield blocks.Figure(
-        name,
-        (
-            Panel(
-                PanelPlace(f"{prefix}-times"),
-                "predicted and measured",
-                model_charts.model_times_together(together, threads=counts),
-            ),
-            Panel(
-                PanelPlace(f"{prefix}-errors"),
-                "what is left over",
-                model_charts.model_errors(together, threads=counts, tolerance=TOLERANCE),
-            ),
-        ),
-        _MODEL_CAPTION,
-        model_charts.key_of_errors(counts),
-        tuple(notes),
+    times = model_charts.model_times_together(together, threads=counts)
+    errors = model_charts.model_errors(together, threads=counts, tolerance=TOLERANCE)
+    panels = (
+        Panel(PanelPlace(f"{prefix}-times"), "predicted and measured", times),
+        Panel(PanelPlace(f"{prefix}-errors"), "what is left over", errors),
     )
+    yield blocks.Figure(name, panels, _MODEL_CAPTION, model_charts.key_of_errors(counts), tuple(notes))

@@ -5,19 +5,17 @@ from dataclasses import replace
 
 from tautochrone.papers.document import Query
 from tautochrone.papers.measured import Absent, Found, MeasuredValue, Measurements, NotMeasuredError
-from tautochrone.papers.quantities.general import CLOCK, GENERAL, Statistic, quantile
-from tautochrone.papers.quantities.middleware import INVERSION, MIDDLEWARE, SWITCHING
+from tautochrone.papers.quantities.general import GENERAL, Statistic, quantile
+from tautochrone.papers.quantities.middleware import MIDDLEWARE
 from tautochrone.papers.quantities.ranges import RANGES
 from tautochrone.papers.quantities.releases import REPEATED
 from tautochrone.papers.quantities.selection import DEPLOYMENT, SELECTION, TASKSET
 from tautochrone.papers.quantities.tire import TIRE
 from tautochrone.papers.quantities.tire_model import TIRE_MODEL
 
-_KINDS: tuple[Mapping[str, Statistic], ...] = (
-    GENERAL, RANGES, REPEATED, MIDDLEWARE, SWITCHING, DEPLOYMENT, SELECTION, TASKSET, CLOCK, INVERSION,
-    TIRE, TIRE_MODEL,
-)  # fmt: skip
-STATISTICS: Mapping[str, Statistic] = {name: one for kind in _KINDS for name, one in kind.items()}
+STATISTICS: Mapping[str, Statistic] = {
+    **GENERAL, **RANGES, **REPEATED, **MIDDLEWARE, **DEPLOYMENT, **SELECTION, **TASKSET, **TIRE, **TIRE_MODEL,
+}  # fmt: skip
 """By name, without quantiles, which are named ``p99.999``."""
 
 

@@ -100,15 +100,6 @@ def quantile(name: str) -> Statistic | None:
     return evaluate
 
 
-NUMBERS: Mapping[str, Of] = {"mean": lambda one: one.mean, "sd": lambda one: one.standard_deviation}
-GENERAL: Mapping[str, Statistic] = {
-    "mean": _statistic(NUMBERS["mean"], fmean),
-    "sd": _statistic(NUMBERS["sd"], median),
-    "min": _statistic(lambda one: one.minimum, min),
-    "max": _statistic(lambda one: one.maximum, max),
-}
-
-
 # What taking the time costs (garre2014, 3.4).
 
 _USUAL = "monotonic"
@@ -128,4 +119,11 @@ def _cost(query: Query, measurements: Measurements, system: str) -> MeasuredValu
     return value_of(found, 0, median)
 
 
-CLOCK: Mapping[str, Statistic] = {"cost": _cost}
+NUMBERS: Mapping[str, Of] = {"mean": lambda one: one.mean, "sd": lambda one: one.standard_deviation}
+GENERAL: Mapping[str, Statistic] = {
+    "mean": _statistic(NUMBERS["mean"], fmean),
+    "sd": _statistic(NUMBERS["sd"], median),
+    "min": _statistic(lambda one: one.minimum, min),
+    "max": _statistic(lambda one: one.maximum, max),
+    "cost": _cost,
+}

@@ -59,9 +59,6 @@ def _vulnerable(query: Query, measurements: Measurements, system: str) -> Measur
     )
 
 
-INVERSION: Mapping[str, Statistic] = {"vulnerable": _vulnerable}
-
-
 _MUTEX, _PLAIN = "mutex", "none"
 _SWITCHES = "switches"
 _EACH_WAY = 2
@@ -137,13 +134,6 @@ def _tests(query: Query, measurements: Measurements, system: str) -> list[Synchr
 def _judged(run: StoredRun) -> Switching:
     """A run, which is sealed, judged once."""
     return judge_switching(run)
-
-
-SWITCHING: Mapping[str, Statistic] = {
-    "synchronized": _synchronized,
-    "synchronized-sd": _synchronized_jitter,
-    "switch-share": _switch_share,
-}
 
 
 _REAL_TIME = "real-time"
@@ -268,4 +258,8 @@ MIDDLEWARE: Mapping[str, Statistic] = {
     "multiple": _multiple,
     "library-size": _library_size,
     "resident": _resident,
+    "synchronized": _synchronized,
+    "synchronized-sd": _synchronized_jitter,
+    "switch-share": _switch_share,
+    "vulnerable": _vulnerable,
 }
