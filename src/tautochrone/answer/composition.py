@@ -202,10 +202,7 @@ def _cpus(measured: MeasuredEvidence, prefix: str) -> Figure:
     panel = Panel(
         PanelPlace(f"{prefix}-cpus"), "", rows.cpus(measured.series, title=measured.title, legend=False)
     )
-    caption = (
-        "A quantile for which there are too few samples has no mark.",
-        *loss_caption(measured.series),
-    )
+    caption = ("A quantile for which there are too few samples has no mark.", *loss_caption(measured.series))
     return Figure("Side by side", (panel,), caption, rows.key_of(rows.CPU_MARKS))
 
 

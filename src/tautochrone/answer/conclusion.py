@@ -226,9 +226,7 @@ def _cell(loop: LoopVerdict) -> TypedCell:
     ]
     said = Sentence(", ".join(detail.replace(" ", "\u00a0") for detail in details))
     return TypedCell(
-        loop.standing,
-        mark=_MARKS[loop.standing],
-        beneath=(said, *(loads if len(loads) > 1 else ())),
+        loop.standing, mark=_MARKS[loop.standing], beneath=(said, *(loads if len(loads) > 1 else ()))
     )
 
 

@@ -46,11 +46,7 @@ def make_console(*, stderr: bool = False) -> Console:
 
 
 def show_part(
-    console: Console,
-    part: str,
-    show: Callable[_Given, object],
-    *given: _Given.args,
-    **named: _Given.kwargs,
+    console: Console, part: str, show: Callable[_Given, object], *given: _Given.args, **named: _Given.kwargs
 ) -> None:
     """Print a part of an answer; where that fails unexpectedly, a notice stands in its place.
 

@@ -303,11 +303,7 @@ def _time(measured: MeasuredEvidence) -> Chart | Stack:
         (
             one.run,
             course.envelope(
-                [one],
-                within=together,
-                range_of=ranges[one.run],
-                title=measured.meaning,
-                legend=False,
+                [one], within=together, range_of=ranges[one.run], title=measured.meaning, legend=False
             ),
         )
         for one in together

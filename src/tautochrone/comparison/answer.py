@@ -28,12 +28,7 @@ from tautochrone.run.manifest import Manifest
 
 _SCHEMA = 1
 _MOST_SENTENCES = 12
-_MARKS: dict[Passing, Mark] = {
-    "broken": "missed",
-    "kept": "holds",
-    "not shown": "not-shown",
-    "void": "tight",
-}
+_MARKS: dict[Passing, Mark] = {"broken": "missed", "kept": "holds", "not shown": "not-shown", "void": "tight"}
 _STANDINGS: dict[Passing, Standing] = {
     "broken": "failed",
     "kept": "passed",

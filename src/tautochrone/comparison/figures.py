@@ -218,19 +218,13 @@ def _distributions(
     if not shown:
         return
     title = upper_first(measure.meaning)
-    told = (
-        "All samples of all runs of a side together; lost releases are not in it.",
-        *_more(len(sources)),
-    )
+    told = ("All samples of all runs of a side together; lost releases are not in it.", *_more(len(sources)))
     panels = tuple(
         Panel(
             PanelPlace(f"{prefix}-histogram", at),
             source if len(sources) > 1 else "",
             histogram.chart(
-                [one for one in series if one.source == source],
-                within=series,
-                title=title,
-                legend=False,
+                [one for one in series if one.source == source], within=series, title=title, legend=False
             ),
         )
         for at, source in enumerate(shown)

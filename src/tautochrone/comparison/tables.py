@@ -3,15 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tautochrone.answer.document import (
-    TableColumn,
-    TypedCell,
-    TypedTable,
-    Unit,
-    columns,
-    count,
-    micros,
-)
+from tautochrone.answer.document import TableColumn, TypedCell, TypedTable, Unit, columns, count, micros
 from tautochrone.answer.document import words as cell
 from tautochrone.answer.labels import label_runs
 from tautochrone.answer.typeset import number, plain

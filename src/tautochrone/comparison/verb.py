@@ -159,10 +159,6 @@ def _compare(place: Store, named: Sequence[NamedSide], asked: _Asked) -> tuple[C
             "Compare single cells: CAMPAIGN/CELL.",
         )
     found = compare_pairs(
-        pairs,
-        confidence=asked.confidence,
-        gates=asked.gates,
-        measure=asked.measure,
-        sources=asked.sources,
+        pairs, confidence=asked.confidence, gates=asked.gates, measure=asked.measure, sources=asked.sources
     )
     return found, lacking

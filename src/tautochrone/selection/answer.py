@@ -198,11 +198,7 @@ def _against(selection: Selection, one: Against) -> dict[str, object]:
             "above": test.above,
             "beyond_ns": test.beyond_ns,
         },
-        "regression": {
-            "slope": plot.slope,
-            "intercept_ns": plot.intercept_ns,
-            "r_squared": plot.r_squared,
-        },
+        "regression": {"slope": plot.slope, "intercept_ns": plot.intercept_ns, "r_squared": plot.r_squared},
         "kolmogorov_smirnov": _test(one.kolmogorov_smirnov, one.p_ks),
         "anderson_darling": _test(one.anderson_darling, one.p_ad),
         "later_than_reference": one.superiority,

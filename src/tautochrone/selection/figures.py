@@ -37,10 +37,7 @@ def _quantiles(selection: Selection, prefix: str) -> Figure:
             PanelPlace(prefix, index),
             _panel_title(one.name, tail.regression(one.plot)),
             tail.quantile_plot(
-                one.plot,
-                names=(selection.reference, one.name),
-                rank=names.index(one.name),
-                span_ns=span_ns,
+                one.plot, names=(selection.reference, one.name), rank=names.index(one.name), span_ns=span_ns
             ),
         )
         for index, one in enumerate(others)

@@ -226,12 +226,7 @@ def _reference(names: Sequence[str], wanted: str | None) -> tuple[str, str]:
 
 
 def _against(
-    candidates: Sequence[Candidate],
-    sides: Sequence[Side],
-    at: int,
-    pairs: Pairs,
-    per: int | None,
-    seed: int,
+    candidates: Sequence[Candidate], sides: Sequence[Side], at: int, pairs: Pairs, per: int | None, seed: int
 ) -> list[Against]:
     counts = [one.counts for one in candidates]
     tests = [

@@ -97,7 +97,7 @@ def beside(selection: Selection) -> TypedTable:
         "Anderson-Darling, which weighs the ends more. p: by permutation of blocks of neighbouring samples, "
         "or of whole runs where there are enough, adjusted for all candidates (Holm, 1979); if independent: "
         "what textbooks say, too small where neighbours are alike. Later: the chance that a release is "
-        f"later than one of {selection.reference}, 50 % where neither is (Vargha and Delaney, 2000).",
+        f"later than one of {selection.reference}, 50 % where neither is (Vargha and Delaney, 2000)."
     ]
     if any(test is not None and not test.whole_runs for one in selection.against for test in _tests(one)):
         notes.append(_WITHIN)

@@ -82,11 +82,7 @@ def _y(line: TrendLine, metric: TrendMetric) -> Scale:
     ]
     if metric.kind == "misses":
         made = linear(
-            0,
-            max(ends) * _PER_MILLION * _ROOM or 1.0,
-            "Missed of a million releases",
-            grid=True,
-            format="~s",
+            0, max(ends) * _PER_MILLION * _ROOM or 1.0, "Missed of a million releases", grid=True, format="~s"
         )
         return Scale({**made.scale, "nice": True}, made.axis)
     return time(ends, capital(metric.text))
@@ -144,10 +140,7 @@ def _changes(line: TrendLine, x: Scale) -> list[Layer]:
         return []
     base = Rows(marks, x=x.of("index"))
     look = {"align": "left", "baseline": "top", "dx": 3, "fontSize": 12, "fontWeight": 600, "color": INK}
-    return [
-        base.rule(strokeDash=[2, 3], strokeWidth=1, color=MUTED),
-        base.text("letter", y=fixed(0), **look),
-    ]
+    return [base.rule(strokeDash=[2, 3], strokeWidth=1, color=MUTED), base.text("letter", y=fixed(0), **look)]
 
 
 def _labels(points: Sequence[TrendPoint]) -> dict[int, str]:

@@ -32,8 +32,7 @@ def trend(
         str | None, typer.Option("--experiment", metavar="NAME", help="Runs of this experiment alone.")
     ] = None,
     by: Annotated[
-        str,
-        typer.Option(metavar="TRAITS", help="What tells lines apart, beside experiment and parameters."),
+        str, typer.Option(metavar="TRAITS", help="What tells lines apart, beside experiment and parameters.")
     ] = "machine,kernel,deployment,load",
     last: Annotated[
         int | None, typer.Option("--last", metavar="N", help="The latest N runs of each line alone.")

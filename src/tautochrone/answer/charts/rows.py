@@ -352,11 +352,7 @@ def summaries(lines: Sequence[SummaryLine], *, span_ns: Sequence[float], title: 
         for what, value in _marked(line.summary, SUMMARY_MARKS)
     ]
     printed = [
-        {
-            "name": line.name,
-            "at": line.published_ns,
-            "words": f"{duration(line.published_ns)}, {line.words}",
-        }
+        {"name": line.name, "at": line.published_ns, "words": f"{duration(line.published_ns)}, {line.words}"}
         for line in lines
         if line.published_ns is not None
     ]

@@ -37,13 +37,7 @@ class Tone:
         return word if self.place is None else f"{word}-{self.place}"
 
 
-INK, MUTED, LINE, GRID, PAPER_TONE = (
-    Tone("ink"),
-    Tone("muted"),
-    Tone("line"),
-    Tone("grid"),
-    Tone("paper"),
-)
+INK, MUTED, LINE, GRID, PAPER_TONE = (Tone("ink"), Tone("muted"), Tone("line"), Tone("grid"), Tone("paper"))
 """Text and strong lines; what stands back; axes; grids; what is drawn upon, for marks upon dark areas."""
 
 _SERIES, _HEAT = 6, 6

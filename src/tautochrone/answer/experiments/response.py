@@ -265,11 +265,7 @@ def _figure(runs: Sequence[StoredRun], labels: Sequence[str], prefix: str, measu
             PanelPlace(prefix, rank),
             labels[rank],
             rows.mechanisms(
-                held,
-                span_ns=span_ns,
-                title=_WORDS[measure].lower(),
-                rank=rank,
-                legend=rank == min(lanes),
+                held, span_ns=span_ns, title=_WORDS[measure].lower(), rank=rank, legend=rank == min(lanes)
             ),
         )
         for rank, held in lanes.items()

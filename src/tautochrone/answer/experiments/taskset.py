@@ -258,10 +258,7 @@ class TasksetPresentation:
     def figures(self, runs: Sequence[StoredRun], labels: Sequence[str], prefix: str) -> list[Figure]:
         """The schedule of each run, and the responses of each task."""
         kept = [(run, label) for run, label in zip(runs, labels, strict=True) if not run.is_histogram]
-        return [
-            *schedules(kept, f"{prefix}-schedule"),
-            *responses(kept, f"{prefix}-responses"),
-        ]
+        return [*schedules(kept, f"{prefix}-schedule"), *responses(kept, f"{prefix}-responses")]
 
     def _expected(self, run: StoredRun, label: str, outcomes: Sequence[TaskOutcome]) -> Grid:
         rows = tuple(
@@ -281,11 +278,7 @@ class TasksetPresentation:
             for one in outcomes
         )
         expected = expected_of(run)
-        notes = (
-            verdict(outcomes),
-            *about_analysis(expected, outcomes),
-            *about_run(run, expected, outcomes),
-        )
+        notes = (verdict(outcomes), *about_analysis(expected, outcomes), *about_run(run, expected, outcomes))
         title = "Response times, expected and measured"
         return Grid(f"{title}, {label}" if label else title, _EXPECTED, rows, notes)
 

@@ -13,10 +13,7 @@ _WHY_NOT: dict[Story, str] = {
     "shared": "the high thread had it before the low one gave it back, so it did not lock",
 }
 _KINDS: dict[Kind, tuple[str, str]] = {
-    "switch": (
-        "Switch between two equal threads",
-        "What changing threads costs by itself (sched_yield).",
-    ),
+    "switch": ("Switch between two equal threads", "What changing threads costs by itself (sched_yield)."),
     "handover": (
         "Mutex passes to a more urgent thread",
         "What a lock costs that somebody waits for: unlock, switch, lock.",
@@ -25,19 +22,12 @@ _KINDS: dict[Kind, tuple[str, str]] = {
         "Semaphore wakes a thread, same CPU",
         "From the post to the first time stamp of the thread that waited.",
     ),
-    "wake across": (
-        "Semaphore wakes a thread, other CPU",
-        "The same, and the wake-up of the other CPU.",
-    ),
+    "wake across": ("Semaphore wakes a thread, other CPU", "The same, and the wake-up of the other CPU."),
     "plain lock": ("Waiting for a plain mutex", ""),
     "inheriting lock": ("Waiting for an inheriting mutex", ""),
     "ceiling lock": ("Waiting for a ceiling mutex", ""),
 }
-_ABSENT = {
-    "": "",
-    "ended": "It ended before a sample was taken.",
-    "unknown": "It was not measured.",
-}
+_ABSENT = {"": "", "ended": "It ended before a sample was taken.", "unknown": "It was not measured."}
 
 
 def what(one: Mechanism) -> str:

@@ -94,7 +94,7 @@ def fit(one: SourceTail) -> list[str]:
         f"Peaks over a threshold: {peaks.exceedances:,} samples "
         f"({probability_percent(peaks.share_above)} of all) lie above {format_duration(peaks.threshold_ns)}, "
         f"in {peaks.clusters:,} clusters (extremal index {peaks.extremal_index:.2f}). "
-        f"{shape(peaks, tail.confidence)}",
+        f"{shape(peaks, tail.confidence)}"
     ]
     if tail.maxima is not None:
         agreed = {
